@@ -12,13 +12,9 @@ _LOST: set[str] = set()
 
 
 def choose_device(wanted: str = "auto") -> str:
-    """Return "cuda", "mps" or "cpu", always spelled alike so that caches see one key per device.
+    """Return "cuda", "mps" or "cpu", always spelled alike so that caches see one key; "auto" = the first there is.
 
-    Args:
-        wanted: one of these, or "auto" for the first that is there.
-
-    Raises:
-        ValueError: a device that this machine does not have, or a name that is none.
+    ValueError for a device that this machine does not have, or a name that is none.
     """
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     available |= dict.fromkeys(_LOST, False)

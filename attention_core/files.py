@@ -56,16 +56,9 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 
 def read_json(source: str | bytes | Path, most: int = JSON_BYTES.most, **hooks: Any) -> Any:
-    """Return the value of a JSON text, or of a file, that anybody may have written.
+    """Return the value of a JSON text, or of a file, that anybody may have written; `hooks` are those of json.loads.
 
-    Args:
-        source: the text, or where it is.
-        most: letters or bytes that are read.
-        hooks: see json.loads.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it is none, too long or too deep.
+    ValueError where it is none, too long or too deep; OSError where the file cannot be read.
     """
     if isinstance(source, Path):
         with source.open("rb") as file:

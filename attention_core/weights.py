@@ -25,11 +25,7 @@ def weights_folder() -> Path:
 
 
 def read_card(name: str, folder: Path | None = None) -> dict[str, Any]:
-    """Return the model card of a model: data, parameters, figures, the command that made them.
-
-    Raises:
-        WeightsError: no card of that name, or it is not JSON.
-    """
+    """Return the model card of a model: data, parameters, figures, the command that made them."""
     path = (folder or weights_folder()) / f"{name}.json"
     try:
         card = json.loads(path.read_text())
@@ -49,29 +45,21 @@ def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
         WeightsError: file or card is missing, or the file is not the one that the card describes.
     """
     with needed(name):
-        return _read(name, folder or weights_folder())
-
-
-def _read(name: str, folder: Path) -> dict[str, Tensor]:
-    card, path = read_card(name, folder), folder / f"{name}.safetensors"
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise WeightsError(f"No weights {path}. {_how_to_get(name)}") from None
-    if hashlib.sha256(content).hexdigest() != card.get("sha256"):
-        raise WeightsError(f"{path} is damaged: its SHA-256 is not the one on its card. {_how_to_get(name)}")
-    try:
-        return load(content)
-    except SafetensorError as error:
-        raise WeightsError(f"{path} is not a safetensors file ({error}). {_how_to_get(name)}") from None
+        card, path = read_card(name, folder), (folder or weights_folder()) / f"{name}.safetensors"
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise WeightsError(f"No weights {path}. {_how_to_get(name)}") from None
+        if hashlib.sha256(content).hexdigest() != card.get("sha256"):
+            raise WeightsError(f"{path} is damaged: its SHA-256 is not the one on its card. {_how_to_get(name)}")
+        try:
+            return load(content)
+        except SafetensorError as error:
+            raise WeightsError(f"{path} is not a safetensors file ({error}). {_how_to_get(name)}") from None
 
 
 def fill(model: nn.Module, name: str, state: dict[str, Tensor]) -> nn.Module:
-    """Put parameters into a model and return it.
-
-    Raises:
-        WeightsError: they belong to a model of another form, such as one of an older version.
-    """
+    """Put parameters into a model and return it; WeightsError where they belong to a model of another form."""
     with needed(name):
         try:
             model.load_state_dict(state)
@@ -82,11 +70,7 @@ def fill(model: nn.Module, name: str, state: dict[str, Tensor]) -> nn.Module:
 
 
 def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], folder: Path | None = None) -> Path:
-    """Write parameters and card; the card gets the checksum and the size.
-
-    Returns:
-        the path of the safetensors file.
-    """
+    """Write parameters and card, which gets checksum and size; return the path of the safetensors file."""
     folder = folder or weights_folder()
     folder.mkdir(parents=True, exist_ok=True)
     content = save({key: tensor.detach().cpu().contiguous() for key, tensor in state.items()})

@@ -2,40 +2,37 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from playwright.sync_api import Page, sync_playwright
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-CLOCK = """([signs, event]) => {
-  const values = () => signs.map((sign) => eval(sign) || "");
-  const before = values(), changed = new Set(), mine = window.clock = { took: null };
-  addEventListener(event, () => {
+CLOCK = """(sign) => {
+  const value = () => eval(sign) || "";
+  const before = value(), mine = window.clock = { took: null };
+  addEventListener("keydown", () => {
     const pressed = performance.now();
     mine.began = performance.timeOrigin + pressed;
     const look = () => {
       if (window.clock !== mine) return;
-      values().forEach((value, place) => { if (value && value !== before[place]) changed.add(place); });
-      if (changed.size < signs.length) requestAnimationFrame(look);
+      const now = value();
+      if (!now || now === before) requestAnimationFrame(look);
       else mine.took = performance.now() - pressed;
     };
     requestAnimationFrame(look);
   }, { capture: true, once: true });
 }"""
-
-
-def chromium() -> str | None:
-    """Return the system's Chromium, or the one that the variable CHROMIUM names."""
-    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+"""The system's, or the one that the variable names."""
 
 
 @contextmanager
 def visitor() -> Iterator[Page]:
     """Open a page of 1440 x 900 in the system's Chromium."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(180_000)
         yield page
@@ -49,17 +46,12 @@ def settle(page: Page, seconds: float = 0.8) -> None:
     page.wait_for_function(IDLE)
 
 
-def clocked(
-    page: Page, act: Callable[[], object], signs: Sequence[str], event: str = "keydown", patience: float = 180
-) -> float:
-    """Act, and return the milliseconds, by the browser's clock, from the act's first event to the painted result.
+def clocked(page: Page, act: Callable[[], object], sign: str) -> float:
+    """Press a key, and return the milliseconds, by the browser's clock, from it to the painted result.
 
-    That is the first frame in which every sign, a JavaScript expression, has had a text other than before the act.
-
-    Raises:
-        TimeoutError: playwright's, after so many seconds.
+    That is the first frame in which the sign, a JavaScript expression, has another text than before.
     """
-    page.evaluate(CLOCK, [list(signs), event])
+    page.evaluate(CLOCK, sign)
     act()
-    page.wait_for_function("window.clock.took !== null", timeout=1000 * patience)
+    page.wait_for_function("window.clock.took !== null")
     return page.evaluate("window.clock.took")

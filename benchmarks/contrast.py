@@ -3,17 +3,13 @@
 Every page and tab in Chromium, light and dark: the colour of every text, in charts and components too, against what
 lies behind it, taken from a photograph of the page without its letters (the median over the text's box). Texts of 24
 pixels, or 18.66 in bold, need a contrast of 3, all others 4.5 (WCAG 2.2, AA); what cannot be used now, and what is
-drawn on a canvas, does not count. Then in lecture mode at 1920 x 1080 the letters of charts in screen pixels. With
-`pip install axe-playwright-python` axe-core looks as well; what it finds inside elements of Streamlit's own making is
-told apart. PAGES are names of addresses; all if none are given.
+drawn on a canvas, does not count. Then in lecture mode at 1920 x 1080 the letters of charts in screen pixels.
+PAGES are names of addresses; all if none are given.
 """
 
 import io
 import statistics
 import sys
-from collections import Counter
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +21,6 @@ from benchmarks.report import publish
 from benchmarks.server import running
 from ui.navigation import PAGES
 
-OF_STREAMLIT = {"list", "listitem", "scrollable-region-focusable"}
 LARGE, LARGE_BOLD, ENOUGH, ENOUGH_LARGE = 24, 18.66, 4.5, 3.0
 TEXTS = r"""() => {
   const found = [], pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
@@ -82,8 +77,6 @@ HIDE = """() => { for (const root of window.roots) {
   (root.head ?? root).append(sheet);
 } }"""
 SHOW = "() => { for (const root of window.roots) root.querySelector('style.hides')?.remove(); }"
-AXE = """() => axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
-  .filter(({ impact }) => ['serious', 'critical'].includes(impact)).map(({ id, nodes }) => [id, nodes.length]))"""
 
 
 def light(colours: np.ndarray) -> np.ndarray:
@@ -132,20 +125,14 @@ def open_tab(page: Page, number: int) -> None:
     settle(page)
 
 
-def axe_script() -> str:
-    """Return axe-core, or nothing where it is not installed."""
-    found = find_spec("axe_playwright_python")
-    return (Path(found.origin).parent / "axe.min.js").read_text() if found and found.origin else ""
-
-
 def main() -> None:
-    wanted, axe = sys.argv[1:], axe_script()
-    rows, figures = [["page", "texts", "too pale", "axe", "letters: median", "least"]], {}
+    wanted = sys.argv[1:]
+    rows, figures = [["page", "texts", "too pale", "letters: median", "least"]], {}
     with running("app.py") as url, visitor() as page:
         for entry in PAGES:
             if wanted and entry.name not in wanted:
                 continue
-            n_texts, faint, axes, sizes = 0, [], Counter(), []
+            n_texts, faint, sizes = 0, [], []
             page.emulate_media(color_scheme="light", reduced_motion="reduce")
             page.goto(f"{url}/{entry.url_path}")
             page.wait_for_selector("h1")
@@ -157,19 +144,15 @@ def main() -> None:
                     settle(page)
                     n, found = pale(page)
                     n_texts, faint = n_texts + n, faint + [(scheme, number + 1, *one) for one in found]
-                if axe:
-                    page.evaluate(axe)
-                    axes.update(dict(page.evaluate(AXE)))
             page.set_viewport_size({"width": 1920, "height": 1080})
             page.goto(f"{url}/{entry.url_path}?lecture=1")
             page.wait_for_function("window.lecture?.on")
             for number in range(tabs(page)):
                 open_tab(page, number)
                 sizes += [round(text["size"], 1) for text in page.evaluate(TEXTS) if text["isSvg"]]
-            ours = sum(n for name, n in axes.items() if name not in OF_STREAMLIT)
             ends = [f"{end(sizes):.1f}" if sizes else "none" for end in (statistics.median, min)]
-            rows.append([entry.name, str(n_texts), str(len(faint)), str(ours) if axe else "not installed", *ends])
-            figures[entry.name] = {"texts": n_texts, "too_pale": faint, "axe": axes, "letters": ends}
+            rows.append([entry.name, str(n_texts), str(len(faint)), *ends])
+            figures[entry.name] = {"texts": n_texts, "too_pale": faint, "letters": ends}
     publish("contrast", rows, {"pages": figures})
 
 

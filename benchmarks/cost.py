@@ -1,20 +1,81 @@
 """What n costs a recurrent layer, attention and fused attention: python -m benchmarks.cost [ROUNDS].
 
-The figures that the page "Inside a transformer" shows before anybody measures. Goals: time grows with n for the
+The figures that the page "Inside a transformer" shows. Goals: time grows with n for the
 recurrent layer and with n x n for both kinds of attention; memory with n, n x n and n.
 """
 
+import math
 import statistics
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import asdict
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from attention_core.topics.transformer import cost
 from benchmarks.report import publish
 
-SIZES = (*cost.SIZES, 8192)
+SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 ROUNDS = 5
+MOST_PROFILED_STEPS = 4096
+"""Recurrent steps whose memory is traced: every step is a dozen allocations to write down."""
+
+
+def forward_pass(way: str, n: int) -> Callable[[], Tensor]:
+    """Return a call that runs one layer over n random vectors, (1, n, cost.D), on the CPU.
+
+    Raises:
+        ValueError: no such way.
+    """
+    generator = torch.Generator().manual_seed(0)
+    if way == "recurrent":
+        layer, x = nn.GRU(cost.D, cost.D, batch_first=True), torch.randn(1, n, cost.D, generator=generator)
+        return lambda: layer(x)[0]
+    query, key, value = torch.randn(3, 1, 1, n, cost.D, generator=generator)
+    if way == "attention":
+        return lambda: ((query @ key.transpose(-2, -1) / math.sqrt(cost.D)).softmax(-1) @ value)[0]
+    if way == "fused":
+        return lambda: F.scaled_dot_product_attention(query, key, value)[0]
+    raise ValueError(f"way must be one of {', '.join(cost.WAYS)}, got {way!r}")
+
+
+@torch.inference_mode()
+def measure(way: str, n: int, repeats: int = 3, memory: bool = True) -> cost.CostRow:
+    """Measure one way at one n: the median processor time of this thread after a first pass, and the memory.
+
+    With one torch thread (OMP_NUM_THREADS=1) the thread's time is what the pass costs, whatever else is running.
+    """
+    call = forward_pass(way, n)
+    call()
+    clock = time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
+    times = []
+    for _ in range(repeats):
+        began = clock()
+        call()
+        times.append(clock() - began)
+    traced = memory and (way != "recurrent" or n <= MOST_PROFILED_STEPS)
+    return cost.CostRow(way, n, 1000 * statistics.median(times), peak_megabytes(call) if traced else None)
+
+
+def peak_megabytes(call: Callable[[], object]) -> float:
+    """Return the highest sum of bytes that torch's CPU allocator had given out to this thread during a call."""
+    import torch._C._autograd as hooks
+    from torch._C._profiler import ProfilerConfig, ProfilerState, _ExperimentalConfig
+
+    config = ProfilerConfig(ProfilerState.CPU, False, True, False, False, False, _ExperimentalConfig())
+    hooks._enable_profiler_legacy(config)
+    try:
+        call()
+    finally:
+        threads = hooks._disable_profiler_legacy()
+    now = most = 0
+    for event in (event for thread in threads for event in thread if event.kind() == "memory_alloc"):
+        now += event.cpu_memory_usage()
+        most = max(most, now)
+    return most / 2**20
 
 
 def median_row(rows: list[cost.CostRow]) -> cost.CostRow:
@@ -30,13 +91,12 @@ def median_row(rows: list[cost.CostRow]) -> cost.CostRow:
 
 
 def main(rounds: int = ROUNDS) -> None:
-    cost.MOST_PROFILED_STEPS = 4096
     torch.manual_seed(0)
     taken: dict[tuple[str, int], list[cost.CostRow]] = {}
     for turn in range(rounds):
         for n in SIZES:
             for way in cost.WAYS:
-                taken.setdefault((way, n), []).append(cost.measure(way, n, repeats=3, memory=turn == 0))
+                taken.setdefault((way, n), []).append(measure(way, n, repeats=3, memory=turn == 0))
     rows = [median_row(some) for some in taken.values()]
     table = [["n", *(f"{way.title}" for way in cost.WAYS.values())]]
     for n in SIZES:

@@ -94,7 +94,7 @@ def enter(page: Page, words: Sequence[str]) -> tuple[float, int]:
     box = page.get_by_label("Text", exact=True)
     box.fill(" ".join(words))
     with received(page) as sizes:
-        clocked(page, lambda: box.press("Control+Enter"), [SIGN])
+        clocked(page, lambda: box.press("Control+Enter"), SIGN)
         ended = still(page, time.time() + 60)
         settle(page)
         return ended - page.evaluate("window.clock.began") / 1000, sum(sizes)

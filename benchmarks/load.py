@@ -199,7 +199,7 @@ class Visitor:
 
     async def _leave(self, counts: bool = True) -> None:
         if self.session:
-            shown = [one.message.body for one in self.session.drawn.values() if one.kind == "text"]
+            shown = self.session.words("text")
             if counts and shown and shown[0].endswith("presses"):
                 self.tally.lost += self.presses - int(shown[0].split()[0])
             await self.session.close()
@@ -283,10 +283,8 @@ async def warm(door: str, pages: Sequence[str]) -> float:
 def quantiles(values: Sequence[float], digits: int = 0) -> list[float]:
     """Return the values that half, 95 and 99 of a hundred do not exceed; none if there are none."""
     ordered = sorted(values)
-    return [round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], digits) for share in _SHARES if ordered]
-
-
-_SHARES = (0.5, 0.95, 0.99)
+    places = (int(share * len(ordered)) for share in (0.5, 0.95, 0.99))
+    return [round(ordered[min(len(ordered) - 1, place)], digits) for place in places if ordered]
 
 
 def summary(done: Sequence[Done], n_faults: int, alone: bool) -> dict[str, Any]:

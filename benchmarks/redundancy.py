@@ -7,19 +7,57 @@ beside the networks that were trained without attention, or with a plain average
 """
 
 import argparse
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from attention_core.attention.edits import UNIFORM
+from torch import Tensor, nn
+
+from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.data.tatoeba import Pair, read_pairs, split_pairs
 from attention_core.evaluate.translation import bleu_of
 from attention_core.models import load
+from attention_core.models.beam_search import DecoderState
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Translator
 from attention_core.topics.transformer.ablation import Edited, Head, switched_off
-from attention_core.topics.translate.redundancy import WITHOUT, Cost, Without, shuffled
+from attention_core.topics.translate.lengths import WITHOUT, Cost
 from benchmarks.report import publish
+
+
+@dataclass(frozen=True, eq=False)
+class Without:
+    """A recurrent translator with something left out, for beam search and whatever else a translator is asked."""
+
+    model: Translator  # it is not changed
+    edits: Edits = ()  # inside its attention
+    reads_alone: bool = False  # each piece's state knows that piece only; the start of the decoder is as trained
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        return self.model.parameters()
+
+    def begin(self, source: Tensor) -> DecoderState:
+        """Read source sentences, int64 (batch, n_source)."""
+        state = self.model.begin(source)
+        if not self.reads_alone:
+            return state
+        alone = self.model.encode(source.reshape(-1, 1)).states.view_as(state.encoding.states)
+        return state._replace(encoding=state.encoding._replace(states=alone))
+
+    def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
+        """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
+        features, states, _ = self.model.decode(state.encoding, target, self.edits, state.said)
+        return self.model.logits(features), state._replace(said=states[:, -1])
+
+
+def shuffled(sentence: str, seed: int = 0) -> str:
+    """Return a sentence with its words in a random order, a last mark left in place."""
+    spoken = sentence.rstrip(".?!… ")
+    words = spoken.split()
+    random.Random(seed).shuffle(words)
+    return " ".join(words) + sentence[len(spoken) :].rstrip()
 
 
 def without_heads(model: Transformer, kind: str) -> Edited:

@@ -201,6 +201,10 @@ class Session:
         found = [one for one in self.drawn.values() if one.kind == kind and one.id]
         return [one for one in found if fnmatchcase(one.key, key) and not getattr(one.message, "disabled", False)]
 
+    def words(self, *kinds: str) -> list[str]:
+        """Return the texts of what is drawn of some kinds, such as "markdown"."""
+        return [one.message.body for one in self.drawn.values() if one.kind in kinds]
+
     def tabs(self, container: Drawn) -> list[str]:
         """Return the labels of a container's tabs."""
         place = next(place for place, one in self.drawn.items() if one is container)

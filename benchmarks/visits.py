@@ -6,6 +6,7 @@ import json
 import struct
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
@@ -120,26 +121,13 @@ ENGLISH = (
     "She was reading a letter in the garden.",
     "The children are not in the small room.",
 )
+pressed, chosen, typed = (partial(Action, kind) for kind in ("button", "button_group", "text_area"))
+line_typed = partial(Action, "text_input")
 TAB = Action("tab_container", "*_tabs")
 TAKE_ALONG = (Action("tab_container", "*_tabs", ("Take it along",)), Action("download_button", "*_npz"))
-NEXT = Action("button", "*_step_next")
-STEP = Action("button_group", "*_step")
+NEXT = pressed("*_step_next")
+STEP = chosen("*_step")
 CANVAS = Action("bidi_component", "*_pad_*[0-9]", stroke)
-
-
-def pressed(key: str) -> Action:
-    """Return the press of a button."""
-    return Action("button", key)
-
-
-def chosen(key: str) -> Action:
-    """Return the choice of one of some options."""
-    return Action("button_group", key)
-
-
-def typed(key: str, texts: Given, kind: str = "text_area") -> Action:
-    """Return the typing of one of some texts, or of what makes one."""
-    return Action(kind, key, texts)
 
 
 VISITS: dict[str, tuple[Action, ...]] = {
@@ -156,8 +144,8 @@ VISITS: dict[str, tuple[Action, ...]] = {
         NEXT,
         Action("vega_lite_chart", "vectors_matrix_*"),
         STEP,
+        Action("dataframe", "vectors_*", edit(("1", "2"), ("0.5", "2", "-1", "1.5"))),
         Action("selectbox", "vectors_preset"),
-        Action("dataframe", "vectors_X_*", edit(("1", "2"), ("0.5", "2", "-1", "1.5"))),
         Action("slider", "vectors_temperature"),
         TAB,
         NEXT,
@@ -203,9 +191,9 @@ VISITS: dict[str, tuple[Action, ...]] = {
         Action("vega_lite_chart", "transformer_heads_*"),
         chosen("transformer_head"),
         pressed("transformer_switch"),
+        chosen("transformer_kind"),
         pressed("transformer_example_*"),
         TAB,
-        chosen("transformer_kind"),
     ),
     "pixels": (
         pressed("pixels_preset_*"),
@@ -228,7 +216,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         TAB,
     ),
     "read": (
-        typed("read_typed", ("2718", "90210", "365", "1905"), "text_input"),
+        line_typed("read_typed", ("2718", "90210", "365", "1905")),
         pressed("read_at_next"),
         Action("vega_lite_chart", "read_film"),
         pressed("read_preset_*"),
@@ -236,7 +224,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         TAB,
     ),
     "ask": (
-        typed("ask_text", ("how many red digits are there?", "is there a 7?", "what colour is the 3?"), "text_input"),
+        line_typed("ask_text", ("how many red digits are there?", "is there a 7?", "what colour is the 3?")),
         pressed("ask_preset_*"),
         pressed("ask_example_*"),
         pressed("ask_compose"),
@@ -245,7 +233,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         TAB,
     ),
     "groups": (
-        typed("groups_text", ("3 9 20 11 7", "1 2 3 4 5 6 25", "10 10 11 30 0"), "text_input"),
+        line_typed("groups_text", ("3 9 20 11 7", "1 2 3 4 5 6 25", "10 10 11 30 0")),
         chosen("groups_query"),
         pressed("groups_preset_*"),
         NEXT,
@@ -265,7 +253,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "atlas": (
         Action("bidi_component", "atlas_map", look),
         Action("bidi_component", "atlas_map", look),
-        Action("text_input", "atlas_find", ("w12", "chapter", "the")),
+        line_typed("atlas_find", ("w12", "chapter", "the")),
         pressed("atlas_landmark_*"),
         TAB,
         Action("bidi_component", "atlas_map", look),

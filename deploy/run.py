@@ -33,14 +33,9 @@ def find_nginx() -> str | None:
 def configuration(
     port: int, app_ports: Sequence[int], folder: str, address: str = THIS_MACHINE, proxies: Sequence[object] = ()
 ) -> str:
-    """Return nginx's configuration.
+    """Return nginx's configuration: where it listens, and which proxies before it say whom they ask for.
 
-    Args:
-        port: on which it listens.
-        app_ports: those of the app's processes.
-        folder: an empty one, for its temporary files.
-        address: on which it listens.
-        proxies: addresses or networks of proxies before it, besides this machine: they say whom they ask for.
+    Its temporary files go to an empty folder.
     """
     servers = {one: f"    server 127.0.0.1:{one} max_fails=0" for one in app_ports}
     lines = ["upstream any {", "    least_conn;", *(f"{server};" for server in servers.values()), "}"]

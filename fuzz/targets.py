@@ -8,9 +8,9 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -38,19 +38,12 @@ UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, Overflow
 """What a field of a page takes for "no value", see ui/state.py."""
 
 
-@dataclass(frozen=True)
-class Target:
-    """One parser.
-
-    Attributes:
-        read: is given the bytes.
-        errors: that it names.
-        seeds: inputs to begin with.
-    """
+class Target(NamedTuple):
+    """A parser, the errors that it names, and inputs to begin with."""
 
     read: Callable[[bytes], object]
-    errors: tuple[type[Exception], ...] = ()
-    seeds: tuple[bytes, ...] = field(default=(b"",))
+    errors: tuple[type[Exception], ...]
+    seeds: tuple[bytes, ...]
 
 
 def text_of(data: bytes) -> str:
@@ -59,7 +52,6 @@ def text_of(data: bytes) -> str:
 
 
 def npz(**arrays: np.ndarray) -> bytes:
-    """Return arrays as an uncompressed .npz file, which a fuzzer can alter part by part."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getvalue()

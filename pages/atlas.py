@@ -54,7 +54,7 @@ who_asks(
     "all of them, or those before",
     "the values of those it looks at",
     here="Here each of thousands of words asks all those before it.",
-    try_this="Let the head look for <i>What is in the same chapter</i>: the text's eight chapters appear.",
+    try_this="Under <i>More places</i> go to <i>Largest far away</i>: words that return make a line.",
 )
 
 tabs = [Tab("why", "Why it fits", why_it_fits), Tab("read", "How to read it", how_to_read_it)]

@@ -57,7 +57,6 @@ own_question()
 
 
 def step_by_step() -> None:
-    """Step from the words' vectors to the answer."""
     step = STEPS.draw(trace)
     if STEPS.hides(trace, step):
         return

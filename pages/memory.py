@@ -8,7 +8,7 @@ from ui.layout import section, who_asks
 from ui.memory.cure import FRENCH, cure_tab
 from ui.memory.fading import fading_tab, length_tab
 from ui.memory.own_states import own_states_tab
-from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, notebook, read_sentence, with_norms
+from ui.memory.reading import NAME, NOTEBOOK, READING, WALK, end_section, memories_of, read_sentence, with_norms
 from ui.memory.word_by_word import gradient_tab, walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import download_table
@@ -37,7 +37,6 @@ with answer:
 
 
 def doubts() -> None:
-    """Say what a gradient tells and what not."""
     say(
         "A gradient says what a *small* change of a word would do, not what would happen without the word. A state "
         "whose numbers are near −1 or 1 hardly reacts to a nudge, yet it may still remember. Both networks were "
@@ -47,10 +46,9 @@ def doubts() -> None:
 
 
 def take_along() -> None:
-    """Offer all gradient norms of this sentence, of both directions, as a table made when asked for, and the code."""
     complete = with_norms(memories, text, both=True)
     download_table("Gradient norms", lambda: norms_table(complete), f"{NAME}-gradient-norms.csv", "memory_csv")
-    st.code(notebook(text), language="python")
+    st.code(NOTEBOOK.format(text=text), language="python")
 
 
 page_tabs(

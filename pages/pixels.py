@@ -7,13 +7,25 @@ from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
 from ui.digits import chosen_query, inked, prepared
 from ui.layout import end_here, section, who_asks
-from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, preparation_section
+from ui.pixels.drawing import (
+    ABOUT,
+    GUIDED,
+    LAYER,
+    LAYERS,
+    NAME,
+    PAD,
+    REMARKS,
+    STEPS,
+    answers,
+    preparation_section,
+)
 from ui.pixels.erase import erase_section
-from ui.pixels.layers import ABOUT, GUIDED, LAYER, answers, choose_layer
-from ui.pixels.looks import all_pixels, chosen_pixel, learning_section, step_by_step
+from ui.pixels.looks import chosen_pixel, learning_section, step_by_step
+from ui.pixels.maps import whole_maps
 from ui.pixels.parts import parts_section
 from ui.pixels.patches import patches_section
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.state import choice
 from ui.step_view import export_bar
 
 page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
@@ -46,13 +58,13 @@ with seen:
     section("What the model sees")
     preparation_section(drawing)
 trace = attention.traces[0]
-choose_layer()
+choice("Attention layer", LAYER, LAYERS, wrap=True)
 
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: step_by_step(trace, drawing)),
     Tab("pixel", "One pixel", lambda: chosen_pixel(trace, drawing)),
-    Tab("all", "All 784 at once", lambda: all_pixels(trace, drawing)),
+    Tab("all", "All 784 at once", lambda: whole_maps(trace, chosen_query(drawing.image, NAME), drawing.image)),
     Tab("parts", "What Q and K say", lambda: parts_section(image, drawing, attention)),
     Tab("erase", "Try: erase ink", lambda: erase_section(image, drawing, pad, attention)),
     Tab("learned", "How it was learned", lambda: learning_section(image)),

@@ -11,8 +11,7 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.transformer.cost import cost_of_length
 from ui.transformer.first_screen import MODEL, NAME, english_part, french_part
 from ui.transformer.heads import STEPS, all_heads, experiment_on, heads_off, restore, step_by_step, take_along
-from ui.transformer.order import shuffled_words, three_positions
-from ui.transformer.redundancy import order_twice
+from ui.transformer.order import order_twice, shuffled_words, three_positions
 
 page_frame(
     NAME,

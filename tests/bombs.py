@@ -40,9 +40,9 @@ def refused(words, error=ValueError):
     assert len(str(caught.value)) < 500
 
 
-def npz(**arrays):
+def npz(save=np.savez_compressed, **arrays):
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
+    save(buffer, **arrays)
     return buffer.getvalue()
 
 

@@ -1,5 +1,7 @@
 """What all tests share. Nothing of the project is imported here, so that a broken module breaks its own tests only."""
 
+import asyncio
+import inspect
 import os
 import warnings
 from pathlib import Path
@@ -34,6 +36,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(NO_DATA)
 
 
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine to its end."""
+    if not inspect.iscoroutinefunction(pyfuncitem.function):
+        return None
+    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.function).parameters}
+    asyncio.run(pyfuncitem.obj(**given))
+    return True
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository's folder."""
@@ -54,9 +65,9 @@ def start_app(monkeypatch: pytest.MonkeyPatch):
     """A function that runs app.py without a browser, for tests that prepare something first."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Streamlit's own imports; the app's runs are as strict as any test
-        from streamlit.testing.v1 import AppTest
+        from tests.app.tools import App
     monkeypatch.chdir(ROOT)
-    return lambda: AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    return lambda: App(ROOT / "app.py", default_timeout=60).run()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Several processes behind one address: everything of a visitor reaches the process that holds the session."""
 
-import asyncio
 import os
 import resource
 import signal
@@ -18,19 +17,18 @@ from random import Random
 import pytest
 
 from benchmarks.load import Server, below, served
+from benchmarks.server import ROOT
 from benchmarks.session import Session
 from benchmarks.visits import act
 from deploy.run import configuration, find_nginx
 from ui.warm import allow_descriptors
 
-ROOT = Path(__file__).parents[1]
 needs_nginx = pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed")
 
 
 def process_of(session: Session) -> int:
     """The process that drew the page."""
-    texts = [one.message.body for one in session.drawn.values() if one.kind == "text"]
-    (body,) = [text for text in texts if text.startswith("process ")]
+    (body,) = [text for text in session.words("text") if text.startswith("process ")]
     return int(body.split()[1])
 
 
@@ -47,26 +45,26 @@ def test_nginx_takes_the_configuration(n_processes: int, tmp_path: Path) -> None
 
 
 @needs_nginx
-def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None:
-    async def visit(address: str) -> None:
-        sessions = [Session(address) for _ in range(4)]
+async def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None:
+    with served("tests/load_app.py", 2) as server:
+        sessions = [Session(server.address) for _ in range(4)]
         for session in sessions:
             await session.open()
         processes = [process_of(session) for session in sessions]
         assert sorted(processes.count(one) for one in set(processes)) == [2, 2]
         for session, process in zip(sessions, processes, strict=True):
-            answers = [await act(session, session.widgets("button", "press")[0], None, Random(0), 20)]
+            pressed = await act(session, session.widgets("button", "press")[0], None, Random(0), 20)
             upload = session.widgets("file_uploader", "file")[0]
-            answers.append(await act(session, upload, lambda *_: ("a.txt", b"x" * 3_000_000), Random(0), 20))
-            assert [answer.faults for answer in answers] == [[], []]  # pictures of this process were there too
-            assert "3000000 bytes" in [one.message.body for one in session.drawn.values() if one.kind == "markdown"]
-            again = Session(address)  # another tab of the same browser
+            sent = await act(session, upload, lambda *_: ("a.txt", b"x" * 3_000_000), Random(0), 20)
+            assert not pressed.faults + sent.faults  # pictures of this process were there too
+            assert "3000000 bytes" in session.words("markdown")
+            again = Session(server.address)  # another tab of the same browser
             again.cookies = session.cookies
             await again.open()
             assert process_of(again) == process_of(session) == process
             await again.close()
         os.kill(processes[0], signal.SIGKILL)
-        moved = Session(address)
+        moved = Session(server.address)
         moved.cookies = dict(sessions[0].cookies)
         answer = await moved.open()
         assert answer.faults == []
@@ -74,9 +72,6 @@ def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None:
         assert moved.cookies["process"] != sessions[0].cookies["process"]  # and stays there
         for session in (*sessions, moved):
             await session.close()
-
-    with served("tests/load_app.py", 2) as server:
-        asyncio.run(visit(server.address))
         started_again = all(answers(door, 15) for door in server.doors)
         pids = below(server.pids[0])
     assert started_again
@@ -93,24 +88,14 @@ def test_foreign_pages_get_no_upload_and_no_websocket() -> None:
             host = address.removeprefix("http://")
             upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
             upgrade |= {"Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg=="}
-            origins = {
-                address: 101,
-                "http://elsewhere.example": 403,
-                "http://127.0.0.1.elsewhere.example": 403,
-                "null": 403,
-            }
-            for origin, status in origins.items():
-                assert asked(host, "GET", "/_stcore/stream", upgrade | {"Origin": origin}).status == status, origin
+            assert asked(host, "GET", "/_stcore/stream", upgrade | {"Origin": address}).status == 101
+            for origin in ("http://elsewhere.example", "http://127.0.0.1.elsewhere.example", "null"):
+                assert asked(host, "GET", "/_stcore/stream", upgrade | {"Origin": origin}).status == 403, origin
             cookies = asked(host, "GET", "/_stcore/health", {}).headers.get_all("Set-Cookie")
             (cookie,) = [one.partition(";")[0] for one in cookies if one.startswith("_streamlit_xsrf=")]
             place, foreign = "/_stcore/upload_file/session/file", {"Origin": "http://elsewhere.example"}
-            for headers in (
-                {},
-                foreign,
-                {"Cookie": cookie},
-                {"X-Xsrftoken": "1"},
-                {"Cookie": cookie, "X-Xsrftoken": "1"},
-            ):
+            cookies, tokens = {"Cookie": cookie}, {"X-Xsrftoken": "1"}
+            for headers in ({}, foreign, cookies, tokens, cookies | tokens):
                 refused = asked(host, "PUT", place, headers, b"x")
                 assert refused.status == 403, headers
                 assert refused.getheader("Access-Control-Allow-Origin") not in ("*", "http://elsewhere.example")
@@ -230,7 +215,7 @@ def test_who_arrives_too_often_is_refused_and_nobody_else(public):
     assert asked(host, "GET", "/_stcore/stream", {}, source="127.0.0.3").status != 429
 
 
-def test_a_process_that_cannot_read_its_weights_is_passed_over(public):
+async def test_a_process_that_cannot_read_its_weights_is_passed_over(public):
     """Health says 503 from then on; a page comes from the other process, or whole with 503 where no other can."""
     host = host_of(public)
 
@@ -242,14 +227,14 @@ def test_a_process_that_cannot_read_its_weights_is_passed_over(public):
 
     doors = [door.removeprefix("http://") for door in public.doors]
     assert [asked(door, "GET", "/_stcore/health", {}).status for door in doors] == [200, 200]
-    asyncio.run(read(public.doors[0]))
+    await read(public.doors[0])
     assert [asked(door, "GET", "/_stcore/health", {}).status for door in doors] == [503, 200]
     ports = [door.split(":")[1] for door in doors]
     for path in ("/", "/_stcore/health"):
         answer = asked(host, "GET", path, {"Cookie": f"process={ports[0]}"})
         assert answer.status == 200
         assert f"process={ports[1]}" in str(answer.headers.get_all("Set-Cookie"))
-    asyncio.run(read(public.doors[1]))
+    await read(public.doors[1])
     assert asked(host, "GET", "/_stcore/health", {}).status == 503
     page = asked(host, "GET", "/", {})
     assert page.status == 503

@@ -1,6 +1,5 @@
 """The image's files, environment, entry point and health check, tried without Docker on what the Dockerfile copies."""
 
-import asyncio
 import json
 import os
 import re
@@ -107,14 +106,11 @@ def test_what_is_copied_is_let_through(root, orders):
             assert f"!{re.sub('requirements.*', 'requirements*.txt', source)}" in let_in
 
 
-def test_every_page_opens_and_nothing_is_written_but_in_the_cache(image, running, before):
-    async def visit() -> list[str]:
-        session = Session(f"http://127.0.0.1:{image.port}")
-        faults = (await session.open("", 60)).faults
-        for entry in PAGES[1:]:
-            faults += (await session.go(entry.url_path, 60)).faults
-        await session.close()
-        return faults
-
-    assert asyncio.run(visit()) == []
+async def test_every_page_opens_and_nothing_is_written_but_in_the_cache(image, running, before):
+    session = Session(f"http://127.0.0.1:{image.port}")
+    faults = (await session.open("", 60)).faults
+    for entry in PAGES[1:]:
+        faults += (await session.go(entry.url_path, 60)).faults
+    await session.close()
+    assert faults == []
     assert image.files() == before

@@ -122,8 +122,7 @@ def test_the_command_opens_a_recording_in_the_app(installed):
         visitor = Told(address)
         answer = await visitor.open("model")
         assert not answer.faults
-        words = " ".join(one.message.body for one in visitor.drawn.values() if one.kind == "markdown")
-        assert "**run.npz**: 2 calls of attention, 8 heads" in words
+        assert "**run.npz**: 2 calls of attention, 8 heads" in " ".join(visitor.words("markdown"))
         assert visitor.new.config.gather_usage_stats is False
         assert visitor.new.custom_theme.primary_color == "#0072B2"
         await visitor.close()
@@ -131,7 +130,7 @@ def test_the_command_opens_a_recording_in_the_app(installed):
         app.touch()  # which Streamlit, if it watched, would tell by itself
         later = Session(address)
         await later.open("model")
-        assert WORDS in [one.message.body for one in later.drawn.values() if one.kind == "alert"]
+        assert WORDS in later.words("alert")
         await later.close()
 
     folder, programs = installed

@@ -22,24 +22,18 @@ def floor() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def app() -> Iterator[Server]:
-    with served("tests/load_app.py") as server:
-        yield server
-
-
 def visited(server: Server, *given: str) -> Tally:
-    """What a visitor of the floor did in a second."""
+    """What a visitor of the floor did in a second without a fault."""
     tally = Tally()
     options = options_of(["--visitors", "1", "--pause", "0", "0.02", *given])
     asyncio.run(Visitor(server, tally, options, seed=0).visit([FLOOR_PAGE], time.monotonic() + 1))
+    assert not tally.faults
     return tally
 
 
 def test_an_action_is_measured_to_the_end_of_its_run(floor: Server) -> None:
     before = floor.seconds()
     tally = visited(floor)
-    assert not tally.faults
     assert not tally.missing
     assert tally.lost == 0
     assert [done.kind for done in tally.done[:2]] == ["open", "act"]
@@ -56,14 +50,12 @@ def test_presses_during_a_run_are_all_counted_by_the_app(floor: Server) -> None:
     tally = visited(floor, "--hasty", "0.8")
     assert tally.hasty > 0
     assert tally.lost == 0
-    assert not tally.faults
 
 
 def test_a_visitor_who_vanishes_leaves_room_for_the_next(floor: Server) -> None:
     tally = visited(floor, "--vanish", "0.5")
     assert tally.vanished > 0
     assert sum(done.kind == "open" for done in tally.done) >= tally.vanished
-    assert not tally.faults
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 5])
@@ -75,8 +67,8 @@ def test_edits_stay_within_the_rows_of_a_table(n_rows: int) -> None:
     assert edited == {str(row) for row in range(min(n_rows, 3))}
 
 
-def test_faults_kept_messages_fragments_and_files(app: Server) -> None:
-    async def visit() -> None:
+async def test_faults_kept_messages_fragments_and_files() -> None:
+    with served("tests/load_app.py") as app:
         session, random = Session(app.address), Random(0)
         try:
             opened = await session.open()
@@ -89,7 +81,7 @@ def test_faults_kept_messages_fragments_and_files(app: Server) -> None:
             again = await use("button", "press")
             assert again.n_bytes < 5_000  # the long text came as its hash
             assert again.faults == []
-            assert sum(one.kind == "markdown" and len(one.message.body) > 10_000 for one in session.drawn.values()) == 1
+            assert sum(len(words) > 10_000 for words in session.words("markdown")) == 1
             (fault,) = (await use("button", "divide")).faults
             assert fault.startswith("ZeroDivisionError")
             assert (await use("button", "press")).faults == []
@@ -102,14 +94,12 @@ def test_faults_kept_messages_fragments_and_files(app: Server) -> None:
                 again = await session.use(chosen, "string_array_value", [text])
             assert again.n_bytes < 5_000
             await use("file_uploader", "file", lambda *_: ("a.txt", b"12345"))
-            assert "5 bytes" in [one.message.body for one in session.drawn.values() if one.kind == "markdown"]
+            assert "5 bytes" in session.words("markdown")
             wait = session.widgets("button", "wait")[0]
             with pytest.raises(TimeoutError):
                 await session.use(wait, "trigger_value", True, seconds=0.3)
         finally:
             await session.close()
-
-    asyncio.run(visit())
 
 
 def test_every_page_has_visitors() -> None:

@@ -1,7 +1,6 @@
 """How the app is started: as README says, everywhere; and what happens when its files change while it runs."""
 
 import ast
-import asyncio
 import re
 import shutil
 from pathlib import Path
@@ -49,23 +48,19 @@ def copied(root: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_an_app_whose_files_change_goes_on_and_says_that_it_has_to_be_restarted(copied: Path) -> None:
+async def test_an_app_whose_files_change_goes_on_and_says_that_it_has_to_be_restarted(copied: Path) -> None:
     async def visit(page: str) -> list[str]:
         session = Session(address)
         answer = await session.open(page)
         await session.close()
-        return [*answer.faults, *(one.message.body for one in session.drawn.values() if one.kind == "alert")]
+        return [*answer.faults, *session.words("alert")]
 
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     with started(command("app.py", port), address, folder=copied, ATTENTION_WARM="0"):
-        assert asyncio.run(visit("lookup")) == []
+        assert await visit("lookup") == []
         for name in ("app.py", "pages/lookup.py", "pages/vectors.py"):
-            text = (
-                (copied / name)
-                .read_text()
-                .replace("import streamlit as st", "import streamlit as st\nfrom ui.skeleton import new_thing", 1)
-            )
-            (copied / name).write_text(text)
-        assert asyncio.run(visit("lookup")) == [WORDS]
-        assert asyncio.run(visit("vectors")) == [WORDS]  # read from its changed file
+            text, line = (copied / name).read_text(), "import streamlit as st"
+            (copied / name).write_text(text.replace(line, f"{line}\nfrom ui.skeleton import new_thing", 1))
+        assert await visit("lookup") == [WORDS]
+        assert await visit("vectors") == [WORDS]  # read from its changed file

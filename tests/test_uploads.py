@@ -5,7 +5,7 @@ import http.client
 import json
 import re
 import socket
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from types import SimpleNamespace
 from urllib.error import HTTPError
 
@@ -71,9 +71,6 @@ class Stranger(Session):
         asked.endheaders()
         return asked.sock
 
-    def caption(self) -> list[str]:
-        return [one.message.body for one in self.drawn.values() if one.kind in ("markdown", "text")]
-
     async def use_file(self, value: object) -> None:
         await self.use(self.widgets("file_uploader")[0], "file_uploader_state_value", value)
 
@@ -84,24 +81,21 @@ class Stranger(Session):
             assert asked.getresponse().status == 204
 
 
-def visit(public, story, n=1):
+@asynccontextmanager
+async def strangers(public, n=1):
     """Let so many strangers in and out again."""
-
-    async def visited() -> None:
-        strangers = [Stranger(public.address) for _ in range(n)]
-        try:
-            for one in strangers:
-                await one.open()
-            await story(*strangers)
-        finally:
-            for one in strangers:
-                await one.close()
-
-    asyncio.run(visited())
+    entered = [Stranger(public.address) for _ in range(n)]
+    try:
+        for one in entered:
+            await one.open()
+        yield entered
+    finally:
+        for one in entered:
+            await one.close()
 
 
-def test_eight_files_of_190_mb_are_not_read(public):
-    async def story(one):
+async def test_eight_files_of_190_mb_are_not_read(public):
+    async with strangers(public) as (one,):
         await one.put(1)
         before = public.megabytes("VmHWM")[0]
         for _ in range(8):
@@ -109,31 +103,25 @@ def test_eight_files_of_190_mb_are_not_read(public):
         assert public.megabytes("VmHWM")[0] - before < 50
         await one.put(1)
 
-    visit(public, story)
 
-
-def test_the_largest_upload_is_taken_and_the_uploader_names_it(public):
-    async def story(one):
+async def test_the_largest_upload_is_taken_and_the_uploader_names_it(public):
+    async with strangers(public) as (one,):
         widget = one.widgets("file_uploader")[0]
         assert widget.message.max_upload_size_mb == 104
         await one.use_file(await one.put(104))
-        assert f"{104 * MIB} bytes" in one.caption()
-
-    visit(public, story)
+        assert f"{104 * MIB} bytes" in one.words("markdown", "text")
 
 
-def test_an_upload_says_how_long_it_is(public):
-    async def story(one):
+async def test_an_upload_says_how_long_it_is(public):
+    async with strangers(public) as (one,):
         with one.begin("a", Transfer_Encoding="chunked") as line:
             assert line.recv(1000).startswith(b"HTTP/1.1 411")
         with one.begin("a", Transfer_Encoding="chunked", Content_Length="9") as line:
             assert line.recv(1000).startswith((b"HTTP/1.1 411", b"HTTP/1.1 400"))
 
-    visit(public, story)
 
-
-def test_what_a_session_holds_is_bounded_and_given_back(public):
-    async def story(one):
+async def test_what_a_session_holds_is_bounded_and_given_back(public):
+    async with strangers(public) as (one,):
         first = await one.put(80)
         await one.use_file(first)
         words = await one.refused(60)
@@ -148,26 +136,22 @@ def test_what_a_session_holds_is_bounded_and_given_back(public):
             await one.use_file(third)
         await one.put(60)
 
-    visit(public, story)
+
+async def test_what_all_hold_is_bounded_and_nothing_hides(public):
+    for _ in range(2):  # the second time those before have ended
+        async with strangers(public, 3) as (one, other, third):
+            first = await one.put(100)
+            await one.use_file(first)
+            await one.delete(first)
+            await other.put(100)
+            assert "the server is full" in await third.refused(60)
+            for _ in range(2):
+                await one.use_file(type(first)())  # the page lets go of it, and its session a run later
+            await third.put(60)
 
 
-def test_what_all_hold_is_bounded_and_nothing_hides(public):
-    async def story(one, other, third):
-        first = await one.put(100)
-        await one.use_file(first)
-        await one.delete(first)
-        await other.put(100)
-        assert "the server is full" in await third.refused(60)
-        for _ in range(2):
-            await one.use_file(type(first)())  # the page lets go of it, and its session a run later
-        await third.put(60)
-
-    visit(public, story, 3)
-    visit(public, story, 3)  # those before have ended
-
-
-def test_an_upload_that_stops_gives_its_share_back(public):
-    async def story(one):
+async def test_an_upload_that_stops_gives_its_share_back(public):
+    async with strangers(public) as (one,):
         body = HEAD + bytes(100 * MIB)
         for ends in ("closed", "silent"):
             with one.begin(ends, Content_Length=str(104 * MIB)) as line:
@@ -178,11 +162,10 @@ def test_an_upload_that_stops_gives_its_share_back(public):
             await asyncio.sleep(0.3)
             await one.delete(await one.put(100))
 
-    visit(public, story)
 
+async def test_uploads_that_begin_together_stay_within_the_bound(public):
+    async with strangers(public) as (one,):
 
-def test_uploads_that_begin_together_stay_within_the_bound(public):
-    async def story(one):
         def send(name) -> bytes:
             with one.begin(str(name), Content_Length=str(60 * MIB)) as line:
                 line.sendall(HEAD + bytes(59 * MIB))
@@ -191,23 +174,21 @@ def test_uploads_that_begin_together_stay_within_the_bound(public):
         answers = await asyncio.gather(*(asyncio.to_thread(send, name) for name in range(4)))
         assert sorted(answers) == [b"HTTP/1.1 408"] * 2 + [b"HTTP/1.1 413"] * 2
 
-    visit(public, story)
-
 
 @pytest.mark.parametrize("key", ["fixed", "growing"])
-def test_rows_beyond_a_table_are_not_added(public, key):
+async def test_rows_beyond_a_table_are_not_added(public, key):
     state = json.dumps({"added_rows": [{}] * 100_000, "deleted_rows": [] if key == "growing" else [0, 1]})
 
-    async def story(one, other):
+    async with strangers(public, 2) as (one, other):
         table = one.widgets("dataframe", key)[0]
         before = public.seconds()
         await one.use(table, "string_value", state)
         assert public.seconds() - before < 2
         n_growing = 2 + (TABLE_ROWS.most + 1) * (key == "growing")
-        assert f"2 and {n_growing} rows" in one.caption()
+        assert f"2 and {n_growing} rows" in one.words("markdown", "text")
         assert "100,000 new rows" in one.toasts
         await one.use(table, "string_value", json.dumps({"added_rows": [{}, {}]}))
-        assert f"2 and {4 if key == 'growing' else 2} rows" in one.caption()
+        assert f"2 and {4 if key == 'growing' else 2} rows" in one.words("markdown", "text")
         await one.use(table, "string_value", json.dumps({"added_rows": ["x" * 5_000_000]}))
         assert "larger than 4 MB" in one.toasts
         before = public.seconds()
@@ -216,5 +197,3 @@ def test_rows_beyond_a_table_are_not_added(public, key):
         await other.close()
         await asyncio.sleep(1)
         assert public.seconds() - before < 4
-
-    visit(public, story, 2)

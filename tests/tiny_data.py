@@ -10,6 +10,11 @@ COLOURS = {"red": "rouge", "blue": "bleue", "green": "verte", "white": "blanche"
 THINGS = {"car": "voiture", "house": "maison", "door": "porte", "chair": "chaise"}
 
 
+def idx_bytes(array: np.ndarray) -> bytes:
+    """Return an array of bytes in the form of MNIST's files."""
+    return b"\0\0\x08" + bytes([array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
+
+
 def write_digits(folder: Path) -> None:
     """Write MNIST's four files with 40 + 20 blobs, and 30 pen paths."""
     generator = np.random.default_rng(0)
@@ -17,8 +22,7 @@ def write_digits(folder: Path) -> None:
         images = np.zeros((n, 28, 28), np.uint8)
         images[:, 5:22, 9:18] = generator.integers(0, 256, (n, 17, 9))
         for name, array in (("images-idx3", images), ("labels-idx1", np.arange(n, dtype=np.uint8) % 10)):
-            header = b"\0\0\x08" + bytes([array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-            (folder / f"{part}-{name}-ubyte").write_bytes(header + array.tobytes())
+            (folder / f"{part}-{name}-ubyte").write_bytes(idx_bytes(array))
     rows = np.concatenate((generator.integers(0, 101, (30, 16)), np.arange(30)[:, None] % 10), 1)
     head = ",".join(f"{letter}{number}" for number in range(8) for letter in "xy") + ",digit\n"
     text = head + "\n".join(",".join(map(str, row)) for row in rows) + "\n"

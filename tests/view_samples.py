@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import torch
 
-from attention_core.attention.keeper import from_weights
+from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.attention.scores import Cosine, ScaledDot
 from attention_core.attention.trace import AttentionTrace

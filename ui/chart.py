@@ -13,6 +13,7 @@ from attention_core.charts.design import ChartTemplate, Data, Spec
 from attention_core.charts.look import Look
 from ui.figures import note_picture
 from ui.pictures import address
+from ui.state import Field, selected
 
 PNG = "data:image/png;base64,"
 LEAST_FILE = 2000
@@ -32,15 +33,8 @@ def draw_chart(
 ) -> Any:
     """Draw a chart; all else is as st.vega_lite_chart has it, what is returned, too.
 
-    Args:
-        chart: of attention_core.charts.
-        alt: what it shows, for those who do not see it.
-        key: of the element.
-        width: on the page.
-        on_select: what a click calls.
-        selection_mode: the selection that a click changes.
-        step: the name of the step of a trace that it shows, for the name of its file; empty if it shows none.
-        on: the container to draw it in; the one that is open if not said.
+    What it shows is told by `alt` to those who do not see it. A step of a trace is named, for the name of its file. It
+    is drawn in the container that is open unless `on` says in which.
     """
     note_picture(lambda: chart, alt, step)
     spec, data = chart.drawn(Look())
@@ -54,6 +48,16 @@ def draw_chart(
         selection_mode=selection_mode,
         alt=alt,
     )
+
+
+def click(key: str, selection: str, part: str, field: Field[Any]) -> dict[str, Any]:
+    """Return what lets a click in a chart of this key set a field to a number of the selection, for draw_chart."""
+
+    def take() -> None:
+        for clicked in selected(key, selection):
+            field.value = int(clicked[part])
+
+    return {"key": key, "on_select": take, "selection_mode": selection}
 
 
 def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:

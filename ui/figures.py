@@ -21,22 +21,15 @@ PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "p
 SUBJECT = Field(APP, "pictures_subject", "")
 WIDTHS = {"as on the screen": None, "one column": 85.0, "two columns": 176.0}
 """Millimetres in print: a journal's column, and two with what lies between them."""
-LONGEST = 120
-"""Letters of a file's name."""
+LONGEST = 120  # letters of a file's name
 
 
 class Picture(NamedTuple):
-    """A picture on the page.
+    """A picture on the page."""
 
-    Attributes:
-        make: returns what was drawn, as a chart.
-        title: what it shows.
-        name: what its file is called after the page, such as "additive-attention-weights".
-    """
-
-    make: Callable[[], ChartTemplate]
-    title: str
-    name: str
+    make: Callable[[], ChartTemplate]  # returns what was drawn, as a chart
+    title: str  # what it shows
+    name: str  # what its file is called after the page, such as "additive-attention-weights"
 
 
 def file_name(*words: str) -> str:
@@ -88,7 +81,6 @@ def note_picture(make: Callable[[], ChartTemplate], title: str, step: str = "") 
 
 
 def pictures() -> list[Picture]:
-    """Return what the page shows, in its order, each with a name of its own."""
     met: Counter[str] = Counter()
     shown = []
     for picture in _flat(PAGE.value):
@@ -108,11 +100,7 @@ def _flat(place: list) -> Iterator[Picture]:
 
 @st.fragment
 def save_pictures(page: str) -> None:
-    """Offer every picture of the page as a figure; nothing is made before it is asked for.
-
-    Args:
-        page: see PageEntry.name.
-    """
+    """Offer every picture of a page (see PageEntry.name) as a figure; nothing is made before it is asked for."""
     place = st.popover("Save a picture", icon=":material/download:", key="pictures_open", on_change="rerun")
     if not place.open:
         return

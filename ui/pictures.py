@@ -11,11 +11,9 @@ from starlette.routing import Route
 
 from ui.shelf import Shelf
 
-MOST_BYTES = 96 * 2**20
-"""Of all files together; the one that was used longest ago goes first."""
+MOST_BYTES = 96 * 2**20  # of all files together; the one that was used longest ago goes first
 FOLDER = "pictures"
-FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}
-"""A name is that of its content."""
+FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name is that of its content
 FILES = Shelf(MOST_BYTES, size=lambda found: len(found[0]))
 IS_SERVED = Event()
 

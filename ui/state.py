@@ -280,6 +280,21 @@ def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -
     return st.segmented_control(label, values, key=field.key, required=True, persist_state="session", **look)
 
 
+def several(label: str, field: Field[list[int]], options: Mapping[int, str], **look: Any) -> list[int]:
+    """Let a visitor set a field to some of the options, by the names that are shown; see st.pills for the look."""
+    field.value = [one for one in field.value if one in options]
+    return st.pills(
+        label,
+        list(options),
+        selection_mode="multi",
+        key=field.key,
+        persist_state="session",
+        wrap=True,
+        format_func=options.__getitem__,
+        **look,
+    )
+
+
 def arrive(asked: Mapping[str, str]) -> None:
     """Begin to follow an address."""
     st.session_state.update({ARRIVED: asked, FAULTS: {}, READ: set()})

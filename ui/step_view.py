@@ -23,8 +23,7 @@ from ui.layout import section
 from ui.state import widget_value
 
 OFFLINE_BYTES = 2_000_000
-MOST_OFFLINE = 50_000_000
-"""Weights of a trace; more would keep the server for long."""
+MOST_OFFLINE = 50_000_000  # weights of a trace; more would keep the server for long
 
 
 def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
@@ -108,16 +107,9 @@ def export_bar(
 ) -> None:
     """Offer the trace as numbers and as a page, the chosen query's row as a table, and the code of the chosen step.
 
-    Files are made when they are asked for, not at every rerun; their names say page, model, head and step.
-
-    Args:
-        trace: that is looked at.
-        name: of the page.
-        head: of the trace.
-        query: that is chosen.
-        about: what the files are called after the page, such as a model and a head; told by the trace if empty.
-        recording: all that the page shows; this trace alone if None.
-        seen: what Recording.show() can be told besides.
+    Files are made when they are asked for, not at every rerun; their names say page, model, head and step, or what they
+    are about after the page's name. The recording is all that the page shows, this trace alone if None; seen is what
+    Recording.show() can be told besides.
     """
     steps = [step.name for step in steps_of(trace)]
     chosen = widget_value(f"{name}_step")
@@ -148,7 +140,6 @@ def export_bar(
 
 
 def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:
-    """Return a query's row as a table that counts from 1, as the page does."""
     table = trace_to_frame(trace, head, rows=slice(query, query + 1))
     return table.assign(query=table["query"] + 1, key=table["key"] + 1)
 

@@ -22,7 +22,7 @@ from ui.libraries import import_transformers
 from ui.navigation import PAGES
 from ui.tidy import spare_memory, tidied
 
-LIBRARIES = ("torch", "altair", "attention_core.charts")
+LIBRARIES = ("torch", "pandas", "attention_core.charts")
 HEAD_START = 10.0
 """Seconds that a visitor who comes with the server has it alone."""
 SECONDS_TO_PAINT = 0.3

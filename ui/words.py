@@ -45,17 +45,9 @@ def aligned_words(
 ) -> None:
     """Draw the two lines of words.
 
-    Args:
-        name: prefix of its state.
-        view: words and weights.
-        model: name for screen readers.
-        active: the present target word, from 0.
-        n_forced: target words that a person chose, from the first on.
-        single: what to write on the single vector of a translator without attention.
-        note: a line below, such as how sure the model is.
-        plain: the lower words are not said one after the other, and have no probabilities.
-        on_choose: called after a click on a target word, see chosen_row.
-        args: of on_choose.
+    The active target word counts from 0; the first n_forced ones a person chose. A translator without attention has
+    what is `single` on its one vector. Plain lower words are not said one after the other, and have no probabilities.
+    The note is a line below; on_choose is called after a click on a target word, see chosen_row.
     """
     row = min(active, len(view.target) - 1)
     title = f"{model}: where “{view.target[row]}” looks"
@@ -83,17 +75,11 @@ def word_data(view: WordView, model: str) -> dict[str, Any]:
 
 
 class Bar(NamedTuple):
-    """A word that may come.
+    """A word that may come."""
 
-    Attributes:
-        piece: its number.
-        text: as it is shown.
-        share: its probability.
-    """
-
-    piece: int
-    text: str
-    share: float
+    piece: int  # its number
+    text: str  # as it is shown
+    share: float  # its probability
 
 
 def chosen_piece(name: str) -> tuple[int, list[int]] | None:
@@ -107,15 +93,7 @@ def chosen_piece(name: str) -> tuple[int, list[int]] | None:
 def next_words(
     name: str, candidates: Sequence[Candidate], after: Sequence[int], said: int | None, on_choose: Callable[[], None]
 ) -> None:
-    """Draw the candidates; a piece that continues a word begins with a hyphen.
-
-    Args:
-        name: prefix of its state.
-        candidates: best first.
-        after: the pieces before.
-        said: the piece that the translation has here, or None.
-        on_choose: called after a click, see chosen_piece.
-    """
+    """Draw the candidates, best first, see word_bars; a piece that continues a word begins with a hyphen."""
     after_apostrophe = bool(after) and pieces().text(after[-1]).endswith("'")
     bars = [
         Bar(candidate.piece, piece_label(candidate.text, after_apostrophe), candidate.probability)
@@ -127,14 +105,9 @@ def next_words(
 def word_bars(
     name: str, bars: Sequence[Bar], after: Sequence[int], said: int | None, on_choose: Callable[[], None]
 ) -> None:
-    """Draw bars that are buttons; see next_words.
+    """Draw bars that are buttons, best first; what is said is marked.
 
-    Args:
-        name: prefix of its state.
-        bars: best first.
-        after: the pieces before, or whatever a click is to be understood with.
-        said: the piece to mark, or None.
-        on_choose: called after a click, see chosen_piece.
+    What a click chose is told by chosen_piece with the pieces before, or whatever it is to be understood with.
     """
     shares = [bar.share for bar in bars]
     column = Bars("probability", shares, 1.0, [f"{share:.1%}" for share in shares], (ROLE_COLOURS[Role.OUTPUT],))

@@ -5,7 +5,7 @@ band of rows when somebody first looks there, in columns that fit the cache, and
 """
 
 import math
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 from torch import Tensor
@@ -35,18 +35,14 @@ class Cells:
     """Scores and weights of one head, a few rows and columns at a time.
 
     Attributes:
-        trace: of any size.
-        head: which head of it.
         precise: the widest type of the device.
         columns: keys at once in a pass over a band.
+
+    Raises:
+        IndexError: no such head.
     """
 
     def __init__(self, trace: AttentionTrace, head: int) -> None:
-        """Look at one head.
-
-        Raises:
-            IndexError: no such head.
-        """
         if not 0 <= head < trace.n_heads:
             raise IndexError(f"head must be from 0 to {trace.n_heads - 1}, got {head}")
         self.trace, self.head = trace, head
@@ -56,7 +52,7 @@ class Cells:
         self._last_query = slice(0, 0), trace.query[head, :0]  # the last that bits() was asked for, scaled
         n_bands = math.ceil(trace.n_queries / BAND)
         self._known = [False] * n_bands
-        self._seen: list[slice | None] = [None] * n_bands
+        self._seen = cache(self._range_of_keys)
         with torch.inference_mode():
             self._normaliser = torch.zeros(trace.n_queries, dtype=self.precise, device=trace.query.device)
 
@@ -65,7 +61,6 @@ class Cells:
         return None if self._is_tame[rows.start // BAND] else self.precise
 
     def is_known(self, rows: slice) -> bool:
-        """Return whether the normalisers of all these rows are there already."""
         return all(self._known[rows.start // BAND : math.ceil(rows.stop / BAND)])
 
     def normaliser(self, rows: slice) -> Tensor:
@@ -138,13 +133,13 @@ class Cells:
 
         A band has 256 queries from a multiple of 256, at the end perhaps fewer.
         """
-        band = rows.start // BAND
-        seen = self._seen[band]
-        if seen is None:
-            seen = self._seen[band] = self._range_of_keys(rows)
-        return seen
+        return self._seen(rows.start // BAND)
 
-    def _range_of_keys(self, rows: slice) -> slice:
+    def _rows_of(self, band: int) -> slice:
+        return slice(band * BAND, min((band + 1) * BAND, self.trace.n_queries))
+
+    def _range_of_keys(self, band: int) -> slice:
+        rows = self._rows_of(band)
         stop = min(rows.stop, self.trace.n_keys) if self.trace.is_causal else self.trace.n_keys
         tile = self.trace.allowed(self.head, rows, slice(0, stop)) if self._has_mask else None
         if tile is None:
@@ -157,9 +152,8 @@ class Cells:
         return self.trace.has_mask
 
     def _masked_scores(self, rows: slice, cols: slice, dtype: torch.dtype | None) -> Tensor:
-        trace = self.trace
         score = None if dtype is None else self._precise_score
-        scores = trace.score_tile(self.head, rows, cols, dtype=dtype, score=score)
+        scores = self.trace.score_tile(self.head, rows, cols, dtype=dtype, score=score)
         allowed = self._allowed(rows, cols)
         return scores if allowed is None else scores.masked_fill_(~allowed, -math.inf)
 
@@ -169,7 +163,7 @@ class Cells:
         return self.trace.allowed(self.head, rows, cols)
 
     def _fill(self, band: int) -> None:
-        rows = slice(band * BAND, min((band + 1) * BAND, self.trace.n_queries))
+        rows = self._rows_of(band)
         dtype = self.dtype(rows)
         only_weights = not self.trace.query.shape[-1]  # what the trace was made from; its normaliser is exact
         if self.trace.normaliser is not None and (dtype is None or only_weights):
@@ -197,18 +191,17 @@ class Cells:
     def _is_tame(self) -> list[bool]:
         """For each band, whether no score can be larger than TAME in size, by the inequality of Cauchy and Schwarz.
 
-        Bands of which an edit changes single rows are not.
-
-        A sink counts as a score, so that the factor of a row, too, is neither 0 nor infinite in float32.
+        Bands of which an edit changes single rows are not. A sink counts as a score, so that the factor of a row, too,
+        is neither 0 nor infinite in float32.
         """
         trace, bands = self.trace, len(self._known)
         reach = trace.scoring.reach(trace.key.shape[-1])
         if reach is None or isinstance(self._changed, slice) or (trace.sinks is not None and _size(trace.sinks) > TAME):
             return [False] * bands
         scale = abs(trace.factor(self.head))
-        factor = reach * scale
-        more = 0.0 if trace.bias is None else _size(self._bias_of_head(trace.bias))
-        lengths, longest = _lengths(trace.query[self.head]), _lengths(trace.key_of(self.head)).amax() * factor
+        bias = None if trace.bias is None else trace.bias.expand(trace.n_heads, *trace.bias.shape[-2:])[self.head]
+        more = 0.0 if bias is None else _size(bias)
+        lengths, longest = _lengths(trace.query[self.head]), _lengths(self._key).amax() * (reach * scale)
         per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
         tame = per_band * longest + more * scale <= TAME
         tame[[row // BAND for row in self._changed]] = False  # type: ignore[union-attr]
@@ -219,16 +212,13 @@ class Cells:
         """The rows that edits change in another way than by a factor or by hiding keys."""
         return self.trace.changed_rows(self.head, [edit for edit in self.trace.arranged if not edit.is_even])
 
-    def _bias_of_head(self, bias: Tensor) -> Tensor:
-        return bias if bias.ndim < 3 else bias[min(self.head, bias.shape[0] - 1)]
-
     @cached_property
     def _factor(self) -> float | None:
         """What dot products are multiplied by to be scores; None = there is more to the scores than that."""
-        trace = self.trace
-        factor = trace.scoring.dot_factor(trace.key.shape[-1])
-        is_plain = factor is not None and trace.bias is None and not isinstance(self._changed, slice)
-        return factor * trace.factor(self.head) if is_plain and factor is not None else None
+        factor = self.trace.scoring.dot_factor(self._key.shape[-1])
+        if factor is None or self.trace.bias is not None or isinstance(self._changed, slice):
+            return None
+        return factor * self.trace.factor(self.head)
 
     @cached_property
     def _precise_score(self) -> Score:
@@ -240,6 +230,5 @@ def _lengths(vectors: Tensor) -> Tensor:
     return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.promote_types(vectors.dtype, torch.float32))
 
 
-def _size(bias: Tensor) -> float:
-    low, high = torch.aminmax(bias)
-    return max(abs(float(low)), abs(float(high)))
+def _size(scores: Tensor) -> float:
+    return float(torch.linalg.vector_norm(scores, math.inf))

@@ -1,7 +1,7 @@
 """Places of an attention matrix that are worth going to."""
 
 import itertools
-from collections.abc import Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from attention_core.atlas.matrix import TILE, Atlas
 
 
 class Landmark(NamedTuple):
-    """A place: what is to be seen there, and the number that makes it one, also in words.
+    """A place, and in words what is to be seen there.
 
     Without a row (the query) a whole column (the key) is meant, and the other way round.
     """
@@ -18,7 +18,6 @@ class Landmark(NamedTuple):
     name: str
     row: int | None
     column: int | None
-    value: float
     words: str
 
 
@@ -31,19 +30,17 @@ def landmarks(atlas: Atlas) -> list[Landmark]:
     received, entropy = atlas.column_sums, atlas.row_entropy
     if received is None or entropy is None:
         raise ValueError("landmarks need a complete survey")
-    found = []
     away = max(min(atlas.n_queries, atlas.n_keys) // 8, 1)
     row, column, weight = strongest(atlas, away)
-    if weight > 0:
-        words = f"weight {weight:.3g}, at least {away:,} positions from the diagonal, the first key aside"
-        found.append(Landmark("Largest far away", row, column, weight, words))
-    key = int(received.argmax())
-    words = f"{received[key]:,.1f} in all; the average is {received.mean():.3g}"
-    found.append(Landmark("Key looked at most", None, key, float(received[key]), words))
-    row = int(entropy.argmax())
-    words = f"{entropy[row]:.2f} bits, as if alike on {2 ** entropy[row]:,.0f} keys"
-    found.append(Landmark("Query that looks around most", row, None, float(entropy[row]), words))
-    return found
+    key, query = int(received.argmax()), int(entropy.argmax())
+    far = f"weight {weight:.3g}, at least {away:,} positions from the diagonal, the first key aside"
+    most = f"{received[key]:,.1f} in all; the average is {received.mean():.3g}"
+    around = f"{entropy[query]:.2f} bits, as if alike on {2 ** entropy[query]:,.0f} keys"
+    return [
+        *([Landmark("Largest far away", row, column, far)] if weight > 0 else []),
+        Landmark("Key looked at most", None, key, most),
+        Landmark("Query that looks around most", query, None, around),
+    ]
 
 
 def strongest(atlas: Atlas, away: int = 0) -> tuple[int, int, float]:
@@ -54,43 +51,27 @@ def strongest(atlas: Atlas, away: int = 0) -> tuple[int, int, float]:
     and the first cell are returned where no cell is so far away. A matrix whose coarsest level needs it is surveyed.
     """
     level = min(atlas.base_level, atlas.n_levels - 1)
-    block = 2**level
-    blocks = sorted(_blocks(atlas, level, away), reverse=True)
+    n_rows, n_cols = atlas.n_tiles(level)
+    tiles = itertools.product(range(n_rows), range(n_cols))
+    blocks = [block for place in tiles for block in _far(atlas, level, place, away, most=1000)]
     best = (0, 0, 0.0)
-    looked: set[tuple[int, int]] = set()
-    for largest, row, col in blocks:
+    looked = set()
+    for largest, row, col in sorted(blocks, reverse=True):
         if largest <= 1.001 * best[2]:
             break
-        place = row * block // TILE, col * block // TILE
+        place = row * 2**level // TILE, col * 2**level // TILE
         if place not in looked:
             looked.add(place)
-            best = max(best, _strongest_of_tile(atlas, *place, away), key=lambda cell: cell[2])
+            for weight, row, col in _far(atlas, 0, place, away, most=1):
+                best = max(best, (row, col, weight), key=itemgetter(2))
     return best
 
 
-def _blocks(atlas: Atlas, level: int, away: int) -> Iterator[tuple[float, int, int]]:
-    """Yield (largest, row, column) of the blocks with a cell so far away; of each tile the thousand largest."""
-    block = 2**level
-    n_rows, n_cols = atlas.n_tiles(level)
-    for tile_row, tile_col in itertools.product(range(n_rows), range(n_cols)):
-        largest = atlas.tile(level, tile_row, tile_col).largest
-        rows, cols = _positions(tile_row, tile_col, largest)
-        reach = np.abs(rows - cols) * block + block - 1
-        far = np.where(reach >= away, largest, 0).ravel()
-        for place in np.argsort(far)[-1000:]:
-            if far[place] > 0:
-                row, col = divmod(int(place), largest.shape[1])
-                yield float(far[place]), int(rows[row, 0]), int(cols[col])
-
-
-def _positions(tile_row: int, tile_col: int, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows (n, 1) and columns (m,) of a level the cells of a tile are."""
-    return tile_row * TILE + np.arange(cells.shape[0])[:, None], tile_col * TILE + np.arange(cells.shape[1])
-
-
-def _strongest_of_tile(atlas: Atlas, tile_row: int, tile_col: int, away: int) -> tuple[int, int, float]:
-    weights = atlas.tile(0, tile_row, tile_col).mean
-    rows, cols = _positions(tile_row, tile_col, weights)
-    far = np.where((np.abs(rows - cols) >= away) & ((cols > 0) | (away == 0)), weights, 0)
-    row, col = divmod(int(far.argmax()), far.shape[1])
-    return int(rows[row, 0]), int(cols[col]), float(far[row, col])
+def _far(atlas: Atlas, level: int, place: tuple[int, int], away: int, most: int) -> list[tuple[float, int, int]]:
+    """Return (largest, row, column) of the largest blocks of a tile that have a cell so far away."""
+    largest = atlas.tile(level, *place).largest
+    rows, cols = (TILE * at + np.arange(n) for at, n in zip(place, largest.shape, strict=True))
+    reach = (np.abs(rows[:, None] - cols) + 1) * 2**level - 1
+    far = np.where((reach >= away) & ((cols > 0) | (level > 0) | (away == 0)), largest, 0)
+    found = zip(*np.unravel_index(np.argsort(-far, axis=None, kind="stable")[:most], far.shape), strict=True)
+    return [(float(far[row, col]), int(rows[row]), int(cols[col])) for row, col in found if far[row, col] > 0]

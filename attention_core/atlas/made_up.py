@@ -1,4 +1,4 @@
-"""A long made-up text, and queries and keys for it by a formula: what three kinds of heads look like, at any length.
+"""A long made-up text, and queries and keys for it by a formula: a head that looks for what followed last time.
 
 No model is asked. The text has chapters with words of their own, and one passage that returns later, so that there is
 something to find.
@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
@@ -17,15 +16,10 @@ from attention_core.attention.types import Axis, Story
 
 CHAPTERS, COMMON, OWN = 8, 1200, 400
 """Parts of the text, words that all of them share, words that each has for itself."""
+WORDS = COMMON + CHAPTERS * OWN
 WIDTH = 64
-ECHO, NEAR, TOPIC = "echo", "near", "topic"
-HEADS = {
-    ECHO: "What followed last time",
-    NEAR: "What stands nearby",
-    TOPIC: "What is in the same chapter",
-}
 LAGS = (1.0, 0.8, 0.6)
-"""How much the present word, the one before and the one before that count for the head of echoes."""
+"""How much the present word, the one before and the one before that count."""
 
 
 def passage(n: int) -> tuple[int, int, int]:
@@ -34,77 +28,40 @@ def passage(n: int) -> tuple[int, int, int]:
 
 
 @lru_cache(maxsize=2)
-def words(n: int) -> tuple[np.ndarray, np.ndarray]:
+def _words(n: int) -> np.ndarray:
     chance = np.random.default_rng(17)
-    chapters = np.arange(n) * CHAPTERS // n
     common = np.minimum(chance.zipf(1.35, n) - 1, COMMON - 1)
-    own = COMMON + chapters * OWN + np.minimum(chance.zipf(1.2, n) - 1, OWN - 1)
+    own = COMMON + np.arange(n) * CHAPTERS // n * OWN + np.minimum(chance.zipf(1.2, n) - 1, OWN - 1)
     text = np.where(chance.random(n) < 0.55, common, own)
     first, again, length = passage(n)
     text[again : again + length] = text[first : first + length]
-    return text, chapters
+    return text
 
 
 @lru_cache(maxsize=2)
 def labels(n: int) -> tuple[str, ...]:
     """Return the made-up text of n words: each word two or three syllables."""
-    consonants, vowels = "bdfgklmnprstvz", "aeiou"
-    syllables = [consonant + vowel for consonant in consonants for vowel in vowels]
-    order = np.random.default_rng(5).permutation(len(syllables) ** 2)[: COMMON + CHAPTERS * OWN]
+    syllables = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
+    order = np.random.default_rng(5).permutation(len(syllables) ** 2)[:WORDS]
     names = [syllables[pair // len(syllables)] + syllables[pair % len(syllables)] for pair in order]
-    return tuple(names[word] for word in words(n)[0])
+    return tuple(names[word] for word in _words(n))
 
 
-def made_up(head: str, n: int) -> AttentionTrace:
-    """Return the trace of a head, a key of HEADS, over a text of n words, in which nobody looks ahead."""
-    text, chapters = words(n)
-    chance = torch.Generator().manual_seed(3)
-    if head == NEAR:
-        query, key = _near(n)
-    elif head == TOPIC:
-        query, key = _topic(torch.from_numpy(text), torch.from_numpy(chapters), chance)
-    else:
-        query, key = _echo(torch.from_numpy(text), chance)
-    axis = Axis("words of a made-up text", labels(n))
-    return AttentionTrace(
-        query=query[None],
-        key=key[None],
-        value=key[None],
-        score=ScaledDot(1.0),
-        is_causal=True,
-        story=Story(
-            mechanism=f"made up: {HEADS[head][0].lower()}{HEADS[head][1:]}", query_axis=axis, key_axis=axis, name=head
-        ),
-    )
+def made_up(n: int) -> AttentionTrace:
+    """Return the trace of the head over a text of n words, in which nobody looks ahead.
 
-
-def _near(n: int) -> tuple[Tensor, Tensor]:
-    """Waves of many lengths, which agree where the distance is small; the sum of the cosines of Su et al. 2021."""
-    lengths = 10_000.0 ** (-torch.arange(WIDTH // 2) / (WIDTH // 2))
-    angle = torch.arange(n, dtype=torch.float64)[:, None] * lengths
-    waves = torch.cat((angle.cos(), angle.sin()), 1).float() * math.sqrt(14 / (WIDTH // 2))
-    return waves, waves.clone()
-
-
-def _echo(text: Tensor, chance: torch.Generator) -> tuple[Tensor, Tensor]:
-    """A key tells the three words before it, a query the last three up to it; the first key is where to rest."""
-    query = torch.zeros(len(text), WIDTH)
-    key = torch.zeros(len(text), WIDTH)
+    A key tells the three words before it, a query the last three up to it; the first key is where to rest.
+    """
+    text, chance = torch.from_numpy(_words(n)), torch.Generator().manual_seed(3)
+    query, key = torch.zeros(2, n, WIDTH)
     for lag, share in enumerate(LAGS):
-        codes = _directions(COMMON + CHAPTERS * OWN, WIDTH - 1, chance) * share * math.sqrt(8.5)
-        query[lag:, 1:] += codes[text[: len(text) - lag]]
-        key[lag + 1 :, 1:] += codes[text[: len(text) - lag - 1]]
+        directions = torch.nn.functional.normalize(torch.randn(WORDS, WIDTH - 1, generator=chance), dim=1)
+        codes = directions * share * math.sqrt(8.5)
+        query[lag:, 1:] += codes[text[: n - lag]]
+        key[lag + 1 :, 1:] += codes[text[: n - lag - 1]]
     query[:, 0], key[0, 0] = 1, 11
-    return query, key
-
-
-def _topic(text: Tensor, chapters: Tensor, chance: torch.Generator) -> tuple[Tensor, Tensor]:
-    """The chapter's direction and a little of the word's own; between two chapters the topics drift into each other."""
-    topics = _directions(CHAPTERS, WIDTH, chance) * math.sqrt(4.5)
-    own = _directions(COMMON + CHAPTERS * OWN, WIDTH, chance) * math.sqrt(2.0)
-    both = topics[chapters] + own[text]
-    return both, both.clone()
-
-
-def _directions(n: int, width: int, chance: torch.Generator) -> Tensor:
-    return torch.nn.functional.normalize(torch.randn(n, width, generator=chance), dim=1)
+    axis = Axis("words of a made-up text", labels(n))
+    story = Story(mechanism="made up: what followed last time", query_axis=axis, key_axis=axis, name="echo")
+    return AttentionTrace(
+        query=query[None], key=key[None], value=key[None], score=ScaledDot(1.0), is_causal=True, story=story
+    )

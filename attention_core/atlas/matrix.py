@@ -6,21 +6,19 @@ maxima that one streaming pass over the matrix fills, the survey.
 """
 
 import math
-from collections import OrderedDict
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.atlas.blocks import extent, parts, place, pooled
 from attention_core.atlas.cells import BAND, Cells
-from attention_core.atlas.survey import Survey
-from attention_core.attention.pairs import spans
+from attention_core.atlas.survey import Survey, n_blocks, place, pooled
+from attention_core.attention.pairs import finite, spans
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
-from attention_core.locks import Lock
 
 TILE = BAND
 """Cells of a level on one side of a tile."""
@@ -28,8 +26,10 @@ MOST_BLOCKS = 4096
 """The survey keeps at most this many blocks a side, up to a million positions: 128 MiB for their sums and maxima."""
 LOWEST_BASE, HIGHEST_BASE = 5, 8
 """Levels between which the survey's blocks are chosen: 32 to 256 cells a side; what is finer is made on demand."""
-CACHE_BYTES = 64 * 2**20
-"""What the tiles of one map that are kept may take up."""
+MOST_TILES = 128
+"""Of one map that are kept: 64 MiB."""
+GLIMPSED = 8192
+"""Keys at once in a glimpse, for at most 256 queries."""
 
 
 class Tile(NamedTuple):
@@ -43,10 +43,6 @@ class Tile(NamedTuple):
 
     mean: np.ndarray
     largest: np.ndarray
-
-    @property
-    def n_bytes(self) -> int:
-        return self.mean.nbytes + (0 if self.largest is self.mean else self.largest.nbytes)
 
 
 class Atlas:
@@ -79,17 +75,21 @@ class Atlas:
         self.n_levels = 1 + math.ceil(math.log2(max(longest / TILE, 1)))
         self.base_level = min(max(math.ceil(math.log2(longest / MOST_BLOCKS)), LOWEST_BASE), HIGHEST_BASE)
         self._survey = Survey(self._cells, 2**self.base_level)
-        self._tiles: OrderedDict[tuple[int, int, int], Tile] = OrderedDict()
-        self._bytes, self._lock = 0, Lock("tiles")
+        self._kept_tile = lru_cache(MOST_TILES)(self._tile)
 
     def shape(self, level: int) -> tuple[int, int]:
         """Return the number of cells of a level, (rows, columns)."""
-        return math.ceil(self.n_queries / 2**level), math.ceil(self.n_keys / 2**level)
+        return n_blocks(self.n_queries, 2**level), n_blocks(self.n_keys, 2**level)
 
     def n_tiles(self, level: int) -> tuple[int, int]:
         """Return the number of tiles of a level, (rows, columns)."""
-        n_rows, n_cols = self.shape(level)
-        return math.ceil(n_rows / TILE), math.ceil(n_cols / TILE)
+        return n_blocks(self.n_queries, TILE * 2**level), n_blocks(self.n_keys, TILE * 2**level)
+
+    def part(self, level: int, row: int, col: int) -> tuple[slice, slice]:
+        """Return which rows and columns of the matrix a tile shows."""
+        side = TILE * 2**level
+        rows = slice(row * side, min((row + 1) * side, self.n_queries))
+        return rows, slice(col * side, min((col + 1) * side, self.n_keys))
 
     @torch.inference_mode()
     def tile(self, level: int, row: int, col: int) -> Tile:
@@ -108,15 +108,29 @@ class Atlas:
         n_rows, n_cols = self.n_tiles(level)
         if not (0 <= row < n_rows and 0 <= col < n_cols):
             raise IndexError(f"level {level} has {n_rows} x {n_cols} tiles, got row {row}, column {col}")
-        key = level, row, col
-        with self._lock:
-            if key in self._tiles:
-                self._tiles.move_to_end(key)
-                return self._tiles[key]
-        tile, is_final = self._computed(level, row, col)
-        if is_final:
-            self._store(key, tile)
-        return tile
+        is_final = level < self.base_level or self.is_surveyed
+        return (self._kept_tile if is_final else self._tile)(level, row, col)
+
+    @torch.inference_mode()
+    def glimpse(self) -> Tile:
+        """Return the coarsest level before any survey, as the row in the middle of each block tells it, exactly.
+
+        Costs 256 of the matrix's rows, whatever its size.
+        """
+        trace, block = self.trace, 2 ** (self.n_levels - 1)
+        starts = torch.arange(0, self.n_queries, block)
+        rows = (starts + block // 2).clamp(max=self.n_queries - 1).to(trace.query.device)
+        parts = list(spans(0, self.n_keys, max(GLIMPSED, block)))
+        sums = [trace.masked_scores(self.head, rows, cols).logsumexp(1) for cols in parts]
+        normaliser = finite(trace.with_sinks(torch.stack(sums).logsumexp(0), self.head, rows))[:, None]
+        means, largest = [], []
+        for cols in parts:
+            given = (trace.masked_scores(self.head, rows, cols) - normaliser).exp()
+            weights = to_array(trace.with_set_weights(given, self.head, rows, cols).float())
+            edges = range(0, weights.shape[1], block)
+            means.append(np.add.reduceat(weights, edges, axis=1) / _extent(cols, block))
+            largest.append(np.maximum.reduceat(weights, edges, axis=1))
+        return Tile(np.concatenate(means, 1), np.concatenate(largest, 1))
 
     @torch.inference_mode()
     def prepare(self, level: int, row: int) -> Iterator[None]:
@@ -126,8 +140,8 @@ class Atlas:
         in between loses nothing. The levels of the survey need none.
         """
         if level < self.base_level:
-            height = TILE * 2**level
-            for rows in spans(row * height, min((row + 1) * height, self.n_queries), BAND):
+            whole = self.part(level, row, 0)[0]
+            for rows in spans(whole.start, whole.stop, BAND):
                 if not self._cells.is_known(rows):
                     self._cells.normaliser(rows)
                     yield
@@ -171,34 +185,45 @@ class Atlas:
         """(n_queries,) float64, of each row, in bits; log2(n_keys) = looks everywhere alike; None before the survey."""
         return self._survey.result("row_entropy")
 
-    def _computed(self, level: int, row: int, col: int) -> tuple[Tile, bool]:
+    @property
+    def has_mask(self) -> bool:
+        """Whether any pair may be hidden."""
+        return self.trace.is_causal or self.trace.has_mask
+
+    @property
+    def matrix_bytes(self) -> int:
+        """What all weights of the head would take as float32."""
+        return 4 * self.n_queries * self.n_keys
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the head's queries and keys take, and one float64 number per row, its normaliser."""
+        return self.trace.query[self.head].nbytes + self.trace.key_of(self.head).nbytes + 8 * self.n_queries
+
+    def _tile(self, level: int, row: int, col: int) -> Tile:
+        rows, cols = self.part(level, row, col)
         block = 2**level
-        rows = slice(row * TILE * block, min((row + 1) * TILE * block, self.n_queries))
-        cols = slice(col * TILE * block, min((col + 1) * TILE * block, self.n_keys))
         if level == 0:
             weights = to_array(self._cells.weights(rows, cols))
-            return Tile(weights, weights), True
-        if level < self.base_level:
-            sums, largest, is_final = *self._on_demand(rows, cols, block), True
-        else:
-            sums, largest, is_final = self._survey.pooled(rows, cols, block)
-        counts = extent(rows, block)[:, None] * extent(cols, block)
-        return Tile(to_array(sums) / counts, to_array(largest)), is_final
+            return Tile(weights, weights)
+        sums, largest = (self._on_demand if level < self.base_level else self._survey.pooled)(rows, cols, block)
+        return Tile(to_array(sums) / (_extent(rows, block)[:, None] * _extent(cols, block)), to_array(largest))
 
     def _on_demand(self, rows: slice, cols: slice, block: int) -> tuple[Tensor, Tensor]:
-        shape = math.ceil((rows.stop - rows.start) / block), math.ceil((cols.stop - cols.start) / block)
-        sums, largest = torch.zeros(2, *shape, device=self.trace.query.device)
-        for some_rows, some_cols in parts(self._cells, rows, cols, block):
-            weights = self._cells.log_weights(some_rows, some_cols, self._cells.dtype(some_rows)).exp_()
-            where = place(some_rows, rows.start, block), place(some_cols, cols.start, block)
-            sums[where], largest[where] = pooled(weights, weights, block)
+        """Return sums and maxima of blocks, computed in pieces that fit the cache, without those hidden wholly."""
+        cells, size = self._cells, [n_blocks(part.stop - part.start, block) for part in (rows, cols)]
+        sums, largest = torch.zeros(2, *size, device=self.trace.query.device)
+        for band in spans(rows.start, rows.stop, BAND):
+            seen = cells.seen(band)
+            first, stop = max(cols.start, seen.start // block * block), min(cols.stop, seen.stop)
+            for piece in spans(first, stop, cells.columns):
+                weights = cells.log_weights(band, piece, cells.dtype(band)).exp_()
+                where = place(band, rows.start, block), place(piece, cols.start, block)
+                sums[where], largest[where] = pooled(weights, weights, block)
         return sums, largest
 
-    def _store(self, key: tuple[int, int, int], tile: Tile) -> None:
-        with self._lock:
-            if key in self._tiles:
-                return
-            self._tiles[key] = tile
-            self._bytes += tile.n_bytes
-            while self._bytes > CACHE_BYTES:
-                self._bytes -= self._tiles.popitem(last=False)[1].n_bytes
+
+def _extent(part: slice, block: int) -> np.ndarray:
+    """Return how many cells each block of a part has on its side: as many as the block, at the edge perhaps less."""
+    starts = np.arange(part.start, part.stop, block)
+    return np.minimum(block, part.stop - starts).astype(np.float32)

@@ -9,9 +9,9 @@ import zlib
 from typing import NamedTuple
 
 import numpy as np
-from torch import Tensor
 
-from attention_core.atlas.matrix import TILE, Atlas
+from attention_core.atlas.matrix import Atlas
+from attention_core.atlas.survey import in_blocks
 from attention_core.device import to_array
 
 MASKED, ZERO, UNKNOWN, FIRST = 0, 1, 2, 3
@@ -59,23 +59,7 @@ def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> Packed:
     if hidden is not None:
         codes[hidden] = MASKED
     planes = codes.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :n_bytes].T
-    height, width = values.shape
-    return Packed(height, width, low, step, n_bytes, zlib.compress(planes.tobytes(), 1))
-
-
-def unpack(packed: Packed) -> tuple[np.ndarray, np.ndarray]:
-    """Return (codes, values), values float64 with 0 where the code is no value: what the browser reads."""
-    planes = np.frombuffer(zlib.decompress(packed.content), np.uint8).reshape(packed.n_bytes, -1).astype(np.uint32)
-    shifts = 8 * np.arange(packed.n_bytes, dtype=np.uint32)[:, None]
-    codes = (planes << shifts).sum(0, dtype=np.uint32).reshape(packed.height, packed.width)
-    values = np.exp2(packed.low + packed.step * (codes.astype(np.float64) - FIRST))
-    return codes, np.where(codes >= FIRST, values, 0.0)
-
-
-def has_mask(atlas: Atlas) -> bool:
-    """Return whether any pair may be hidden."""
-    trace = atlas.trace
-    return trace.is_causal or trace.has_mask
+    return Packed(len(values), values.shape[1], low, step, n_bytes, zlib.compress(planes.tobytes(), 1))
 
 
 def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarray) -> np.ndarray | None:
@@ -86,22 +70,15 @@ def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarra
     Where the tile's values are above 0, nothing is hidden. See Atlas.tile for the level, row and column.
     """
     empty = values == 0
-    if not has_mask(atlas) or not empty.any():
+    if not atlas.has_mask or not empty.any():
         return None
     block = 2**level
-    top, left = row * TILE * block, col * TILE * block
-    rows = slice(top, min(top + TILE * block, atlas.n_queries))
-    cols = slice(left, min(left + TILE * block, atlas.n_keys))
+    rows, cols = atlas.part(level, row, col)
     if (rows.stop - rows.start) * (cols.stop - cols.start) <= MOST_PAIRS:
         allowed = atlas.trace.allowed(atlas.head, rows, cols)
-        return None if allowed is None else empty & ~_any_in_blocks(allowed, block)
+        seen = None if allowed is None else in_blocks(in_blocks(allowed, block).any(1).T, block).any(1).T
+        return None if seen is None else empty & ~to_array(seen)
     if not atlas.trace.is_causal:
         return None
     last_query = np.minimum(np.arange(rows.start, rows.stop, block) + block, rows.stop) - 1
     return empty & (np.arange(cols.start, cols.stop, block) > last_query[:, None])
-
-
-def _any_in_blocks(allowed: Tensor, block: int) -> np.ndarray:
-    cells = to_array(allowed)
-    by_rows = np.logical_or.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)
-    return np.logical_or.reduceat(by_rows, np.arange(0, cells.shape[1], block), axis=1)

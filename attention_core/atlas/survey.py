@@ -1,16 +1,13 @@
 """One streaming pass over a matrix of any size: block sums and maxima, and what each row and column sums up to."""
 
-from __future__ import annotations
-
 import math
 import time
-from collections import deque
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.atlas.blocks import in_blocks, place, pooled
 from attention_core.atlas.cells import BAND, STRIP, Cells
 from attention_core.attention.pairs import spans
 from attention_core.device import to_array
@@ -27,21 +24,19 @@ class Survey:
         """Begin a pass that has seen nothing yet; a block has a divisor of 256 cells on its side."""
         self._cells, self._block = cells, block
         self._n_queries, self._n_keys = cells.trace.n_queries, cells.trace.n_keys
-        self._n_bands = math.ceil(self._n_queries / BAND)
-        self._n_done = 0
-        self._band: _Band | None = None
+        self._n_bands = n_blocks(self._n_queries, BAND)
+        self._n_done, self._share_of_band = 0, 0.0
         self._one_at_a_time = Lock("survey")
         self._width = cells.columns * BAND // STRIP
         self._rooms: list[Tensor] = []  # memory for the powers of a strip's cells, over and over
-        self._held: list[tuple[slice, Tensor, Tensor, Tensor]] = []  # of the strip: keys, powers, sums, maxima
         self._blocks: list[Tensor] = []
         self._results: dict[str, Tensor] = {}
+        self._parts = self._pass()
 
     @property
     def share(self) -> float:
         """The share of the work that is done: of the rows, or of the pairs of a causal matrix."""
-        band = self._band
-        done = (self._n_done + (0 if band is None else band.share)) / self._n_bands
+        done = (self._n_done + self._share_of_band) / self._n_bands
         return min(done**2 if self._cells.trace.is_causal and self._n_queries <= self._n_keys else done, 1.0)
 
     @property
@@ -53,108 +48,119 @@ class Survey:
         """Go on for about a tenth of a second and return the share that is done."""
         with self._one_at_a_time:
             end = time.monotonic() + PORTION
-            while not self.is_done:
-                if self._band is None:
-                    start = self._n_done * BAND
-                    self._band = self._begun(slice(start, min(start + BAND, self._n_queries)))
-                elif self._band.waiting:
-                    self._take(self._band)
-                else:
-                    self._finish(self._band)
-                    self._band, self._n_done = None, self._n_done + 1
-                    if self.is_done:
-                        self._rooms.clear()
+            for _ in self._parts:
                 if time.monotonic() >= end:
-                    break
+                    return self.share
+            self._parts = self._pass()  # all is done, or a fault has ended the pass, which begins the band anew
             return self.share
 
     def result(self, name: str) -> np.ndarray | None:
-        """Return one of column_sums, row_sums, row_largest and row_entropy, or None before the pass is complete."""
+        """Return column_sums, row_sums, row_largest or row_entropy; None before the pass is complete."""
         return to_array(self._results[name]) if self.is_done else None
 
-    def pooled(self, rows: slice, cols: slice, block: int) -> tuple[Tensor, Tensor, bool]:
-        """Return sums and maxima of larger blocks, NaN where a row of them was not seen, and whether that is final."""
-        is_final = self.is_done
+    def pooled(self, rows: slice, cols: slice, block: int) -> tuple[Tensor, Tensor]:
+        """Return sums and maxima of larger blocks, NaN where a row of them was not seen."""
         if not self._blocks:
-            shape = math.ceil((rows.stop - rows.start) / block), math.ceil((cols.stop - cols.start) / block)
-            nothing = torch.full(shape, math.nan)
-            return nothing, nothing, is_final
+            nothing = torch.full([n_blocks(part.stop - part.start, block) for part in (rows, cols)], math.nan)
+            return nothing, nothing
         where = place(rows, 0, self._block), place(cols, 0, self._block)
         sums, largest = (grid[where] for grid in self._blocks)
-        return *pooled(sums, largest, block // self._block), is_final
+        return pooled(sums, largest, block // self._block)
 
-    def _begun(self, rows: slice) -> _Band:
+    def _pass(self) -> Iterator[None]:
+        """Go over the bands that are left, and yield after every part of one."""
         if not self._blocks:
             self._take_memory()
-        return _Band(rows, self._cells, self._block)
+        for rows in spans(self._n_done * BAND, self._n_queries, BAND):
+            yield from self._band(rows)
+            self._share_of_band, self._n_done = 0.0, self._n_done + 1  # in this order: it is read meanwhile
+        self._rooms.clear()
 
-    def _take(self, band: _Band) -> None:
-        strip, cols = band.waiting.popleft()
-        logs = self._cells.bits(strip, cols, self._room)
-        if not self._held:
-            self._products = logs.new_zeros(self._width, logs.shape[1])
-            if self._rooms and self._rooms[0].dtype != logs.dtype:
-                self._rooms.clear()
-        if len(self._held) == len(self._rooms):
+    def _band(self, rows: slice) -> Iterator[None]:
+        """Add up the cells of a band; what is not seen is hidden by a mask and stays 0."""
+        seen, block = self._cells.seen(rows), self._block
+        pieces = list(spans(seen.start // block * block, seen.stop, self._width))
+        strips = list(spans(rows.start, rows.stop, STRIP))
+        shape = n_blocks(rows.stop - rows.start, block), n_blocks(self._n_keys, block)
+        sums, largest = torch.zeros(2, *shape, device=self._room.device)
+        received = torch.zeros_like(self._results["column_sums"])
+        for n_before, strip in enumerate(strips):
+            powers: list[Tensor] = []
+            in_columns = []
+            for cols in pieces:
+                logs = self._cells.bits(strip, cols, self._room)
+                if not powers:
+                    products = logs.new_zeros(self._width, logs.shape[1])
+                powers.append(torch.exp2(logs, out=self._room_for(len(powers), logs)))
+                cells = in_blocks(powers[-1], block)
+                in_columns.append((cells.sum(1), cells.amax(1)))
+                products[: len(logs)].addcmul_(logs, powers[-1])
+                self._share_of_band = (n_before + len(powers) / len(pieces)) / len(strips)
+                yield
+            if powers:
+                some, most = map(torch.cat, zip(*in_columns, strict=True))
+                factors = self._weighed(strip, some.sum(0), most, products.sum(0)).to(some.dtype)
+                cols = slice(pieces[0].start, pieces[-1].stop)
+                received[cols] += torch.cat([torch.mv(part, factors) for part in powers])
+                where = (
+                    place(strip, rows.start, block),
+                    place(cols, 0, block),
+                )  # rows of several strips
+                sums[where] += in_blocks((some * factors).T, block).sum(1)
+                largest[where] = largest[where].maximum(in_blocks((most * factors).T, block).amax(1))
+        for grid, found in zip(self._blocks, (sums, largest), strict=True):
+            grid[place(rows, 0, block)] = found
+        self._results["column_sums"] += received
+
+    def _room_for(self, number: int, logs: Tensor) -> Tensor:
+        """Return memory for the powers of a strip's piece of this number."""
+        if self._rooms and self._rooms[0].dtype != logs.dtype:
+            self._rooms.clear()
+        if number == len(self._rooms):
             self._rooms.append(logs.new_empty(self._width * STRIP))
-        powers = torch.exp2(logs, out=self._rooms[len(self._held)][: logs.numel()].view(logs.shape))
-        blocks = in_blocks(powers, self._block)
-        self._held.append((cols, powers, blocks.sum(1), blocks.amax(1)))
-        self._products[: len(logs)].addcmul_(logs, powers)
-        if not band.waiting or band.waiting[0][0] != strip:
-            self._normalise(band, strip)
+        return self._rooms[number][: logs.numel()].view(logs.shape)
 
-    def _normalise(self, band: _Band, strip: slice) -> None:
-        """Make weights of the powers of all cells of a strip: only now is known what they add up to."""
-        results = self._results
-        pieces, powers, sums, largest = zip(*self._held, strict=True)
-        sums, largest = torch.cat(sums), torch.cat(largest)
-        total = sums.sum(0).to(self._cells.precise)
+    def _weighed(self, strip: slice, total: Tensor, largest: Tensor, products: Tensor) -> Tensor:
+        """Note what the rows of a strip come to, and return their factors: only now is known what they add up to."""
+        results, total = self._results, total.to(self._cells.precise)
         factors = self._cells.factors(strip, total)
-        narrow = factors.to(sums.dtype)
-        seen = slice(pieces[0].start, pieces[-1].stop)
-        results["column_sums"][seen] += torch.cat([torch.mv(some, narrow) for some in powers])
-        self._held.clear()
-        band.add(strip, seen, sums.mul_(narrow), largest.mul_(narrow))
         results["row_sums"][strip] = total * factors
-        results["row_largest"][strip] = largest.amax(0).to(total.dtype)
-        bits = self._products.sum(0) + total * factors.log2()
-        results["row_entropy"][strip] = (-factors * bits).clamp_(min=0)
-
-    def _finish(self, band: _Band) -> None:
-        sums, largest = self._blocks
-        where = place(band.rows, 0, self._block)
-        sums[where], largest[where] = band.sums, band.largest
+        results["row_largest"][strip] = largest.amax(0) * factors
+        results["row_entropy"][strip] = (-factors * (products + total * factors.log2())).clamp_(min=0)
+        return factors
 
     def _take_memory(self) -> None:
-        shape = math.ceil(self._n_queries / self._block), math.ceil(self._n_keys / self._block)
+        shape = n_blocks(self._n_queries, self._block), n_blocks(self._n_keys, self._block)
         self._room = self._cells.room(STRIP, self._width)
-        device, wide = self._cells.trace.query.device, self._cells.precise
+        device, wide = self._room.device, self._cells.precise
         self._results = {"column_sums": torch.zeros(self._n_keys, dtype=wide, device=device)}
         for name in ("row_sums", "row_largest", "row_entropy"):
             self._results[name] = torch.zeros(self._n_queries, dtype=wide, device=device)
         self._blocks = [torch.full(shape, math.nan, device=device) for _ in range(2)]
 
 
-class _Band:
-    """A band of rows that the pass is in, with what its cells have been added up to so far."""
+def n_blocks(n_cells: int, block: int) -> int:
+    return math.ceil(n_cells / block)
 
-    def __init__(self, rows: slice, cells: Cells, block: int) -> None:
-        """Begin a band whose parts all wait; what no part covers is hidden by a mask and stays 0."""
-        self.rows, seen = rows, cells.seen(rows)
-        pieces = list(spans(seen.start // block * block, seen.stop, cells.columns * BAND // STRIP))
-        self.waiting = deque((strip, cols) for strip in spans(rows.start, rows.stop, STRIP) for cols in pieces)
-        self._n_parts = len(self.waiting)
-        self._block = block
-        shape = math.ceil((rows.stop - rows.start) / block), math.ceil(cells.trace.n_keys / block)
-        self.sums, self.largest = torch.zeros(2, *shape, device=cells.trace.query.device)
 
-    def add(self, strip: slice, cols: slice, sums: Tensor, largest: Tensor) -> None:
-        """Add what the rows of a strip have in blocks of keys, (n_blocks, n_rows); a block may have rows of several."""
-        where = place(strip, self.rows.start, self._block), place(cols, 0, self._block)
-        self.sums[where] += in_blocks(sums.T, self._block).sum(1)
-        self.largest[where] = self.largest[where].maximum(in_blocks(largest.T, self._block).amax(1))
+def place(part: slice, origin: int, block: int) -> slice:
+    return slice((part.start - origin) // block, n_blocks(part.stop - origin, block))
 
-    @property
-    def share(self) -> float:
-        return 1 - len(self.waiting) / max(self._n_parts, 1)
+
+def in_blocks(cells: Tensor, block: int) -> Tensor:
+    """Return (n_blocks, block, n_cols) of cells (n_rows, n_cols): their rows in blocks, the last with zeros below."""
+    below = -len(cells) % block
+    whole = torch.nn.functional.pad(cells, (0, 0, 0, below)) if below else cells
+    return whole.reshape(-1, block, cells.shape[1])
+
+
+def pooled(sums: Tensor, largest: Tensor, block: int) -> tuple[Tensor, Tensor]:
+    """Return sums and maxima of blocks, NaN where any cell of a block is.
+
+    Args:
+        sums: (n_rows, n_cols), to be added up.
+        largest: (n_rows, n_cols), not negative, of which the maximum is taken; may be the same tensor.
+        block: cells on its side.
+    """
+    total = in_blocks(in_blocks(sums, block).sum(1).T, block).sum(1)
+    return total.T, in_blocks(in_blocks(largest, block).amax(1).T, block).amax(1).T

@@ -4,8 +4,6 @@ Source of the formats: https://numpy.org/doc/stable/reference/generated/numpy.li
 https://huggingface.co/docs/safetensors.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import tempfile
@@ -32,6 +30,16 @@ MOST_ABOUT = 2**20
 TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
 TYPES |= {f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 DAMAGED = "is damaged and cannot be read"
+PICKLED = (
+    "is a pickle, which is not opened because that can run code. Save the tensors with safetensors.torch.save_file or "
+    "np.savez."
+)
+FOREIGN = {
+    b"\x93NUMPY": "is a single array. Save query, key and value together: np.savez(file, query=...).",
+    b"\x80": PICKLED,
+    b"": "is neither a .npz nor a safetensors file, or is damaged at its beginning.",
+}
+"""What a file is that begins so, where it is not what is wanted."""
 
 
 class FileKind(StrEnum):
@@ -53,7 +61,7 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
         with in_words(f"{name} {DAMAGED}"), open_zip(source) as archive:
             names = archive.namelist()
             if any(part.endswith("data.pkl") for part in names):
-                raise FileError(_pickled(name))
+                raise FileError(f"{name} {PICKLED}")
             if "about.npy" not in names:
                 return FileKind.TENSORS
             with archive.open("about.npy") as about:
@@ -61,17 +69,17 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
             return FileKind.RECORDING if FORMAT.encode() in described else FileKind.TENSORS
     if len(start) > 8 and start[8:9] == b"{":
         return FileKind.TENSORS
-    if start.startswith(b"\x93NUMPY"):
-        raise FileError(f"{name} is a single array. Save query, key and value together: np.savez(file, query=...).")
-    if start.startswith(b"\x80"):
-        raise FileError(_pickled(name))
-    if not start:
-        raise FileError(f"{name} is empty.")
-    raise FileError(f"{name} is neither a .npz nor a safetensors file, or is damaged at its beginning.")
+    words = next(words for begin, words in FOREIGN.items() if start.startswith(begin))
+    raise FileError(f"{name} {words if start else 'is empty.'}")
+
+
+def _start(source: Source) -> bytes:
+    with stream(source) as file:
+        return file.read(16)
 
 
 @contextmanager
-def opened(source: Source, name: str = "The file") -> Iterator[Opened]:
+def opened(source: Source, name: str) -> Iterator["Opened"]:
     """Open a set of tensors; every fault of the file becomes a FileError in words for people.
 
     Raises:
@@ -148,15 +156,3 @@ class _Safetensors:
 
 Opened = _Npz | _Safetensors
 """An open file: its entries by name, tensor(name), and labels(), the text per position if it has one."""
-
-
-def _start(source: Source) -> bytes:
-    with stream(source) as file:
-        return file.read(16)
-
-
-def _pickled(name: str) -> str:
-    return (
-        f"{name} is a pickle, which is not opened because that can run code. Save the tensors with "
-        "safetensors.torch.save_file or np.savez."
-    )

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import torch
@@ -32,21 +33,17 @@ class Names(NamedTuple):
     value: str | None = None
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What is in a file, before its numbers are read.
+class Contents(NamedTuple):
+    """What is in a file, before its numbers are read: every array, and those that by their names belong together.
 
-    Attributes:
-        entries: every array of it.
-        sets: the arrays that by their names are query, key and perhaps value of one attention; several if the file
-            holds several layers.
+    A file of several layers has several sets.
     """
 
     entries: tuple[Entry, ...]
     sets: tuple[Names, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tensors:
     """Checked tensors of one attention.
 
@@ -58,11 +55,11 @@ class Tensors:
         labels: one text per position, or None.
     """
 
-    query: Tensor = field(repr=False)
-    key: Tensor = field(repr=False)
-    value: Tensor | None = field(default=None, repr=False)
-    mask: Tensor | None = field(default=None, repr=False)
-    labels: tuple[str, ...] | None = field(default=None, repr=False)
+    query: Tensor
+    key: Tensor
+    value: Tensor | None = None
+    mask: Tensor | None = None
+    labels: tuple[str, ...] | None = None
 
 
 def contents_of(source: Source, name: str = "The file") -> Contents:
@@ -99,21 +96,20 @@ def read_tensors(
         for array in wanted.values():
             if array not in file.entries:
                 raise FileError(f"{name} has no array {array!r}. It holds {_listed(file.entries)}.")
-        mask = next((array for array in file.entries if array.lower() == "mask"), None)
-        read = [*wanted.values(), *([mask] if mask else [])]
-        n_bytes = sum(file.entries[array].n_bytes for array in read)
+        masks = [array for array in file.entries if array.lower() == "mask"]
+        read = wanted | ({"mask": masks[0]} if masks else {})
+        n_bytes = sum(file.entries[array].n_bytes for array in read.values())
         if n_bytes > most_bytes:
             raise FileError(
-                f"{name}: {', '.join(map(repr, read))} take {n_bytes / 2**20:,.0f} MiB, more than the "
+                f"{name}: {', '.join(map(repr, read.values()))} take {n_bytes / 2**20:,.0f} MiB, more than the "
                 f"{most_bytes / 2**20:,.0f} MiB allowed. Save fewer heads or positions, or float16 numbers."
             )
         for array in wanted.values():
-            _check_type(file.entries[array], name)
+            _check_type(array, file.entries[array].dtype, f"{name}: ")
         labels = file.labels()
-        given = {role: file.tensor(array) for role, array in wanted.items()}
-        allowed = file.tensor(mask) if mask else None
+        given = {role: file.tensor(array) for role, array in read.items()}
     try:
-        return _checked(given, allowed, None if labels is None else tuple(map(visible, labels)))
+        return _checked(given, None if labels is None else tuple(map(visible, labels)))
     except ValueError as error:
         raise FileError(f"{name}: {error}") from None
 
@@ -148,8 +144,9 @@ def trace_of_tensors(
         raise ValueError(f"scale must be a number other than 0, got {scale}")
     given = {"query": query, "key": key} | ({} if value is None else {"value": value})
     for role, tensor in given.items():
-        _check_type(Entry(role, str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), 0), "")
-    checked = _checked(given, mask, None if labels is None else tuple(labels))
+        _check_type(role, str(tensor.dtype).removeprefix("torch."))
+    given |= {} if mask is None else {"mask": mask}
+    checked = _checked(given, None if labels is None else tuple(labels))
     query, key, texts = checked.query, checked.key, checked.labels
 
     def axis(name: str, n: int) -> Axis:
@@ -207,17 +204,17 @@ def _shape(shape: Sequence[int]) -> str:
     return " x ".join(f"{size:,}" for size in shape) or "a single number"
 
 
-def _check_type(entry: Entry, name: str) -> None:
-    if entry.dtype in KINDS:
+def _check_type(array: str, dtype: str, begin: str = "") -> None:
+    if dtype in KINDS:
         return
-    fault = f"must hold {', '.join(KINDS[:-1])} or {KINDS[-1]} numbers, got {entry.dtype}"
-    if entry.dtype == "void16":
+    fault = f"must hold {', '.join(KINDS[:-1])} or {KINDS[-1]} numbers, got {dtype}"
+    if dtype == "void16":
         fault = "looks like bfloat16, which .npz files cannot name. Save it as float32, or all tensors as safetensors."
-    raise FileError(f"{f'{name}: ' if name else ''}{entry.name!r} {fault}")
+    raise FileError(f"{begin}{array!r} {fault}")
 
 
-def _checked(given: dict[str, Tensor], mask: Tensor | None, labels: tuple[str, ...] | None) -> Tensors:
-    tensors = {role: _with_heads(role, tensor) for role, tensor in given.items()}
+def _checked(given: dict[str, Tensor], labels: tuple[str, ...] | None) -> Tensors:
+    tensors = {role: _with_heads(role, given[role]) for role in ROLES if role in given}
     query, key, value = tensors["query"], tensors["key"], tensors.get("value")
     if query.shape[2] != key.shape[2]:
         raise ValueError(f"query and key need vectors of the same length, got {query.shape[2]:,} and {key.shape[2]:,}")
@@ -232,14 +229,13 @@ def _checked(given: dict[str, Tensor], mask: Tensor | None, labels: tuple[str, .
         )
     for role, tensor in tensors.items():
         _check_finite(role, tensor)
+    mask = given.get("mask")
     if mask is not None:
-        mask = _fitting_mask(mask, (query.shape[0], query.shape[1], key.shape[1]))
+        mask = _fitting_mask(mask, (*query.shape[:2], key.shape[1]))
     if labels is not None and len(labels) not in (query.shape[1], key.shape[1]):
         raise ValueError(f"{len(labels):,} labels for {query.shape[1]:,} queries and {key.shape[1]:,} keys")
-    widest = query.dtype
-    for tensor in tensors.values():
-        widest = torch.promote_types(widest, tensor.dtype)
-    return Tensors(query.to(widest), key.to(widest), None if value is None else value.to(widest), mask, labels)
+    widest = reduce(torch.promote_types, [tensor.dtype for tensor in tensors.values()])
+    return Tensors(**{role: tensor.to(widest) for role, tensor in tensors.items()}, mask=mask, labels=labels)
 
 
 def _with_heads(role: str, tensor: Tensor) -> Tensor:

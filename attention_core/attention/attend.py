@@ -102,7 +102,6 @@ def _attended(
     with_weights: bool,
     factors: Tensor | None = None,  # (n_heads, 1, 1), by which the scores of each head are multiplied
 ) -> Attended:
-    """Attend in the fastest way that there is."""
     factor = score.dot_factor(key.shape[-1])
     if factor is not None and not with_weights:
         same_width(query, key)

@@ -7,15 +7,11 @@ from attention_core.bounds import is_hosted
 
 SHOWN = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": "\u21b5", "\t": "\u21e5", "\x7f": "\u2421"}
 """Signs for control characters, which would break a line or take no room."""
-JOINERS = "\u200c\u200d"
-"""Hidden signs that letters of Persian and parts of emoji need between them."""
-MOST_MARKS = 8
-"""Accents on one letter: the most that any script takes are fewer."""
+JOINERS = "\u200c\u200d"  # hidden signs that letters of Persian and parts of emoji need between them
+MOST_MARKS = 8  # accents on one letter: the most that any script takes are fewer
 MARKDOWN = "\\`*_{}[]()<>#+-.!|~:$&"
-IN_SENTENCES = "\\`*[]<>$"
-"""Of these, what makes a link, a picture, a formula or bold type in the middle of a sentence."""
-FOLDERS = re.compile(r"(?<![\w.:/<~-])~?(/[^\s/'\"<>|:;,()]+)+/(?=[^\s/])")
-"""Those before the name of a file."""
+IN_SENTENCES = "\\`*[]<>$"  # of these, what makes a link, a picture, a formula or bold type in the middle of a sentence
+FOLDERS = re.compile(r"(?<![\w.:/<~-])~?(/[^\s/'\"<>|:;,()]+)+/(?=[^\s/])")  # those before the name of a file
 FORMULA = re.compile(r"[=+\-@\t\r].")
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from torch import Tensor
 
-MANY = 4
-"""Products written out before the dots."""
+MANY = 4  # products written out before the dots
 
 
 def number(value: float) -> str:

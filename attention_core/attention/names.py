@@ -4,25 +4,27 @@ from collections.abc import Collection, Sequence
 
 from torch import Tensor, nn
 
-from attention_core.attention.keeper import unique
 from attention_core.attention.trace import AttentionTrace
 
-CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")
-"""What models call the attention of a decoder to its encoder."""
+CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")  # what models call the attention of a decoder to its encoder
 
 
 def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collection[int] = ()) -> list[AttentionTrace]:
     """Return the traces with names, each as short as it can be while all differ.
 
-    Args:
-        calls: (dotted place of the module in the model, the module, its trace), in the order of execution.
-        again: numbers of the calls that belong to the layer of the call before, and get its name with a number.
+    Calls are (dotted place in the model, module, trace), in the order of execution. Those whose numbers are in `again`
+    belong to the layer of the call before, and get its name with a number.
     """
     names = iter(_names([call for number, call in enumerate(calls) if number not in again]))
     result = [next(names)] if calls else []
     for number in range(1, len(calls)):
         result.append(result[-1] if number in again else next(names))
-    return [trace.retold(name=name) for (_, _, trace), name in zip(calls, unique(result), strict=True)]
+    return [trace.retold(name=name) for (_, _, trace), name in zip(calls, _unique(result), strict=True)]
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
 
 
 def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
@@ -79,11 +81,9 @@ def looks_back(allowed: Tensor) -> bool:
 
 
 def _towers(places: Sequence[str], stops_at_stack: bool) -> list[str]:
-    """Return what stands before the layers, such as "vision_model.", as far as the places differ in it.
+    """Return what stands before the layers in dotted places, such as "vision_model.", as far as they differ in it.
 
-    Args:
-        places: dotted names of modules.
-        stops_at_stack: whether a part such as "text_encoder" is no tower, since the name has its stack anyway.
+    A part such as "text_encoder" is no tower where the name has its stack anyway, and so stops_at_stack.
     """
     towers = [_tower(place, stops_at_stack) for place in places]
     while all(towers) and len({tower[0] for tower in towers}) == 1:

@@ -14,10 +14,8 @@ from attention_core.attention.score import Score
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.types import ALL, Rows
 
-Changes = Sequence[Any]
-"""Edits, which know pairs: see attention_core.attention.edits."""
-LAST = 1000
-"""Above the order of every edit."""
+Changes = Sequence[Any]  # edits, which know pairs: see attention_core.attention.edits
+LAST = 1000  # above the order of every edit
 ROWS_AT_ONCE = 256
 """Queries in one block of the streaming passes: memory stays O(n), a block of 784 keys fits the cache."""
 
@@ -53,8 +51,6 @@ class Pairs:
         object.__setattr__(self, "edits", tuple(self.edits))
         for edit in (*self.edits, *self.arranged):
             edit.check(self)
-        for edit in (*self.edits, *self.arranged):
-            edit.check(self)
 
     @property
     def n_heads(self) -> int:
@@ -88,7 +84,6 @@ class Pairs:
         return score
 
     def factor(self, head: int) -> float:
-        """Return by what the edits multiply the scores of a head."""
         return math.prod(edit.factor() for edit in self.edits if edit.concerns(head))
 
     @property

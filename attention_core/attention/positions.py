@@ -12,10 +12,7 @@ LONGEST_WAVE = 10_000.0
 
 
 def sinusoidal(n: int, d: int) -> Tensor:
-    """Return one vector per position, (n, d): even dimensions are sines, odd ones cosines of ever slower waves.
-
-    Raises:
-        ValueError: d is odd.
+    """Return one vector per position, (n, d), d even: even dimensions are sines, odd ones cosines of ever slower waves.
 
     Source: Vaswani et al. 2017, section 3.5.
     """
@@ -55,19 +52,12 @@ def alike_pair(d: int, seed: int = 0) -> tuple[Tensor, Tensor]:
 
 
 class ByDistance(NamedTuple):
-    """A matrix over pairs of positions, seen by their distance.
+    """A matrix over pairs of positions, seen by their distance."""
 
-    Attributes:
-        distances: int64 (m,), j - i, rising.
-        mean: (m,) over the pairs of that distance.
-        low: (m,) lowest.
-        high: (m,) highest; low = high everywhere: only the distance counts.
-    """
-
-    distances: Tensor
-    mean: Tensor
-    low: Tensor
-    high: Tensor
+    distances: Tensor  # int64 (m,), j - i, rising
+    mean: Tensor  # (m,) over the pairs of that distance
+    low: Tensor  # (m,) lowest
+    high: Tensor  # (m,) highest; low = high everywhere: only the distance counts
 
 
 def by_distance(matrix: Tensor, most: int | None = None) -> ByDistance:

@@ -22,24 +22,16 @@ if TYPE_CHECKING:
 
 
 class Head(NamedTuple):
-    """One head of one attention.
+    """One head of one attention."""
 
-    Attributes:
-        name: such as "L3H1": head 1 of trace 3, both from 0.
-        trace: of the attention.
-        head: which of its heads.
-    """
-
-    name: str
-    trace: AttentionTrace
-    head: int
+    name: str  # such as "L3H1": head 1 of trace 3, both from 0
+    trace: AttentionTrace  # of the attention
+    head: int  # which of its heads
 
     def weights(self, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
-        """Return the weights, (n_queries, n_keys), or a tile of them."""
         return self.trace.weights(self.head, rows, cols)
 
     def scores(self, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
-        """Return the scores before the mask, (n_queries, n_keys), or a tile of them."""
         return self.trace.scores(self.head, rows, cols)
 
     def __repr__(self) -> str:
@@ -114,23 +106,14 @@ class Recording:
         return self.traces[self.names.index(which)]
 
     def head(self, name: str) -> Head:
-        """Return the head of that name, such as "L3H1".
-
-        Raises:
-            KeyError: there is none.
-        """
+        """Return the head of that name, such as "L3H1"; a KeyError says which there are."""
         found = next((head for head in self.heads if head.name == name), None)
         if found is None:
             raise KeyError(f"no head {name!r}, there are L0H0 to L{len(self) - 1}H{self.traces[-1].n_heads - 1}")
         return found
 
     def label(self, tokens: Sequence[str] | Axis, target_tokens: Sequence[str] | Axis = ()) -> None:
-        """Write tokens on the axes of all traces; an axis of another length keeps its numbers.
-
-        Args:
-            tokens: of the only or the encoder's input.
-            target_tokens: of a decoder beside an encoder.
-        """
+        """Write tokens of the only or the encoder's input, and of a decoder beside it, on all axes of their lengths."""
         source = tokens if isinstance(tokens, Axis) else Axis("source tokens" if target_tokens else "tokens", tokens)
         target = target_tokens if isinstance(target_tokens, Axis) else Axis("target tokens", target_tokens)
         self.traces[:] = [_labelled(trace, source, target if target_tokens else source) for trace in self.traces]
@@ -142,9 +125,7 @@ class Recording:
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas table with one row per head: what its queries do on average, in numbers.
 
-        Its columns are head ("L3H1"), name, layer, number, entropy (bits, mean over the queries), largest (mean of each
-        row's largest weight), score (mean), most_received and received (the key with the largest mean weight, and that
-        weight).
+        Entropy is in bits; largest is the mean of each row's largest weight, received the largest mean weight of a key.
         """
         import pandas as pd
 

@@ -25,16 +25,14 @@ from attention_core.files import read_json, written_whole
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 NEEDED = ("query", "key", "value")
-TOLD = ("note", "model", "text")
-"""What is told of all traces together."""
+TOLD = ("note", "model", "text")  # what is told of all traces together
 TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
 def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], path: Path) -> None:
     """Write traces and what is TOLD of them all to one file, which appears under its name only when it is whole.
 
-    Raises:
-        ValueError: a trace with another score than (capped) scaled dot products, or one that was edited.
+    A ValueError refuses other scores than (capped) scaled dot products, and edits.
     """
     arrays: dict[str, np.ndarray] = {}
     stored: dict[tuple[Any, ...], str] = {}
@@ -58,9 +56,7 @@ def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], pat
 def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], dict[str, str]]:
     """Return what write_traces wrote; what a file of an older version does not tell is empty.
 
-    Raises:
-        FileNotFoundError: no such file.
-        FileError: a file that is damaged, takes more than most_bytes of memory or is no recording, with the reason.
+    Raises a FileNotFoundError, or a FileError with the reason, also where it takes more than most_bytes of memory.
     """
     with in_words(f"{path.name} is damaged or no recording"), open_npz(path) as file:
         file.check_size(most_bytes, path.name)

@@ -15,15 +15,10 @@ from attention_core.attention.types import Role, Rows, Text
 
 
 class Stage(NamedTuple):
-    """A matrix on the way to the scores, for people to stop at.
+    """A matrix on the way to the scores, for people to stop at."""
 
-    Attributes:
-        text: of its step; the first stage is called "scores".
-        compute: the score up to here, (query, key) -> (..., n_queries, n_keys).
-    """
-
-    text: Text
-    compute: Score
+    text: Text  # of its step; the first stage is called "scores"
+    compute: Score  # the score up to here, (query, key) -> (..., n_queries, n_keys)
 
     @property
     def name(self) -> str:
@@ -31,55 +26,32 @@ class Stage(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """One query and one key.
+    """One query and one key."""
 
-    Attributes:
-        query: (d_q,).
-        key: (d_k,).
-        cell: position of the query and of the key.
-        asks: what people call the query.
-        asked: what they call the key.
-    """
-
-    query: Tensor
-    key: Tensor
-    cell: tuple[int, int] = (0, 0)
-    asks: str = "q"
-    asked: str = "k"
+    query: Tensor  # (d_q,)
+    key: Tensor  # (d_k,)
+    cell: tuple[int, int] = (0, 0)  # position of the query and of the key
+    asks: str = "q"  # what people call the query
+    asked: str = "k"  # what they call the key
 
 
 class Line(NamedTuple):
-    """A row of numbers in a calculation.
+    """A row of numbers in a calculation."""
 
-    Attributes:
-        label: what it is, such as "query x1".
-        role: the Role that decides its colour, or empty.
-        values: tensor or array (n,).
-    """
-
-    label: str
-    role: str
-    values: Any
+    label: str  # what it is, such as "query x1"
+    role: str  # the Role that decides its colour, or empty
+    values: Any  # tensor or array (n,)
 
 
 class Numbers(NamedTuple):
-    """How the score of one pair came about.
+    """How the score of one pair came about."""
 
-    Attributes:
-        words: what meets what.
-        value: the score.
-        way: LaTeX that leads to it, without the score itself; empty where that is too long to be written.
-        lines: rows of numbers above each other; the last one is summed.
-        is_sum: whether that sum is the score; else the way says what is done with it.
-        unit: stands before the number of each column.
-    """
-
-    words: str
-    value: float
-    way: str = ""
-    lines: tuple[Line, ...] = ()
-    is_sum: bool = False
-    unit: str = ""
+    words: str  # what meets what
+    value: float  # the score
+    way: str = ""  # LaTeX that leads to it, without the score itself; empty where that is too long to be written
+    lines: tuple[Line, ...] = ()  # rows of numbers above each other; the last one is summed
+    is_sum: bool = False  # whether that sum is the score; else the way says what is done with it
+    unit: str = ""  # stands before the number of each column
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,20 +59,13 @@ class Score(ABC):
     """A scoring function: maps query (..., n_queries, d_q) and key (..., n_keys, d_k) to (..., n_queries, n_keys).
 
     The fields of a subclass are its parameters, all of them tensors.
-
-    Attributes:
-        name: what people call it.
-        short: its formula in one line of HTML.
-        picture: the shape of its field over all places where a key can lie.
-        common_width: what vectors of different widths do not have, such as "dot product"; empty = it accepts them.
-        symbol: see Text, as formula, code and explanation are.
     """
 
-    name: ClassVar[str]
-    short: ClassVar[str] = ""
-    picture: ClassVar[str] = ""
-    common_width: ClassVar[str] = ""
-    symbol: ClassVar[str] = ""
+    name: ClassVar[str]  # what people call it
+    short: ClassVar[str] = ""  # its formula in one line of HTML
+    picture: ClassVar[str] = ""  # the shape of its field over all places where a key can lie
+    common_width: ClassVar[str] = ""  # what vectors of different widths lack, such as "dot product"; empty = nothing
+    symbol: ClassVar[str] = ""  # see Text, as formula, code and explanation are
     formula: ClassVar[str] = ""
     code: ClassVar[str] = ""
     explanation: ClassVar[str] = ""
@@ -131,7 +96,6 @@ class Score(ABC):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def to(self, dtype: torch.dtype) -> Self:
-        """Return the function with its parameters in another type."""
         return type(self)(*(parameter.to(dtype) for parameter in self.parameters().values()))
 
     def tile(self, query: Tensor, key: Tensor, cols: Rows) -> Tensor:
@@ -188,7 +152,6 @@ class Scaled(Score):
         return self.base.parameters()
 
     def factor(self, d_k: int) -> float:
-        """Return the number by which raw scores are multiplied."""
         return (1 / math.sqrt(d_k) if self.scale is None else self.scale) / (self.temperature or 1)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
@@ -202,21 +165,17 @@ class Scaled(Score):
         return scaled if self.cap is None else (scaled / self.cap).tanh() * self.cap
 
     def dot_factor(self, d_k: int) -> float | None:
-        """Return the base's factor times the own one; a cap is more than a factor."""
         inner = self.base.dot_factor(d_k)
         return None if inner is None or self.cap is not None else inner * self.factor(d_k)
 
     def reach(self, d_k: int) -> float | None:
-        """Return the base's reach times the factor; a cap only makes scores smaller."""
         inner = self.base.reach(d_k)
         return None if inner is None else inner * abs(self.factor(d_k))
 
     def to(self, dtype: torch.dtype) -> Scaled:  # type: ignore[override]
-        """Return it around the base with its parameters in another type."""
         return Scaled(self.base.to(dtype), self.scale, self.temperature, self.cap)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the base's plain values, scale and softcap, and the temperature where there is one."""
         heat = {} if self.temperature is None else {"temperature": self.temperature}
         return {**self.base.to_plain(), "scale": self.scale, "softcap": self.cap, **heat}
 
@@ -234,7 +193,6 @@ class Scaled(Score):
         return Numbers(words, raw * self.factor(d_k), rf"\frac{{{way}}}{{{divisor}}}" if divisor else way)
 
     def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the base's stages, the scaled scores and, if there is a cap, the capped ones."""
         uncapped = Scaled(self.base, self.scale, self.temperature)
         scaled = Text("scaled", "Scaled scores", *self._described(d_k), Role.SCORES)
         stages = (*self.base.stages(d_k), Stage(scaled, uncapped))

@@ -14,24 +14,18 @@ from attention_core.attention.latex import number, products, terms
 from attention_core.attention.score import Line, Numbers, Pair, Scaled, Score
 from attention_core.attention.types import Rows
 
-SCORES: dict[str, type[Score]] = {}
-"""All scoring functions by name; scaling is a matter of its own, see Scaled."""
+SCORES: dict[str, type[Score]] = {}  # all scoring functions by name; scaling is a matter of its own, see Scaled
 
 Kind = TypeVar("Kind", bound=type[Score])
 
 
 def register(kind: Kind) -> Kind:
-    """Let everybody know a scoring function."""
     SCORES[kind.name] = kind
     return kind
 
 
 def same_width(query: Tensor, key: Tensor) -> None:
-    """Refuse vectors of different widths.
-
-    Raises:
-        ValueError: with both widths.
-    """
+    """Refuse vectors of different widths, with a ValueError."""
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
 
@@ -72,7 +66,6 @@ class Dot(Score):
         return _multiplied(f"Query {pair.asks} meets key {pair.asked}", _query_line(pair), _key_line(pair), way)
 
     def dot_factor(self, d_k: int) -> float:
-        """Return 1."""
         return 1.0
 
     def reach(self, d_k: int) -> float:
@@ -93,11 +86,7 @@ class ScaledDot(Scaled):
 @register
 @dataclass(frozen=True, eq=False)
 class General(Score):
-    """q^T W k. Source: Luong et al. 2015, eq. 8, "general".
-
-    Attributes:
-        W: (d_q, d_k).
-    """
+    """q^T W k. Source: Luong et al. 2015, eq. 8, "general"."""
 
     name = "general"
     short = "q<sup>⊤</sup>W k"
@@ -107,7 +96,7 @@ class General(Score):
     code = "scores = query @ W @ key.transpose(-2, -1)"
     explanation = "A learned matrix decides which direction of the query answers to which direction of the key."
 
-    W: Tensor
+    W: Tensor  # (d_q, d_k)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         if (query.shape[-1], key.shape[-1]) != tuple(self.W.shape):
@@ -116,7 +105,6 @@ class General(Score):
 
     @classmethod
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
-        """Return the identity."""
         return {"W": _identity(d_q, d_k)}
 
     def numbers(self, pair: Pair) -> Numbers:
@@ -143,7 +131,6 @@ class Cosine(Score):
         return Dot()(normalise(query, dim=-1, eps=1e-12), normalise(key, dim=-1, eps=1e-12))
 
     def numbers(self, pair: Pair) -> Numbers:
-        """Return the products of one pair, divided by both lengths."""
         dot = Dot().numbers(pair)
         lengths = rf"{number(float(pair.query.norm()))} \cdot {number(float(pair.key.norm()))}"
         return dot._replace(
@@ -157,13 +144,7 @@ class Cosine(Score):
 @register
 @dataclass(frozen=True, eq=False)
 class Additive(Score):
-    """v^T tanh(W_q q + W_k k). Source: Bahdanau et al. 2015, appendix A.1.2.
-
-    Attributes:
-        W_q: (d_a, d_q).
-        W_k: (d_a, d_k).
-        v: (d_a,).
-    """
+    """v^T tanh(W_q q + W_k k). Source: Bahdanau et al. 2015, appendix A.1.2."""
 
     name = "additive"
     short = "v<sup>⊤</sup>tanh(W<sub>q</sub> q + W<sub>k</sub> k)"
@@ -173,9 +154,9 @@ class Additive(Score):
     code = "scores = torch.tanh(query[:, None] @ W_q.T + key[None] @ W_k.T) @ v"
     explanation = "A small network with one hidden layer looks at query and key together."
 
-    W_q: Tensor
-    W_k: Tensor
-    v: Tensor
+    W_q: Tensor  # (d_a, d_q)
+    W_k: Tensor  # (d_a, d_k)
+    v: Tensor  # (d_a,)
 
     def __post_init__(self) -> None:
         _check_rows(f"{self.name}.W_q", self.W_q, self.v)
@@ -190,12 +171,10 @@ class Additive(Score):
 
     @classmethod
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
-        """Return identities and ones."""
         n = hidden or max(d_q, d_k)
         return {"W_q": _identity(n, d_q), "W_k": _identity(n, d_k), "v": torch.ones(n, dtype=torch.float64)}
 
     def numbers(self, pair: Pair) -> Numbers:
-        """Return what the hidden units make of one pair."""
         from_query, from_key = self.W_q @ pair.query, self.W_k @ pair.key
         hidden = (from_query + from_key).tanh()
         lines = (
@@ -212,12 +191,7 @@ class Additive(Score):
 @register
 @dataclass(frozen=True, eq=False)
 class Concat(Score):
-    """v^T tanh(W [q; k]). Source: Luong et al. 2015, eq. 8, "concat". With W = [W_q, W_k] it equals Additive.
-
-    Attributes:
-        W: (d_a, d_q + d_k).
-        v: (d_a,).
-    """
+    """v^T tanh(W [q; k]). Source: Luong et al. 2015, eq. 8, "concat". With W = [W_q, W_k] it equals Additive."""
 
     name = "concat"
     short = "v<sup>⊤</sup>tanh(W [q; k])"
@@ -230,8 +204,8 @@ class Concat(Score):
     )
     explanation = "Query and key are laid end to end and a small network looks at both."
 
-    W: Tensor
-    v: Tensor
+    W: Tensor  # (d_a, d_q + d_k)
+    v: Tensor  # (d_a,)
 
     def __post_init__(self) -> None:
         _check_rows(f"{self.name}.W", self.W, self.v)
@@ -242,28 +216,21 @@ class Concat(Score):
         return Additive(self.W[:, :d_q], self.W[:, d_q:], self.v)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return v^T tanh(W [q; k]) for every pair."""
         return self._apart(query.shape[-1], key.shape[-1])(query, key)
 
     @classmethod
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
-        """Return two identities side by side, and ones."""
         W_q, W_k, v = Additive.plain_parameters(d_q, d_k, n_keys, hidden).values()
         return {"W": torch.cat([W_q, W_k], 1), "v": v}
 
     def numbers(self, pair: Pair) -> Numbers:
-        """Return what the hidden units make of one pair."""
         return self._apart(len(pair.query), len(pair.key)).numbers(pair)
 
 
 @register
 @dataclass(frozen=True, eq=False)
 class Location(Score):
-    """W q: a score per position that never looks at the key. Source: Luong et al. 2015, eq. 9, "location".
-
-    Attributes:
-        W: (n_positions, d_q); a score for each of the first n_keys positions.
-    """
+    """W q: a score per position that never looks at the key. Source: Luong et al. 2015, eq. 9, "location"."""
 
     name = "location"
     short = "(W q)<sub>j</sub>, no key in it"
@@ -273,13 +240,12 @@ class Location(Score):
     code = "scores = query @ W[:n_keys].T  # no key in sight"
     explanation = "The query alone decides which position to look at; what stands there plays no part."
 
-    W: Tensor
+    W: Tensor  # (n_positions, d_q); a score for each of the first n_keys positions
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         return self.tile(query, key, slice(None))
 
     def tile(self, query: Tensor, key: Tensor, cols: Rows) -> Tensor:
-        """Return W q for the chosen positions."""
         if key.shape[-2] > self.W.shape[0]:
             raise ValueError(f"location scores know {self.W.shape[0]} positions, got {key.shape[-2]} keys")
         if query.shape[-1] != self.W.shape[-1]:
@@ -288,11 +254,9 @@ class Location(Score):
 
     @classmethod
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
-        """Return the rows of an identity, over and over."""
         return {"W": _identity(d_q, d_q)[torch.arange(n_keys) % d_q]}
 
     def numbers(self, pair: Pair) -> Numbers:
-        """Return the products of one query with its position's row of W."""
         place = pair.cell[1]
         row = Line(f"row {place + 1} of W", "scores", self.W[place])
         words = f"Query {pair.asks} meets row {place + 1} of W: the key {pair.asked} plays no part"
@@ -325,7 +289,6 @@ class L2(Score):
         return 0 - 0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)  # 0 -: a match scores 0, not -0
 
     def numbers(self, pair: Pair) -> Numbers:
-        """Return minus half the squared differences of one pair."""
         halves = 0 - 0.5 * (pair.query - pair.key).square()
         both = zip(pair.query.tolist(), pair.key.tolist(), strict=True)
         squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in both)
@@ -353,11 +316,7 @@ def parameter_names() -> tuple[str, ...]:
 def all_scores(parameters: Mapping[str, Tensor]) -> dict[str, Score]:
     """Return every scoring function by name, the dot product without and with its scale.
 
-    Args:
-        parameters: the tensors named in parameter_names().
-
-    Raises:
-        ValueError: one is missing, or shapes within a function do not fit together.
+    A ValueError says which of parameter_names() is missing, or what does not fit together.
     """
     missing = [name for name in parameter_names() if name not in parameters]
     if missing:
@@ -371,8 +330,7 @@ def all_scores(parameters: Mapping[str, Tensor]) -> dict[str, Score]:
 def score_from_plain(plain: Mapping[str, Any]) -> Score:
     """Return what to_plain() made, with parameters in float64; what else is in the values is passed over.
 
-    Raises:
-        KeyError: a score that is not in SCORES, or one of its parameters is missing.
+    A KeyError where the score is not in SCORES, or lacks a parameter.
     """
     kind = SCORES[plain["score"]]
     base = kind(*(torch.tensor(plain[field.name], dtype=torch.float64) for field in fields(kind)))
@@ -383,12 +341,9 @@ def score_from_plain(plain: Mapping[str, Any]) -> Score:
 
 
 def printed_concat(vector: Tensor) -> Concat:
-    """Return v^T tanh([q; k]), a formula often printed: Concat whose W is missing, that is, the identity.
+    """Return v^T tanh([q; k]), v (d_q + d_k,), a formula often printed: Concat with the identity for the missing W.
 
-    It cannot attend: v^T tanh([q; k]) = v_q^T tanh(q) + v_k^T tanh(k), and the first part is the same for every key,
-    so that the softmax over keys cancels it and every query gets the same weights.
-
-    Args:
-        vector: (d_q + d_k,), v.
+    It cannot attend: v^T tanh([q; k]) = v_q^T tanh(q) + v_k^T tanh(k), and the first part is the same for every key, so
+    that the softmax over keys cancels it and every query gets the same weights.
     """
     return Concat(torch.eye(vector.shape[0], dtype=vector.dtype, device=vector.device), vector)

@@ -19,8 +19,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.device import to_array
 
-MOST_NUMBERS = 1_000_000
-"""A step whose line names more numbers than this is not computed: its result is in the file."""
+MOST_NUMBERS = 1_000_000  # a step whose line names more numbers than this is not computed: its result is in the file
 NOT_COMPUTED = "computed by the app: what it takes is not in here"
 BEGIN = """import base64
 import io
@@ -54,17 +53,11 @@ print("same as in the app:", torch.allclose({name}[row], given["shown"], atol=1e
 
 
 class Cell(NamedTuple):
-    """A part of a script, and a cell of a notebook.
+    """A part of a script, and a cell of a notebook."""
 
-    Attributes:
-        text: what it says, Markdown with LaTeX for a notebook.
-        plain: the same for a script, without LaTeX.
-        code: what it runs; empty if nothing.
-    """
-
-    text: str
-    plain: str
-    code: str = ""
+    text: str  # what it says, Markdown with LaTeX for a notebook
+    plain: str  # the same for a script, without LaTeX
+    code: str = ""  # what it runs; empty if nothing
 
 
 def trace_to_code(trace: AttentionTrace, step: str = "context", head: int = 0, query: int = 0) -> str:
@@ -91,16 +84,9 @@ def trace_to_notebook(trace: AttentionTrace, step: str = "context", head: int = 
 def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]:
     """Return what a script says and runs: its inputs, every step up to the chosen one, the numbers on screen.
 
-    Networks whose parts PyTorch knows are built and get their parameters; the result of any other one is an input.
-
-    Args:
-        trace: of one attention layer.
-        step: name of one of steps_of(trace).
-        head: the head that is computed.
-        query: the row that is printed; the first one of a step that has no row for each query.
-
-    Raises:
-        KeyError: the trace has no such step.
+    Networks whose parts PyTorch knows are built and get their parameters; the result of any other one is an input. The
+    row of the query is printed; of a step that has no row for each query, the first. A KeyError where there is no such
+    step.
     """
     chosen, inputs, told = step_of(trace, step), _Inputs(), []
     for one in steps_of(trace):
@@ -165,7 +151,6 @@ class _Inputs:
 
 
 def _said(name: str, value: Any) -> str | None:
-    """Return the code that gives a name its value; None = there is none."""
     if isinstance(value, Tensor):
         short = "" if value.dtype != torch.bfloat16 else ".bfloat16()"
         return f'given["{name}"]{short}'

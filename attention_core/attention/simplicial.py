@@ -13,18 +13,14 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 
-MAX_PAIRS = 128 * 128
-"""Pairs of keys that are laid out at once; more would need a kernel that goes tile by tile."""
+MAX_PAIRS = 128 * 128  # pairs of keys that are laid out at once; more would need a kernel that goes tile by tile
 
 
 def pair_products(first: Tensor, second: Tensor) -> Tensor:
     """Multiply every row of one matrix (..., n, d) with every row of another (..., m, d), element by element.
 
-    Returns:
-        (..., n * m, d); the pair (j, k) is row j * m + k.
-
-    Raises:
-        ValueError: other widths, or more pairs than MAX_PAIRS.
+    The pair (j, k) is row j * m + k of the result, (..., n * m, d). A ValueError refuses other widths, or more pairs
+    than MAX_PAIRS.
     """
     if first.shape[-1] != second.shape[-1]:
         raise ValueError(f"first and second need the same width, got {first.shape[-1]} and {second.shape[-1]}")
@@ -44,15 +40,9 @@ def simplicial_attend(
 ) -> Attended:
     """Let every query collect the products of values of the pairs that score high.
 
-    Args:
-        query: (batch, n_heads, n_queries, d_k).
-        keys: k' and k'', each (batch, n_heads, n_keys, d_k).
-        values: v' and v'', each (batch, n_heads, n_keys, d_v).
-        mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys, n_keys); True = may attend.
-        edits: edits; a key of it is a pair, j * n_keys + k.
-
-    Returns:
-        the context, (batch, n_heads, n_queries, d_v), exactly 0 for a query that may attend to no pair.
+    The query is (batch, n_heads, n_queries, d_k); keys and values come in twos, (batch, n_heads, n_keys, d); the mask
+    is broadcastable to (batch, n_heads, n_queries, n_keys, n_keys), True = may attend; a key of an edit is a pair, j *
+    n_keys + k. The context is exactly 0 for a query that may attend to no pair.
 
     Source: Clift et al. 2019, "Logic and the 2-simplicial transformer"; the trilinear form, scaled by 1 / sqrt(d_k):
     Roy et al. 2025, "Fast and simplex: 2-simplicial attention in Triton", section 3.

@@ -93,11 +93,7 @@ def steps_of(trace: AttentionTrace) -> tuple[Step, ...]:
 
 
 def step_of(trace: AttentionTrace, name: str) -> Step:
-    """Return the step of that name.
-
-    Raises:
-        KeyError: the trace has no such step.
-    """
+    """Return the step of that name; a KeyError says which there are."""
     steps = {step.name: step for step in steps_of(trace)}
     if name not in steps:
         raise KeyError(f"no step {name!r}, there are {list(steps)}")

@@ -22,19 +22,12 @@ from attention_core.attention.types import ALL, Rows, Story
 
 
 class Summary(NamedTuple):
-    """Per-position averages of one head, computed in blocks.
+    """Per-position averages of one head, computed in blocks."""
 
-    Attributes:
-        received: (n_keys,) mean of each column of the weights over the chosen queries; sums to 1.
-        score_row_mean: (n_queries,) mean of each row of the scores over the keys it may attend to.
-        entropy: (n_queries,) of each row of the weights, in bits; log2(n_keys) = looks everywhere alike.
-        largest: (n_queries,) the largest weight of each row.
-    """
-
-    received: Tensor
-    score_row_mean: Tensor
-    entropy: Tensor
-    largest: Tensor
+    received: Tensor  # (n_keys,) mean of each column of the weights over the chosen queries; sums to 1
+    score_row_mean: Tensor  # (n_queries,) mean of each row of the scores over the keys it may attend to
+    entropy: Tensor  # (n_queries,) of each row of the weights, in bits; log2(n_keys) = looks everywhere alike
+    largest: Tensor  # (n_queries,) the largest weight of each row
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

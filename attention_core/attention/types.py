@@ -66,8 +66,7 @@ class Role(StrEnum):
     OUTPUT = "output"
 
 
-Compute = Callable[[int, Rows, Rows], Tensor]
-"""(head, rows, cols) -> a tile of a matrix."""
+Compute = Callable[[int, Rows, Rows], Tensor]  # (head, rows, cols) -> a tile of a matrix
 Inputs = Callable[[int], Mapping[str, Any]]
 """head -> tensors, modules and numbers by the names that a line of code has for them."""
 

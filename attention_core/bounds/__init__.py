@@ -125,7 +125,6 @@ DOWNLOADS = Bound("models that are fetched at a time", 4, "a slow one keeps no o
 HUB_SECONDS = Bound("seconds that the hub may take to answer", 10, "a page waits for it")
 CLUSTER_SECONDS = Bound("seconds that a cluster may take to answer", 600, "no page waits for ever")
 CLUSTER_BYTES = Bound("bytes of a call to a cluster", 64 * MIB, "the largest picture and its settings are less")
-COST_SECONDS = Bound("seconds of measuring what attention costs", 10, "all others wait")
 
 
 def table() -> str:

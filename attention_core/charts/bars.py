@@ -21,7 +21,7 @@ def probability_bars(
         "x": alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
         "y": shares("probability"),
         "xOffset": alt.XOffset("model:N", sort=names),
-        "color": colour if legend else colour.legend(None),
+        "color": colour if legend else {**colour, "legend": None},
     }
     told = "model:N", "class:N", ("probability:Q", "", ".1%")
     data = long_form(("model", "class", "probability"), series, labels)

@@ -13,8 +13,7 @@ from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer, from_to
 
-MOST_TOOLTIPS = 4000
-"""Cells beyond which an image answers the mouse no more."""
+MOST_TOOLTIPS = 4000  # cells beyond which an image answers the mouse no more
 
 
 def kept_chart(

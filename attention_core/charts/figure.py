@@ -10,20 +10,14 @@ from attention_core.files import written_whole
 
 COLUMN = 85.0
 """Millimetres of a printed column; two of them with the gap between are 176."""
-PER_MILLIMETRE = 96 / 25.4
-"""Screen pixels, as CSS counts them."""
-SHARPNESS = 2
-"""Pixels of a PNG along one on the screen."""
+PER_MILLIMETRE = 96 / 25.4  # screen pixels, as CSS counts them
+SHARPNESS = 2  # pixels of a PNG along one on the screen
 FORMATS = ("svg", "pdf", "png")
 SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
 def save(chart: Any, path: str | Path, *, title: str = "", width: float | None = None) -> None:
-    """Write a chart into a file, whose ending says in which format; see figure().
-
-    Raises:
-        ValueError: the ending is none of FORMATS.
-    """
+    """Write a chart into a file, whose ending says in which of FORMATS; see figure()."""
     path = Path(path)
     content = figure(chart, path.suffix.removeprefix(".").lower(), title=title, width=width)
     with written_whole(path) as place:
@@ -31,14 +25,10 @@ def save(chart: Any, path: str | Path, *, title: str = "", width: float | None =
 
 
 def figure(chart: Any, form: str, *, title: str = "", width: float | None = None) -> bytes:
-    """Return a chart as a file in one of FORMATS, light and with its colour bar.
+    """Return a chart as a file in one of FORMATS, light and with its colour bar; a ValueError where it is none of them.
 
     Words stay words: an SVG names a family of letters and what may stand for it, a PDF embeds them. The width is in
     millimetres in print, such as COLUMN; letters grow and shrink with it. It is as on the screen if None.
-
-    Raises:
-        ValueError: the format is none of FORMATS.
-        ModuleNotFoundError: vl-convert-python is not installed.
     """
     if form not in FORMATS:
         raise ValueError(f"a figure is one of {', '.join(FORMATS)}, not {form!r}")

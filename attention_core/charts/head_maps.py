@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import ChartTemplate, Varying, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.device import to_array
 from attention_core.explain.heads.similarity import Distances
 
-CELL = 38
-"""Screen pixels of a cell where there is room: its number can be read."""
+CELL = 38  # screen pixels of a cell where there is room: its number can be read
 WIDEST = 560
 
 
@@ -68,7 +67,7 @@ def distance_chart(
     axis = Axis("heads, layer by layer", names)
     starts = np.concatenate([[0], np.cumsum(n_heads)[:-1]]).tolist()
     every = -(-len(starts) // 12)
-    text = Varying(f"'layer ' + (indexof({starts}, datum.value) + 1)")
+    text = f"'layer ' + (indexof({starts}, datum.value) + 1)"
     return matrix_chart(
         to_array(found.matrix),
         axis,

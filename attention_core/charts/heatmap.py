@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import ChartTemplate, Varying, alt
+from attention_core.charts.design import Channel, ChartTemplate, Spec, alt
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells
 from attention_core.charts.palette import DARK, MASKED, ROLE_COLOURS, VIRIDIS, Ramp, ramp_for
@@ -16,11 +16,10 @@ from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_sca
 
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
-NUMBERS_BELOW = 34
-"""Cells at least this many screen pixels wide and high carry their number."""
+NUMBERS_BELOW = 34  # cells at least this many screen pixels wide and high carry their number
 CELL = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
-TOOLTIP_BLOCKS = 40
-"""An image answers the mouse in at most this many blocks a side."""
+TOOLTIP_BLOCKS = 40  # an image answers the mouse in at most this many blocks a side
+ZOOM = {"name": "param_zoom", "select": {"type": "interval", "encodings": ["x", "y"]}, "bind": "scales"}
 
 
 def matrix_chart(
@@ -81,8 +80,7 @@ def matrix_chart(
         layers += _frame_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
         if marked_col is not None and not large:
             layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
-    chart = fixed(layers, width, height)
-    return chart.interactive() if large else chart
+    return fixed(layers, width, height)
 
 
 def pair_map(
@@ -148,20 +146,19 @@ def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select,
     layers = [cells]
     if width / matrix.shape[1] >= NUMBERS_BELOW * font_size / 11 and height / matrix.shape[0] >= 16 * font_size / 11:
         space["text"] = alt.Text("value:Q", format=".2f")
-        numbers = mark("text", data, space, color=_contrast(ramp), fontSize=font_size, tooltip=alt.Undefined, aria=True)
+        numbers = mark("text", data, space, color=_contrast(ramp), fontSize=font_size, aria=True)
         layers.append(numbers.transform_filter("!datum.masked"))
     return layers
 
 
-def _contrast(ramp: Ramp):
-    """Return black on bright cells and white on dark ones, by the ramp's own brightness."""
+def _contrast(ramp: Ramp) -> Channel:
     span, low = max(ramp.high - ramp.low, 1e-30), ramp.low
     place = f"floor(63 * pow(clamp((datum.value - {low!r}) / {span!r}, 0, 1), {ramp.exponent!r}))"
     dark = json.dumps(is_dark(ramp.lookup(64)).astype(int).tolist())
-    return alt.condition(Varying(f"{dark}[{place}]"), alt.value("#ffffff"), alt.value(DARK))
+    return alt.condition(f"{dark}[{place}]", alt.value("#ffffff"), alt.value(DARK))
 
 
-def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> ChartTemplate:
+def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> Spec:
     """Positions on the axis, words in its labels, so that repeated words stay apart; upright where they fit."""
     room = max(1, int(length // 14))
     every = -(-len(axis) // room)
@@ -179,7 +176,7 @@ def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datu
     )
 
 
-def _image_axis(axis: Axis, length: int, numbers: ChartTemplate | None, upright: bool = False) -> ChartTemplate:
+def _image_axis(axis: Axis, length: int, numbers: Spec | None, upright: bool = False) -> Spec:
     if len(axis) > MAX_RECT_SIDE:
         return numbers or alt.Axis(grid=False, tickCount=5, format="d")
     middles = [position + 0.5 for position in range(len(axis))]
@@ -192,7 +189,7 @@ def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, number
     x = alt.X("left:Q", title=col_axis.name, scale=from_to(0, n_cols), axis=columns)
     y = alt.Y("top:Q", title=row_axis.name, scale=from_to(n_rows, 0), axis=rows)
     whole = rectangles(0, 0, n_cols, n_rows, url=png_url(matrix, ramp))
-    image = images(whole, corners(n_cols, n_rows, x=x, y=y), clip=True)
+    image = images(whole, corners(n_cols, n_rows, x=x, y=y), clip=True).add_params(ZOOM)
     return [image, _tooltip_layer(matrix, row_axis, col_axis, title), colour_bar_layer(ramp, title, min(width, 260))]
 
 

@@ -9,13 +9,12 @@ from attention_core.charts.design import ChartTemplate, Columns, alt
 from attention_core.charts.scale import from_to
 
 CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
-"""Channels of rectangles, in the scales of another layer; objects, since Altair reads texts slowly."""
+"""Channels of rectangles, in the scales of another layer."""
 
 
 def fixed(layers: Sequence[ChartTemplate], width: int, height: int, **properties: Any) -> ChartTemplate:
     """Return layers in a plot of exactly this size; axes and colour bar come on top (cells stay square)."""
-    autosize = alt.AutoSizeParams(type="pad")
-    return alt.LayerChart(layer=list(layers), width=width, height=height, autosize=autosize, **properties)
+    return alt.layer(*layers, width=width, height=height, autosize={"type": "pad"}, **properties)
 
 
 def corners(width: float, height: float, **own: Any) -> dict[str, Any]:

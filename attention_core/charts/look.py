@@ -7,8 +7,7 @@ from attention_core.charts.palette import DARK, FAINT, LABELS
 
 SIZES = {"axis": 12, "header": 12, "legend": 14, "title": 16}
 """Letters of the parts of a chart in screen pixels, as on the pages."""
-LONGEST_NAME = 160
-"""Screen pixels of a name in a legend; a longer one is cut."""
+LONGEST_NAME = 160  # screen pixels of a name in a legend; a longer one is cut
 THEME: dict[str, Any] = {
     "background": "#ffffff",
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",  # of one width; files embed the first
@@ -33,7 +32,7 @@ class Look:
     themed: bool = False  # whether it has a theme of its own, as a file needs one; a page has its own, light or dark
 
     def dress(self, spec: dict[str, Any]) -> dict[str, Any]:
-        config = {**spec.get("config", {}), **(THEME if self.themed else {})}
+        config = {"view": {"continuousWidth": 300, "continuousHeight": 300}, **(THEME if self.themed else {})}
         if self.themed:
             for part, size in SIZES.items():
                 names = ("fontSize",) if part == "title" else ("labelFontSize", "titleFontSize")

@@ -3,29 +3,26 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attention_core.charts.design import ChartTemplate, Columns, Data, alt
+from attention_core.charts.design import Channel, ChartTemplate, Columns, Data, Spec, alt, known
 from attention_core.charts.palette import CHOSEN, FAINT
 
 SILENT: dict[str, Any] = {"aria": False, "tooltip": None}
 """Style of a mark that neither the mouse nor a screen reader meets."""
-EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}
-"""Style of the thin line around a picture."""
-FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)
-"""Colours that the data name themselves."""
-Line = Sequence[str]
-"""What the mouse is told: "field:Q", or with a title and a format after it, "" = none."""
+EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}  # style of the thin line around a picture
+FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # colours that the data name themselves
+Line = Sequence[str]  # what the mouse is told: "field:Q", or with a title and a format after it, "" = none
 
 
 def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **style: Any) -> ChartTemplate:
-    """Return a layer of marks, such as "rect" or "line"; what of its style is Altair's own, such as FILL, is a channel.
+    """Return a layer of marks, such as "rect" or "line"; what of its style is a Channel, such as FILL, is one of it.
 
     Those of which nothing is told meet neither the mouse nor a screen reader.
     """
-    own: dict[str, Any] = {name: value for name, value in style.items() if isinstance(value, ChartTemplate)}
+    own: Spec = {name: value for name, value in style.items() if isinstance(value, Channel)}
     look = {**({} if told else SILENT), **{name: value for name, value in style.items() if name not in own}}
     if told:
         own["tooltip"] = tips(*told)
-    return getattr(alt.Chart(data), f"mark_{kind}")(**look).encode(**channels, **own)
+    return ChartTemplate({"data": data, "mark": {"type": kind, **known(look)}, "encoding": {**channels, **own}})
 
 
 def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> ChartTemplate:
@@ -56,11 +53,11 @@ def haloed(
     return [mark(kind, data, space, fillOpacity=0, stroke=one, strokeWidth=wide, **style) for one, wide in strokes]
 
 
-def tips(*lines: Line) -> list[ChartTemplate]:
+def tips(*lines: Line) -> list[Channel]:
     return [_line(line) if isinstance(line, str) else _line(*line) for line in lines]
 
 
-def _line(field: str, title: str = "", form: str = "") -> ChartTemplate:
+def _line(field: str, title: str = "", form: str = "") -> Channel:
     return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
 
 
@@ -73,7 +70,7 @@ def clickable(chart: ChartTemplate, select: str | None, *fields: str, clear: Any
     """Return the chart with a point selection over fields that a click makes and no click clears; as it is if None."""
     if not select:
         return chart
-    return chart.add_params(alt.selection_point(name=select, fields=list(fields), on="click", empty=False, clear=clear))
+    return chart.add_params(alt.selection_point(name=select, fields=list(fields), on="click", clear=clear))
 
 
 def pointer(select: str | None) -> dict[str, Any]:

@@ -20,16 +20,12 @@ from attention_core.device import to_array
 from attention_core.explain.heads.look import PLAIN, Look, shown, value_lengths
 from attention_core.explain.heads.rows import whole_rows
 
-MOST_CELLS = 120_000_000
-"""Weights computed for one mosaic; with more, each picture shows a sample of the queries."""
-MOST_BYTES = 1_500_000
-"""Of the image's file; 4/3 of it goes to the browser."""
-UNIFORM_AT = 0.3
-"""Where on the ramp a picture with colours of its own has the weight of looking everywhere alike."""
+MOST_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
+MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
+UNIFORM_AT = 0.3  # where on the ramp a picture with colours of its own has the weight of looking everywhere alike
 LEAST_RANGE = 10
 """Its brightest colour is at least so many times that weight: a head that looks everywhere alike stays dull."""
-GAP = 9
-"""Screen pixels between pictures; fewer where they are small."""
+GAP = 9  # screen pixels between pictures; fewer where they are small
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from attention_core.charts.scale import colour_bar_layer
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
-SMOOTH_SIDE = 256
-"""Pixels along the longer side of the smooth map."""
+SMOOTH_SIDE = 256  # pixels along the longer side of the smooth map
 
 
 def overlay(

@@ -16,8 +16,7 @@ ROLE_COLOURS = {
     Role.CONTEXT: "#D55E00",
     Role.OUTPUT: "#6B7785",
 }
-CHOSEN = ROLE_COLOURS[Role.QUERY]
-"""Frames around what is chosen: it asks, or is asked about."""
+CHOSEN = ROLE_COLOURS[Role.QUERY]  # frames around what is chosen: it asks, or is asked about
 
 VIRIDIS = (
     "#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c",
@@ -31,8 +30,7 @@ BLUE_ORANGE = (
 """For signed values, 0 in the middle."""
 INK = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention."""
-GREY, FAINT = "#8a93a0", "#8a93a066"
-"""Rules and small words; thin edges around pictures."""
+GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
 WORDS, LABELS = "#7d8794", "#747b86"
 """Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
 DARK, MASKED = "#050607", "#9aa1aa"
@@ -60,7 +58,6 @@ class Ramp:
         return share**self.exponent
 
     def lookup(self, n: int = 256) -> np.ndarray:
-        """Return the ramp as uint8 (n, 3) RGB."""
         anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in self.colours])
         where = np.linspace(0, len(anchors) - 1, n)
         channels = [np.interp(where, np.arange(len(anchors)), anchors[:, channel]) for channel in range(3)]

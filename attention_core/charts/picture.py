@@ -4,15 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.charts.design import ChartTemplate, Data, Varying, alt
+from attention_core.charts.design import ChartTemplate, Data, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, Line, clickable, haloed, images, mark, mouse_cells, pointer, texts, tips
 from attention_core.charts.palette import CHOSEN, FAINT, LABELS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer
 
-TOLD = "label:N", "lowest:Q", "highest:Q"
-"""What the mouse is told of a picture in a sheet."""
+TOLD = "label:N", "lowest:Q", "highest:Q"  # what the mouse is told of a picture in a sheet
 MIDDLE = {"x": CORNERS["x"], "y": CORNERS["y"]}
 
 
@@ -105,12 +104,12 @@ def contact_sheet(
         layers += _squares({"left": x, "top": y}, 30, (3.5, 2))
     if chosen is not None or select:
         # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
-        is_chosen = Varying(f"datum.number == {-1 if chosen is None else chosen}")
+        is_chosen = f"datum.number == {-1 if chosen is None else chosen}"
         layers.append(edges(known, CORNERS, is_chosen, *TOLD, select=select))
     return fixed(layers, total_width, total_height)
 
 
-def edges(data: Data, space: dict[str, Any], is_chosen: Any, *told: Line, select: str | None) -> ChartTemplate:
+def edges(data: Data, space: dict[str, Any], is_chosen: str, *told: Line, select: str | None) -> ChartTemplate:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
     stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))
     width = alt.condition(is_chosen, alt.value(3), alt.value(1))

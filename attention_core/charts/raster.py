@@ -21,20 +21,15 @@ MAX_SIDE = 1024
 
 N_COLOURS = (255, 127, 63, 31)
 """Steps of the ramp; a matrix so rough that its file would be too large gets fewer, which nobody can see in noise."""
-MAX_BYTES = 250_000
-"""A file larger than this gets fewer colours."""
+MAX_BYTES = 250_000  # a file larger than this gets fewer colours
 MOST_FINEST = 100_000
 """Bytes of a file in the most colours; in half as many no cell looks other (at most 1.8 CIE76 off, and 2.3 is seen)."""
-LEVEL = 1
-"""How much work goes into making a file small, 1 to 9."""
+LEVEL = 1  # how much work goes into making a file small, 1 to 9
 ABOVE, PALETTE = 2, 3
 """The PNG format's numbers for lines told by their difference from the line above, and for pictures with a palette."""
-SAMPLE = 8
-"""From one band of rows in so many is told how large the whole file would be."""
-MOST_KEPT = 128
-"""Pictures that are kept, since most are drawn again at the next click."""
-MASKED_COLOUR = (154, 161, 170, 85)
-"""Red, green, blue, opacity of a masked cell, as small matrices have it."""
+SAMPLE = 8  # from one band of rows in so many is told how large the whole file would be
+MOST_KEPT = 128  # pictures that are kept, since most are drawn again at the next click
+MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cell, as small matrices have it
 
 
 def kept(make: Callable[..., str]) -> Callable[..., str]:

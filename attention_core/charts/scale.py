@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Channel, ChartTemplate, Spec, alt
+from attention_core.charts.marks import mark
 from attention_core.charts.palette import DARK, MASKED, Ramp
 
 
-def colour_scale(ramp: Ramp) -> ChartTemplate:
-    """Return the Altair scale that paints as the ramp does."""
+def colour_scale(ramp: Ramp) -> Spec:
+    """Return the scale that paints as the ramp does."""
     power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
     return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
 
 
-def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> ChartTemplate:
+def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> Channel:
     """Return one colour per name, in this order, with a legend without a title above the chart."""
     above = alt.Legend(title=None, **{"orient": "top", **legend})
     return alt.Color(f"{field}:N", sort=list(names), scale=one_each(names, colours), legend=above)
@@ -28,7 +29,7 @@ def wrapping(names: Sequence[str]) -> dict[str, str]:
     return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
 
 
-def one_each(names: Sequence[str], looks: Sequence[Any]) -> ChartTemplate:
+def one_each(names: Sequence[str], looks: Sequence[Any]) -> Spec:
     """Return the scale that gives each name its own colour, shape or dashes."""
     return alt.Scale(domain=list(names), range=list(looks))
 
@@ -49,7 +50,7 @@ def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
     return np.where(finite, names[place], MASKED), ink
 
 
-def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> ChartTemplate:
+def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Spec:
     """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
     ticks = [ramp.low, ramp.high]
     label = "format(datum.value, '.3~g')"
@@ -61,7 +62,7 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> ChartTemplate
         label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
     elif ramp.low < 0 < ramp.high:
         ticks.insert(1, 0.0)
-    look: dict[str, Any] = {
+    look: Spec = {
         "title": title or None,
         "orient": "bottom",
         "direction": "horizontal",
@@ -75,11 +76,10 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> ChartTemplate
         "labelOverlap": False,
         "offset": 4,
     }
-    return alt.Legend(**look | own)
+    return look | own
 
 
 def _has_room(ramp: Ramp, reference: float) -> bool:
-    """Return whether a value's name would not lie on that of the ramp's high end."""
     return float(ramp.position(np.array([reference]))[0]) < 0.85
 
 
@@ -87,15 +87,15 @@ def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> ChartTe
     """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
     ends = {"value": [ramp.low, ramp.high]}
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
-    return alt.Chart(ends).mark_point(opacity=0, size=0, aria=False).encode(color=colour)
+    return mark("point", ends, {"color": colour}, opacity=0, size=0)
 
 
-def from_to(low: float, high: float, **more: Any) -> ChartTemplate:
+def from_to(low: float, high: float, **more: Any) -> Spec:
     """Return the scale that begins and ends exactly there."""
     return alt.Scale(domain=[low, high], nice=False, **more)
 
 
-def shares(field: str, title: Any = None, ticks: int = 3) -> ChartTemplate:
+def shares(field: str, title: Any = None, ticks: int = 3) -> Channel:
     """Return the vertical axis of shares from 0 to 1, in per cent."""
     axis = alt.Axis(format="%", tickCount=ticks)
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
@@ -109,6 +109,4 @@ def names_at(labels: Sequence[str], place: str = "datum.value", every: int | Non
 
 def rule_at(axis: str, field: str, value: float, **style: Any) -> ChartTemplate:
     """Return a line across the plot where a field on the axis, x or y, has this value."""
-    channel = alt.X if axis == "x" else alt.Y
-    mark = alt.Chart({field: [value]}).mark_rule(**{"aria": False, **style})
-    return mark.encode(channel(f"{field}:Q"))
+    return mark("rule", {field: [value]}, {axis: alt.X(f"{field}:Q")}, **style)

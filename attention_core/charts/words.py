@@ -20,16 +20,11 @@ LETTERS = {
 }  # fmt: skip
 WIDTHS = {letter: width for width, letters in LETTERS.items() for letter in letters}
 """Thousandths of its size that a letter takes up in Helvetica, and in whatever was made to fit in its place."""
-OTHERS, WIDE = 556, 1000
-"""Letters beyond these, and those of scripts that are written in squares."""
-SIZE, PAD, LINE = 14, 4, 26
-"""Screen pixels: letters, room beside a word in its box, from one line to the next."""
-STRONGEST = 0.8
-"""How much of its colour the strongest shade has; the rest is paper, so that words stay readable."""
-FAINTEST = 0.03
-"""Weights below have no arc."""
-BETWEEN = 76
-"""Screen pixels between two lines of words, or 2.5 times that between two columns."""
+OTHERS, WIDE = 556, 1000  # letters beyond these, and those of scripts that are written in squares
+SIZE, PAD, LINE = 14, 4, 26  # screen pixels: letters, room beside a word in its box, from one line to the next
+STRONGEST = 0.8  # how much of its colour the strongest shade has; the rest is paper, so that words stay readable
+FAINTEST = 0.03  # weights below have no arc
+BETWEEN = 76  # screen pixels between two lines of words, or 2.5 times that between two columns
 STEPS = np.linspace(0, 1, 17)
 
 

@@ -17,11 +17,7 @@ _LINK = re.compile(r"(.+?)(?:#(\d+))?([=~])(.+?)(?:#(\d+))?")
 
 
 def read_alignments(file: str | Path) -> list[AlignedPair]:
-    """Return the aligned pairs of a file.
-
-    Raises:
-        DataError: no such file, or a line that is not of the form above.
-    """
+    """Return the aligned pairs of a file; DataError where it cannot be read or a line is not of the form above."""
     try:
         lines = Path(file).expanduser().read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -4,10 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-ROTATION, SCALE, SHEAR = 0.12, 0.08, 0.15
-"""Standard deviations: radians, log of the factor, share of the height."""
-SHIFT_PIXELS = 1.5
-"""Largest shift in each direction."""
+ROTATION, SCALE, SHEAR = 0.12, 0.08, 0.15  # standard deviations: radians, log of the factor, share of the height
+SHIFT_PIXELS = 1.5  # largest shift in each direction
 ELASTIC, ELASTIC_GRID = 0.05, 5
 """Standard deviation of the elastic shifts, as a share of half the side, and how many knots they have a side."""
 THICKEN_SHARE, CONTRAST = 0.12, 0.25
@@ -15,14 +13,7 @@ THICKEN_SHARE, CONTRAST = 0.12, 0.25
 
 
 def augment(images: Tensor, generator: torch.Generator) -> Tensor:
-    """Turn, scale, shear, shift, bend, thicken and shade pictures at random.
-
-    Args:
-        images: float (batch, side, side) in [0, 1].
-        generator: source of all randomness, on the same device.
-
-    Returns:
-        the same shape and range.
+    """Turn, scale, shear, shift, bend, thicken and shade pictures (batch, side, side) in [0, 1] at random.
 
     Source: affine and elastic distortions of MNIST after Simard et al. 2003.
     """

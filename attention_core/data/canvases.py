@@ -9,23 +9,13 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from attention_core.data.drawing import (
-    INK_THRESHOLD,
-    SMALLEST_STROKE,
-    CanvasRemark,
-    background_of,
-    flattened,
-    ink_of,
-)
+from attention_core.data.drawing import INK_THRESHOLD, SMALLEST_STROKE, CanvasRemark, background_of, flattened, ink_of
 
 MOST_INK = 0.6
 """A canvas with more ink than this share is painted over rather than drawn on."""
-LARGEST_SIDE = 384
-"""Larger canvases are shrunk to this before their colours are looked at."""
-LEAST_CONTRAST = 30.0
-"""Distance in RGB from the background below which nothing counts as drawn."""
-NEIGHBOURHOOD = 0.05
-"""Share of the canvas' side within which ink is taken to come from one stroke."""
+LARGEST_SIDE = 384  # larger canvases are shrunk to this before their colours are looked at
+LEAST_CONTRAST = 30.0  # distance in RGB from the background below which nothing counts as drawn
+NEIGHBOURHOOD = 0.05  # share of the canvas' side within which ink is taken to come from one stroke
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +36,9 @@ class ColourPicture:
 
 
 def ink_picture(canvas: np.ndarray, size: tuple[int, int]) -> InkPicture:
-    """Shrink a canvas to what a model sees, whatever its ink and background colours.
+    """Shrink a canvas, uint8 (height, width, 4) RGBA, to what a model sees, whatever its ink and background colours.
 
-    Args:
-        canvas: uint8 (height, width, 4) RGBA, any size with the aspect ratio of `size`.
-        size: (height, width) of the picture.
-
-    Raises:
-        ValueError: not a picture (see ink_of), or of another aspect ratio.
+    Its aspect ratio is that of `size`, (height, width) of the picture, else there is a ValueError, as in ink_of.
     """
     _check_ratio(canvas, size)
     ink = ink_of(canvas)
@@ -64,17 +49,10 @@ def ink_picture(canvas: np.ndarray, size: tuple[int, int]) -> InkPicture:
 
 
 def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
-    """Part a canvas into how much ink lies where and which colour it has, without its background.
+    """Part a square canvas, uint8 RGBA, into how much ink lies where and which colour it has, without its background.
 
     A pixel at the edge of a stroke mixes ink and paper: it gets its coverage from its contrast against the strongest
-    ink near it, and its colour from that ink.
-
-    Args:
-        canvas: uint8 (height, width, 4) RGBA, square.
-        side: of the picture.
-
-    Raises:
-        ValueError: not a picture (see ink_of), or not square.
+    ink near it, and its colour from that ink. ValueError as in ink_picture.
     """
     _check_ratio(canvas, (side, side))
     opaque = flattened(canvas)
@@ -121,7 +99,6 @@ def resize(picture: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def remark_of(ink: np.ndarray) -> CanvasRemark | None:
-    """Say what is unusual about ink (height, width) in [0, 1]."""
     drawn = ink > INK_THRESHOLD
     if not drawn.any():
         return CanvasRemark.EMPTY

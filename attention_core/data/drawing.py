@@ -12,12 +12,10 @@ from PIL import Image
 
 SIDE = 28
 """Pixels along a side of the picture."""
-BOX = 20
-"""Pixels along the longer side of the digit inside it."""
+BOX = 20  # pixels along the longer side of the digit inside it
 INK_THRESHOLD = 0.15
 """Ink above this counts as drawn when the bounding box is looked for; anti-aliased fringes stay below."""
-SMALLEST_STROKE = 0.02
-"""A bounding box smaller than this share of the canvas is a dot, not a digit."""
+SMALLEST_STROKE = 0.02  # a bounding box smaller than this share of the canvas is a dot, not a digit
 
 
 class CanvasRemark(StrEnum):
@@ -52,16 +50,9 @@ class Drawing:
 
 
 def ink_of(canvas: np.ndarray) -> np.ndarray:
-    """Return how far each pixel is from the canvas' background, its most frequent colour.
+    """Return how far each pixel is from the canvas' background, its most frequent colour, as float32 (height, width).
 
-    Args:
-        canvas: uint8 (height, width, 4) RGBA, (height, width, 3) RGB or (height, width) grey.
-
-    Returns:
-        float32 (height, width) in [0, 1]; the colour farthest from the background is 1, a blank canvas all 0.
-
-    Raises:
-        ValueError: not a uint8 picture of one of these shapes.
+    The colour farthest from the background is 1, a blank canvas all 0. ValueError for what `flattened` does not take.
     """
     opaque = flattened(canvas)
     difference = opaque.astype(np.float32) - background_of(opaque)
@@ -73,8 +64,7 @@ def ink_of(canvas: np.ndarray) -> np.ndarray:
 def flattened(canvas: np.ndarray) -> np.ndarray:
     """Return a canvas as uint8 (height, width, 1 or 3): transparent pixels have no colour, so it is laid on white.
 
-    Raises:
-        ValueError: not a uint8 picture (height, width), or with 1, 3 or 4 channels.
+    ValueError for what is no uint8 picture (height, width), or with 1, 3 or 4 channels.
     """
     canvas = np.asarray(canvas)
     if canvas.dtype != np.uint8 or canvas.ndim not in (2, 3) or 0 in canvas.shape:
@@ -100,16 +90,9 @@ def background_of(canvas: np.ndarray) -> np.ndarray:
 
 
 def prepare(canvas: np.ndarray) -> Drawing:
-    """Turn a canvas into the picture that the models see.
+    """Turn a canvas, of any colours, the digit anywhere and of any size, into the picture that the models see.
 
-    Args:
-        canvas: uint8 (height, width, 4), any stroke and background colour, the digit anywhere and of any size.
-
-    Returns:
-        every stage of the way; an empty canvas gives a picture of zeros and the remark EMPTY.
-
-    Raises:
-        ValueError: not a picture (see ink_of).
+    An empty canvas gives a picture of zeros and the remark EMPTY; for ValueErrors see ink_of.
 
     Source: LeCun et al. 1998, section III.A.
     """
@@ -168,7 +151,6 @@ def _remark(crop: np.ndarray, canvas_shape: tuple[int, ...]) -> CanvasRemark | N
 
 
 def _n_separate(crop: np.ndarray) -> int:
-    """Count pieces that stand side by side with an empty gap between, each at least half as tall as the drawing."""
     drawn = crop > INK_THRESHOLD
     filled = drawn.any(0)
     edges = np.flatnonzero(np.diff(np.concatenate(([0], filled.astype(np.int8), [0]))))

@@ -9,10 +9,8 @@ from attention_core.data.colours import name_of, nearest_names, rgb_of
 from attention_core.data.stroke import Stroke
 
 Box = tuple[float, float, float, float]
-TOUCHING = 0.02
-"""Share of the canvas' side: strokes of one ink whose edges are nearer than this make one digit."""
-MOST_POINTS = 120
-"""Of a stroke that are looked at."""
+TOUCHING = 0.02  # share of the canvas' side: strokes of one ink whose edges are nearer than this make one digit
+MOST_POINTS = 120  # of a stroke that are looked at
 
 
 @dataclass(frozen=True)
@@ -40,12 +38,9 @@ class DrawnDigit:
 
 
 def drawn_digits(strokes: Sequence[Stroke], side: int, paper: str) -> list[DrawnDigit]:
-    """Group the strokes of a drawing into digits, in the order of their first strokes.
+    """Group the strokes of a drawing on a square canvas into digits, in the order of their first strokes.
 
-    Args:
-        strokes: of the drawing; one without a colour is in the canvas' own ink.
-        side: of the square canvas, pixels.
-        paper: colour of the paper, "#rrggbb"; strokes of that colour erase and are no digit.
+    Strokes without a colour are in the canvas' own ink; those of the paper's colour, "#rrggbb", erase and are no digit.
     """
     inked = [place for place, stroke in enumerate(strokes) if (stroke.colour or "").lower() != paper.lower()]
     groups: list[list[int]] = []

@@ -22,11 +22,7 @@ START = "<start>"
 @lru_cache(maxsize=1)
 @needed(f"{NAME}-pieces")
 def pieces() -> Tokenizer:
-    """Return the committed vocabulary.
-
-    Raises:
-        WeightsError: its file is missing or damaged.
-    """
+    """Return the committed vocabulary; WeightsError where its file is missing or damaged."""
     path = weights_folder() / f"{NAME}-pieces.json"
     try:
         return Tokenizer.from_str(path.read_text())

@@ -24,8 +24,6 @@ FEWEST, MOST = 3, 16
 
 
 class Preset(NamedTuple):
-    """A sequence worth looking at."""
-
     numbers: tuple[int, ...]  # 0 to MODULUS - 1
     note: str  # what there is to see
 
@@ -50,9 +48,9 @@ class Sequences(NamedTuple):
     labels: Tensor  # bool (n, n_numbers)
 
 
-def draw_sequences(n: int, generator: torch.Generator, n_numbers: int = N_NUMBERS) -> Tensor:
-    """Return n random sequences, int64 (n, n_numbers), each number uniform in 0 to MODULUS - 1."""
-    return torch.randint(MODULUS, (n, n_numbers), generator=generator, device=generator.device)
+def draw_sequences(n: int, generator: torch.Generator) -> Tensor:
+    """Return n random sequences, int64 (n, N_NUMBERS), each number uniform in 0 to MODULUS - 1."""
+    return torch.randint(MODULUS, (n, N_NUMBERS), generator=generator, device=generator.device)
 
 
 def fresh_sequences(n: int, seed: int) -> Sequences:
@@ -80,8 +78,6 @@ def matching_pairs(numbers: list[int], position: int) -> list[tuple[int, int]]:
 
 
 class Typed(NamedTuple):
-    """What was understood of a person's text."""
-
     numbers: list[int]  # those to compute with, 0 to MODULUS - 1; empty when nothing can be computed
     remark: str = ""  # what a person should know, or ""
 
@@ -91,9 +87,8 @@ def read_numbers(text: str) -> Typed:
 
     Numbers beyond MODULUS - 1 are taken modulo MODULUS, more than MOST are cut off; the remark says so.
     """
-    if re.search(r"\d[.]\d|[^\d\s,;+|()\[\]-]", text):
-        strange = re.search(r"\d+[.]\d+|[^\d\s,;+|()\[\]-]+", text)
-        what = strange.group()[:20] if strange else text[:20]
+    if strange := re.search(r"\d+[.]\d+|[^\d\s,;+|()\[\]-]+", text):
+        what = strange.group()[:20]
         return Typed([], f"“{what}” is not a whole number. Type numbers from 0 to {MODULUS - 1}, with spaces between.")
     found = [part[:9] for part in re.findall(r"-?\d+", text[:1000])]
     if len(found) < FEWEST:
@@ -116,10 +111,7 @@ def read_numbers(text: str) -> Typed:
 def read_sequences(path: str | Path) -> Sequences:
     """Read an .npz with `numbers` (n, n_numbers), whole, 0 to 30, and optionally `labels` of the same shape, 0 or 1.
 
-    Labels that are not there are computed.
-
-    Raises:
-        DataError: no such file, or not of that form.
+    Labels that are not there are computed; DataError for a file that is missing or not of that form.
     """
     arrays = read_npz(path, optional=("numbers", "labels"), fault=DataError)
     if "numbers" not in arrays:

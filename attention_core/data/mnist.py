@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"
-"""Public mirror of the files of LeCun, Cortes and Burges."""
+MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"  # public mirror of the files of LeCun, Cortes and Burges
 
 MD5_OF_DOWNLOADS = {
     "train-images-idx3-ubyte.gz": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
@@ -36,11 +35,7 @@ class Digits:
 
 
 def data_folder(data: str | Path | None = None) -> Path:
-    """Return the folder that holds the data sets.
-
-    Args:
-        data: an explicit folder; else the variable ATTENTION_DATA; else the user's cache folder.
-    """
+    """Return the folder of the data sets: the given one, that of the variable ATTENTION_DATA, or the user's cache."""
     if data is not None:
         return Path(data).expanduser()
     if os.environ.get("ATTENTION_DATA"):
@@ -49,15 +44,10 @@ def data_folder(data: str | Path | None = None) -> Path:
 
 
 def read_text(data: str | Path | None, place: Path, missing: str) -> tuple[Path, str]:
-    """Return the path and the content of a text file in UTF-8, gzipped or not.
+    """Return the path and the content of a text file in UTF-8, gzipped or not; DataError where it cannot be read.
 
-    Args:
-        data: the file, or a folder that holds it at `place`; else the folder of the data sets.
-        place: of the file in such a folder.
-        missing: what to say when there is no such file, {} = its path.
-
-    Raises:
-        DataError: no such file, or not UTF-8 text.
+    `data` is the file, or a folder that holds it at `place`, else the folder of the data sets; `missing` is what to say
+    when there is no such file, {} = its path.
     """
     path = Path(data).expanduser() if data is not None else data_folder()
     if data is None or path.is_dir():
@@ -72,13 +62,7 @@ def read_text(data: str | Path | None, place: Path, missing: str) -> tuple[Path,
 
 
 def read_idx(path: str | Path) -> np.ndarray:
-    """Read one IDX file of unsigned bytes, gzipped or not.
-
-    Returns:
-        uint8 array with the dimensions that the file states.
-
-    Raises:
-        DataError: the file is missing, is no IDX file of bytes, or is cut short.
+    """Read one IDX file of unsigned bytes, gzipped or not, as uint8 with the dimensions that it states.
 
     Source: http://yann.lecun.com/exdb/mnist/, "The IDX file format".
     """
@@ -106,14 +90,9 @@ def read_idx(path: str | Path) -> np.ndarray:
 
 
 def read_digits(folder: str | Path, part: str) -> Digits:
-    """Read one part of MNIST from a folder of IDX files.
+    """Read MNIST's "train" or "t10k" part from IDX files, gzipped or not, in a folder or its subfolder `mnist`.
 
-    Args:
-        folder: holds the files, gzipped or not, itself or in a subfolder `mnist`.
-        part: "train" (60,000 images) or "t10k" (10,000).
-
-    Raises:
-        DataError: a file is missing, damaged, or images and labels do not match.
+    DataError where a file is missing, damaged, or images and labels do not match.
     """
     images = read_idx(_find(Path(folder), f"{part}-images-idx3-ubyte"))
     labels = read_idx(_find(Path(folder), f"{part}-labels-idx1-ubyte"))
@@ -125,21 +104,16 @@ def read_digits(folder: str | Path, part: str) -> Digits:
 def load_mnist(part: str, data: str | Path | None = None) -> Digits:
     """Return MNIST's "train" or "t10k" part, downloading it into the cache folder when it is nowhere.
 
-    Raises:
-        DataError: no files in the named folder, or no network to fetch them.
+    DataError where a named folder has no files, or there is no network to fetch them.
     """
     folder = data_folder(data)
     try:
         return read_digits(folder, part)
     except DataError:
-        if data is not None or os.environ.get("ATTENTION_DATA") or _exists(folder, part):
+        if data is not None or os.environ.get("ATTENTION_DATA") or any(folder.glob(f"**/{part}-*")):
             raise
     _download(folder / "mnist", part)
     return read_digits(folder, part)
-
-
-def _exists(folder: Path, part: str) -> bool:
-    return any(folder.glob(f"**/{part}-*"))
 
 
 def _find(folder: Path, stem: str) -> Path:

@@ -17,11 +17,7 @@ FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 
 
 def read_drawing(content: bytes) -> list[Stroke]:
-    """Return the strokes of a saved drawing; one whose colour is unknown has none.
-
-    Raises:
-        ValueError: it is none, or too large; the message is for people.
-    """
+    """Return the strokes of a saved drawing, those of unknown colour without; ValueError for people if it is none."""
     try:
         drawing = read_json(content, DRAWING_BYTES.most)
         n_commands = sum(len(shape["path"]) for shape in drawing["objects"])
@@ -55,16 +51,6 @@ def pixels_of(picture: bytes | None, size: tuple[int, int]) -> np.ndarray | None
         return None
 
 
-def strokes_of(drawing: dict[str, Any]) -> list[np.ndarray]:
-    """Return each stroke of a canvas drawing as a path (n, 2) in canvas pixels; curves become their end points."""
-    strokes = []
-    for shape in drawing.get("objects", []):
-        points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]
-        if points:
-            strokes.append(_placed(np.array(points, dtype=float), shape))
-    return strokes
-
-
 def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
     """Return the path where the stroke stands now: dragged strokes keep their old path and get a new centre."""
     if not {"left", "top", "width", "height"} <= shape.keys():
@@ -85,13 +71,12 @@ def _sound_width(width: Any) -> float:
 
 
 def inked_strokes(drawing: dict[str, Any], ink: str | None) -> list[Stroke]:
-    """Return each stroke of a canvas drawing with its pen and colour; `ink` where that is not known.
-
-    Raises:
-        one of FAULTS: it is no drawing, or reaches beyond all numbers.
-    """
-    return [
-        Stroke(path, _sound_width(shape.get("strokeWidth", 20)), _sound_colour(shape.get("stroke"), ink))
-        for shape in drawing.get("objects", [])
-        for path in strokes_of({"objects": [shape]})
-    ]
+    """Return each stroke of a canvas drawing with its pen and colour, `ink` where that is unknown; or one of FAULTS."""
+    strokes = []
+    for shape in drawing.get("objects", []):
+        points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]  # curves become their ends
+        if points:
+            path = _placed(np.array(points, dtype=float), shape)
+            pen, colour = shape.get("strokeWidth", 20), shape.get("stroke")
+            strokes.append(Stroke(path, _sound_width(pen), _sound_colour(colour, ink)))
+    return strokes

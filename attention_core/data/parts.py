@@ -7,8 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-INK = 0.3
-"""Pixels above this hold together."""
+INK = 0.3  # pixels above this hold together
 SHORTEST, SECOND, LONGEST = 0.22, 0.27, 0.8
 """Shares of the picture's side: digits that networks were trained on are between a quarter and three quarters.
 A second piece counts as another digit from SECOND on, for two pieces of clutter may touch."""
@@ -23,13 +22,9 @@ class PartsRemark(StrEnum):
 
 
 def ink_parts(picture: np.ndarray) -> np.ndarray:
-    """Return the boxes of the pieces of ink that hold together, corners included.
+    """Return the boxes of the pieces of ink in a picture (height, width) in [0, 1] that touch, corners included.
 
-    Args:
-        picture: float (height, width) in [0, 1], 1 = ink.
-
-    Returns:
-        int (n, 4): top, left, bottom, right, the last two exclusive, in reading order of each piece's first pixel.
+    They are int (n, 4): top, left, bottom, right, the last two exclusive, in reading order of each piece's first pixel.
     """
     return np.array(part_boxes(torch.from_numpy(picture > INK)), dtype=int).reshape(-1, 4)
 
@@ -48,8 +43,7 @@ def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
 def connected(inside: Tensor, corners: bool = True) -> Tensor:
     """Return one number above 0 for each region of a bool (height, width), larger for those that begin earlier.
 
-    Pixels of one number take the largest number around any of them until nothing changes; corners say whether regions
-    touch there.
+    Pixels of one number take the largest around any of them until nothing changes; `corners`: regions may touch there.
     """
     labels = torch.arange(inside.numel(), 0, -1, device=inside.device).view(inside.shape) * inside
     while True:

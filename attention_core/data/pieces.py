@@ -32,10 +32,7 @@ class Cut(NamedTuple):
 
 
 class Pieces:
-    """Cuts words into pieces and joins pieces to words.
-
-    Source: byte pair encoding, Sennrich et al. 2016.
-    """
+    """Cuts words into pieces and joins pieces to words. Source: byte pair encoding, Sennrich et al. 2016."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -55,11 +52,7 @@ class Pieces:
 
     @classmethod
     def load(cls, path: Path | None = None) -> Pieces:
-        """Return the committed vocabulary, or that of a file.
-
-        Raises:
-            WeightsError: the file is missing or damaged.
-        """
+        """Return the committed vocabulary, or that of a file; WeightsError where it is missing or damaged."""
         path = path or weights_folder() / NAME
         with needed(path.name):
             try:

@@ -31,12 +31,7 @@ class Split(NamedTuple):
 def read_reviews(data: str | Path | None = None) -> list[Review]:
     """Return the reviews of a file: label (1 positive, 0 negative), tab, sentence on every line.
 
-    Args:
-        data: a tab-separated file, gzipped or not, or a folder that holds polarity/sentences.tsv.gz; else the folder
-            of the data sets.
-
-    Raises:
-        DataError: no such file, not UTF-8 text, a line of another form (named by its number), or no line at all.
+    For `data` see read_text; DataError where it cannot be read, is empty, or a line has another form.
     """
     path, text = read_text(
         data,
@@ -67,5 +62,4 @@ def split_reviews(reviews: list[Review]) -> Split:
 
 
 def _share(sentence: str) -> float:
-    """Return a number in [0, 1) that belongs to the sentence."""
     return int.from_bytes(hashlib.sha256(sentence.encode()).digest()[:4], "big") / 2**32

@@ -43,9 +43,9 @@ STROKES: dict[int, list[list[tuple[float, float]]]] = {
 """Digit -> strokes, each a list of (x, y) in [0, 1], y downwards."""
 
 
-def preset_canvas(digit: int, side: int = 256, stroke_width: float = 20) -> np.ndarray:
+def preset_canvas(digit: int, side: int = 256) -> np.ndarray:
     """Return a preset as the page's canvas would send it, uint8 (side, side, 4) RGBA."""
-    return draw_paths(preset_paths(digit, side), side, stroke_width)
+    return draw_paths(preset_paths(digit, side), side, 20)
 
 
 def preset_paths(digit: int, side: int) -> list[np.ndarray]:

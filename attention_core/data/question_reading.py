@@ -33,8 +33,7 @@ _SPELLINGS = {
     "there is": "there's",
     "is not": "isn't",
 }
-SAME = {f"{colour}s": f"{colour} digits" for colour in COLOURS}
-"""Spellings and synonyms that become one word."""
+SAME = {f"{colour}s": f"{colour} digits" for colour in COLOURS}  # spellings and synonyms that become one word
 SAME |= {spelling: word for word, spellings in _SPELLINGS.items() for spelling in spellings.split()}
 _ONE_WORD = SAME | {"zeroes": "0", "sixes": "6"}
 _ONE_WORD |= {
@@ -86,8 +85,7 @@ class QuestionError(ValueError):
 def words_of(text: str) -> list[str]:
     """Return a question as the words that the model knows it by: lower case, no punctuation, one word per meaning.
 
-    Raises:
-        QuestionError: nothing to read, or more than can be read.
+    QuestionError for nothing to read, or more than can be read.
     """
     _refuse(not text.strip(), "Ask something, such as: what colour is the 7?")
     _refuse(
@@ -112,15 +110,14 @@ def words_of(text: str) -> list[str]:
 
 
 def parse(text: str) -> Question:
-    """Return the meaning of a typed question.
-
-    Raises:
-        QuestionError: it cannot be understood; the message says what is missing.
-    """
     words = words_of(text)
-    _refuse_unknown(words)
+    _refuse({*words} & SCENE_WORDS, NO_SCENE)
+    _refuse(not any(word in _KNOWN for word in words), FEW_WORDS)
+    for word in words:
+        _refuse(word in _BEYOND, _BEYOND.get(word, "").format(word))
     sentence = _spaced(words)
-    asks = _asked_for(sentence)
+    fits = (asks for asks, says, unless in _ASKS if re.search(says, sentence) and not {*unless} & {*words})
+    asks = next(fits, None)
     relation, spoken_of = _relation(sentence)
     place = None if relation else _place(sentence)
     digit, colour = _digit_and_colour(spoken_of.split(), asks)
@@ -145,18 +142,6 @@ def _spaced(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _refuse_unknown(words: list[str]) -> None:
-    _refuse({*words} & SCENE_WORDS, NO_SCENE)
-    _refuse(not any(word in _KNOWN for word in words), FEW_WORDS)
-    for word in words:
-        _refuse(word in _BEYOND, _BEYOND.get(word, "").format(word))
-
-
-def _asked_for(sentence: str) -> str | None:
-    fits = (asks for asks, says, unless in _ASKS if re.search(says, sentence) and not {*unless} & {*sentence.split()})
-    return next(fits, None)
-
-
 def _relation(sentence: str) -> tuple[str | None, str]:
     """Return the relation and the words after it, which name the digit that it starts from."""
     for found in re.finditer(" (?:(left|right)(?: side)? (?:of|from)|(above|below)|on top of)(?= )", sentence):
@@ -174,7 +159,6 @@ def _place(sentence: str) -> str | None:
 
 
 def _digit_and_colour(words: list[str], asks: str | None) -> tuple[str | None, str | None]:
-    """Return the digit and the colour that are named, None where none is."""
     for word in words:
         _refuse(word.isdecimal() and word not in DIGITS, f"{word} is not a digit. I know 0 to 9.")
     digits, colours = {*words} & {*DIGITS}, {*words} & {*COLOURS}
@@ -195,7 +179,6 @@ def _kind(asks: str | None, place: str | None, relation: str | None, digit: str 
 
 
 def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], ...]:
-    """Return what may be wrong with a question of its kind, and what to say then."""
     digit, colour = question.digit, question.colour
     where, named = question.place or question.relation, digit or colour
     if question.kind is Kind.COUNT:
@@ -230,11 +213,7 @@ class Reading(NamedTuple):
 
 
 def read_question(text: str) -> Reading:
-    """Return the meaning of a typed question and words for it that the model was trained on.
-
-    Raises:
-        QuestionError: it cannot be understood.
-    """
+    """Return a typed question's meaning and words for it that the model was trained on; or a QuestionError."""
     question, typed = parse(text), words_of(text)
     for way in map(list, phrasings(question)):
         for filler in ([], *map(str.split, FILLERS)):

@@ -145,7 +145,8 @@ _WAYS: dict[str, tuple[str, ...]] = {
 def write(question: Question, rng: random.Random | None = None) -> str:
     """Return words for a question: the first template, or a random one with now and then a filler."""
     slots = _slots(question)
-    templates = _fitting(question.kind, slots)
+    unfilled = [f"{{{slot}}}" for slot, ways in slots.items() if not ways]
+    templates = [one for one in TEMPLATES[question.kind] if not any(slot in one for slot in unfilled)]
     template = rng.choice(templates) if rng else templates[0]
     # Every slot draws, needed or not: other draws would change what a seed asks.
     chosen = {slot: rng.choice(ways) if rng and len(ways) > 1 else "".join(ways[:1]) for slot, ways in slots.items()}
@@ -185,11 +186,6 @@ def _slots(question: Question) -> dict[str, list[str]]:
 
 def _ways(where: str | None) -> list[str]:
     return [way.format(where) for way in _WAYS[where]] if where else []
-
-
-def _fitting(kind: Kind, slots: dict[str, list[str]]) -> list[str]:
-    unfilled = [f"{{{slot}}}" for slot, ways in slots.items() if not ways]
-    return [template for template in TEMPLATES[kind] if not any(slot in template for slot in unfilled)]
 
 
 _PARTS = (*chain(*TEMPLATES.values(), *_WAYS.values()), *_WAYS, *FILLERS, *DIGITS, *COLOURS)

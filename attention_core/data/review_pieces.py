@@ -26,15 +26,12 @@ N_PIECES = 8000
 N_PAIRS = 9000
 """Pairs of neighbouring words with a vector of their own: the commonest of those that occur three times or more."""
 N_VECTORS = N_PIECES + N_PAIRS
-MOST_PIECES = 7
-"""Pieces of a word that count; the rest of a longer word is left out."""
-N_COLUMNS = MOST_PIECES + 1
-"""Numbers per word: its pieces, then the pair that it makes with the word before it."""
+MOST_PIECES = 7  # pieces of a word that count; the rest of a longer word is left out
+N_COLUMNS = MOST_PIECES + 1  # numbers per word: its pieces, then the pair that it makes with the word before it
 PIECES_NAME = "sentence-pieces.json"
 WORDS_NAME = "sentence-words.json"
 RARE = 3
-N_FREQUENT = 2000
-"""Words whose weights over all reviews are kept."""
+N_FREQUENT = 2000  # words whose weights over all reviews are kept
 
 
 class Pieced(NamedTuple):
@@ -59,11 +56,7 @@ def _vocabulary() -> Pieces:
 
 
 def pieces_of(words: Sequence[str]) -> Pieced:
-    """Cut the words of a sentence, in lower case, into pieces, and find the known pairs among them.
-
-    Raises:
-        WeightsError: the vocabulary is missing or damaged.
-    """
+    """Cut the words of a sentence, in lower case, into pieces, and find the known pairs among them."""
     (_, pairs), rows, texts, paired = _lists(), [], [], []
     for before, word in zip(["", *words], words, strict=False):
         ids, own = _cut_word(word)
@@ -99,16 +92,11 @@ def _lists() -> tuple[dict[str, int], dict[str, int]]:
 
 
 def frequent_words() -> dict[str, int]:
-    """Return the most frequent words of the training part with how often each one occurs, commonest first.
-
-    Raises:
-        WeightsError: the list is missing or damaged.
-    """
+    """Return the most frequent words of the training part with how often each one occurs, commonest first."""
     return _lists()[0]
 
 
 def learn(reviews: Sequence[Review]) -> tuple[Pieces, dict[str, int], list[str]]:
-    """Return the vocabulary, the most frequent words and the most frequent pairs of reviews."""
     sentences = [review_words(review.sentence) for review in reviews]
     words = Counter(word for sentence in sentences for word in sentence)
     pairs = Counter(pair for sentence in sentences for pair in {" ".join(two) for two in pairwise(sentence)})

@@ -24,14 +24,8 @@ ASLANT = 0.5
 
 
 class Told(NamedTuple):
-    """A description of a drawing.
-
-    Attributes:
-        words: of WORDS, the end left out.
-        places: for each word the digits that it tells of, by their places in the drawing; none for "and" and relations.
-    """
-
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # of WORDS, the end left out
+    # for each word the digits that it tells of, by their places in the drawing; none for "and" and relations
     places: tuple[tuple[int, ...], ...]
 
 
@@ -44,7 +38,6 @@ class Thing(NamedTuple):
 
 
 def numbers_of(words: Sequence[str]) -> list[int]:
-    """Return the model's number of each word."""
     return [_NUMBER[word] for word in words]
 
 
@@ -125,7 +118,6 @@ def is_right(words: Sequence[str], items: Sequence[Item]) -> bool:
 
 
 def places_of(words: Sequence[str], items: Sequence[Item]) -> tuple[tuple[int, ...], ...]:
-    """Return which digits of a drawing each word of a right sentence tells of."""
     groups, told = _groups(items), list[tuple[int, ...]]()
     for thing, link in _things(words) if items else ():
         told += [groups[thing.colour, thing.digit.removesuffix("s")]] * 3 + [()] * bool(link)
@@ -133,11 +125,7 @@ def places_of(words: Sequence[str], items: Sequence[Item]) -> tuple[tuple[int, .
 
 
 def _things(words: Sequence[str]) -> Iterator[tuple[Thing, str]]:
-    """Yield each part of a sentence with the word that leads on from it, empty after the last.
-
-    Raises:
-        ValueError: words that make no sentence.
-    """
+    """Yield each part of a sentence with the word that leads on from it, empty after the last, or ValueError."""
     for start in range(0, len(words), 4):
         count, colour, digit, *link = words[start : start + 4]
         if link and link[0] not in (*RELATIONS, AND):

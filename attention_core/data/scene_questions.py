@@ -24,8 +24,7 @@ SHARE = {
     Kind.DIGIT_BESIDE: 2.2,
     Kind.COLOUR_BESIDE: 1.2,
 }
-NOTHING_SHARE = 0.04
-"""Share of questions about what is not there, where such a question comes up."""
+NOTHING_SHARE = 0.04  # share of questions about what is not there, where such a question comes up
 
 
 class Item(NamedTuple):
@@ -63,18 +62,16 @@ def items_of(drawings: Drawings, number: int) -> list[Item]:
 
 def answer(question: Question, items: list[Item]) -> tuple[str, tuple[int, ...]] | None:
     """Return the answer and the places of the digits it is about, or None where people could differ."""
-    if question.kind in (Kind.COUNT, Kind.EXISTS):
-        matching = _matching(question, items)
-        if question.kind is Kind.COUNT:
-            return str(len(matching)), matching
+    matching = _matching(question, items)
+    if question.kind is Kind.COUNT:
+        return str(len(matching)), matching
+    if question.kind is Kind.EXISTS:
         return ("yes" if matching else "no"), matching
     if question.place:
         found = _at(question.place, items)
     elif question.relation:
-        anchors = _matching(question, items)
-        found = _beside(question.relation, anchors[0], items) if len(anchors) == 1 else None
+        found = _beside(question.relation, matching[0], items) if len(matching) == 1 else None
     else:
-        matching = _matching(question, items)
         found = matching if len(matching) < 2 else None
     if found is None:
         return None
@@ -146,12 +143,12 @@ def _clearly_first(along: list[float], by: float = CLEAR) -> tuple[int, ...] | N
     return (order[0],) if clear else None
 
 
-def ask(items: list[Item], rng: random.Random, kind: Kind | None = None, tries: int = 90) -> Asked | None:
+def ask(items: list[Item], rng: random.Random, kind: Kind | None = None) -> Asked | None:
     """Return a random question about a drawing, of a random kind if none is given, or None if no try gave one.
 
     A random kind is tried thirty times before another one is drawn.
     """
-    for number in range(tries):
+    for number in range(90):
         if number % 30 == 0:
             chosen = kind or rng.choices(list(SHARE), list(SHARE.values()))[0]
         question = _random_question(chosen, items, rng)

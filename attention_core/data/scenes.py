@@ -20,8 +20,7 @@ FIND_SIDE = 60
 READ_SIZE = (48, 192)
 ASK_SIDE = 64
 MOST_DIGITS = 6
-PIECE = 8
-"""Pixels along a side of a piece of clutter, after Mnih et al. 2014."""
+PIECE = 8  # pixels along a side of a piece of clutter, after Mnih et al. 2014
 
 
 class Glyphs(NamedTuple):
@@ -51,11 +50,7 @@ class Drawings(NamedTuple):
 
 
 def glyphs_of(digits: Digits, at_once: int = 10_000) -> Glyphs:
-    """Cut digits out of their 28 x 28 pictures along their ink.
-
-    Raises:
-        ValueError: a picture without ink.
-    """
+    """Cut digits out of their 28 x 28 pictures along their ink."""
     images, extents = [], []
     for start in range(0, len(digits), at_once):
         ink = torch.tensor(digits.images[start : start + at_once]).float() / 255
@@ -87,17 +82,10 @@ def _span(drawn: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def lay(glyphs: Tensor, middle: Tensor, size: Tensor, height: int, width: int) -> Tensor:
-    """Lay glyphs on empty pictures.
+    """Lay glyphs, uint8 (m, 32, 32), on empty pictures, float (m, height, width) in [0, 1].
 
-    Args:
-        glyphs: uint8 (m, 32, 32).
-        middle: (m, 2), row and column in pixels where the glyph's middle comes to lie.
-        size: (m,), pixels of the ink's longer side.
-        height: of the pictures, pixels.
-        width: of the pictures, pixels.
-
-    Returns:
-        float (m, height, width) in [0, 1].
+    `middle`, (m, 2), is row and column where the glyph's middle comes to lie, `size`, (m,), the ink's longer side,
+    pixels.
     """
     scale = size * (GLYPH_SIDE / GLYPH_INK) / GLYPH_SIDE  # pixels of the scene per pixel of the glyph
     rows, columns = _stretch(middle[:, 0], scale, height), _stretch(middle[:, 1], scale, width)
@@ -117,7 +105,6 @@ def _stretch(middle: Tensor, scale: Tensor, length: int) -> Tensor:
 
 
 def boxes_of(middle: Tensor, size: Tensor, extents: Tensor) -> Tensor:
-    """Return the boxes (..., 4) of glyphs laid at middle (..., 2) with size (...,) and extents (..., 2)."""
     reach = size[..., None] * extents / 2
     return torch.cat((middle - reach, middle + reach), -1)
 
@@ -129,7 +116,6 @@ def find_scenes(
     *,
     sizes: tuple[float, float] = (15.0, 45.0),
     n_pieces: tuple[int, int] = (8, 16),
-    side: int = FIND_SIDE,
 ) -> Scenes:
     """Return n scenes of one digit each, anywhere, among n_pieces[0] to n_pieces[1] pieces of other digits.
 
@@ -137,7 +123,7 @@ def find_scenes(
 
     Source: cluttered translated MNIST, Mnih et al. 2014, section 4.1.
     """
-    chosen = torch.randint(len(glyphs.labels), (n,), generator=generator)
+    side, chosen = FIND_SIDE, torch.randint(len(glyphs.labels), (n,), generator=generator)
     size = _between(sizes, (n,), generator)
     reach = size[:, None] * glyphs.extents[chosen] / 2
     middle = reach + torch.rand(n, 2, generator=generator) * (side - 2 * reach)
@@ -178,25 +164,17 @@ def _lay_all(glyphs: Tensor, there: Tensor, middle: Tensor, size: Tensor, height
     return laid.unflatten(0, there.shape) * there[..., None, None]
 
 
-def number_scenes(
-    glyphs: Glyphs,
-    n: int,
-    generator: torch.Generator,
-    *,
-    n_digits: tuple[int, int] = (1, MOST_DIGITS),
-    sizes: tuple[float, float] = (0.25, 0.75),
-    size: tuple[int, int] = READ_SIZE,
-) -> Scenes:
+def number_scenes(glyphs: Glyphs, n: int, generator: torch.Generator) -> Scenes:
     """Return n numbers written from left to right, as people write: sizes, gaps and heights vary a little.
 
-    The numbers have n_digits[0] to n_digits[1] digits, whose sizes are shares of the pictures' height.
+    The digits, at most MOST_DIGITS, are a quarter to three quarters as high as the picture.
     """
-    height, width = size
-    most = n_digits[1]
-    chosen, there = _choose(glyphs, n, n_digits, generator)
+    (height, width), most = READ_SIZE, MOST_DIGITS
+    smallest, largest = 0.25 * height, 0.75 * height
+    chosen, there = _choose(glyphs, n, (1, most), generator)
     extents = glyphs.extents[chosen]
-    common = _between((sizes[0] * height, sizes[1] * height), (n, 1), generator)
-    tall = (common * torch.randn(n, most, generator=generator).mul(0.1).exp()).clamp(sizes[0] * height, height * 0.8)
+    common = _between((smallest, largest), (n, 1), generator)
+    tall = (common * torch.randn(n, most, generator=generator).mul(0.1).exp()).clamp(smallest, height * 0.8)
     gaps = common * _between((0.08, 0.6), (n, 1), generator) * _between((0.6, 1.7), (n, most), generator)
     wide = torch.where(there, tall * extents[..., 1], 0)
     gaps = torch.where(there, gaps, 0)
@@ -224,14 +202,13 @@ def drawing_scenes(
     *,
     n_digits: tuple[int, int] = (1, MOST_DIGITS),
     sizes: tuple[float, float] = (0.25, 0.75),
-    side: int = ASK_SIDE,
 ) -> Drawings:
     """Return n drawings of n_digits[0] to n_digits[1] digits in one to four colours, apart from each other.
 
     A digit that finds no free place after some tries is left out, so that large digits are fewer. Their sizes are
     shares of the drawing's side; small ones are commoner.
     """
-    most = n_digits[1]
+    side, most = ASK_SIDE, n_digits[1]
     chosen, wanted = _choose(glyphs, n, n_digits, generator)
     some_large = (torch.rand(n, 1, generator=generator) < 0.5) & (wanted.sum(1, keepdim=True) < 5)
     largest = torch.where(some_large, sizes[1], torch.where(wanted.sum(1, keepdim=True) < 5, 1.8, 1.4) * sizes[0])

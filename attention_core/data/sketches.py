@@ -1,6 +1,7 @@
-"""Drawings of our own making, as pen strokes on a canvas: digits, numbers, clutter, coloured scenes."""
+"""Drawings of our own making, as pen strokes on a canvas: digits, numbers, clutter, coloured scenes, presets."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,46 @@ from attention_core.data.strokes import smooth_path
 
 CLUTTER_WIDTH = 9.5
 """Canvas pixels; the pen of clutter, by which its strokes are known again."""
+HEIGHT = 0.29
+"""Of a digit, share of the canvas' side."""
+FEWEST, MOST = 3, 6
 SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
+
+
+class Placed(NamedTuple):
+    digit: int  # 0 to 9
+    colour: str  # name of its ink
+    x: float  # of its middle, share of the canvas' side
+    y: float  # of its middle, share of the canvas' side, downwards
+
+
+SCENES = {
+    name: tuple(Placed(*digit) for digit in digits)
+    for name, digits in {
+        "Five colours": (
+            (7, "red", 0.19, 0.2),
+            (3, "blue", 0.52, 0.22),
+            (5, "green", 0.83, 0.42),
+            (2, "orange", 0.51, 0.78),
+            (8, "purple", 0.83, 0.8),
+        ),
+        "Four red": (
+            (4, "red", 0.2, 0.22),
+            (6, "red", 0.52, 0.2),
+            (9, "blue", 0.82, 0.5),
+            (1, "red", 0.2, 0.75),
+            (2, "red", 0.54, 0.78),
+        ),
+        "Threes": (
+            (3, "green", 0.2, 0.24),
+            (3, "purple", 0.78, 0.22),
+            (3, "black", 0.5, 0.55),
+            (0, "green", 0.8, 0.78),
+        ),
+    }.items()
+}
+PLACES_OF_MANY = ((0.2, 0.2), (0.8, 0.8), (0.8, 0.2), (0.2, 0.8), (0.5, 0.5), (0.5, 0.17))
+"""X and y of up to six digits that stand apart."""
 
 
 def digit_strokes(
@@ -23,15 +63,9 @@ def digit_strokes(
     colour: str | None = None,
     rng: np.random.Generator | None = None,
 ) -> list[Stroke]:
-    """Return the strokes of a digit.
+    """Return the strokes of a digit whose ink, with the pen's width, is `height` canvas pixels high around its middle.
 
-    Args:
-        digit: 0 to 9.
-        middle: x and y of its middle, canvas pixels.
-        height: of its ink, the pen's width included, canvas pixels.
-        width: of the pen; a tenth of the height if None.
-        colour: of the ink.
-        rng: slants, narrows and shakes it at random if given.
+    The pen is a tenth of the height wide if not told; a generator slants, narrows and shakes the digit at random.
     """
     width = height * 0.11 if width is None else width
     paths = [smooth_path(np.array(stroke), 4) for stroke in STROKES[digit]]
@@ -107,3 +141,18 @@ def coloured_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke
             int(rng.integers(10)), (float(middle[0]), float(middle[1])), height, colour=ink, rng=rng
         )
     return strokes
+
+
+def scene_strokes(scene: tuple[Placed, ...], side: int) -> list[Stroke]:
+    """Return the strokes of a preset on a square canvas of `side` pixels."""
+    return [
+        stroke
+        for digit, colour, x, y in scene
+        for stroke in digit_strokes(digit, (x * side, y * side), HEIGHT * side, colour=PEN[colour])
+    ]
+
+
+def random_scene(number: int, side: int) -> list[Stroke]:
+    """Return three to six digits in up to three colours; the same number gives the same scene."""
+    rng = np.random.default_rng(number)
+    return coloured_strokes(int(rng.integers(FEWEST, MOST + 1)), side, rng)

@@ -1,6 +1,8 @@
 """Pen strokes: trajectories that people drew, and canvases made of them."""
 
 import gzip
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,13 +10,14 @@ import numpy as np
 from PIL import Image, ImageDraw
 from tqdm import tqdm
 
+from attention_core.arrays import FileError, read_npz
 from attention_core.data import drawing
-from attention_core.data.cache import cached_arrays
 from attention_core.data.drawing import prepare
 from attention_core.data.mnist import DataError, Digits, data_folder
+from attention_core.log import log
 
-SUPERSAMPLING = 2
-"""Canvases are drawn this many times larger and shrunk, which smooths the edges as a browser does."""
+FOLDER = Path.home() / ".cache" / "attention-explorer"
+SUPERSAMPLING = 2  # canvases are drawn this many times larger and shrunk, which smooths the edges as a browser does
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +27,12 @@ class Trajectories:
     points: np.ndarray  # float32 (n, 8, 2), x to the right and y downwards, each in [0, 1]
     labels: np.ndarray  # uint8 (n,)
 
+    def __getitem__(self, chosen: slice) -> "Trajectories":
+        return Trajectories(self.points[chosen], self.labels[chosen])
+
 
 def load_trajectories(data: str | Path | None = None) -> Trajectories:
     """Read pendigits/train.csv.gz: eight points along the pen's path and the digit, one drawing a line.
-
-    Raises:
-        DataError: the file is missing or not of that form.
 
     Source: Alpaydin and Alimoglu, Pen-Based Recognition of Handwritten Digits, UCI, CC-BY 4.0.
     """
@@ -76,17 +79,9 @@ def draw_paths(
     ink: tuple[int, int, int] = (0, 0, 0),
     background: tuple[int, int, int] = (255, 255, 255),
 ) -> np.ndarray:
-    """Draw paths with a round pen.
+    """Draw paths, each (n, 2) of x and y in canvas pixels, with a round pen, as the page's canvas would send it.
 
-    Args:
-        paths: each (n, 2), x and y in canvas pixels.
-        side: pixels along a side of a square canvas, or (height, width).
-        stroke_width: canvas pixels.
-        ink: RGB of the stroke.
-        background: RGB of the canvas.
-
-    Returns:
-        uint8 (height, width, 4) RGBA, as the page's canvas sends it.
+    The side is that of a square canvas, or (height, width); colours are RGB. Returns uint8 (height, width, 4) RGBA.
     """
     height, width = (side, side) if isinstance(side, int) else side
     is_grey = len({*ink}) == len({*background}) == 1  # one channel tells all three
@@ -105,11 +100,7 @@ def draw_paths(
 
 
 def random_canvas(points: np.ndarray, generator: np.random.Generator, side: int = 128) -> np.ndarray:
-    """Replay one trajectory (n, 2) in [0, 1] as somebody might have drawn it: size, place, slant, width, colours vary.
-
-    Returns:
-        uint8 (side, side, 4) RGBA.
-    """
+    """Replay one trajectory (n, 2) in [0, 1] as somebody might have drawn it: size, place, slant, pen, colours vary."""
     shaken = points + generator.normal(0, 0.015, points.shape)
     path = smooth_path(shaken) if generator.random() < 0.7 else shaken
     path = path - path.mean(0)
@@ -132,12 +123,9 @@ def _rgb(colour: np.ndarray) -> tuple[int, int, int]:
 
 
 def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digits:
-    """Replay every trajectory n_replays times and prepare each canvas as the page does.
+    """Replay every trajectory n_replays times and prepare each canvas as the page does, uint8 (n * n_replays, 28, 28).
 
-    The result is kept in the user's cache folder, since it takes minutes.
-
-    Returns:
-        uint8 (n * n_replays, 28, 28) with labels; the same seed gives the same pictures.
+    The result is kept in the user's cache folder, since it takes minutes; the same seed gives the same pictures.
     """
 
     def make() -> dict[str, np.ndarray]:
@@ -157,3 +145,32 @@ def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digi
     ]
     images = cached_arrays("strokes", made_from, make)["images"]
     return Digits(images, np.tile(trajectories.labels, n_replays))
+
+
+def cached_arrays(
+    name: str, made_from: list[bytes | Path], make: Callable[[], dict[str, np.ndarray]], folder: Path = FOLDER
+) -> dict[str, np.ndarray]:
+    """Return make()'s arrays, from the cache if they were made from exactly these inputs before.
+
+    They are made from bytes and from source files whose content counts; `name` begins the file's name. Where the folder
+    cannot be written, nothing is kept.
+    """
+    digest = hashlib.sha256()
+    for part in made_from:
+        content = part.read_bytes() if isinstance(part, Path) else part
+        digest.update(len(content).to_bytes(8, "big") + content)
+    path = folder / f"{name}-{digest.hexdigest()[:16]}.npz"
+    try:
+        return read_npz(path)
+    except FileError:
+        if path.exists():
+            log.warning("%s is made again", path, exc_info=True)
+    arrays = make()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".new").open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        path.with_suffix(".new").replace(path)
+    except OSError:
+        log.warning("%s cannot be kept", path, exc_info=True)
+    return arrays

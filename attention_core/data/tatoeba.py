@@ -6,38 +6,33 @@ Source: sentence pairs of tatoeba.org, selected by manythings.org/anki, CC-BY 2.
 import hashlib
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from attention_core.data.mnist import DataError, read_text
 from attention_core.data.words import bare, english_words, french_words
 
 PLACE = Path("tatoeba") / "eng-fra.tsv.gz"
-SHORTEST, LONGEST = 3, 20
-"""Words of the English sentences in the development and test parts."""
+SHORTEST, LONGEST = 3, 20  # words of the English sentences in the development and test parts
 HELD_OUT_PER_LENGTH = 30
 HELD_OUT_SHARE = 0.12
 """Of each length, this many English sentences go to each part, but never more than this share of what there is."""
 
 Pair = tuple[str, str]
+Item = TypeVar("Item")
 
 
-class Split(NamedTuple):
-    """Pairs in three parts; no English sentence is in two of them."""
+class Split(NamedTuple, Generic[Item]):
+    """Pairs, or sentences, in three parts; no English sentence is in two of them."""
 
-    train: list[Pair]
-    development: list[Pair]
-    test: list[Pair]
+    train: list[Item]
+    development: list[Item]
+    test: list[Item]
 
 
 def read_pairs(data: str | Path | None = None) -> list[Pair]:
-    """Return (English, French) pairs.
+    """Return (English, French) pairs, the first two columns of a tab-separated file; for `data` see read_text.
 
-    Args:
-        data: a tab-separated file, gzipped or not, or a folder that holds tatoeba/eng-fra.tsv.gz; else the folder
-            of the data sets. Columns after the second are ignored.
-
-    Raises:
-        DataError: no such file, or a line without a tab.
+    DataError where it cannot be read, or a line has no tab.
     """
     path, text = read_text(
         data,
@@ -55,13 +50,15 @@ def _pair(line: str, number: int, path: Path) -> Pair:
     return columns[0].strip(), columns[1].strip()
 
 
-def split_pairs(pairs: list[Pair]) -> Split:
+def split_pairs(pairs: list[Pair]) -> Split[Pair]:
     """Split pairs by their English sentence, the held-out parts with as many of each length as there are.
 
     Which part a sentence belongs to depends on the sentence alone (its SHA-256), not on its place in the file.
     """
     by_length: dict[int, list[str]] = defaultdict(list)
-    for sentence in sorted({english.lower() for english, _ in pairs}, key=_digest):
+    for sentence in sorted(
+        {english.lower() for english, _ in pairs}, key=lambda one: hashlib.sha256(one.encode()).digest()
+    ):
         by_length[len(sentence.split())].append(sentence)
     development: set[str] = set()
     test: set[str] = set()
@@ -74,10 +71,6 @@ def split_pairs(pairs: list[Pair]) -> Split:
         [pair for pair in pairs if pair[0].lower() in development],
         [pair for pair in pairs if pair[0].lower() in test],
     )
-
-
-def _digest(sentence: str) -> bytes:
-    return hashlib.sha256(sentence.encode()).digest()
 
 
 def words_of(pairs: list[Pair]) -> list[tuple[list[str], list[str]]]:
@@ -96,18 +89,6 @@ def words_of(pairs: list[Pair]) -> list[tuple[list[str], list[str]]]:
     return [(source, target) for source, target in zip(english, french, strict=True) if source and target]
 
 
-class Sentences(NamedTuple):
-    """English sentences in the parts of split_pairs, each once."""
-
-    train: list[str]
-    development: list[str]
-    test: list[str]
-
-
-def english_sentences(data: str | Path | None = None) -> Sentences:
-    """Return the English sides of the pairs, as typed, in the order of the file.
-
-    Raises:
-        DataError: see read_pairs.
-    """
-    return Sentences(*(list(dict.fromkeys(english for english, _ in part)) for part in split_pairs(read_pairs(data))))
+def english_sentences(data: str | Path | None = None) -> Split[str]:
+    """Return the English sides of the pairs, as typed, in the order of the file; for `data` see read_text."""
+    return Split(*(list(dict.fromkeys(english for english, _ in part)) for part in split_pairs(read_pairs(data))))

@@ -16,18 +16,12 @@ from attention_core.explain.alignment import AlignedPair, Link, alignment_error,
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Labels, Translator
 
-_CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")
-
 
 def evaluate_alignment(model: nn.Module, file: str | Path) -> dict[str, Any]:
     """Return aer, precision, recall, n (pairs) and, for a transformer, the cross-attention layer that is best.
 
     The French words are given to the decoder (teacher forcing); a word whose largest weight is on the end of the
     sentence gets no link.
-
-    Raises:
-        DataError: the file is missing or malformed.
-        ValueError: the model has one key only, so that there is nothing to align.
     """
     pairs = read_alignments(file)
     began = time.perf_counter()
@@ -55,12 +49,8 @@ def uniform_error(pairs: Sequence[AlignedPair]) -> float:
 def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[str]) -> list[Tensor]:
     """Return a model's weights between the words of an English and a French sentence, end of the English included.
 
-    Returns:
-        (n_target_words, n_source_words + 1), one for a recurrent translator, one per layer for a transformer, its
-        heads averaged.
-
-    Raises:
-        ValueError: the model has one key only.
+    They are (n_target_words, n_source_words + 1), one for a recurrent translator, one per layer for a transformer, its
+    heads averaged; ValueError for a model with one key only.
     """
     vocabulary = pieces()
     source_cut = vocabulary.cut(_spaced([word.lower() for word in source]))
@@ -91,11 +81,6 @@ def _spaced(words: list[str]) -> list[str]:
     """Give words back the mark of the space before them, which a list of words has lost."""
     marked = []
     for place, word in enumerate(words):
-        joined = place > 0 and (
-            word in (".", ",")
-            or word in _CLITICS
-            or words[place - 1].endswith("'")
-            or (word[0] in "-'" and len(word) > 0)
-        )
+        joined = place > 0 and (word in (".", ",", "n't") or word[0] in "-'" or words[place - 1].endswith("'"))
         marked.append(word if joined else SPACE + word)
     return marked

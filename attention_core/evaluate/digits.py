@@ -37,11 +37,7 @@ def accuracy(model: nn.Module, digits: Digits, device: str, edits: Edits = ()) -
 
 
 def evaluate_digits(model: nn.Module, file: str | Path) -> dict[str, Any]:
-    """Return n, the accuracy on a file or folder of digits (see read_file), and the seconds without its reading.
-
-    Raises:
-        DataError: the file is missing, damaged, or not of that form.
-    """
+    """Return n, the accuracy on a file or folder of digits (see read_file), and the seconds without its reading."""
     digits = read_file(file)
     began = time.perf_counter()
     share = accuracy(model, digits, device_of(model).type)
@@ -53,9 +49,6 @@ def read_file(path: str | Path) -> Digits:
 
     That has `labels` (n,) and either `images` (n, 28, 28), uint8 or float in [0, 1], or `canvases` (n, height, width,
     4) uint8 RGBA, which go through the code that the page uses.
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
     path = Path(path)
     if path.is_dir():
@@ -63,14 +56,12 @@ def read_file(path: str | Path) -> Digits:
     arrays = read_npz(path, optional=("images", "canvases", "labels"), fault=DataError)
     if "labels" not in arrays or not {"images", "canvases"} & set(arrays):
         raise DataError(f"{path} needs `labels` and either `images` or `canvases`; it has {sorted(arrays)}.")
-    images = arrays["images"] if "images" in arrays else _prepared(arrays["canvases"], path)
-    return _checked(images, arrays["labels"], path)
-
-
-def _prepared(canvases: np.ndarray, path: Path) -> np.ndarray:
+    if "images" in arrays:
+        return _checked(arrays["images"], arrays["labels"], path)
+    canvases = arrays["canvases"]
     if canvases.ndim != 4 or canvases.shape[-1] != 4 or canvases.dtype != np.uint8:
         raise DataError(f"{path}: canvases must be uint8 (n, height, width, 4), got {canvases.dtype} {canvases.shape}.")
-    return canvases_to_images(canvases)
+    return _checked(canvases_to_images(canvases), arrays["labels"], path)
 
 
 def _checked(images: np.ndarray, labels: np.ndarray, path: Path) -> Digits:

@@ -7,12 +7,11 @@ For every word of every development sentence: what is left of it after 1, 2, 3, 
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import torch
-from torch import Tensor
 
 from attention_core.data.mnist import DataError
 from attention_core.data.tatoeba import read_pairs, split_pairs
@@ -35,20 +34,16 @@ def forgetting_of(
 ) -> dict[str, Any]:
     """Return what is left of an English word after more words: quartiles over all words of all sentences.
 
-    A distance, of most_later words at most, is told when at least `fewest` words were followed that far.
-
-    Returns:
-        lower, median, upper: lists, one number per word later, from 0 later (where all is left) on; n: words that
-        were followed that far; half_life: of the median, in words, or None.
-
-    Raises:
-        ValueError: no sentence.
+    A distance, of most_later words at most, is told when at least `fewest` words were followed that far. Lower, median
+    and upper are one number per word later, from 0 (where all is left) on, n the words that were followed that far, and
+    half_life that of the median, in words, or None.
     """
     if not sentences:
         raise ValueError("sentences must hold at least one, got none")
     later: list[list[float]] = [[] for _ in range(most_later + 1)]
-    for norms in _all_norms(model, sentences):
-        left = what_is_left(norms)
+    for sentence in sentences:
+        source = read_source(sentence)
+        left = what_is_left(gradient_norms(model, source.ids, "forward", source.word_of))
         for distance in range(min(most_later + 1, len(left))):
             later[distance] += left.diagonal(-distance).tolist()
     followed = [torch.tensor(left, dtype=torch.float64) for left in later if len(left) >= fewest]
@@ -71,12 +66,6 @@ def read_forgetting(folder: Path | None = None) -> dict[str, Any] | None:
         log.warning("%s cannot be read", NAME, exc_info=True)
         return None
     return {**figures, "networks": networks} if networks else None
-
-
-def _all_norms(model: Translator, sentences: Sequence[str]) -> Iterable[Tensor]:
-    for sentence in sentences:
-        source = read_source(sentence)
-        yield gradient_norms(model, source.ids, "forward", source.word_of)
 
 
 def _checksum(name: str, folder: Path | None) -> str | None:

@@ -14,16 +14,13 @@ from attention_core.data.mnist import DataError
 from attention_core.device import device_of
 
 AT_ONCE = 64
-DISTANCES = (8, 16, 32, 64, 128)
-"""Bounds of the ranges of distances, in pieces."""
+DISTANCES = (8, 16, 32, 64, 128)  # bounds of the ranges of distances, in pieces
 
 
 def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
     """Return figures over sentences as typed, none empty, that are each foreseen from their start alone.
 
-    Returns:
-        the number of sentences, bits per character (spaces counted), perplexity per piece, and the share of pieces
-        that were the likeliest.
+    Characters are counted with spaces.
     """
     device = device_of(model)
     nats, right, n_pieces = 0.0, 0, 0
@@ -48,9 +45,8 @@ def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
 def bits_by_distance(model: nn.Module, windows: Tensor) -> dict[str, Any]:
     """Return how surprising the pieces of windows, int64 (n, n_pieces), are: by how far back the same two last stood.
 
-    Returns:
-        for each range of distances in pieces, and for what is new in its window, the number of pieces and the mean
-        surprise in bits.
+    Each range of distances in pieces, and what is new in its window, has its number of pieces and mean surprise in
+    bits.
     """
     far = distances(windows)
     surprise = torch.cat(
@@ -86,11 +82,7 @@ def _surprise(bits: Tensor) -> dict[str, float]:
 
 
 def evaluate_language(model: nn.Module, file: str) -> dict[str, Any]:
-    """Evaluate on a text file with a sentence per line.
-
-    Raises:
-        DataError: no such file, not UTF-8, or empty.
-    """
+    """Evaluate on a text file with a sentence per line."""
     try:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -33,25 +33,17 @@ def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
     The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, `labels` (n,), a digit each, and perhaps `boxes`
     (n, 4): top, left, bottom, right in canvas pixels.
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
-    path = Path(path)
     arrays = _read(path, "labels")
     labels = [str(label).strip() for label in arrays["labels"].tolist()]
     if any(len(label) != 1 or label not in "0123456789" for label in labels):
         raise DataError(f"{path}: labels must be digits 0 to 9.")
     size = (FIND_SIDE, FIND_SIDE)
     pictures = _pictures(arrays["canvases"], size, path).to(device_of(model))
+    digits = torch.tensor([int(label) for label in labels], device=pictures.device)
     boxes = _boxes(arrays, size, path)
     with torch.inference_mode():
-        return judge_finding(
-            model,
-            pictures,
-            torch.tensor([int(label) for label in labels], device=pictures.device),
-            None if boxes is None else boxes[:, 0].to(pictures),
-        )
+        return judge_finding(model, pictures, digits, None if boxes is None else boxes[:, 0].to(pictures))
 
 
 def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
@@ -59,20 +51,15 @@ def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
     The .npz has `canvases` (n, height, 4 * height, 4) uint8 RGBA, `labels` (n,), whole numbers as text, and perhaps
     `boxes` (n, most digits, 4) in reading order, zeros or NaN after the last digit.
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
-    path = Path(path)
     arrays = _read(path, "labels")
     numbers = [str(label).strip() for label in arrays["labels"].tolist()]
     if any(not number.isdecimal() or not number.isascii() for number in numbers):
         raise DataError(f"{path}: labels must be whole numbers as text, such as '1809'.")
     pictures = _pictures(arrays["canvases"], READ_SIZE, path).to(device_of(model))
     most = max(map(len, numbers))
-    labels = torch.tensor(
-        [[*map(int, number), *[-1] * (most - len(number))] for number in numbers], device=pictures.device
-    )
+    digits = [[*map(int, number), *[-1] * (most - len(number))] for number in numbers]
+    labels = torch.tensor(digits, device=pictures.device)
     boxes = _boxes(arrays, READ_SIZE, path)
     if boxes is not None and boxes.shape[1] < most:
         raise DataError(f"{path}: boxes {tuple(boxes.shape)} are fewer than the {most} digits of the longest number.")
@@ -85,11 +72,7 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
     The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, `questions` (n,) and `answers` (n,) as text, and
     perhaps `boxes` (n, 4) or (n, several, 4) of what the answer is about, zeros or NaN for nothing.
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
-    path = Path(path)
     arrays = _read(path, "questions", "answers")
     pictures = _coloured(arrays["canvases"], path).to(device_of(model))
     boxes = _boxes(arrays, (ASK_SIDE, ASK_SIDE), path)
@@ -119,11 +102,7 @@ def evaluate_telling(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
     The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, and `captions` (n,) as text, such as "a red 3 left
     of a blue 7, and two green 1s"; commas do not count, nor "an" for "a".
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
-    path = Path(path)
     arrays = _read(path, "captions")
     wanted = [re.sub(r"\ban\b", "a", str(one).replace(",", "").strip().lower()) for one in arrays["captions"].tolist()]
     pictures = _coloured(arrays["canvases"], path).to(device_of(model))
@@ -138,11 +117,7 @@ def evaluate_telling(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
 
 def _understood(text: str) -> tuple[Question, list[str]]:
-    """Return meaning and words as the page has them; what the grammar refuses is left to the model, as "how many".
-
-    Raises:
-        QuestionError: nothing to read, or too much.
-    """
+    """Return meaning and words as the page has them; what the grammar refuses is left to the model, as "how many"."""
     try:
         reading = read_question(text)
         return reading.question, reading.words
@@ -150,7 +125,7 @@ def _understood(text: str) -> tuple[Question, list[str]]:
         return Question(Kind.COUNT), words_of(text)
 
 
-def _read(path: Path, *names: str) -> dict[str, np.ndarray]:
+def _read(path: str | Path, *names: str) -> dict[str, np.ndarray]:
     arrays = read_npz(path, ("canvases", *names), ("boxes",), fault=DataError)
     canvases = arrays["canvases"]
     if canvases.ndim != 4 or canvases.shape[-1] != 4 or canvases.dtype != np.uint8 or not len(canvases):
@@ -161,24 +136,24 @@ def _read(path: Path, *names: str) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _checked(prepare: Any, canvas: np.ndarray, size: Any, path: Path) -> Any:
+def _checked(prepare: Any, canvas: np.ndarray, size: Any, path: str | Path) -> Any:
     try:
         return prepare(canvas, size)
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
 
 
-def _pictures(canvases: np.ndarray, size: tuple[int, int], path: Path) -> Tensor:
+def _pictures(canvases: np.ndarray, size: tuple[int, int], path: str | Path) -> Tensor:
     return torch.from_numpy(np.stack([_checked(ink_picture, canvas, size, path).picture for canvas in canvases]))
 
 
-def _coloured(canvases: np.ndarray, path: Path) -> Tensor:
+def _coloured(canvases: np.ndarray, path: str | Path) -> Tensor:
     seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in canvases]
     parts = ([picture.coverage for picture in seen], [picture.colours for picture in seen])
     return coloured_input(*(torch.from_numpy(np.stack(part)) for part in parts))
 
 
-def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: Path) -> Tensor | None:
+def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: str | Path) -> Tensor | None:
     """Return boxes (n, several, 4) in pixels of the model's picture, or None.
 
     Files also come with left, top, right, bottom: of both orders the one is taken that holds more ink per area.
@@ -197,9 +172,9 @@ def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: Path) -> 
     return torch.from_numpy(boxes * np.array([size[0] / height, size[1] / width] * 2)).float()
 
 
-def _ink_inside(canvases: np.ndarray, boxes: np.ndarray, most: int = 100) -> float:
+def _ink_inside(canvases: np.ndarray, boxes: np.ndarray) -> float:
     shares = []
-    for canvas, several in zip(canvases[:most], boxes[:most], strict=True):
+    for canvas, several in zip(canvases[:100], boxes[:100], strict=True):
         ink = ink_of(canvas) > INK_THRESHOLD
         for top, left, bottom, right in several:
             part = ink[max(0, round(top)) : round(bottom), max(0, round(left)) : round(right)]

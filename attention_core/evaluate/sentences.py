@@ -13,13 +13,7 @@ from attention_core.topics.matter.sentences import judge_all, read_sentence
 
 
 def evaluate_sentences(model: nn.Module, file: str | Path) -> dict[str, Any]:
-    """Return n, accuracy, the accuracy of each label and the share of the commoner label.
-
-    Every line of the file is label (1 positive, 0 negative), tab, sentence; gzipped or not.
-
-    Raises:
-        DataError: the file is missing, damaged, or a line has another form or no word to read.
-    """
+    """Return n, accuracy, that of each label and the share of the commoner label; for the file see read_reviews."""
     path = Path(file)
     if path.is_dir():
         raise DataError(f"{path} is a folder; give the file itself: label (1 or 0), tab, sentence on every line.")

@@ -22,8 +22,7 @@ BEAM_WIDTH = 5
 SENTENCES_AT_ONCE = 32
 LENGTHS = ((1, 5), (6, 8), (9, 11), (12, 14), (15, 17), (18, None))
 """Groups of English words per sentence, first and last."""
-LONG = 12
-"""Words from which on a sentence counts as long."""
+LONG = 12  # words from which on a sentence counts as long
 
 
 def group_references(pairs: Sequence[Pair]) -> dict[str, list[str]]:
@@ -65,9 +64,6 @@ def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH)
     """Return bleu, bleu_by_length, bleu_long (12 words and more), n (English sentences), seconds, beam width.
 
     Pairs are (English, French); the same English sentence may come several times. A width of 1 is greedy search.
-
-    Raises:
-        ValueError: no pairs.
     """
     if not pairs:
         raise ValueError("pairs must hold at least one sentence pair, got none")
@@ -95,11 +91,7 @@ def evaluate_translation(model: CanTranslate, file: str | Path) -> dict[str, Any
     """Return the figures that fit the file: BLEU for sentence pairs, the alignment error rate for aligned ones.
 
     It has English, tab, French, one pair a line; or aligned pairs (attention_core.data.alignments) if its name ends in
-    .txt.
-
-    Raises:
-        DataError: the file is missing or not of that form.
-        ValueError: it is empty, or the model has nothing to align.
+    .txt. ValueError where it is empty, or the model has nothing to align.
     """
     if Path(file).suffix == ".txt":
         return evaluate_alignment(cast(nn.Module, model), file)

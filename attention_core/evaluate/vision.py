@@ -1,6 +1,7 @@
 """Evaluation of the models that look: is the answer right, and does the map point to where it stands?"""
 
 import random
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -15,12 +16,11 @@ from attention_core.data.canvases import coloured_input
 from attention_core.data.question_reading import words_of
 from attention_core.data.questions import ANSWERS, Kind, numbers_of, padded
 from attention_core.data.scene_questions import Asked, ask, items_of
-from attention_core.data.scenes import Drawings, Glyphs, Scenes, drawing_scenes, find_scenes, number_scenes
+from attention_core.data.scenes import Drawings, Glyphs, drawing_scenes, find_scenes, number_scenes
 from attention_core.models.scene_question import SCORINGS
 
 BATCH = 100
-MNIST_SIZE = (20.0, 20.0)
-"""Pixels of the longer side of MNIST's digits, as cluttered translated MNIST has them."""
+MNIST_SIZE = (20.0, 20.0)  # pixels of the longer side of MNIST's digits, as cluttered translated MNIST has them
 
 
 def mass_inside(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> Tensor:
@@ -32,10 +32,7 @@ def mass_inside(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> Tensor:
 
 
 def overlap(boxes: Tensor, grid: tuple[int, int], size: Sequence[int]) -> Tensor:
-    """Return the part of each region of a grid (rows, columns) inside a box, (n, rows, columns) in [0, 1].
-
-    Boxes are (n, 4), top, left, bottom, right, and size is height and width of the picture, in pixels.
-    """
+    """Return the part of each region of a grid (rows, columns) inside a box (see mass_inside), (n, rows, columns)."""
     rows = _overlap(boxes[:, 0], boxes[:, 2], grid[0], size[0] / grid[0])
     columns = _overlap(boxes[:, 1], boxes[:, 3], grid[1], size[1] / grid[1])
     return rows[:, :, None] * columns[:, None]
@@ -47,13 +44,10 @@ def _overlap(first: Tensor, last: Tensor, n: int, width: float) -> Tensor:
 
 
 def peak_inside(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> Tensor:
-    """Return whether (n,) the peak of each map (n, rows, columns) lies in its box: the pointing game.
+    """Return whether (n,) the peak of each map (n, rows, columns) lies in its box, see mass_inside: the pointing game.
 
-    The peak is where the largest weight is, placed between regions by the weights of its neighbours: the centre of
-    mass of the 3 x 3 regions around it. Boxes and size are those of mass_inside.
-
-    Source: Zhang et al. 2016, "Top-down neural attention by excitation backprop", section 4.2, without its tolerance
-    of 15 pixels.
+    Source: Zhang et al. 2016, "Top-down neural attention by excitation backprop", section 4.2, without its tolerance of
+    15 pixels.
     """
     rows, columns = peak_of(weights)
     row, column = rows * (size[0] / weights.shape[1]), columns * (size[1] / weights.shape[2])
@@ -62,7 +56,10 @@ def peak_inside(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> Tensor:
 
 
 def peak_of(weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return row and column (n,) of the peaks of maps (n, rows, columns), in regions; 0.5 = middle of the first."""
+    """Return row and column (n,) of the peaks of maps (n, rows, columns), in regions; 0.5 = middle of the first.
+
+    Each is placed between regions by its neighbours: the centre of mass of the 3 x 3 regions around it.
+    """
     largest = weights.flatten(1).argmax(1)
     place = torch.arange(len(weights), device=weights.device)
     row, column = largest // weights.shape[2], largest % weights.shape[2]
@@ -77,10 +74,7 @@ def batches(n: int) -> list[slice]:
 
 
 def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
-    """Return accuracy, and with boxes (n, 4) the share of the mask inside and of peaks inside.
-
-    The pictures (n, 60, 60) are on the device of the model, a FeatureMask; boxes are in their pixels.
-    """
+    """Return accuracy, and with boxes (n, 4) in pixels of pictures (n, 60, 60) the share of mask and peaks inside."""
     right, mass, peak = [], [], []
     for some in batches(len(pictures)):
         looked = model(pictures[some])
@@ -100,9 +94,8 @@ def find_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) 
 
     def scenes_of(glyphs: Glyphs, seed: int, n: int, **how: Any) -> dict[str, Any]:
         scenes = find_scenes(glyphs, n, torch.Generator().manual_seed(seed), **how)
-        return judge_finding(
-            model, scenes.pictures.to(device), scenes.labels[:, 0].to(device), scenes.boxes[:, 0].to(device)
-        )
+        pictures, labels, boxes = (part.to(device) for part in scenes)
+        return judge_finding(model, pictures, labels[:, 0], boxes[:, 0])
 
     cluttered = scenes_of(mnist, 11, 10_000, sizes=MNIST_SIZE, n_pieces=(8, 8))
     return {
@@ -116,8 +109,7 @@ def find_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) 
 def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
     """Return the share of whole numbers read right, by length too, and with boxes how often the map points right.
 
-    The pictures (n, 48, 192) are on the device of the model, a DigitReader; labels are (n, most digits), -1 after the
-    last, and boxes (n, most digits, 4) in pixels of these pictures.
+    Pictures are (n, 48, 192), on the model's device; labels (n, most digits), -1 after the last; boxes in their pixels.
     """
     counts = (labels >= 0).sum(1)
     right, peak = [], []
@@ -158,8 +150,8 @@ def read_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) 
     """Return the figures of the card of a digit reader, on numbers of test digits and of held-out strokes."""
 
     def numbers_of(glyphs: Glyphs, seed: int, n: int) -> dict[str, Any]:
-        scenes: Scenes = number_scenes(glyphs, n, torch.Generator().manual_seed(seed))
-        return judge_reading(model, scenes.pictures.to(device), scenes.labels.to(device), scenes.boxes.to(device))
+        scenes = number_scenes(glyphs, n, torch.Generator().manual_seed(seed))
+        return judge_reading(model, *(part.to(device) for part in scenes))
 
     return {"test_numbers": numbers_of(mnist, 21, 6000), "held_out_strokes": numbers_of(strokes, 22, 3000)}
 
@@ -175,13 +167,11 @@ def judge_answering(
 ) -> dict[str, Any]:
     """Return accuracy over all and in every kind, and with boxes how often the last map points to what is asked about.
 
-    The pictures (n, 4, 64, 64) are on the device of the model, a SceneQuestion; of_picture tells which one each
-    question is about; boxes are (n, most digits, 4) in their pixels.
+    Pictures are (n, 4, 64, 64), on the model's device; of_picture tells each question's; boxes are in their pixels.
     """
     parts = [model.encode_pictures(pictures[some]) for some in batches(len(pictures))]  # type: ignore[operator]
     keys, values = (torch.cat(part) for part in zip(*parts, strict=True))
-    right: dict[str, list[bool]] = {}
-    points: dict[str, list[bool]] = {}
+    right, points = defaultdict[str, list[bool]](list), defaultdict[str, list[bool]](list)
     for some in batches(len(asked)):
         about, now = list(of_picture[some]), asked[some]
         words = padded([numbers_of(words_of(question.text)) for question in now]).to(pictures.device)
@@ -191,20 +181,13 @@ def judge_answering(
         maps = looked.weights[:, -1, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
         for place, (question, answer) in enumerate(zip(now, answers, strict=True)):
             kind = str(question.question.kind)
-            right.setdefault(kind, []).append(ANSWERS[answer] == question.answer)
+            right[kind].append(ANSWERS[answer] == question.answer)
             if boxes is not None and question.relevant:
                 there = boxes[about[place]][list(question.relevant)]
                 hit = peak_inside(maps[place].expand(len(there), -1, -1), there, pictures.shape[-2:]).any()
-                points.setdefault(kind, []).append(bool(hit))
-    figures: dict[str, Any] = {
-        "n": len(asked),
-        "accuracy": _share(list(chain(*right.values()))),
-        "accuracy_by_kind": {kind: _share(right[kind]) for kind in sorted(right)},
-    }
-    if points:
-        figures["peak_inside"] = _share(list(chain(*points.values())))
-        figures["peak_inside_by_kind"] = {kind: _share(points[kind]) for kind in sorted(points)}
-    return figures
+                points[kind].append(bool(hit))
+    pointing = _shares("peak_inside", "kind", points) if points else {}
+    return {"n": len(asked)} | _shares("accuracy", "kind", right) | pointing
 
 
 def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
@@ -219,12 +202,9 @@ def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -
         rng = random.Random(seed)
         asked, of_picture = [], []
         for number in range(n):
-            items = items_of(drawings, number)
-            for kind in Kind:
-                question = ask(items, rng, kind)
-                if question is not None:
-                    asked.append(question)
-                    of_picture.append(number)
+            questions = [ask(items_of(drawings, number), rng, kind) for kind in Kind]
+            asked += [question for question in questions if question]
+            of_picture += [number for question in questions if question]
         figures[name] = {
             scoring: judge_answering(model, pictures, asked, of_picture, boxes, scoring) for scoring in SCORINGS
         }
@@ -241,22 +221,21 @@ def judge_telling(model: nn.Module, drawings: Drawings, device: str, edits: Edit
     """
     pictures = coloured_input(drawings.coverage, drawings.inks).to(device)
     first_word: int = model.config.n_glances - 1  # type: ignore[union-attr, operator, assignment]
-    right: dict[str, list[bool]] = {}
+    right = defaultdict[str, list[bool]](list)
     peak = list[Tensor]()
     for some in batches(len(pictures)):
         looked = model(pictures[some], edits=edits)
         maps = looked.weights[:, first_word:, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
         for place, said in enumerate(looked.logits[:, first_word:].argmax(-1).tolist()):
             items, words = items_of(drawings, some.start + place), captions.words_of(said)
-            right.setdefault(str(len(items)), []).append(captions.is_right(words, items))
+            right[str(len(items))].append(captions.is_right(words, items))
             told = captions.places_of(words, items) if right[str(len(items))][-1] else ()
             for look, places in enumerate(told):
                 if places:
                     boxes = drawings.boxes[some.start + place][list(places)].to(device)
                     inside = peak_inside(maps[place, look].expand(len(boxes), -1, -1), boxes, pictures.shape[-2:])
                     peak.append(inside.any()[None])
-    figures: dict[str, Any] = {"n": len(pictures), "accuracy": _share(list(chain(*right.values())))}
-    figures["accuracy_by_digits"] = {count: _share(right[count]) for count in sorted(right)}
+    figures = {"n": len(pictures)} | _shares("accuracy", "digits", right)
     return figures | ({"peak_inside": _mean(peak)} if peak else {})
 
 
@@ -281,6 +260,12 @@ def tell_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) 
 
 def _share(truths: list[bool]) -> float:
     return round(sum(truths) / max(len(truths), 1), 5)
+
+
+def _shares(what: str, by: str, truths: dict[str, list[bool]]) -> dict[str, Any]:
+    """Return the share of all truths, and that of each group."""
+    groups = {group: _share(truths[group]) for group in sorted(truths)}
+    return {what: _share(list(chain(*truths.values()))), f"{what}_by_{by}": groups}
 
 
 def _mean(parts: list[Tensor]) -> float:

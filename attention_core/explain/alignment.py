@@ -8,11 +8,9 @@ from torch import Tensor
 
 from attention_core.files import find_file, written_figures
 
-COMMITTED = find_file("benchmarks/results/alignments.json")
-"""What `python -m benchmarks.alignments` wrote."""
+COMMITTED = find_file("benchmarks/results/alignments.json")  # what `python -m benchmarks.alignments` wrote
 
-Link = tuple[int, int]
-"""(source word, target word), positions from 0."""
+Link = tuple[int, int]  # (source word, target word), positions from 0
 
 
 def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_of: Sequence[int]) -> Tensor:
@@ -20,9 +18,6 @@ def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_o
 
     What a piece gives to the pieces of a source word adds up; the pieces of a target word are averaged. Rows that
     summed to 1 still do.
-
-    Raises:
-        ValueError: numbers of pieces that do not fit the weights.
     """
     if weights.shape != (len(target_word_of), len(source_word_of)):
         raise ValueError(
@@ -43,42 +38,26 @@ def strongest_links(weights: Tensor) -> set[Link]:
 
 
 class AlignedPair(NamedTuple):
-    """A sentence pair with the links that people agree on.
+    """A sentence pair with the links that people agree on."""
 
-    Attributes:
-        source: words.
-        target: words.
-        sure: links that must be there.
-        possible: links that may be there; sure ones included.
-    """
-
-    source: list[str]
-    target: list[str]
-    sure: set[Link]
-    possible: set[Link]
+    source: list[str]  # words
+    target: list[str]  # words
+    sure: set[Link]  # links that must be there
+    possible: set[Link]  # links that may be there; sure ones included
 
 
 class AlignmentError(NamedTuple):
-    """How links compare with those of people.
+    """How links compare with those of people."""
 
-    Attributes:
-        rate: alignment error rate, 0 = all sure links found and no impossible one.
-        precision: share of the links that are possible.
-        recall: share of the sure links that were found.
-    """
-
-    rate: float
-    precision: float
-    recall: float
+    rate: float  # alignment error rate, 0 = all sure links found and no impossible one
+    precision: float  # share of the links that are possible
+    recall: float  # share of the sure links that were found
 
 
 def alignment_error(links: Iterable[set[Link]], pairs: Sequence[AlignedPair]) -> AlignmentError:
     """Return the alignment error rate over a corpus, 1 - (|A and S| + |A and P|) / (|A| + |S|).
 
-    Raises:
-        ValueError: not one set of links per pair, or neither a link nor a sure link anywhere.
-
-    Source: Och and Ney 2003, eq. 20 to 22.
+    A ValueError where there is neither a link nor a sure link anywhere. Source: Och and Ney 2003, eq. 20 to 22.
     """
     n_links = n_sure = in_sure = in_possible = 0
     for found, pair in zip(links, pairs, strict=True):
@@ -90,17 +69,11 @@ def alignment_error(links: Iterable[set[Link]], pairs: Sequence[AlignedPair]) ->
 
 
 class CommittedErrors(NamedTuple):
-    """Alignment errors of all translators that attend, on the same pairs.
+    """Alignment errors of all translators that attend, on the same pairs."""
 
-    Attributes:
-        by_score: name of the score -> its error.
-        same_place: error rate of linking every word to the one at its place.
-        n_pairs: how many pairs.
-    """
-
-    by_score: dict[str, AlignmentError]
-    same_place: float
-    n_pairs: int
+    by_score: dict[str, AlignmentError]  # name of the score -> its error
+    same_place: float  # error rate of linking every word to the one at its place
+    n_pairs: int  # how many pairs
 
 
 def committed_errors() -> CommittedErrors | None:

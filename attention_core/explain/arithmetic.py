@@ -35,15 +35,15 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
                 return f"{name} = {number(found)}"  # an edit, not the way, made it
             return f"{name} = {way} = {number(found)}" if way else None
     if step.name == "weights":
-        weight = float(trace.weights(head, [query], [key]))
+        weight, score = float(trace.weights(head, [query], [key])), trace.scores(head, [query], [key])
+        alone = rf"A_{{{query + 1},{key + 1}}} = {number(weight)}"
         if not trace.has_softmax:
-            return rf"A_{{{query + 1},{key + 1}}} = {number(weight)}"
-        score = float(trace.scores(head, [query], [key]))
-        total = float(trace.log_normaliser[head, query].exp())
-        plain = float((trace.scores(head, [query], [key]) - trace.log_normaliser[head, query]).exp())
-        if trace.edits and not math.isclose(weight, plain, rel_tol=1e-3, abs_tol=1e-6):
-            return rf"A_{{{query + 1},{key + 1}}} = {number(weight)}"  # hidden, or set beside the softmax
-        return rf"A_{{{query + 1},{key + 1}}} = \frac{{e^{{{number(score)}}}}}{{{number(total)}}} = {number(weight)}"
+            return alone
+        total = trace.log_normaliser[head, query]
+        if trace.edits and not math.isclose(weight, float((score - total).exp()), rel_tol=1e-3, abs_tol=1e-6):
+            return alone  # hidden, or set beside the softmax
+        way = rf"\frac{{e^{{{number(float(score))}}}}}{{{number(float(total.exp()))}}}"
+        return rf"A_{{{query + 1},{key + 1}}} = {way} = {number(weight)}"
     if step.name == "context":
         weights = trace.weights(head, [query])[0]
         top = weights.topk(min(3, trace.n_keys)).indices.tolist()
@@ -53,38 +53,28 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
 
 
 def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.DataFrame:
-    """Return the keys to which a query gives most, with every number on the way; forbidden keys do not appear.
+    """Return the keys to which a query gives most, without forbidden ones, and a last row for all the others together.
 
-    Returns:
-        a table with the columns key, score, exponential, weight, contribution (the length of weight times value),
-        and a last row for all the other keys together.
+    The columns are key, score, exponential, weight, contribution (the length of weight times value).
     """
     import pandas as pd
 
-    scores = trace.scores(head, [query])[0]
-    weights = trace.weights(head, [query])[0]
-    exponentials = scores.exp()
+    scores, weights = trace.scores(head, [query])[0], trace.weights(head, [query])[0]
     value = at_least_single(trace.value_of(head))
     lengths = weights * value.norm(dim=-1)
+    numbers = {"score": scores, "exponential": scores.exp(), "weight": weights, "contribution": lengths}
     allowed = trace.allowed(head, [query])
     rest = torch.ones_like(weights, dtype=torch.bool) if allowed is None else allowed[0].clone()
     top = weights.masked_fill(~rest, -1).topk(min(n, int(rest.sum()))).indices
     rest[top] = False
-    shown = pd.DataFrame(
-        {
-            "key": [trace.story.key_axis.labels[place] for place in top.tolist()],
-            "score": to_array(scores[top]),
-            "exponential": to_array(exponentials[top]),
-            "weight": to_array(weights[top]),
-            "contribution": to_array(lengths[top]),
-        }
-    )
+    names = [trace.story.key_axis.labels[place] for place in top.tolist()]
+    shown = pd.DataFrame({"key": names} | {name: to_array(column[top]) for name, column in numbers.items()})
     if not rest.any():
         return shown
     others = {
         "key": f"the other {int(rest.sum())}",
         "score": float("nan"),
-        "exponential": float(exponentials[rest].sum()),
+        "exponential": float(numbers["exponential"][rest].sum()),
         "weight": float(weights[rest].sum()),
         "contribution": float((weights[rest] @ value[rest]).norm()),
     }

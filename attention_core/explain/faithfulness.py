@@ -7,20 +7,14 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 
-INK = 0.3
-"""Pixels above this are ink."""
+INK = 0.3  # pixels above this are ink
 
 
 class Erased(NamedTuple):
-    """A picture with some ink taken away.
+    """A picture with some ink taken away."""
 
-    Attributes:
-        image: float (side, side).
-        removed: bool (side, side), which pixels were ink and are paper now.
-    """
-
-    image: Tensor
-    removed: Tensor
+    image: Tensor  # float (side, side)
+    removed: Tensor  # bool (side, side), which pixels were ink and are paper now
 
 
 def ink_mask(image: Tensor) -> Tensor:

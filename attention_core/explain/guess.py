@@ -10,31 +10,18 @@ from attention_core.device import to_array
 
 @dataclass(frozen=True)
 class Comparison:
-    """A guessed cell beside the largest one of its row.
+    """A guessed cell beside the largest one of its row."""
 
-    Attributes:
-        value: the number at the guess.
-        best: the column of the largest number.
-        largest: that number.
-        rank: how many numbers of the row are larger than the one at the guess.
-    """
-
-    value: float
-    best: int
-    largest: float
-    rank: int
+    value: float  # the number at the guess
+    best: int  # the column of the largest number
+    largest: float  # that number
+    rank: int  # how many numbers of the row are larger than the one at the guess
 
 
 def options(step: Step, head: int, row: int) -> list[int]:
-    """Return up to three columns to guess among, in order: the largest number's, a middling one's, the smallest one's.
+    """Return up to three columns of a row to guess among: the largest number's, a middling one's, the smallest one's.
 
-    Args:
-        step: of a trace.
-        head: which head, from 0.
-        row: of the step's matrix.
-
-    Returns:
-        No column where there is nothing to guess: fewer than two different numbers.
+    They come in order; none where there is nothing to guess: fewer than two different numbers.
     """
     values = _row(step, head, row)
     order = np.argsort(-values, kind="stable")[: int(np.isfinite(values).sum())]
@@ -51,6 +38,5 @@ def compare(step: Step, head: int, row: int, column: int) -> Comparison:
 
 
 def _row(step: Step, head: int, row: int) -> np.ndarray:
-    """Return a row's numbers; what is masked counts as minus infinity."""
     values = to_array(step.value(head, [row]).float())[0]
     return np.where(np.isnan(values), -np.inf, values)

@@ -9,7 +9,7 @@ from attention_core.hub.model import ModelError, Pretrained, first_line
 from attention_core.hub.room import NoMemory
 from attention_core.log import log
 
-PASSING = ("torch", "attention_core.attention.capture")
+PASSING = ("torch", "attention_core.attention.capture.watch")
 """Modules that pass on what they are given: their frames do not tell whose fault it is."""
 CALLED_BY = "torch.nn.modules."
 """Where torch calls the forward of a model, or finds that it takes no such argument."""

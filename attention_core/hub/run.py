@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from attention_core.attention.capture.keeper import all_finite
 from attention_core.attention.edits import Edits
-from attention_core.attention.keeper import all_finite
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis

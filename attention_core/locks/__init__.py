@@ -18,7 +18,6 @@ ORDER = (
     "survey",
     "trace a model",
     "exchange functions of torch",
-    "tiles",
     "surveyor",
     "build a chart",
     "cache",

@@ -17,17 +17,12 @@ MOST_PIECES = 80
 
 
 class DecoderState(NamedTuple):
-    """Where a decoder stands in saying translations: in rows, those of a sentence together, as many for each.
+    """Where a decoder stands in saying translations: in rows, those of a sentence together, as many for each."""
 
-    Attributes:
-        encoding: of the source sentences, which all rows of a sentence share.
-        said: (n_rows, ...), what the decoder keeps of the pieces so far.
-        n_sure: None, or how many of a piece's likeliest followers must have float32 logits; those of all others may
-            then be nearly right, where that is quicker.
-    """
-
-    encoding: Any
-    said: Tensor
+    encoding: Any  # of the source sentences, which all rows of a sentence share
+    said: Tensor  # (n_rows, ...), what the decoder keeps of the pieces so far
+    # None, or how many of a piece's likeliest followers must have float32 logits; those of all others may then be
+    # nearly right, where that is quicker
     n_sure: int | None = None
 
     def select(self, rows: Tensor) -> DecoderState:
@@ -38,9 +33,7 @@ class DecoderState(NamedTuple):
 class CanTranslate(Protocol):
     """What decoding asks of a model."""
 
-    def parameters(self) -> Iterator[nn.Parameter]:
-        """Return the trained numbers."""
-        ...
+    def parameters(self) -> Iterator[nn.Parameter]: ...
 
     def begin(self, source: Tensor) -> DecoderState:
         """Read source sentences (batch, n_source); return the state before the start piece, a row for each."""
@@ -52,21 +45,14 @@ class CanTranslate(Protocol):
 
 
 class Hypothesis(NamedTuple):
-    """One finished or cut-off translation.
+    """One finished or cut-off translation."""
 
-    Attributes:
-        ids: its pieces, END last if it finished.
-        log_probability: natural log of the probability of all its pieces, a forced prefix not counted.
-        logs: natural log of the probability of each piece, given those before it, a forced prefix too.
-    """
-
-    ids: list[int]
-    log_probability: float
-    logs: list[float]
+    ids: list[int]  # its pieces, END last if it finished
+    log_probability: float  # natural log of the probability of all its pieces, a forced prefix not counted
+    logs: list[float]  # natural log of the probability of each piece, given those before it, a forced prefix too
 
     @property
     def finished(self) -> bool:
-        """Whether the model said that the sentence ends here."""
         return bool(self.ids) and self.ids[-1] == END
 
 
@@ -80,13 +66,8 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Keep the `width` likeliest beginnings at every step, for sentences (batch, n_source) of one length.
 
-    A width of 1 is greedy search; every translation begins with the prefix.
-
-    Returns:
-        for each sentence its hypotheses, best first.
-
-    Raises:
-        ValueError: width below 1, or a prefix that is too long or already ends.
+    A width of 1 is greedy search; every translation begins with the prefix, too long or ended ones are ValueErrors.
+    Returns each sentence's hypotheses, best first.
 
     Source: length normalisation, Wu et al. 2016, section 7, without their constant.
     """

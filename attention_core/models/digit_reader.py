@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend
+from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace
@@ -24,6 +24,7 @@ from attention_core.models.features import (
     regions,
 )
 from attention_core.models.registry import register
+from attention_core.models.traced import first_trace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 END = 10
@@ -33,49 +34,30 @@ CLASSES = (*(str(digit) for digit in range(10)), "end")
 
 @dataclass(frozen=True)
 class DigitReaderConfig:
-    """Sizes.
-
-    Attributes:
-        size: height and width of the picture, pixels.
-        layers: of the convolutional network.
-        d_state: width of the decoder's state.
-        d_additive: hidden units of the additive score.
-        most_looks: the decoder stops here if it has not said "end".
-        dropout: share of the glimpse left out while training.
-    """
-
-    size: tuple[int, int] = READ_SIZE
-    layers: tuple[Layer, ...] = LAYERS
-    d_state: int = 128
-    d_additive: int = 64
-    most_looks: int = MOST_DIGITS + 2
-    dropout: float = 0.1
+    size: tuple[int, int] = READ_SIZE  # height and width of the picture, pixels
+    layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
+    d_state: int = 128  # width of the decoder's state
+    d_additive: int = 64  # hidden units of the additive score
+    most_looks: int = MOST_DIGITS + 2  # the decoder stops here if it has not said "end"
+    dropout: float = 0.1  # share of the glimpse left out while training
 
 
 class Reading(NamedTuple):
-    """One picture, read.
+    """One picture, read."""
 
-    Attributes:
-        digits: what was read, without the end.
-        finished: whether the end token came.
-        probabilities: (n_looks, 11) after each look.
-        states: (n_looks + 1, d_state): the start, then the state after each look.
-        trace: one query per look.
-    """
-
-    digits: str
-    finished: bool
-    probabilities: Tensor
-    states: Tensor
-    trace: AttentionTrace
+    digits: str  # what was read, without the end
+    finished: bool  # whether the end token came
+    probabilities: Tensor  # (n_looks, 11) after each look
+    states: Tensor  # (n_looks + 1, d_state): the start, then the state after each look
+    trace: AttentionTrace  # one query per look
 
 
 class DigitReader(PlacedRegions):
     """Convolutional features, a recurrent decoder, additive attention between them.
 
-    At look t the state h_(t-1) is the query; the regions' features, to which their place is added, are keys and
-    values; the glimpse c_t is their weighted sum; h_t = GRU(c_t, h_(t-1)); h_t and c_t give a digit or the end.
-    What was read is not fed back: the state knows it from the glimpses alone.
+    At look t the state h_(t-1) is the query, the placed features of the regions are keys and values, and the glimpse
+    c_t is their weighted sum; h_t = GRU(c_t, h_(t-1)), and h_t and c_t give a digit or the end. What was read is not
+    fed back.
 
     Source: additive attention of a recurrent decoder over a feature map, Xu et al. 2015, "Show, attend and tell",
     sections 3.1 and 4.2, with the score of Bahdanau et al. 2015, appendix A.1.2.
@@ -94,23 +76,17 @@ class DigitReader(PlacedRegions):
         )
 
     def score(self) -> Additive:
-        """Return the scoring function with its present parameters."""
         return Additive(self.score_query, self.score_key, self.score_vector)
 
     def encode(self, pictures: Tensor) -> Tensor:
-        """Return the regions (batch, n_regions, d) of pictures (batch, 48, 192) in [0, 1], 1 = ink.
-
-        Raises:
-            ValueError: pictures of another size.
-        """
+        """Return the regions (batch, n_regions, d) of pictures (batch, 48, 192) in [0, 1], 1 = ink."""
         check_size(pictures, *self.config.size)
         return regions(self.features(pictures[:, None])) + self.place
 
     def look(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Take one look at regions (batch, n_regions, d), with the state h_(t-1) (batch, d_state) as query.
 
-        Returns:
-            logits (batch, 11), state h_t (batch, d_state), glimpse (batch, d), weights (batch, n_regions).
+        Returns logits (batch, 11), state h_t (batch, d_state), glimpse (batch, d), weights (batch, n_regions).
         """
         keys = regions[:, None]
         attended = attend(state[:, None, None], keys, keys, score=self.score(), edits=edits, with_weights=True)
@@ -122,30 +98,21 @@ class DigitReader(PlacedRegions):
         """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
         seen = self.encode(pictures)
         state = self.start.expand(len(seen), -1)
-        logits: list[Tensor] = []
-        weights: list[Tensor] = []
+        looks = []
         for number in range(n_looks or self.config.most_looks):
-            look_logits, state, _, look_weights = self.look(seen, state, for_queries(edits, number, 1))
-            logits.append(look_logits)
-            weights.append(look_weights)
-        return Looked(torch.stack(logits, 1), torch.stack(weights, 1))
+            logits, state, _, weights = self.look(seen, state, for_queries(edits, number, 1))
+            looks.append((logits, weights))
+        logits, weights = (torch.stack(part, 1) for part in zip(*looks, strict=True))
+        return Looked(logits, weights)
 
     @torch.inference_mode()
     def read(
-        self,
-        picture: Tensor,
-        *,
-        start: Tensor | None = None,
-        skipped: Sequence[int] = (),
-        edits: Edits = (),
+        self, picture: Tensor, *, start: Tensor | None = None, skipped: Sequence[int] = (), edits: Edits = ()
     ) -> Reading:
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
         The first query is `start` (d_state,), or the learned one. Of the skipped looks, from 0, the glimpse is
         withheld: the decoder gets zeros in its place, and its state goes on without having seen.
-
-        Raises:
-            ValueError: a picture or a start of another size.
         """
         device = self.start.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
@@ -169,59 +136,46 @@ class DigitReader(PlacedRegions):
                 break
         answers, passed = torch.cat(logits), torch.cat(states)
         classes = answers.argmax(-1).tolist()
-        trace = self._trace(picture, seen, passed, torch.cat(glimpses), answers, tuple(skipped), edits)
-        finished = classes[-1] == END
+        query, seen_by_head, attended = (
+            passed[None, None, :-1],
+            seen[:, None],
+            Attended(torch.cat(glimpses)[None, None]),
+        )
+        story = self._story(picture, seen[0], passed, answers.softmax(-1), tuple(skipped))
+        trace = first_trace(query, seen_by_head, seen_by_head, attended, story, score=self.score(), edits=edits)
         digits = "".join(str(digit) for digit in classes if digit != END)
-        return Reading(digits, finished, answers.softmax(-1), passed, trace)
+        return Reading(digits, classes[-1] == END, answers.softmax(-1), passed, trace)
 
-    def _trace(
-        self,
-        picture: Tensor,
-        seen: Tensor,
-        states: Tensor,
-        glimpses: Tensor,
-        logits: Tensor,
-        skipped: tuple[int, ...],
-        edits: Edits,
-    ) -> AttentionTrace:
-        """Return the trace of one picture, one query per look: the start and the state after each look but the last."""
-        looks = Axis("looks", [f"look {number + 1}" for number in range(len(logits))])
+    def _story(
+        self, picture: Tensor, seen: Tensor, states: Tensor, probabilities: Tensor, skipped: tuple[int, ...]
+    ) -> Story:
+        """Return the story of one picture; the states are the start, then that after each look."""
+        looks = Axis("looks", [f"look {number + 1}" for number in range(len(probabilities))])
         where, features = Axis.picture("regions", *self.grid), Axis.numbered("features", seen.shape[-1])
         units = Axis.numbered("units", states.shape[-1])
-        return AttentionTrace(
-            query=states[None, :-1],
-            key=seen,
-            value=seen,
-            score=self.score(),
-            edits=edits,
-            fused_context=glimpses[None],
-            story=Story(
-                mechanism="additive attention of a recurrent reader",
-                query_axis=looks,
-                key_axis=where,
-                value_axis=features,
-                withheld=tuple(look for look in skipped if look < len(looks)),
-                steps_before=(
-                    picture_step(
-                        picture,
-                        formula=r"p \in [0, 1]^{48 \times 192}",
-                        code="ink = picture.reshape(-1, 1)  # 48 x 192, 0 = paper, 1 = ink",
-                        explanation=(
-                            "The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where."
-                        ),
-                    ),
-                    FEATURES.step(seen[0], where, features, picture=picture, cnn=self.features, place=self.place),
-                    QUERY.step(states[:-1], looks, units, states=states),
+        return Story(
+            mechanism="additive attention of a recurrent reader",
+            query_axis=looks,
+            key_axis=where,
+            value_axis=features,
+            withheld=tuple(look for look in skipped if look < len(looks)),
+            steps_before=(
+                picture_step(
+                    picture,
+                    r"p \in [0, 1]^{48 \times 192}",
+                    "ink = picture.reshape(-1, 1)  # 48 x 192, 0 = paper, 1 = ink",
+                    "The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where.",
                 ),
-                steps_after=(
-                    STATE.step(states[1:], looks, units, gru_cell=self.cell),
-                    OUTPUT.step(logits.softmax(-1), looks, Axis("classes", CLASSES), classify=self.classify),
-                ),
+                FEATURES.step(seen, where, features, picture=picture, cnn=self.features, place=self.place),
+                QUERY.step(states[:-1], looks, units, states=states),
+            ),
+            steps_after=(
+                STATE.step(states[1:], looks, units, gru_cell=self.cell),
+                OUTPUT.step(probabilities, looks, Axis("classes", CLASSES), classify=self.classify),
             ),
         )
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
-        """Return the attention trace of one picture, (48, 192) in [0, 1]: one query per look."""
         return self.read(picture, edits=edits).trace
 
 

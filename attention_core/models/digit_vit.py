@@ -45,10 +45,7 @@ class DigitVit(nn.Module):
         self.vit = ViTForImageClassification(config)
 
     def forward(self, images: Tensor, *, edits: EditsByLayer = (), trace: bool = False) -> Prediction:
-        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; paper is white and ink black for the patches.
-
-        Edits are the same in every layer, or given by layer.
-        """
+        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; edits are those of every layer, or given by layer."""
         pixels = 1 - 2 * images[:, None]
         if not edits and not trace:
             return Prediction(self.vit(pixel_values=pixels).logits)

@@ -21,29 +21,18 @@ LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2
 
 @dataclass(frozen=True)
 class FeatureMaskConfig:
-    """Sizes.
-
-    Attributes:
-        side: pixels along a side of the picture.
-        layers: of the convolutional network.
-        d_hidden: hidden units of the classifier.
-        dropout: share of the context left out while training.
-        attends: False = every region counts alike, the same network without attention.
-    """
-
-    side: int = 60
-    layers: tuple[Layer, ...] = LAYERS
-    d_hidden: int = 128
-    dropout: float = 0.1
-    attends: bool = True
+    side: int = 60  # pixels along a side of the picture
+    layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
+    d_hidden: int = 128  # hidden units of the classifier
+    dropout: float = 0.1  # share of the context left out while training
+    attends: bool = True  # False = every region counts alike, the same network without attention
 
 
 class FeatureMask(Traced):
     """Features, one map over them, their weighted sum, a classifier.
 
-    The map is a 1 x 1 convolution: at every region the same learned vector meets the region's features in a dot
-    product. That vector is the query, a constant; the features are keys and values; softmax over the regions makes
-    the mask.
+    The map is a 1 x 1 convolution: a learned vector, the constant query, meets every region's features in a dot
+    product.
 
     Source: the mask as a 1 x 1 convolution and a softmax over places, as in Xu et al. 2015, "Show, attend and tell",
     section 4.2 (soft attention), with a constant query; the task, Mnih et al. 2014, section 4.1.
@@ -68,13 +57,7 @@ class FeatureMask(Traced):
         return side, side
 
     def forward(self, pictures: Tensor, *, edits: Edits = (), trace: bool = False) -> Looked:
-        """Classify pictures (batch, 60, 60) in [0, 1], 1 = ink; `trace` asks for the trace of the first one.
-
-        Without attention every map is uniform before the edits.
-
-        Raises:
-            ValueError: pictures of another size.
-        """
+        """Classify pictures (batch, 60, 60) in [0, 1], 1 = ink; without attention maps are uniform before edits."""
         side = self.config.side
         check_size(pictures, side, side)
         features = regions(self.features(pictures[:, None]))[:, None]
@@ -91,7 +74,6 @@ class FeatureMask(Traced):
         )
 
     def _story(self, picture: Tensor, features: Tensor, logits: Tensor) -> Story:
-        """Return the story of one picture, (side, side), with its features (n_regions, n_channels) and logits (10,)."""
         (rows, columns), n = self.grid, features.shape[-1]
         where, channels = Axis.picture("regions", rows, columns), Axis.numbered("channels", n)
         constant = Axis("queries", ["learned constant"])
@@ -106,12 +88,9 @@ class FeatureMask(Traced):
             steps_before=(
                 picture_step(
                     picture,
-                    formula=r"p \in [0, 1]^{60 \times 60}",
-                    code="ink = picture.reshape(-1, 1)  # 60 x 60, 0 = paper, 1 = ink",
-                    explanation=(
-                        "The canvas, shrunk to 60 x 60 pixels. The digit stays where it was drawn and as large as it "
-                        "was."
-                    ),
+                    r"p \in [0, 1]^{60 \times 60}",
+                    "ink = picture.reshape(-1, 1)  # 60 x 60, 0 = paper, 1 = ink",
+                    "The canvas, shrunk to 60 x 60 pixels. The digit stays where it was drawn and as large as it was.",
                 ),
                 seen.step(features, where, channels, picture=picture, cnn=self.features),
                 asks.step(self.query[None], constant, channels, q=self.query),

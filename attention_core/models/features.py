@@ -10,31 +10,19 @@ from attention_core.attention.types import Axis, Role, Step, Text
 
 
 class Looked(NamedTuple):
-    """What a model that looks at pictures returns.
+    """What a model that looks at pictures returns."""
 
-    Attributes:
-        logits: (batch, n_classes), or (batch, n_looks, n_classes) for one that answers after every look.
-        weights: (batch, n_looks, n_keys), where it looked; each look sums to 1.
-        traces: of the batch's first item; empty unless asked for.
-    """
-
-    logits: Tensor
-    weights: Tensor
-    traces: tuple[AttentionTrace, ...] = ()
+    logits: Tensor  # (batch, n_classes), or (batch, n_looks, n_classes) for one that answers after every look
+    weights: Tensor  # (batch, n_looks, n_keys), where it looked; each look sums to 1
+    traces: tuple[AttentionTrace, ...] = ()  # of the batch's first item; empty unless asked for
 
 
 class Layer(NamedTuple):
-    """A 3 x 3 convolution.
+    """A 3 x 3 convolution."""
 
-    Attributes:
-        channels: it gives.
-        stride: 2 halves height and width.
-        dilation: distance of the nine pixels it looks at.
-    """
-
-    channels: int
-    stride: int = 1
-    dilation: int = 1
+    channels: int  # it gives
+    stride: int = 1  # 2 halves height and width
+    dilation: int = 1  # distance of the nine pixels it looks at
 
 
 class FeatureMap(nn.Sequential):
@@ -73,7 +61,6 @@ class PlacedRegions(nn.Module):
 
     @property
     def grid(self) -> tuple[int, int]:
-        """(rows, columns) of the regions."""
         return self.row.shape[0], self.column.shape[1]
 
     @property
@@ -104,16 +91,12 @@ def regions(features: Tensor) -> Tensor:
 
 
 def check_size(pictures: Tensor, *size: int) -> None:
-    """Raise ValueError for pictures that are not (batch, *size)."""
     if tuple(pictures.shape[1:]) != size:
         raise ValueError(f"pictures must be (batch, {', '.join(map(str, size))}), got {tuple(pictures.shape)}")
 
 
-def picture_step(picture: Tensor, *, formula: str, code: str, explanation: str) -> Step:
-    """Return the step that shows how much ink a model sees where.
-
-    The picture is (height, width) in [0, 1], 1 = ink, or (channels, height, width) whose first channel is that.
-    """
+def picture_step(picture: Tensor, formula: str, code: str, explanation: str) -> Step:
+    """Return the step that shows the ink of a picture (height, width) in [0, 1], or of (channels, ...), ink first."""
     ink = picture if picture.ndim == 2 else picture[0]
     text = Text("picture", "Picture", "picture", formula, code, explanation, Role.INPUT)
     return text.step(ink.flatten()[:, None], Axis.picture("pixels", *ink.shape), Axis("ink", ["ink"]), picture=picture)

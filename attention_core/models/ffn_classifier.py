@@ -12,17 +12,9 @@ from attention_core.models.registry import register
 
 @dataclass(frozen=True)
 class FFNConfig:
-    """Sizes.
-
-    Attributes:
-        side: pixels along a side of the picture.
-        hidden: units of each hidden layer.
-        dropout: share of hidden units left out while training.
-    """
-
-    side: int = 28
-    hidden: tuple[int, ...] = (768, 256)
-    dropout: float = 0.1
+    side: int = 28  # pixels along a side of the picture
+    hidden: tuple[int, ...] = (768, 256)  # units of each hidden layer
+    dropout: float = 0.1  # share of hidden units left out while training
 
 
 class FFNClassifier(nn.Module):

@@ -11,10 +11,7 @@ from attention_core.models.registry import register
 
 
 def language_model() -> nn.Module:
-    """Return the model, untrained: 4 layers of 6 query heads and 2 key heads, d_k 32, d_model 192.
-
-    The vectors that read a piece also write it: they are stored once (Press and Wolf 2017).
-    """
+    """Return the model, untrained, whose vectors that read a piece also write it, stored once (Press and Wolf 2017)."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     from attention_core.data.language_pieces import NAME, VOCABULARY_SIZE, WINDOW

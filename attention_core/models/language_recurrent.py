@@ -6,38 +6,29 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend
+from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits, nothing_to_edit
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Story
 from attention_core.data.language_pieces import VOCABULARY_SIZE
 from attention_core.models.language_recurrent_steps import KEY, MERGED, NEXT, QUERY, STATES
 from attention_core.models.registry import register
+from attention_core.models.traced import first_trace
 
 
 @dataclass(frozen=True)
 class RecurrentConfig:
-    """Sizes.
-
-    Attributes:
-        attends: whether it looks back at its own earlier states.
-        d_state: width of the states and of the pieces' vectors.
-        d_k: width of queries and keys.
-        hidden: units between state, context and the next piece.
-    """
-
-    attends: bool = True
-    d_state: int = 192
-    d_k: int = 64
-    hidden: int = 128
+    attends: bool = True  # whether it looks back at its own earlier states
+    d_state: int = 192  # width of the states and of the pieces' vectors
+    d_k: int = 64  # width of queries and keys
+    hidden: int = 128  # units between state, context and the next piece
 
 
 class RecurrentLanguage(nn.Module):
     """A GRU whose context averages its own earlier states; the vectors that read a piece also write it.
 
-    Source: attention over the earlier states of a recurrent language model, Cheng et al. 2016, "Long short-term
-    memory-networks for machine reading", section 3.1, here beside the recurrence instead of in it; tied vectors, Press
-    and Wolf 2017.
+    Source: Cheng et al. 2016, "Long short-term memory-networks for machine reading", section 3.1, here beside the
+    recurrence instead of in it; tied vectors, Press and Wolf 2017.
     """
 
     def __init__(self, config: RecurrentConfig = RecurrentConfig()) -> None:
@@ -54,12 +45,9 @@ class RecurrentLanguage(nn.Module):
         self.bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
 
     def forward(self, input_ids: Tensor, use_cache: bool = False, *, edits: Edits = ()) -> Prediction:
-        """Foresee the piece after each piece, int64 (batch, n); every state sees those before it, not itself.
+        """Return logits (batch, n, n_pieces) of the piece after each one, int64 (batch, n); states see those before.
 
         There is no cache: the argument is that of the transformers library's language models.
-
-        Returns:
-            logits (batch, n, n_pieces).
         """
         states, _ = self.gru(self.embedding(input_ids))
         merged = self.merge(torch.cat((states, *self._contexts(states, edits)), -1))
@@ -74,11 +62,7 @@ class RecurrentLanguage(nn.Module):
 
     @torch.inference_mode()
     def trace(self, ids: Sequence[int], labels: Sequence[str], edits: Edits = ()) -> AttentionTrace:
-        """Return where it looked back after each piece; ids and labels of the pieces are as many.
-
-        Raises:
-            ValueError: the network without attention.
-        """
+        """Return where it looked back after each piece; ids and labels of the pieces are as many."""
         if not self.config.attends:
             raise ValueError("a network without attention has no trace")
         embedded = self.embedding(torch.tensor(list(ids), device=self.bias.device))
@@ -87,36 +71,29 @@ class RecurrentLanguage(nn.Module):
         context = self._contexts(states[None], edits)[0][0]
         merged = self.merge(torch.cat((states, context), -1))
         at, units = Axis("pieces", list(labels)), Axis.numbered("units", states.shape[-1])
-        probabilities = (merged @ self.embedding.weight.T + self.bias).softmax(-1)
-        return AttentionTrace(
-            query=query[None],
-            key=key[None],
-            value=states[None],
-            mask=earlier(states),
-            edits=edits,
-            fused_context=context[None],
-            story=Story(
-                mechanism="attention of a recurrent network over its own earlier states",
-                query_axis=at,
-                key_axis=at,
-                value_axis=units,
-                steps_before=(
-                    STATES.step(states, at, units, gru=self.gru, embedding=embedded),
-                    QUERY.step(query, at, W_Q=self.query.weight.T),
-                    KEY.step(key, at, W_K=self.key.weight.T),
-                ),
-                steps_after=(
-                    MERGED.step(merged, at, units, merge=self.merge),
-                    NEXT.step(
-                        probabilities,
-                        at,
-                        Axis.numbered("pieces of the vocabulary", VOCABULARY_SIZE),
-                        pieces=self.embedding.weight,
-                        bias=self.bias,
-                    ),
+        story = Story(
+            mechanism="attention of a recurrent network over its own earlier states",
+            query_axis=at,
+            key_axis=at,
+            value_axis=units,
+            steps_before=(
+                STATES.step(states, at, units, gru=self.gru, embedding=embedded),
+                QUERY.step(query, at, W_Q=self.query.weight.T),
+                KEY.step(key, at, W_K=self.key.weight.T),
+            ),
+            steps_after=(
+                MERGED.step(merged, at, units, merge=self.merge),
+                NEXT.step(
+                    (merged @ self.embedding.weight.T + self.bias).softmax(-1),
+                    at,
+                    Axis.numbered("pieces of the vocabulary", VOCABULARY_SIZE),
+                    pieces=self.embedding.weight,
+                    bias=self.bias,
                 ),
             ),
         )
+        query, key, value, context = (part[None, None] for part in (query, key, states, context))
+        return first_trace(query, key, value, Attended(context), story, mask=earlier(states), edits=edits)
 
 
 def earlier(states: Tensor) -> Tensor:

@@ -21,13 +21,7 @@ QUERY = Text(
     Role.QUERY,
 )
 KEY = Text(
-    "key",
-    "Keys",
-    "K",
-    r"k_t = W_K h_t",
-    "key = value @ W_K",
-    "What each state can be found by later.",
-    Role.KEY,
+    "key", "Keys", "K", r"k_t = W_K h_t", "key = value @ W_K", "What each state can be found by later.", Role.KEY
 )
 MERGED = Text(
     "merged",

@@ -21,31 +21,20 @@ from attention_core.models.traced import Traced, first_trace
 
 N_WAVES = (MODULUS - 1) // 2
 
-CIRCLES = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
-
 
 @dataclass(frozen=True)
 class Match3Config:
-    """Sizes.
-
-    Attributes:
-        pairs: True = 2-simplicial, a query scores pairs of others; False = it scores single others.
-        d_k: width of query and keys.
-        d_v: width of values.
-        d_hidden: hidden units of the read-out.
-    """
-
-    pairs: bool
-    d_k: int = 64
-    d_v: int = 16
-    d_hidden: int = 32
+    pairs: bool  # True = 2-simplicial, a query scores pairs of others; False = it scores single others
+    d_k: int = 64  # width of query and keys
+    d_v: int = 16  # width of values
+    d_hidden: int = 32  # hidden units of the read-out
 
 
 def residue_vectors() -> Tensor:
     """Return one fixed vector per number and a last one for nobody, (MODULUS + 1, 2 * N_WAVES + 1).
 
     A number x becomes a point on each of 15 circles, cos and sin of 2 pi f x / 31 for f = 1 to 15, so that adding
-    numbers is turning circles. Nobody, on whom a query can settle when it finds no pair, is a direction of its own.
+    numbers is turning circles.
     """
     angle = torch.arange(MODULUS)[:, None] * torch.arange(1, N_WAVES + 1) * (2 * math.pi / MODULUS)
     numbers = torch.cat((angle.cos(), angle.sin(), torch.zeros(MODULUS, 1)), 1)
@@ -84,8 +73,8 @@ class Match3Head(Traced):
     def _start(self) -> None:
         """Let every dimension of query and keys begin on one circle, at a random angle.
 
-        Then a product of three is a wave in x + y + z from the first batch on, and training only has to set angles
-        and strengths. From ordinary random projections the same head had reached 89 % after 3,000 batches.
+        Then a product of three is a wave in x + y + z from the first batch on. From ordinary random projections the
+        same head had reached 89 % after 3,000 batches.
         """
         dimension = torch.arange(self.config.d_k)
         wave = dimension % N_WAVES
@@ -97,17 +86,15 @@ class Match3Head(Traced):
             linear.weight[dimension, N_WAVES + wave] = angle.sin()
 
     def forward(self, numbers: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
-        """Answer, for every number, whether some pair of others sums with it to 0 modulo 31.
+        """Answer, for every number, whether a pair of others sums with it to 0 modulo 31: logits (batch, n, 2).
 
-        numbers: int64 (batch, n), 0 to 30, n from 3 to 16. `trace` asks for the trace of the first sequence.
-
-        Returns:
-            logits (batch, n, 2), no and yes, and perhaps the trace.
-
-        Raises:
-            ValueError: another shape, or numbers beyond 0 to 30.
+        The numbers are int64 (batch, n), 0 to 30, n from 3 to 16.
         """
-        _check(numbers)
+        if numbers.ndim != 2 or not FEWEST <= numbers.shape[1] <= MOST:
+            raise ValueError(f"numbers must be (batch, n), n from {FEWEST} to {MOST}, got {tuple(numbers.shape)}")
+        if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < MODULUS:
+            low, high = int(numbers.min()), int(numbers.max())
+            raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {low} to {high}")
         n = numbers.shape[1]
         everyone = F.pad(self.vectors[numbers], (0, 0, 0, 1))
         everyone[:, n] = self.vectors[MODULUS]
@@ -131,17 +118,13 @@ class Match3Head(Traced):
         return Prediction(logits, (first_trace(query, key, value, attended, story, mask=allowed, edits=edits),))
 
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
-        """Return the story of n numbers, from everyone's vectors, query, key and value of single ones, and logits."""
         words = [str(number) for number in numbers]
         asks, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
+        circles = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
         named = affine(Q=self.query, K=self.key, V=self.value)
         before = (
             VECTORS.step(
-                everyone,
-                single,
-                Axis("cosines and sines", [*CIRCLES, "nobody"]),
-                vectors=self.vectors,
-                numbers=numbers,
+                everyone, single, Axis("cosines and sines", [*circles, "nobody"]), vectors=self.vectors, numbers=numbers
             ),
             *projections(
                 vectors,
@@ -165,12 +148,5 @@ class Match3Head(Traced):
         )
 
 
-def _check(numbers: Tensor) -> None:
-    if numbers.ndim != 2 or not FEWEST <= numbers.shape[1] <= MOST:
-        raise ValueError(f"numbers must be (batch, n), n from {FEWEST} to {MOST}, got {tuple(numbers.shape)}")
-    if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < MODULUS:
-        raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {int(numbers.min())} to {int(numbers.max())}")
-
-
-register("match3-pairwise", "match3:evaluate_match3", Match3Head, Match3Config(pairs=False))
-register("match3-simplicial", "match3:evaluate_match3", Match3Head, Match3Config(pairs=True))
+register("match3-pairwise", "made_up:evaluate_match3", Match3Head, Match3Config(pairs=False))
+register("match3-simplicial", "made_up:evaluate_match3", Match3Head, Match3Config(pairs=True))

@@ -14,46 +14,29 @@ from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story, always
 from attention_core.models.multi_head_steps import INPUTS, MECHANISMS, MERGE
+from attention_core.models.traced import first_trace
 
 
 class Memory(NamedTuple):
-    """What queries may look at.
+    """What queries may look at."""
 
-    Attributes:
-        others: (batch, n_keys, d_model), what keys and values are made of.
-        key: (batch, n_heads, n_keys, d_k).
-        value: (batch, n_heads, n_keys, d_k).
-    """
-
-    others: Tensor
-    key: Tensor
-    value: Tensor
+    others: Tensor  # (batch, n_keys, d_model), what keys and values are made of
+    key: Tensor  # (batch, n_heads, n_keys, d_k)
+    value: Tensor  # (batch, n_heads, n_keys, d_k)
 
 
 class Looked(NamedTuple):
-    """What one attention layer did with a batch; enough to make its trace.
+    """What one attention layer did with a batch; enough to make its trace."""
 
-    Attributes:
-        layer: which.
-        norm: what normalised its inputs.
-        before: (batch, n_queries, d_model), what was normalised.
-        inputs: (batch, n_queries, d_model), what the queries are made of.
-        query: (batch, n_heads, n_queries, d_k).
-        memory: keys and values.
-        mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None.
-        attended: the context.
-        output: (batch, n_queries, d_model), heads merged and projected.
-    """
-
-    layer: Attention
-    norm: nn.LayerNorm
-    before: Tensor
-    inputs: Tensor
-    query: Tensor
-    memory: Memory
-    mask: Tensor | None
-    attended: Attended
-    output: Tensor
+    layer: Attention  # which
+    norm: nn.LayerNorm  # what normalised its inputs
+    before: Tensor  # (batch, n_queries, d_model), what was normalised
+    inputs: Tensor  # (batch, n_queries, d_model), what the queries are made of
+    query: Tensor  # (batch, n_heads, n_queries, d_k)
+    memory: Memory  # keys and values
+    mask: Tensor | None  # bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None
+    attended: Attended  # the context
+    output: Tensor  # (batch, n_queries, d_model), heads merged and projected
 
 
 class Attention(nn.Module):
@@ -68,7 +51,6 @@ class Attention(nn.Module):
         self.merge = nn.Linear(d_model, d_model)
 
     def memory(self, others: Tensor) -> Memory:
-        """Return keys and values of others (batch, n_keys, d_model)."""
         key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
         return Memory(others, key, value)
 
@@ -100,16 +82,15 @@ def layer_trace(
     looked: Looked, kind: str, layer: int, query_axis: Axis, key_axis: Axis, edits: Edits
 ) -> AttentionTrace:
     """Return the trace of one attention layer, from 0, for the first sentence of a batch; kind is one of MECHANISMS."""
-    query, (others, key, value) = looked.query[0], (part[0] for part in looked.memory)
-    contexts, module, other = looked.attended.context[0], looked.layer, "memory" if kind == "cross" else "x"
-    named = {"memory": others}
+    module, memory, other = looked.layer, looked.memory, "memory" if kind == "cross" else "x"
+    named = {"memory": memory.others[0]}
     for letter, linear in {"Q": module.query, "K": module.key, "V": module.value}.items():
         named[f"W_{letter}"] = linear.weight.unflatten(0, (module.n_heads, -1)).transpose(1, 2)
         if linear.bias is not None:
             named[f"b_{letter}"] = linear.bias.unflatten(0, (module.n_heads, -1))
     origin = "the encoder's output" if kind == "cross" else "the layer's inputs"
     vectors = projections(
-        (query, key, value),
+        (looked.query[0], memory.key[0], memory.value[0]),
         (query_axis, key_axis, key_axis),
         formula=r"$letter = X W_$letter^{(h)}$bias",
         code="$name = $x @ W_$letter[head]$own_bias",
@@ -120,29 +101,23 @@ def layer_trace(
         bias=(" + b_Q", "", " + b_V"),
         own_bias=(" + b_Q[head]", "", " + b_V[head]"),
     )
-    return AttentionTrace(
-        query=query,
-        key=key,
-        value=value,
-        mask=None if looked.mask is None else looked.mask[0],
-        edits=edits,
-        fused_context=contexts,
-        story=Story(
-            mechanism=f"{MECHANISMS[kind]}, layer {layer + 1}",
-            query_axis=query_axis,
-            key_axis=key_axis,
-            steps_before=(
-                INPUTS.step(looked.inputs[0], query_axis, x=looked.before[0], layer_norm=looked.norm),
-                *vectors,
-            ),
-            steps_after=(
-                MERGE.filled(n=module.n_heads).step(
-                    looked.output[0],
-                    query_axis,
-                    contexts=list(contexts),
-                    W_O=module.merge.weight.T,
-                    b_O=module.merge.bias,
-                ),
+    story = Story(
+        mechanism=f"{MECHANISMS[kind]}, layer {layer + 1}",
+        query_axis=query_axis,
+        key_axis=key_axis,
+        steps_before=(
+            INPUTS.step(looked.inputs[0], query_axis, x=looked.before[0], layer_norm=looked.norm),
+            *vectors,
+        ),
+        steps_after=(
+            MERGE.filled(n=module.n_heads).step(
+                looked.output[0],
+                query_axis,
+                contexts=list(looked.attended.context[0]),
+                W_O=module.merge.weight.T,
+                b_O=module.merge.bias,
             ),
         ),
     )
+    mask = None if looked.mask is None else looked.mask[0]
+    return first_trace(looked.query, memory.key, memory.value, looked.attended, story, mask=mask, edits=edits)

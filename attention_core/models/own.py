@@ -7,11 +7,7 @@ from attention_core.weights import WeightsError, weights_folder
 
 
 def own_model(name: str, device: str = "auto") -> Pretrained:
-    """Return one of OWN: a language model of short sentences, or digits read as patches.
-
-    Raises:
-        ModelError: its weights or its vocabulary are missing or damaged.
-    """
+    """Return one of OWN, a language model or digits read as patches; ModelError where files are missing or damaged."""
     try:
         model = load(name, device)
         vocabulary = tokenizer() if name == NAME else None

@@ -22,35 +22,20 @@ from attention_core.models.traced import Traced, first_trace
 
 @dataclass(frozen=True)
 class PixelConfig:
-    """Sizes, and what the attention is like before training.
+    """Sizes, and what the attention is like before training."""
 
-    Attributes:
-        side: pixels along a side of the picture; side * side tokens.
-        d_model: width of a pixel's embedding.
-        d_k: width of queries, keys and values.
-        d_ff: features per pixel.
-        cells: the features are averaged in cells x cells parts of the picture.
-        d_hidden: hidden units of the classifier.
-        dropout: share of units left out while training.
-        detail: pixels; the finest neighbourhood that the untrained positions tell apart.
-        neighbourhood: pixels; how far an untrained query looks (standard deviation).
-        ink_preference: by how much an untrained query scores ink above paper.
-        value_frequency: radians per pixel by which values turn.
-        value_scale: of the untrained values.
-    """
-
-    side: int = 28
-    d_model: int = 32
-    d_k: int = 16
-    d_ff: int = 64
-    cells: int = 7
-    d_hidden: int = 256
-    dropout: float = 0.2
-    detail: float = 3.0
-    neighbourhood: float = 3.0
-    ink_preference: float = 4.0
-    value_frequency: float = 1.2
-    value_scale: float = 3.0
+    side: int = 28  # pixels along a side of the picture; side * side tokens
+    d_model: int = 32  # width of a pixel's embedding
+    d_k: int = 16  # width of queries, keys and values
+    d_ff: int = 64  # features per pixel
+    cells: int = 7  # the features are averaged in cells x cells parts of the picture
+    d_hidden: int = 256  # hidden units of the classifier
+    dropout: float = 0.2  # share of units left out while training
+    detail: float = 3.0  # pixels; the finest neighbourhood that the untrained positions tell apart
+    neighbourhood: float = 3.0  # pixels; how far an untrained query looks (standard deviation)
+    ink_preference: float = 4.0  # by how much an untrained query scores ink above paper
+    value_frequency: float = 1.2  # radians per pixel by which values turn
+    value_scale: float = 3.0  # of the untrained values
 
 
 class PixelEmbedding(nn.Module):
@@ -76,7 +61,6 @@ class PixelEmbedding(nn.Module):
         return F.pad(ink, (position.shape[-1] - ink.shape[-1], 0)) + position
 
     def positions(self, side: int) -> Tensor:
-        """Return the positions' vectors (n, d_model) for pictures of side x side pixels."""
         return F.avg_pool2d(self.position.permute(2, 0, 1), self.position.shape[0] // side).flatten(1).T
 
 
@@ -84,8 +68,8 @@ class PixelAttention(nn.Module):
     """One head of scaled dot-product self-attention.
 
     Values are read from the tokens' position part: a pixel hands over where it is, never how dark it is, so that the
-    drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back
-    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.attention.rotary).
+    drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back by
+    the query's (see attention_core.attention.rotary).
     """
 
     def __init__(self, config: PixelConfig) -> None:
@@ -102,8 +86,7 @@ class PixelAttention(nn.Module):
         """Set the untrained parameters: every query looks around itself, and rather at ink.
 
         With sinusoids in queries and keys the score is a sum of cos(wave . distance): a hill whose curvature the waves
-        and their amplitude decide. The first wave is 0: the preference for ink, along the embedding's vector `ink`
-        (d_model - d_k), sits there.
+        and their amplitude decide. The first wave is 0: the preference for ink, (d_model - d_k), sits there.
         """
         curvature = score_waves(config).square().sum() / 2
         amplitude = (math.sqrt(config.d_k) / config.neighbourhood**2 / curvature).sqrt()
@@ -158,11 +141,7 @@ class PixelClassifier(Traced):
         )
 
     def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
-        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; coarser ones of 14 x 14 are read as averages of 2 x 2.
-
-        Raises:
-            ValueError: pictures of another size.
-        """
+        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; those of 14 x 14 are read as averages of 2 x 2."""
         side = images.shape[-1]
         if images.ndim != 3 or images.shape[-2] != side or side not in (self.config.side, self.config.side // 2):
             raise ValueError(f"images must be (batch, 28, 28) or (batch, 14, 14), got {tuple(images.shape)}")
@@ -184,16 +163,18 @@ class PixelClassifier(Traced):
     def _read(self, context: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         side = math.isqrt(len(where))
         collected = self.attention.turn_back(context, where)
-        hidden = self._features(collected, side)
-        return collected, hidden, self.classify(self._pool(hidden, side).flatten(1))
+        read = F.gelu(self.features[0](collected) + self._bias_of_place(side))  # in the light of its place
+        hidden = F.gelu(self.features[1](read))
+        parts = F.avg_pool2d(hidden.transpose(1, 2).unflatten(2, (side, side)), side // self.config.cells)
+        return collected, hidden, self.classify(parts.flatten(1))
 
     def _story(
         self, image: Tensor, where: Tensor, tokens: Tensor, vectors: tuple[Tensor, ...], after: tuple[Tensor, ...]
     ) -> Story:
         """Return the story of one picture (side, side), whose code names the parameters as they are at present.
 
-        Before the scores come tokens (n, d_model), query, key and turned value (1, n, d_k); after the context come
-        that turned back (n, d_k), features (n, d_ff) and logits (10,).
+        Tokens are (n, d_model), the vectors (1, n, d_k); after the context come it turned back, features and logits
+        (10,).
         """
         side, d_k, embedding, attention = len(image), self.config.d_k, self.embedding, self.attention
         pixels = Axis.picture("pixels", side, side)
@@ -233,15 +214,6 @@ class PixelClassifier(Traced):
     def _bias_of_place(self, side: int) -> Tensor:
         factor = side // self.place.shape[-1]
         return self.place.repeat_interleave(factor, 1).repeat_interleave(factor, 2).flatten(1).T
-
-    def _features(self, collected: Tensor, side: int) -> Tensor:
-        """Read what each pixel collected, in the light of its place: (batch, n, d_k) -> (batch, n, d_ff)."""
-        hidden = F.gelu(self.features[0](collected) + self._bias_of_place(side))
-        return F.gelu(self.features[1](hidden))
-
-    def _pool(self, hidden: Tensor, side: int) -> Tensor:
-        as_picture = hidden.transpose(1, 2).unflatten(2, (side, side))
-        return F.avg_pool2d(as_picture, side // self.config.cells)
 
 
 register("pixel-classifier", "digits:evaluate_digits", PixelClassifier, PixelConfig())

@@ -26,29 +26,16 @@ LEVELS = 32
 
 @dataclass(frozen=True)
 class NotesConfig:
-    """What a pixel looks at, and sizes.
-
-    Attributes:
-        looks: "softmax": softmax(Q K^T / sqrt(d_k)) V. "product": (Q K^T / n) V, computed as Q (K^T V) / n, which needs
-            no n x n matrix. Controls: "itself": A = I; "alike": A = 1/n; "none": no attention, the network alone reads
-            the pixels.
-        placed: whether a token is its ink and a learned position, or its ink alone.
-        side: pixels along a side of the picture; n = side * side tokens.
-        d_model: width of a token.
-        d_k: width of queries and keys.
-        d_v: width of values.
-        hidden: units of the feed-forward network.
-        dropout: share of hidden units left out while training.
-    """
-
+    # "softmax": softmax(Q K^T / sqrt(d_k)) V. "product": (Q K^T / n) V, computed as Q (K^T V) / n, which needs no n x n
+    # matrix. Controls: "itself": A = I; "alike": A = 1/n; "none": no attention, the network alone reads the pixels.
     looks: str = "softmax"
-    placed: bool = True
-    side: int = 28
-    d_model: int = 32
-    d_k: int = 16
-    d_v: int = 4
-    hidden: int = 256
-    dropout: float = 0.1
+    placed: bool = True  # whether a token is its ink and a learned position, or its ink alone
+    side: int = 28  # pixels along a side of the picture; n = side * side tokens
+    d_model: int = 32  # width of a token
+    d_k: int = 16  # width of queries and keys
+    d_v: int = 4  # width of values
+    hidden: int = 256  # units of the feed-forward network
+    dropout: float = 0.1  # share of hidden units left out while training
 
 
 class PixelControl(nn.Module):
@@ -71,12 +58,10 @@ class PixelControl(nn.Module):
         )
 
     def tokens(self, images: Tensor) -> Tensor:
-        """Return the tokens (batch, n, d_model) of images (batch, side, side) in [0, 1], 1 = ink."""
         ink = images.flatten(1)[..., None] * self.ink
         return ink if self.position is None else ink + self.position
 
     def forward(self, images: Tensor, *, edits: Edits = ()) -> Prediction:
-        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; there is no attention to change."""
         nothing_to_edit(edits)
         if self.config.looks == "none":
             return self.read(images)
@@ -105,12 +90,10 @@ class PixelNotes(PixelControl, Traced):
         self.key = nn.Linear(config.d_model, config.d_k, bias=False)
 
     def project(self, images: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return query, key and value, (batch, 1, n, d_k or d_v), of images (batch, side, side)."""
         tokens = self.tokens(images)
         return self.query(tokens)[:, None], self.key(tokens)[:, None], self.value(tokens)[:, None]
 
     def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
-        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink."""
         if self.training and self.has_softmax and self.position is None and not edits and not trace:
             return self.read(self._of_ink(images.flatten(1)))
         query, key, value = self.project(images)
@@ -147,7 +130,6 @@ class PixelNotes(PixelControl, Traced):
         return (at @ series[..., None]) * self.value(self.ink)
 
     def _story(self, image: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
-        """Return the story of one picture (side, side) with query, key and value (1, n, d) and logits (10,)."""
         pixels = Axis.picture("pixels", *image.shape)
         matrices = {"W_Q": self.query.weight.T, "W_K": self.key.weight.T, "W_V": self.value.weight.T}
         first, second = self.classify[0], self.classify[3]

@@ -87,10 +87,9 @@ def pixel_story(
     logits: Tensor,
     **named: Any,
 ) -> Story:
-    """Return the story of one picture (side, side), from its pixels to the digits' logits (10,).
+    """Return the story of one picture (side, side), with steps towards query, key and value and after the context.
 
-    Between these stand steps towards query, key and value, and steps after the context; `named` is what the answer's
-    code names.
+    It begins with the pixels and ends with the digits' logits (10,); `named` is what the answer's code names.
     """
     pixels, digits = Axis.picture("pixels", *image.shape), Axis("digits", list("0123456789"))
     ink = PIXELS.step(image.flatten()[:, None], pixels, Axis("values", ["ink"]), image=image)

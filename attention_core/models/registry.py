@@ -21,8 +21,9 @@ EVALUATORS: dict[str, str] = {}
 def register(name: str, evaluator: str, make: Callable[..., nn.Module], *config: Any) -> None:
     """Make a model known under the name that its weights, its recipe and the commands use.
 
-    Its evaluator is "file:function" of attention_core/evaluate: (model, path of a person's data) -> figures. `make` is
-    given the config and returns an untrained model.
+    Its evaluator is "file:function" of attention_core/evaluate: (model, path of a person's data) -> figures, and
+    DataError where the file is missing, damaged or of another form. `make` is given the config and returns an untrained
+    model.
     """
     MODELS[name], EVALUATORS[name] = partial(make, *config), evaluator
 
@@ -35,11 +36,6 @@ def import_modules(package: str, folders: Iterable[str]) -> None:
 
 
 def build(name: str) -> nn.Module:
-    """Return an untrained model.
-
-    Raises:
-        ValueError: no model of that name.
-    """
     if name not in MODELS:
         raise ValueError(f"There is no model {name!r}. There are: {', '.join(MODELS)}.")
     return MODELS[name]()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend
+from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
@@ -19,7 +20,8 @@ from attention_core.models.features import Layer, Looked
 from attention_core.models.registry import register
 from attention_core.models.scene_caption_steps import OUTPUT, QUERY, STATE
 from attention_core.models.scene_question import LAYERS, SceneEncoder, mlp_of
-from attention_core.models.scene_question_steps import EMPTY, encoder_steps
+from attention_core.models.scene_question_steps import encoder_steps
+from attention_core.models.traced import first_trace
 
 LABELS = ("start", "end", *WORDS)
 N_WORDS = len(LABELS)
@@ -27,27 +29,14 @@ N_WORDS = len(LABELS)
 
 @dataclass(frozen=True)
 class SceneCaptionConfig:
-    """Sizes.
-
-    Attributes:
-        side: pixels along a side of the picture.
-        layers: of the convolutional network.
-        d_k: width of queries, keys, values and contexts.
-        d_word: width of the words' vectors.
-        d_state: width of the decoder's state.
-        n_glances: looks that it takes to say the first word.
-        most_words: the decoder stops here if it has not said the end.
-        dropout: share of the hidden units before a word that are left out while training.
-    """
-
-    side: int = ASK_SIDE
-    layers: tuple[Layer, ...] = LAYERS
-    d_k: int = 96
-    d_word: int = 64
-    d_state: int = 256
-    n_glances: int = 2
-    most_words: int = 24
-    dropout: float = 0.1
+    side: int = ASK_SIDE  # pixels along a side of the picture
+    layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
+    d_k: int = 96  # width of queries, keys, values and contexts
+    d_word: int = 64  # width of the words' vectors
+    d_state: int = 256  # width of the decoder's state
+    n_glances: int = 2  # looks that it takes to say the first word
+    most_words: int = 24  # the decoder stops here if it has not said the end
+    dropout: float = 0.1  # share of the hidden units before a word that are left out while training
 
 
 class Look(NamedTuple):
@@ -61,19 +50,12 @@ class Look(NamedTuple):
 
 
 class Caption(NamedTuple):
-    """One drawing, told.
+    """One drawing, told."""
 
-    Attributes:
-        words: as they were said, without the end.
-        finished: whether the end came.
-        probabilities: (n_looks, N_WORDS) after each look.
-        trace: one query per look: the glances, the words, the end.
-    """
-
-    words: tuple[str, ...]
-    finished: bool
-    probabilities: Tensor
-    trace: AttentionTrace
+    words: tuple[str, ...]  # as they were said, without the end
+    finished: bool  # whether the end came
+    probabilities: Tensor  # (n_looks, N_WORDS) after each look
+    trace: AttentionTrace  # one query per look: the glances, the words, the end
 
 
 class SceneCaption(SceneEncoder):
@@ -125,25 +107,15 @@ class SceneCaption(SceneEncoder):
     def forward(self, pictures: Tensor, said: Tensor | None = None, *, edits: Edits = ()) -> Looked:
         """Tell pictures (batch, 4, 64, 64) from coloured_input.
 
-        Args:
-            pictures: the drawings.
-            said: int64 (batch, n_looks), the words before each look, START before the glances and the first word; None
-                feeds back what is said.
-            edits: edits of every look.
+        `said`, int64 (batch, n_looks), are the words before each look, START before the glances and the first word;
+        None feeds back what is said.
 
-        Returns:
-            logits (batch, n_looks, N_WORDS) and weights (batch, n_looks, n_regions + 1), the empty key's last.
+        Returns logits (batch, n_looks, N_WORDS) and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
-        most = self.config.n_glances + self.config.most_words if said is None else said.shape[1]
         with torch.no_grad():
             encoded = self.encode_pictures(pictures)
-        logits, weights = list[Tensor](), list[Tensor]()
-        for look in self.looks(encoded, said, edits):
-            logits.append(look.logits)
-            weights.append(look.weights)
-            if len(logits) == most:
-                break
-        return Looked(torch.stack(logits, 1), torch.stack(weights, 1))
+        looks = list(islice(self.looks(encoded, said, edits), None if said is None else said.shape[1]))
+        return Looked(torch.stack([look.logits for look in looks], 1), torch.stack([look.weights for look in looks], 1))
 
     @torch.inference_mode()
     def explain(self, picture: Tensor, edits: Edits = ()) -> Caption:
@@ -156,50 +128,27 @@ class SceneCaption(SceneEncoder):
             said.append(int(look.logits.argmax()) if len(looks) >= n_glances else START)
             if said[-1] == END:
                 break
-        words = words_of(said)
-        finished = said[-1] == END
         names = [f"glance {number + 1}" for number in range(n_glances - 1)]
         names += [LABELS[number] for number in said[n_glances:]]
-        trace = self._trace(picture, encoded, looks, said[:-1], names, edits)
-        return Caption(words, finished, torch.cat([look.logits for look in looks]).softmax(-1), trace)
-
-    def _trace(
-        self,
-        picture: Tensor,
-        encoded: tuple[Tensor, Tensor],
-        looks: list[Look],
-        said: list[int],
-        names: list[str],
-        edits: Edits,
-    ) -> AttentionTrace:
-        key, value = encoded
         query, context, _, states, logits = (torch.cat(part) for part in zip(*looks, strict=True))
-        started = torch.cat((self.start(value.mean(1)).tanh(), states))
-        asks, regions = Axis("words", names), Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY])
-        named = {"states": started, "said": self.embedding.weight[said], "mlp": self.query}
-        return AttentionTrace(
-            query=query[None],
-            key=key,
-            value=value,
-            edits=edits,
-            fused_context=context[None],
-            story=Story(
-                mechanism="attention of a recurrent decoder over a drawing",
-                query_axis=asks,
-                key_axis=regions,
-                steps_before=(
-                    *encoder_steps(picture, encoded, regions, self.named()),
-                    QUERY.step(query, asks, **named),
-                ),
-                steps_after=(
-                    STATE.step(states, asks, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
-                    OUTPUT.step(logits.softmax(-1), asks, Axis("words", LABELS), say=self.say),
-                ),
+        started = torch.cat((self.start(encoded[1].mean(1)).tanh(), states))
+        asks, regions = Axis("words", names), self.where
+        named = {"states": started, "said": self.embedding.weight[said[:-1]], "mlp": self.query}
+        story = Story(
+            mechanism="attention of a recurrent decoder over a drawing",
+            query_axis=asks,
+            key_axis=regions,
+            steps_before=(*encoder_steps(picture, encoded, regions, self.named()), QUERY.step(query, asks, **named)),
+            steps_after=(
+                STATE.step(states, asks, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
+                OUTPUT.step(logits.softmax(-1), asks, Axis("words", LABELS), say=self.say),
             ),
         )
+        key, value = (part[:, None] for part in encoded)
+        trace = first_trace(query[None, None], key, value, Attended(context[None, None]), story, edits=edits)
+        return Caption(words_of(said), said[-1] == END, logits.softmax(-1), trace)
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
-        """Return the attention trace of one picture, (4, 64, 64): one query per look."""
         return self.explain(picture, edits).trace
 
 

@@ -14,11 +14,12 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, check_size, regions
 from attention_core.models.registry import register
-from attention_core.models.scene_question_steps import ReasoningStep, look_trace, word_trace
+from attention_core.models.scene_question_steps import EMPTY, ReasoningStep, look_trace, word_trace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 SCORINGS = ("dot", "additive")
@@ -26,39 +27,21 @@ SCORINGS = ("dot", "additive")
 
 @dataclass(frozen=True)
 class SceneQuestionConfig:
-    """Sizes.
-
-    Attributes:
-        side: pixels along a side of the picture.
-        layers: of the convolutional network.
-        d_word: width of the words' vectors, and of the states of the question's encoder.
-        d_k: width of queries, keys, values and contexts.
-        d_additive: hidden units of the additive score.
-        n_looks: reasoning steps.
-        dropout: share of the answer's hidden units left out while training.
-    """
-
-    side: int = ASK_SIDE
-    layers: tuple[Layer, ...] = LAYERS
-    d_word: int = 128
-    d_k: int = 96
-    d_additive: int = 64
-    n_looks: int = 2
-    dropout: float = 0.1
+    side: int = ASK_SIDE  # pixels along a side of the picture
+    layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
+    d_word: int = 128  # width of the words' vectors, and of the states of the question's encoder
+    d_k: int = 96  # width of queries, keys, values and contexts
+    d_additive: int = 64  # hidden units of the additive score
+    n_looks: int = 2  # reasoning steps
+    dropout: float = 0.1  # share of the answer's hidden units left out while training
 
 
 class Answered(NamedTuple):
-    """One question about one picture, answered.
+    """One question about one picture, answered."""
 
-    Attributes:
-        probabilities: (n_answers,), in the order of ANSWERS.
-        looks: a trace per reasoning step: one query, the regions and the empty key as keys.
-        words: a trace per reasoning step: one query, the question's words as keys.
-    """
-
-    probabilities: Tensor
-    looks: tuple[AttentionTrace, ...]
-    words: tuple[AttentionTrace, ...]
+    probabilities: Tensor  # (n_answers,), in the order of ANSWERS
+    looks: tuple[AttentionTrace, ...]  # a trace per reasoning step: one query, the regions and the empty key as keys
+    words: tuple[AttentionTrace, ...]  # a trace per reasoning step: one query, the question's words as keys
 
 
 class SceneEncoder(PlacedRegions):
@@ -71,12 +54,13 @@ class SceneEncoder(PlacedRegions):
         self.empty_key = nn.Parameter(torch.zeros(d_k))
         self.empty_value = nn.Parameter(torch.zeros(d_k))
 
-    def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
-        """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64).
+    @property
+    def where(self) -> Axis:
+        """What the keys stand for: the regions, then nothing."""
+        return Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY])
 
-        Raises:
-            ValueError: pictures of another size.
-        """
+    def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64)."""
         check_size(pictures, 4, self.side, self.side)
         seen = regions(self.features(pictures)) + self.place
         none = len(pictures), 1, -1
@@ -92,15 +76,15 @@ class SceneEncoder(PlacedRegions):
 class SceneQuestion(SceneEncoder):
     """Question encoder, picture encoder, and reasoning steps between them.
 
-    At every step attention over the question's words says what the step is about; together with what the step before
-    found, that makes the query of an attention over the picture's regions. One more key stands for "nothing": its
-    weight falls as more regions match, so that the context tells how many there are although the weights sum to one.
-    The score is a scaled dot product or additive; both are trained together and share everything else.
+    At every step attention over the question's words says what the step is about; with what the step before found, that
+    makes the query of an attention over the picture's regions. One more key stands for "nothing": its weight falls as
+    more regions match, so that the context tells how many there are. Two scores are trained together and share the
+    rest.
 
     Source: looking several times, Yang et al. 2016, "Stacked attention networks for image question answering";
-    attention over the words of each step, Hudson and Manning 2018, "Compositional attention networks", section 3.2;
-    an empty key (zero attention), Miller 2023, "Attention is off by one"; scores, Vaswani et al. 2017, eq. 1, and
-    Bahdanau et al. 2015, appendix A.1.2.
+    attention over the words of each step, Hudson and Manning 2018, "Compositional attention networks", section 3.2; an
+    empty key (zero attention), Miller 2023, "Attention is off by one"; scores, Vaswani et al. 2017, eq. 1, and Bahdanau
+    et al. 2015, appendix A.1.2.
     """
 
     def __init__(self, config: SceneQuestionConfig = SceneQuestionConfig()) -> None:
@@ -125,11 +109,6 @@ class SceneQuestion(SceneEncoder):
         )
 
     def score(self, scoring: str) -> Score:
-        """Return a scoring function with its present parameters.
-
-        Raises:
-            ValueError: no such scoring function.
-        """
         if scoring not in SCORINGS:
             raise ValueError(f"scoring must be one of {SCORINGS}, got {scoring!r}")
         additive = Additive(self.score_query, self.score_key, self.score_vector)
@@ -142,31 +121,17 @@ class SceneQuestion(SceneEncoder):
         states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=words.shape[1])
         return states, mask
 
-    def forward(
-        self,
-        pictures: Tensor,
-        words: Tensor,
-        scoring: str = "dot",
-        *,
-        edits: Edits = (),
-    ) -> Looked:
+    def forward(self, pictures: Tensor, words: Tensor, scoring: str = "dot", *, edits: Edits = ()) -> Looked:
         """Answer questions, scored by "dot" or "additive", about pictures (n_pictures, 4, 64, 64) from coloured_input.
 
         The words, int64 (batch, n_words), are padded with 0; as many questions about every picture, one after another.
-
-        Returns:
-            logits (batch, n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.
+        Returns logits (batch, n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
         return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, edits)
 
     def reason(
-        self,
-        encoded: tuple[Tensor, Tensor],
-        asked: tuple[Tensor, Tensor],
-        scoring: str,
-        edits: Edits = (),
+        self, encoded: tuple[Tensor, Tensor], asked: tuple[Tensor, Tensor], scoring: str, edits: Edits = ()
     ) -> Looked:
-        """Answer encoded questions about encoded pictures."""
         steps = list(self._steps(encoded, asked, scoring, edits))
         weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
         return Looked(self._answer(steps), weights)
@@ -176,15 +141,9 @@ class SceneQuestion(SceneEncoder):
     ) -> Tensor:
         """Return the mean loss of both scoring functions, which share the work up to the first query.
 
-        Args:
-            pictures: (n_pictures, 4, 64, 64).
-            words: int64 (batch, n_words), as in forward; the first half of a picture's questions goes to the dot
-                product, the second to the additive score.
-            targets: int64 (batch,).
-            smoothing: of the labels.
-            where: (batch, n_looks, n_digits, n_regions), how much of a region belongs to a digit that this look is
-                about; all zeros for no digit.
-            nudge: how much it counts that each of these digits gets weight.
+        Of a picture's questions the first half goes to the dot product, the second to the additive score. `where`,
+        (batch, n_looks, n_digits, n_regions), tells how much of a region belongs to a digit that this look is about,
+        all zeros for no digit, and `nudge` how much it counts that each of these digits gets weight.
         """
         encoded, (states, mask) = self.encode_pictures(pictures), self.encode_questions(words)
         halves = len(pictures), len(SCORINGS), -1
@@ -199,16 +158,11 @@ class SceneQuestion(SceneEncoder):
         return torch.stack(losses).mean()
 
     def _answer(self, steps: list[ReasoningStep]) -> Tensor:
-        """Return logits (batch, n_answers) from what all steps were about and found."""
         contexts = [context for step in steps for context in (step.words.context, step.look.context)]
         return self.answer(torch.cat(contexts, -1)[:, 0, 0])
 
     def _steps(
-        self,
-        encoded: tuple[Tensor, Tensor],
-        asked: tuple[Tensor, Tensor],
-        scoring: str,
-        edits: Edits,
+        self, encoded: tuple[Tensor, Tensor], asked: tuple[Tensor, Tensor], scoring: str, edits: Edits
     ) -> Iterator[ReasoningStep]:
         keys, values = (part[:, None] for part in encoded)
         states, mask = asked[0][:, None], asked[1][:, None, None]
@@ -236,11 +190,8 @@ class SceneQuestion(SceneEncoder):
     ) -> Answered:
         """Answer one question about one picture, (4, 64, 64), and keep everything that happens.
 
-        The words are numbers, their labels texts for people; the edits is the same at every look. `encoded` is
-        the picture, see encode_pictures, where that has been done already.
-
-        Raises:
-            ValueError: no words, or as many labels as words are not there.
+        The words are numbers, their labels texts for people; `encoded` is the picture, where it has been encoded
+        already.
         """
         if not words or len(words) != len(labels):
             raise ValueError(f"words and labels must be as many and at least one, got {len(words)} and {len(labels)}")
@@ -250,18 +201,9 @@ class SceneQuestion(SceneEncoder):
         asked = self.encode_questions(torch.tensor([list(words)], device=device))
         steps = list(self._steps(encoded, asked, scoring, edits))
         probabilities = self._answer(steps)[0].softmax(-1)
-        named = {"picture": picture, **self.named(), "answer": self.answer}
+        score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
-            look_trace(
-                steps,
-                number,
-                encoded,
-                grid=self.grid,
-                probabilities=probabilities,
-                score=self.score(scoring),
-                edits=edits,
-                named={**named, "mlp": mlp},
-            )
+            look_trace(steps, number, encoded, self.where, probabilities, score, edits, {**named, "mlp": mlp})
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
         read = tuple(word_trace(steps, number, labels, asked[0]) for number in range(len(steps)))

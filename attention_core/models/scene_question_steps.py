@@ -12,6 +12,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step, Story, Text
 from attention_core.data.questions import ANSWERS
 from attention_core.models.features import picture_step
+from attention_core.models.traced import first_trace
 
 EMPTY = "nothing"
 """Label of the empty key, after the regions'."""
@@ -56,29 +57,20 @@ ANSWER = Text(
 
 
 class ReasoningStep(NamedTuple):
-    """What happens in one step, each tensor with (batch, 1, ...) in front.
+    """What happens in one step, each tensor with (batch, 1, ...) in front."""
 
-    Attributes:
-        asks: what asks the words.
-        words: what they answered.
-        found: what the step before found; zeros before the first.
-        query: what asks the regions.
-        look: what they answered.
-    """
-
-    asks: Tensor
-    words: Attended
-    found: Tensor
-    query: Tensor
-    look: Attended
+    asks: Tensor  # what asks the words
+    words: Attended  # what they answered
+    found: Tensor  # what the step before found; zeros before the first
+    query: Tensor  # what asks the regions
+    look: Attended  # what they answered
 
 
 def look_trace(
     steps: Sequence[ReasoningStep],
     number: int,
     encoded: tuple[Tensor, Tensor],
-    *,
-    grid: tuple[int, int],
+    where: Axis,
     probabilities: Tensor,
     score: Score,
     edits: Edits,
@@ -88,8 +80,7 @@ def look_trace(
 
     `encoded` are key and value (1, n_regions + 1, d_k), the empty ones last; `named` is what the code names.
     """
-    step, (key, value), last = steps[number], encoded, number == len(steps) - 1
-    where = Axis("regions", [*Axis.picture("regions", *grid).labels, EMPTY])
+    step, (key, value) = steps[number], encoded
     asks = Axis("queries", [f"look {number + 1}"])
     scoring = "dot" if isinstance(score, ScaledDot) else "additive"
     words_1, found_1, words_2 = steps[0].words.context[0, 0], steps[0].look.context[0, 0], step.words.context[0, 0]
@@ -102,27 +93,18 @@ def look_trace(
         c_1=found_1,
         w_2=words_2,
     )
-    return AttentionTrace(
-        query=step.query[0],
-        key=key,
-        value=value,
-        score=score,
-        edits=edits,
-        fused_context=step.look.context[0],
-        story=Story(
-            mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {len(steps)}",
-            query_axis=asks,
-            key_axis=where,
-            value_axis=Axis.numbered("dimensions", value.shape[-1]),
-            steps_before=(
-                *encoder_steps(named["picture"], encoded, where, named),
-                QUERY.filled(found=FOUND[number > 0]).step(
-                    step.query[0, 0], asks, **named, words_context=words_2, found=step.found[0, 0]
-                ),
-            ),
-            steps_after=(answer,) if last else (),
-        ),
+    asking = QUERY.filled(found=FOUND[number > 0]).step(
+        step.query[0, 0], asks, **named, words_context=words_2, found=step.found[0, 0]
     )
+    story = Story(
+        mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {len(steps)}",
+        query_axis=asks,
+        key_axis=where,
+        value_axis=Axis.numbered("dimensions", value.shape[-1]),
+        steps_before=(*encoder_steps(named["picture"], encoded, where, named), asking),
+        steps_after=(answer,) if number == len(steps) - 1 else (),
+    )
+    return first_trace(step.query, key[None], value[None], step.look, story, score=score, edits=edits)
 
 
 def encoder_steps(
@@ -133,12 +115,10 @@ def encoder_steps(
     return (
         picture_step(
             picture,
-            formula=r"p \in [0, 1]^{4 \times 64 \times 64}",
-            code="ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
-            explanation=(
-                "The canvas, shrunk to 64 x 64 pixels. Shown is how much ink lies in each; the model also gets its "
-                "red, green and blue."
-            ),
+            r"p \in [0, 1]^{4 \times 64 \times 64}",
+            "ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
+            "The canvas, shrunk to 64 x 64 pixels. Shown is how much ink lies in each; the model also gets its red, "
+            "green and blue.",
         ),
         KEY.filled(n=len(where) - 1).step(encoded[0][0], where, **named),
         VALUE.step(encoded[1][0], where, **named),
@@ -148,14 +128,9 @@ def encoder_steps(
 def word_trace(steps: Sequence[ReasoningStep], number: int, labels: Sequence[str], states: Tensor) -> AttentionTrace:
     """Return the trace of one look at the question, whose words have states (1, n_words, d_word)."""
     step = steps[number]
-    return AttentionTrace(
-        query=step.asks[0],
-        key=states,
-        value=states,
-        fused_context=step.words.context[0],
-        story=Story(
-            mechanism=f"attention over the words of the question, look {number + 1} of {len(steps)}",
-            query_axis=Axis("queries", [f"look {number + 1}"]),
-            key_axis=Axis("words", list(labels)),
-        ),
+    story = Story(
+        mechanism=f"attention over the words of the question, look {number + 1} of {len(steps)}",
+        query_axis=Axis("queries", [f"look {number + 1}"]),
+        key_axis=Axis("words", list(labels)),
     )
+    return first_trace(step.asks, states[None], states[None], step.words, story)

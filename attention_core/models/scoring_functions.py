@@ -14,19 +14,11 @@ from attention_core.models.registry import register
 
 @dataclass(frozen=True)
 class ScoringConfig:
-    """Sizes.
-
-    Attributes:
-        dimensions: widths of query and key for which there are parameters.
-        learned: scoring functions whose parameters are learned; others keep their plain ones.
-        d_a: hidden units of additive and concat.
-        n_positions: keys that the location-based function knows.
-    """
-
-    dimensions: tuple[int, ...] = (2, 3, 4, 8)
+    dimensions: tuple[int, ...] = (2, 3, 4, 8)  # widths of query and key for which there are parameters
+    # scoring functions whose parameters are learned; others keep their plain ones
     learned: tuple[str, ...] = ("general", "additive", "concat", "location")
-    d_a: int = 8
-    n_positions: int = 6
+    d_a: int = 8  # hidden units of additive and concat
+    n_positions: int = 6  # keys that the location-based function knows
 
 
 class ScoringFunctions(nn.Module):
@@ -38,11 +30,7 @@ class ScoringFunctions(nn.Module):
         self.sets = nn.ModuleDict({str(d): _parameters(d, config) for d in config.dimensions})
 
     def parameters_of(self, d: int) -> dict[str, Tensor]:
-        """Return the parameters of all scoring functions for vectors of d numbers, such as "general.W".
-
-        Raises:
-            ValueError: there are none for this d.
-        """
+        """Return the parameters of all scoring functions for vectors of d numbers, such as "general.W"."""
         if d not in self.config.dimensions:
             raise ValueError(f"d must be one of {self.config.dimensions}, got {d}")
         own: Mapping[str, Tensor] = self.sets[str(d)]  # type: ignore[assignment]
@@ -70,4 +58,4 @@ def _parameters(d: int, config: ScoringConfig) -> nn.ParameterDict:
     return nn.ParameterDict({name.replace(".", "_"): nn.Parameter(start) for name, start in random.items()})
 
 
-register("scoring-functions", "nearest:evaluate_nearest", ScoringFunctions, ScoringConfig())
+register("scoring-functions", "made_up:evaluate_nearest", ScoringFunctions, ScoringConfig())

@@ -20,17 +20,10 @@ from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Step, Story
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
+from attention_core.models import sentence_attention_steps as steps
 from attention_core.models.features import additive_parameters
 from attention_core.models.registry import register
-from attention_core.models.sentence_attention_steps import (
-    ANSWER,
-    EMBEDDING,
-    KEYS,
-    KEYS_AND_VALUES,
-    MECHANISMS,
-    QUERY,
-    VALUES,
-)
+from attention_core.models.traced import first_trace
 
 ANSWERS = ("negative", "positive")
 POOLINGS = ("attention", "mean")
@@ -38,47 +31,26 @@ POOLINGS = ("attention", "mean")
 
 @dataclass(frozen=True)
 class SentenceConfig:
-    """Sizes; equal for attention and mean, so that only the pooling differs.
+    """Sizes; equal for attention and mean, so that only the pooling differs."""
 
-    Attributes:
-        pooling: "attention" or "mean".
-        d_embedding: width of the words' vectors.
-        d_state: width of a word's state: two halves, one per reading direction.
-        d_query: width of the learned query.
-        d_additive: hidden units of the additive score.
-        word_dropout: share of the words that are hidden in training, so that none is relied on alone.
-        embedding_dropout: share of the vectors' numbers that are left out in training.
-        state_dropout: share of the states' and the context's numbers that are left out in training.
-    """
-
-    pooling: str = "attention"
-    d_embedding: int = 24
-    d_state: int = 64
-    d_query: int = 32
-    d_additive: int = 64
-    word_dropout: float = 0.2
-    embedding_dropout: float = 0.4
-    state_dropout: float = 0.4
+    pooling: str = "attention"  # "attention" or "mean"
+    d_embedding: int = 24  # width of the words' vectors
+    d_state: int = 64  # width of a word's state: two halves, one per reading direction
+    d_query: int = 32  # width of the learned query
+    d_additive: int = 64  # hidden units of the additive score
+    word_dropout: float = 0.2  # share of the words that are hidden in training, so that none is relied on alone
+    embedding_dropout: float = 0.4  # share of the vectors' numbers that are left out in training
+    state_dropout: float = 0.4  # share of the states' and the context's numbers that are left out in training
 
 
 class Encoding(NamedTuple):
-    """Sentences as attention gets them.
-
-    Attributes:
-        embedded: (batch, n_words, d_embedding).
-        states: (batch, n_words, d_state): keys and values.
-        mask: bool (batch, n_words), False = padding.
-    """
-
-    embedded: Tensor
-    states: Tensor
-    mask: Tensor
+    embedded: Tensor  # (batch, n_words, d_embedding)
+    states: Tensor  # (batch, n_words, d_state): keys and values
+    mask: Tensor  # bool (batch, n_words), False = padding
 
 
 class WordVectors(nn.Module):
     """A vector per word: the sum of the vectors of its pieces, and of the pair with the word before if that is known.
-
-    A common word is one piece.
 
     Source: words as sums of their parts, Bojanowski et al. 2017; pieces, Sennrich et al. 2016; pairs of words, Joulin
     et al. 2017, "Bag of tricks".
@@ -163,18 +135,9 @@ class SentenceClassifier(nn.Module):
         )
 
     def forward(
-        self,
-        pieces: Tensor,
-        mask: Tensor | None = None,
-        *,
-        edits: Edits = (),
-        labels: Sequence[str] | None = None,
+        self, pieces: Tensor, mask: Tensor | None = None, *, edits: Edits = (), labels: Sequence[str] | None = None
     ) -> Prediction:
-        """Judge sentences; the first one's words as labels ask for its attention trace.
-
-        Returns:
-            logits (batch, 2): negative, positive; and perhaps the trace.
-        """
+        """Judge sentences: logits (batch, 2), negative and positive; the first one's labels ask for its trace."""
         return self.predict(pieces, self.encode(pieces, mask), edits, labels)
 
     def predict(
@@ -186,67 +149,44 @@ class SentenceClassifier(nn.Module):
         second: TwoPhaseClassifier | None = None,
         values: Tensor | None = None,
     ) -> Prediction:
-        """Answer from what the query gets of encoded sentences.
-
-        A second network may read the answer in place of this one, from values (batch, n_words, d_v) of its own.
-        """
+        """Answer from encoded sentences; a second network answers from values (batch, n_words, d_v) of its own."""
         attended = self.attend(encoding, values, edits)
         reader = second or self
         logits = reader.answer(reader.state_dropout(attended.context[:, 0, 0]))
         if labels is None:
             return Prediction(logits)
         values = encoding.states if values is None else values
-        return Prediction(logits, (self._trace(pieces, encoding, attended, logits, labels, edits, second, values),))
-
-    def _trace(
-        self,
-        pieces: Tensor,
-        encoding: Encoding,
-        attended: Attended,
-        logits: Tensor,
-        labels: Sequence[str],
-        edits: Edits,
-        second: TwoPhaseClassifier | None,
-        values: Tensor,
-    ) -> AttentionTrace:
-        """Return the trace of the first sentence of a batch, padding cut off."""
         n, attends = len(labels), self.config.pooling == "attention"
         if int(encoding.mask[0].sum()) != n:
             raise ValueError(f"labels must name each word: {int(encoding.mask[0].sum())} words, got {n} labels")
         words, asker = Axis("words", labels), Axis("query", ["the learned query" if attends else "nobody"])
-        embedded, states, query = encoding.embedded[0, :n], encoding.states[0, :n], self.queries(1)[0, 0]
+        embedded, states, query = encoding.embedded[0, :n], encoding.states[:1, None, :n], self.queries(1)
         before: list[Step] = [
-            EMBEDDING.step(embedded, words, table=self.vectors.table, pieces=pieces[0, :n]),
-            (KEYS if second else KEYS_AND_VALUES).step(states, words, encoder=self.encoder),
+            steps.EMBEDDING.step(embedded, words, table=self.vectors.table, pieces=pieces[0, :n]),
+            (steps.KEYS if second else steps.KEYS_AND_VALUES).step(states[0, 0], words, encoder=self.encoder),
         ]
         if second:
-            before.append(VALUES.step(values[0, :n], words, read=second.read))
+            before.append(steps.VALUES.step(values[0, :n], words, read=second.read))
         if attends:
-            before.append(QUERY.filled(width=query.shape[-1]).step(query, asker, q=self.query))
-        answer = (second or self).answer
-        return AttentionTrace(
-            query=query[None],
-            key=states[None],
-            value=values[:1, :n],
-            score=self.score(),
-            edits=edits,
-            fused_context=attended.context[0],
-            story=Story(
-                mechanism=MECHANISMS["two-phase" if second else self.config.pooling],
-                query_axis=asker,
-                key_axis=words,
-                steps_before=tuple(before),
-                steps_after=(ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=answer),),
-            ),
+            before.append(steps.QUERY.filled(width=query.shape[-1]).step(query[0, 0], asker, q=self.query))
+        output = steps.ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=reader.answer)
+        story = Story(
+            mechanism=steps.MECHANISMS["two-phase" if second else self.config.pooling],
+            query_axis=asker,
+            key_axis=words,
+            steps_before=tuple(before),
+            steps_after=(output,),
         )
+        value = values[:1, None, :n]
+        trace = first_trace(query, states, value, attended, story, score=self.score(), edits=edits)
+        return Prediction(logits, (trace,))
 
     def training_logits(self, pieces: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the logits of the answer and those of a helper, both (batch, 2).
+        """Return the logits of the answer and those of a helper, used in training alone, both (batch, 2).
 
-        A recurrent state can carry what was said anywhere in the sentence, so that nothing obliges the weights to lie
-        on the words that say it. The helper is handed the bare word vectors with the same weights and must answer as
-        well: that ties the weights to the words. It is used in training alone. Without it (seed 0, d_state 96) the
-        ranks of weight and of the effect of removing a word agreed to 0.07 on average, at an accuracy of 80.9 %.
+        A recurrent state can carry what was said anywhere. The helper is handed the bare word vectors with the same
+        weights and must answer as well: that ties the weights to the words. Without it (seed 0, d_state 96) the ranks
+        of weight and of the effect of removing a word agreed to 0.07 on average, at an accuracy of 80.9 %.
         """
         encoding = self.encode(pieces, mask)
         both = self.attend(encoding, torch.cat((encoding.states, encoding.embedded), -1)).context[:, 0, 0]
@@ -260,10 +200,9 @@ class SentenceClassifier(nn.Module):
 
 
 class TwoPhaseClassifier(nn.Module):
-    """A second network that sees a sentence only through the frozen weights of a first one.
+    """A second network that sees a sentence only through the frozen weights of a first one, the trained `guide`.
 
-    Phase one is a trained SentenceClassifier with attention (`guide`); its parameters do not move any more. Phase two
-    reads the guide's word vectors one by one and knows nothing of the rest of the sentence: each becomes a value,
+    It reads the guide's word vectors one by one and knows nothing of the rest of the sentence: each becomes a value,
     tanh(W x + b), and the frozen weights decide how much of each is handed over.
     """
 
@@ -283,14 +222,8 @@ class TwoPhaseClassifier(nn.Module):
         return self
 
     def forward(
-        self,
-        pieces: Tensor,
-        mask: Tensor | None = None,
-        *,
-        edits: Edits = (),
-        labels: Sequence[str] | None = None,
+        self, pieces: Tensor, mask: Tensor | None = None, *, edits: Edits = (), labels: Sequence[str] | None = None
     ) -> Prediction:
-        """Judge sentences; as SentenceClassifier.forward."""
         with torch.no_grad():
             encoding = self.guide.encode(pieces, mask)
             seen = hide_words(pieces, self.config.word_dropout) if self.training else pieces

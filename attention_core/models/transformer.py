@@ -27,21 +27,13 @@ Looks = tuple[Looked, ...]
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """Sizes.
+    """Sizes."""
 
-    Attributes:
-        n_layers: of the encoder, and as many of the decoder.
-        n_heads: per attention.
-        d_model: width of every position's vector.
-        d_ff: hidden units of the feed-forward networks.
-        dropout: share left out in training.
-    """
-
-    n_layers: int = 3
-    n_heads: int = 6
-    d_model: int = 192
-    d_ff: int = 640
-    dropout: float = 0.1
+    n_layers: int = 3  # of the encoder, and as many of the decoder
+    n_heads: int = 6  # per attention
+    d_model: int = 192  # width of every position's vector
+    d_ff: int = 640  # hidden units of the feed-forward networks
+    dropout: float = 0.1  # share left out in training
 
 
 class EncoderLayer(nn.Module):
@@ -52,11 +44,12 @@ class EncoderLayer(nn.Module):
         self.attention_norm = nn.LayerNorm(config.d_model)
         self.attention = Attention(config.d_model, config.n_heads)
         self.forward_norm = nn.LayerNorm(config.d_model)
-        self.feed_forward = _feed_forward(config)
+        self.feed_forward = nn.Sequential(
+            nn.Linear(config.d_model, config.d_ff), nn.ReLU(), nn.Linear(config.d_ff, config.d_model)
+        )
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None, edits: Edits = ()) -> tuple[Tensor, Looked]:
-        """Return the layer's output (batch, n, d_model) and what its attention did."""
         looked = self.attention(x, self.attention_norm, None, mask, edits)
         x = x + self.dropout(looked.output)
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked
@@ -92,24 +85,11 @@ class DecoderLayer(EncoderLayer):
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked, crossed
 
 
-def _feed_forward(config: TransformerConfig) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(config.d_model, config.d_ff), nn.ReLU(), nn.Linear(config.d_ff, config.d_model))
-
-
 class Encoding(NamedTuple):
-    """A source sentence as the decoder gets it.
-
-    Attributes:
-        states: (batch, n_source, d_model): what cross-attention makes its keys and values of.
-        mask: bool (batch, n_source), False = padding, or None.
-        looked: one per encoder layer.
-        memories: those keys and values, of each decoder layer.
-    """
-
-    states: Tensor
-    mask: Tensor | None
-    looked: Looks
-    memories: tuple[Memory, ...]
+    states: Tensor  # (batch, n_source, d_model): what cross-attention makes its keys and values of
+    mask: Tensor | None  # bool (batch, n_source), False = padding, or None
+    looked: Looks  # one per encoder layer
+    memories: tuple[Memory, ...]  # those keys and values, of each decoder layer
 
 
 class Transformer(TiedTranslator):
@@ -153,10 +133,7 @@ class Transformer(TiedTranslator):
         *,
         with_positions: bool = True,
     ) -> Encoding:
-        """Read source pieces (batch, n_source), the end piece last; mask bool (batch, n_source), False = padding.
-
-        Without positions the encoder cannot know any order.
-        """
+        """Read source pieces (batch, n_source), the end piece last; mask bool (batch, n_source), False = padding."""
         x, looked = self.embed(source, with_positions), []
         visible = None if mask is None else mask[:, None, None]
         for number, layer in enumerate(self.encoder):
@@ -169,7 +146,6 @@ class Transformer(TiedTranslator):
     def begin(
         self, source: Tensor, interventions: EditsByPlace | None = None, *, with_positions: bool = True
     ) -> DecoderState:
-        """Read source pieces (batch, n_source), see encode; return the decoder's state before the start piece."""
         encoding = self.encode(source, None, interventions, with_positions=with_positions)
         key = encoding.memories[0].key[:, :, :0]
         return DecoderState(encoding, torch.stack([torch.stack((key, key), 1)] * self.config.n_layers, 1))
@@ -203,10 +179,8 @@ class Transformer(TiedTranslator):
     ) -> tuple[Tensor, Looks, Looks]:
         """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
 
-        It goes on from the keys and values of what was `said`, see step, if anything was.
-
-        Returns:
-            features (batch, n_target, d_model); what each layer's self-attention did; what its cross-attention did.
+        It goes on from the keys and values of what was `said`, see step, if anything was. Returns features (batch,
+        n_target, d_model), what each layer's self-attention did, and what its cross-attention did.
         """
         n, n_said = target.shape[1], 0 if said is None else said.shape[-2]
         n_rows = len(target) // len(encoding.states)  # of each sentence
@@ -234,13 +208,10 @@ class Transformer(TiedTranslator):
         labels: Labels | None = None,
         with_positions: bool = True,
     ) -> Prediction:
-        """Predict every next target piece from the source (batch, n_source) and the target so far (batch, n_target).
+        """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
 
-        Labels ask for the traces of the first sentence.
-
-        Returns:
-            logits (batch, n_target, VOCABULARY_SIZE) and perhaps the traces: those of the encoder's layers, then for
-            each decoder layer its self-attention and its cross-attention.
+        Labels ask for the traces of the first sentence: those of the encoder's layers, then for each decoder layer its
+        self-attention and its cross-attention.
         """
         encoding = self.encode(source, mask, interventions, with_positions=with_positions)
         features, own, crossed = self.decode(encoding, target, interventions, with_positions=with_positions)

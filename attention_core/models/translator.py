@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -15,92 +15,24 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.score import Score
 from attention_core.attention.scores import SCORES, Dot, ScaledDot
 from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Role, Step, Story, Text
+from attention_core.attention.types import Axis, Step, Story
 from attention_core.data.pieces import END, PAD, VOCABULARY_SIZE, pieces
 from attention_core.data.words import bare
+from attention_core.models import translator_steps as steps
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.registry import register
+from attention_core.models.traced import first_trace
 
-MECHANISMS = {
-    "none": "one fixed vector, no attention",
-    "mean": "plain average of the encoder's states",
-    "dot": "dot attention over source words",
-    "general": "general attention over source words",
-    "additive": "additive attention over source words",
-    "location": "location attention over source positions",
-}
-SCORINGS = tuple(MECHANISMS)
-MOST_POSITIONS = 100
-"""Source positions that the location score knows."""
-FEW = 8
-"""Rows of a matrix product that kernels treat better as columns."""
+SCORINGS = tuple(steps.MECHANISMS)
+MOST_POSITIONS = 100  # source positions that the location score knows
+FEW = 8  # rows of a matrix product that kernels treat better as columns
 HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else math.inf
 """Numbers in a matrix from which on half of each is quicker: fewer stay in the cache. Not without a kernel for it."""
-N_LIKELY = 10
-"""Candidates shown of each output distribution."""
-
-EMBEDDING = Text(
-    "embedding",
-    "Source words as vectors",
-    "X",
-    r"x_j = E[\text{piece}_j]",
-    "embedded = embedding(source)",
-    "Every piece of the source sentence is looked up in a table of learned vectors.",
-    Role.INPUT,
-)
-STATES = Text(
-    "key",
-    "Encoder states: keys and values",
-    "H",
-    r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad "
-    r"\overrightarrow{h}_j = \mathrm{GRU}(x_j, \overrightarrow{h}_{j-1})",
-    "key = value = encoder(embedded)[0]",
-    "The encoder reads forwards and backwards; its two states at a word, end to end, are that word's key and value. "
-    "They know what stands before and after it.",
-    Role.KEY,
-)
-LAST_STATE = replace(
-    STATES,
-    formula=r"c = [\overrightarrow{h}_n ; \overleftarrow{h}_1]",
-    code="key = value = encoder(embedded)[1].view(1, -1)",
-    explanation="The encoder reads the sentence forwards and backwards and hands over only where the two readings "
-    "ended: one vector for the whole sentence, however long it is.",
-)
-QUERY = Text(
-    "query",
-    "Decoder states: queries",
-    "S",
-    r"s_t = \mathrm{GRU}(y_{t-1}, s_{t-1})",
-    "query = decoder(embedding(words_so_far), start)[0]",
-    "The decoder's state after the words so far asks: what do I need for the next word?",
-    Role.QUERY,
-)
-READ_OUT = Text(
-    "read_out",
-    "State and context together",
-    "tanh W[s;c]",
-    r"r_t = \tanh(W\,[s_t ; c_t])",
-    "features = torch.tanh(read_out(torch.cat((query, context), -1)))",
-    "What has been said (the state) and what was found in the source (the context) become one vector.",
-    Role.OUTPUT,
-)
-OUTPUT = Text(
-    "output",
-    "Output distribution",
-    "softmax rEᵀ",
-    r"p(y_t) = \mathrm{softmax}(E\, r_t + b)",
-    "probabilities = (features @ embedding.weight.T + bias).softmax(-1)[:, likely]  # of all pieces, those shown",
-    "The vector is compared with those of all 8,000 pieces; shown are the pieces that score highest.",
-    Role.OUTPUT,
-)
-
-
-def _shrunk(plain: Tensor) -> Tensor:
-    return plain * plain.shape[-1] ** -0.5
+N_LIKELY = 10  # candidates shown of each output distribution
 
 
 def _random(plain: Tensor) -> Tensor:
-    return _shrunk(torch.randn(plain.shape))
+    return torch.randn(plain.shape) * plain.shape[-1] ** -0.5
 
 
 STARTS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
@@ -113,54 +45,32 @@ STARTS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
 
 @dataclass(frozen=True)
 class TranslatorConfig:
-    """Sizes; equal for all, so that only the score differs.
+    """Sizes; equal for all, so that only the score differs."""
 
-    Attributes:
-        scoring: one of SCORINGS. "none" hands over the encoder's last states, the same for every target word, "mean"
-            the plain average of all states; the others attend.
-        cell: "gru", or "rnn" for plain tanh units.
-        d_embedding: width of the pieces' vectors, source and target, shared with the output layer.
-        d_state: width of decoder and encoder states; the encoder's are two halves, one per reading direction.
-        d_additive: hidden units of the additive score.
-        dropout: share of the embeddings and of the read-out that is left out in training.
-    """
-
+    # one of SCORINGS. "none" hands over the encoder's last states, the same for every target word, "mean" the plain
+    # average of all states; the others attend.
     scoring: str
-    cell: str = "gru"
-    d_embedding: int = 192
-    d_state: int = 384
-    d_additive: int = 192
-    dropout: float = 0.15
+    cell: str = "gru"  # "gru", or "rnn" for plain tanh units
+    d_embedding: int = 192  # width of the pieces' vectors, source and target, shared with the output layer
+    d_state: int = 384  # width of decoder and encoder states; the encoder's are two halves, one per reading direction
+    d_additive: int = 192  # hidden units of the additive score
+    dropout: float = 0.15  # share of the embeddings and of the read-out that is left out in training
 
 
 class Labels(NamedTuple):
-    """What the positions of a sentence pair are called.
+    """What the positions of a sentence pair are called."""
 
-    Attributes:
-        source: one text per source piece, the end included.
-        target: one text per predicted target piece.
-        fed: one text per piece that the decoder is fed; None = the start, then the target without its last.
-    """
-
-    source: Sequence[str]
-    target: Sequence[str]
+    source: Sequence[str]  # one text per source piece, the end included
+    target: Sequence[str]  # one text per predicted target piece
+    # one text per piece that the decoder is fed; None = the start, then the target without its last
     fed: Sequence[str] | None = None
 
 
 class Encoding(NamedTuple):
-    """A source sentence as the decoder gets it.
-
-    Attributes:
-        embedded: (batch, n_source, d_embedding), vectors of the pieces.
-        states: (batch, n_source, d_state), one per source piece: keys and values.
-        last: (batch, d_state), where the two reading directions ended.
-        mask: bool (batch, n_source), False = padding, or None without padding.
-    """
-
-    embedded: Tensor
-    states: Tensor
-    last: Tensor
-    mask: Tensor | None
+    embedded: Tensor  # (batch, n_source, d_embedding), vectors of the pieces
+    states: Tensor  # (batch, n_source, d_state), one per source piece: keys and values
+    last: Tensor  # (batch, d_state), where the two reading directions ended
+    mask: Tensor | None  # bool (batch, n_source), False = padding, or None without padding
 
 
 @lru_cache(8)
@@ -199,12 +109,12 @@ class TiedTranslator(nn.Module):
 class Translator(TiedTranslator):
     """Encoder-decoder: bidirectional recurrent encoder, recurrent decoder, one step of attention between them.
 
-    At every target piece: state, score, context, output. The decoder's state s_t is the query; the encoder's states
-    h_j are keys and values; the context c_t is their weighted sum; tanh(W [s_t; c_t]) is compared with the vectors of
-    all pieces. The context is not fed back into the state, so that a whole sentence is trained in one go.
+    The decoder's state s_t is the query; the encoder's states h_j are keys and values; the context c_t is their
+    weighted sum; tanh(W [s_t; c_t]) is compared with the vectors of all pieces. The context is not fed back into the
+    state, so that a whole sentence is trained in one go.
 
-    Source: order of the steps and dot, general, location: Luong et al. 2015, section 3; additive: Bahdanau et al.
-    2015, appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
+    Source: order of the steps and dot, general, location: Luong et al. 2015, section 3; additive: Bahdanau et al. 2015,
+    appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
     """
 
     def __init__(self, config: TranslatorConfig) -> None:
@@ -230,7 +140,6 @@ class Translator(TiedTranslator):
             self.embedding.weight[PAD] = 0
 
     def score(self) -> Score:
-        """Return the scoring function with its present parameters."""
         if self.config.scoring in STARTS:
             return SCORES[self.config.scoring](*(getattr(self, name) for name in STARTS[self.config.scoring]))
         return ScaledDot(scale=0.0) if self.config.scoring == "mean" else Dot()
@@ -248,7 +157,6 @@ class Translator(TiedTranslator):
         return Encoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1), mask)
 
     def begin(self, source: Tensor) -> DecoderState:
-        """Read source pieces (batch, n_source); return the decoder's state before the start piece."""
         encoding = self.encode(source)
         return DecoderState(encoding, self.first_state(encoding))
 
@@ -258,20 +166,13 @@ class Translator(TiedTranslator):
         return self.logits(features, state.n_sure), state._replace(said=states[:, -1])
 
     def decode(
-        self,
-        encoding: Encoding,
-        target: Tensor,
-        edits: Edits = (),
-        said: Tensor | None = None,
+        self, encoding: Encoding, target: Tensor, edits: Edits = (), said: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Attended]:
         """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
 
         It goes on from the state after what was `said`, (batch, d_state), if anything was; there may then be several
-        rows for each sentence, which ask together.
-
-        Returns:
-            features (batch, n_target, d_embedding), to be compared with the vectors of all pieces;
-            states (batch, n_target, d_state), the queries; and what was attended.
+        rows for each sentence, which ask together. Returns features (batch, n_target, d_embedding), states (batch,
+        n_target, d_state), the queries, and what was attended.
         """
         first = self.first_state(encoding) if said is None else said
         states, _ = self.decoder(self.dropout(self.embedding(target)), first[None])
@@ -288,7 +189,6 @@ class Translator(TiedTranslator):
         return self.dropout(features), states, attended
 
     def first_state(self, encoding: Encoding) -> Tensor:
-        """Return the decoder's state before the first word, (batch, d_state)."""
         return self.start(encoding.last).tanh()
 
     def keys(self, encoding: Encoding) -> tuple[Tensor, Tensor | None]:
@@ -306,12 +206,9 @@ class Translator(TiedTranslator):
         edits: Edits = (),
         labels: Labels | None = None,
     ) -> Prediction:
-        """Predict every next target piece from the source (batch, n_source) and the target so far (batch, n_target).
+        """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
 
         Labels, what the pieces are called, ask for the attention trace of the first sentence.
-
-        Returns:
-            logits (batch, n_target, VOCABULARY_SIZE) and perhaps the trace.
         """
         encoding = self.encode(source, mask)
         features, states, attended = self.decode(encoding, target, edits)
@@ -319,16 +216,10 @@ class Translator(TiedTranslator):
         if labels is None:
             return Prediction(logits)
         keys, key_mask = self.keys(encoding)
-        trace = AttentionTrace(
-            query=states[:1],
-            key=keys[:1],
-            value=keys[:1],
-            score=self.score(),
-            mask=None if key_mask is None else key_mask[0][None],
-            edits=edits,
-            fused_context=attended.context[0],
-            story=self._story(source, target, labels, encoding, states[0], features[0], logits[0]),
-        )
+        mask = None if key_mask is None else key_mask[0][None]
+        story = self._story(source, target, labels, encoding, (states[0], features[0], logits[0]))
+        query, key = states[:, None], keys[:, None]
+        trace = first_trace(query, key, key, attended, story, score=self.score(), mask=mask, edits=edits)
         return Prediction(logits, (trace,))
 
     def _story(
@@ -337,25 +228,26 @@ class Translator(TiedTranslator):
         target: Tensor,
         labels: Labels,
         encoding: Encoding,
-        states: Tensor,
-        features: Tensor,
-        logits: Tensor,
+        decoded: tuple[Tensor, Tensor, Tensor],
     ) -> Story:
-        """Return the story of the first pair of a batch; states, features and logits are those of its decoder."""
-        fixed = self.config.scoring == "none"
+        fixed, (states, features, logits) = self.config.scoring == "none", decoded
         words, asks = Axis("source words", labels.source), Axis("target words", labels.target)
         asked = Axis("last state", ["whole sentence"]) if fixed else words
         fed, start = target[0], self.first_state(encoding)[:1]
         return Story(
-            mechanism=MECHANISMS[self.config.scoring],
+            mechanism=steps.MECHANISMS[self.config.scoring],
             query_axis=asks,
             key_axis=asked,
             steps_before=(
-                EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
-                (LAST_STATE if fixed else STATES).step(self.keys(encoding)[0][0], asked, encoder=self.encoder),
-                QUERY.step(states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=fed, start=start),
+                steps.EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
+                (steps.LAST_STATE if fixed else steps.STATES).step(
+                    self.keys(encoding)[0][0], asked, encoder=self.encoder
+                ),
+                steps.QUERY.step(
+                    states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=fed, start=start
+                ),
             ),
-            steps_after=(READ_OUT.step(features, asks, read_out=self.read_out), self._output_step(logits, asks)),
+            steps_after=(steps.READ_OUT.step(features, asks, read_out=self.read_out), self._output_step(logits, asks)),
         )
 
     def _output_step(self, logits: Tensor, asks: Axis) -> Step:
@@ -364,7 +256,7 @@ class Translator(TiedTranslator):
         candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
         vocabulary = pieces()
         words = ["end" if piece == END else bare(vocabulary.text(piece)) for piece in candidates.tolist()]
-        return OUTPUT.step(
+        return steps.OUTPUT.step(
             probabilities[:, candidates],
             asks,
             Axis("pieces", words),

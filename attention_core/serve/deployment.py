@@ -57,15 +57,7 @@ async def _predict(batches: list[Any]) -> list[Any]:
 
 
 def start(replicas: int, cpus: float, gpus: float, host: str, port: int) -> None:
-    """Run the replicas in the cluster that Ray finds, or in one of this machine, and return when they answer.
-
-    Args:
-        replicas: how many.
-        cpus: of each.
-        gpus: of each; a fraction lets several share one.
-        host: on which Serve's proxy listens.
-        port: on which it listens.
-    """
+    """Run the replicas in the cluster that Ray finds, or in one of this machine, and return when they answer."""
     from ray import serve
     from ray.serve.schema import LoggingConfig
 

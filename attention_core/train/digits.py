@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from attention_core.attention.edits import UNIFORM
 from attention_core.data.augment import augment
-from attention_core.data.mnist import load_mnist
-from attention_core.data.strokes import Trajectories, load_trajectories, stroke_digits
+from attention_core.data.mnist import Digits, load_mnist
+from attention_core.data.strokes import load_trajectories, stroke_digits
 from attention_core.evaluate.digits import accuracy, to_tensor
 from attention_core.models import load
 from attention_core.models.pixel_classifier import PixelClassifier
@@ -20,10 +20,8 @@ from attention_core.weights import WeightsError
 
 BATCH_SIZE = 128
 BATCHES_PER_EPOCH = 780  # about 100,000 pictures
-STROKE_SHARE = 0.5
-"""Share of pictures that are pen strokes; the others are MNIST's."""
-N_REPLAYS = 6
-"""How often each pen trajectory is replayed, every time with another size, slant, width and colour."""
+STROKE_SHARE = 0.5  # share of pictures that are pen strokes; the others are MNIST's
+N_REPLAYS = 6  # how often each pen trajectory is replayed, every time with another size, slant, width and colour
 N_HELD_OUT = 750
 """Pen trajectories that are never trained on, the last of the file. The file does not say who wrote which, so that
 they are by the same thirty people as the others: figures for strangers are a little lower."""
@@ -37,17 +35,14 @@ DATA = (
 class DigitTask:
     """Classify augmented digits.
 
-    Pictures are halved to 14 x 14 until the share `coarse` of the training is over, and stay as they are, no longer
-    augmented, after the share `changed` (Touvron et al. 2019, "Fixing the train-test resolution discrepancy": the last
-    batches should look like what is tested).
+    Pictures are halved to 14 x 14 until the share `coarse` of the training is over, and no longer augmented after the
+    share `changed` (Touvron et al. 2019, "Fixing the train-test resolution discrepancy").
     """
 
     def __init__(self, coarse: float, changed: float, data: str | None, seed: int, device: str) -> None:
         self.coarse, self.changed, self.device = coarse, changed, device
         mnist, self.test = load_mnist("train", data), load_mnist("t10k", data)
-        trajectories = load_trajectories(data)
-        strokes = stroke_digits(some(trajectories, slice(None, -N_HELD_OUT)), N_REPLAYS, seed)
-        self.held_out = stroke_digits(some(trajectories, slice(-N_HELD_OUT, None)), 2, seed=54321)
+        strokes, self.held_out = stroke_parts(data, seed)
         self.mnist, self.strokes = to_tensor(mnist, device), to_tensor(strokes, device)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
@@ -79,8 +74,11 @@ class DigitTask:
         return {name: accuracy(model, digits, self.device) for name, digits in parts.items()}
 
 
-def some(trajectories: Trajectories, chosen: slice) -> Trajectories:
-    return Trajectories(trajectories.points[chosen], trajectories.labels[chosen])
+def stroke_parts(data: str | None, seed: int) -> tuple[Digits, Digits]:
+    """Return pen strokes to train on, and others that are never trained on."""
+    trajectories = load_trajectories(data)
+    held_out = stroke_digits(trajectories[-N_HELD_OUT:], 2, seed=54321)
+    return stroke_digits(trajectories[:-N_HELD_OUT], N_REPLAYS, seed), held_out
 
 
 def _draw(digits: tuple[Tensor, Tensor], n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:

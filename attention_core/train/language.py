@@ -13,10 +13,8 @@ from attention_core.evaluate.language import bits_by_distance, bits_of
 from attention_core.train.loop import RECIPES, Moment, Recipe
 
 BATCH_SIZE = 16
-N_WINDOWS = 256
-"""Windows of test sentences that what looking back is worth is measured on."""
-REPEATED = 0.2
-"""Share of the sentences that say again one of the same window, so that looking back is worth something."""
+N_WINDOWS = 256  # windows of test sentences that what looking back is worth is measured on
+REPEATED = 0.2  # share of the sentences that say again one of the same window, so that looking back is worth something
 
 
 class LanguageTask:

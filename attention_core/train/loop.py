@@ -40,47 +40,28 @@ class Task(Protocol):
     A method start(model), if there is one, prepares the model before its first batch.
     """
 
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the loss of one batch, which depends on the moment and the generator alone."""
-        ...
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor: ...
 
-    def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return the figures for the model card, measured on held-out data."""
-        ...
+    def figures(self, model: nn.Module) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a model is trained.
-
-    Attributes:
-        task: (data folder or None, seed, device) -> Task.
-        data: what it is trained on and under which licence, for the card.
-        batches_per_epoch: steps of one epoch.
-        epochs: how many, unless the command says otherwise.
-        learning_rate: at its height.
-        weight_decay: of AdamW.
-        gentle: prefixes of parameters that are trained at 0.3 of the rate and without decay.
-        half: write the weights as 16-bit numbers; the figures are those of the rounded weights.
-        snapshot_at: shares of the training at which something is kept: what the task's method snapshot(model)
-            returns if it has one, else the parameters named by snapshot_of.
-        snapshot_of: prefixes of parameter names.
-    """
-
-    task: Callable[[str | None, int, str], Task]
-    data: str
-    batches_per_epoch: int
-    epochs: float
-    learning_rate: float
-    weight_decay: float = 0.02
-    gentle: tuple[str, ...] = ()
-    half: bool = False
+    task: Callable[[str | None, int, str], Task]  # (data folder or None, seed, device) -> Task
+    data: str  # what it is trained on and under which licence, for the card
+    batches_per_epoch: int  # steps of one epoch
+    epochs: float  # how many, unless the command says otherwise
+    learning_rate: float  # at its height
+    weight_decay: float = 0.02  # of AdamW
+    gentle: tuple[str, ...] = ()  # prefixes of parameters that are trained at 0.3 of the rate and without decay
+    half: bool = False  # write the weights as 16-bit numbers; the figures are those of the rounded weights
+    # shares of the training at which something is kept: what the task's method snapshot(model) returns if it has one,
+    # else the parameters named by snapshot_of
     snapshot_at: tuple[float, ...] = ()
-    snapshot_of: tuple[str, ...] = ()
+    snapshot_of: tuple[str, ...] = ()  # prefixes of parameter names
 
 
-RECIPES: dict[str, Recipe] = {}
-"""By the model's name; each file of this folder adds its own."""
+RECIPES: dict[str, Recipe] = {}  # by the model's name; each file of this folder adds its own
 
 
 class ShuffledBatches:
@@ -121,8 +102,6 @@ class Options:
 
 @dataclass
 class _Run:
-    """The state that a checkpoint keeps."""
-
     step: int = 0
     at_once: int = 0
     seconds: float = 0.0
@@ -131,14 +110,11 @@ class _Run:
 
 
 def train(recipe: Recipe, options: Options) -> Path:
-    """Train a model and write its weights and card.
+    """Train a model, write its weights and card, and return the path of the weights.
 
-    The same seed on the same device gives the same result, stopped and resumed or not: the batch of a step depends
-    on seed and step alone. Several processes (torchrun) share the batches of a step, and any number of them that
-    divides these comes to the same losses, to rounding; normalisation by batch remembers those of the first process.
-
-    Returns:
-        the path of the weights.
+    The same seed on the same device gives the same result, stopped and resumed or not: the batch of a step depends on
+    seed and step alone. Several processes (torchrun) share the batches of a step, and any number of them that divides
+    these comes to the same losses, to rounding; normalisation by batch remembers those of the first process.
 
     Raises:
         ValueError: no such device, a damaged checkpoint, or processes that cannot share the batches alike.
@@ -241,15 +217,13 @@ def learning_rate(height: float, step: int, n_steps: int, warm_up: int = 200) ->
 def _take_snapshot(run: _Run, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
     for number, share in enumerate(recipe.snapshot_at):
         if run.step >= min(n_steps, round(share * n_steps)) and f"{number}.step" not in run.snapshots:
-            for name, tensor in _snapshot(model, task, recipe).items():
+            if hasattr(task, "snapshot"):
+                kept = task.snapshot(model)
+            else:
+                kept = {name: one for name, one in model.state_dict().items() if name.startswith(recipe.snapshot_of)}
+            for name, tensor in kept.items():
                 run.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
             run.snapshots[f"{number}.step"] = torch.tensor(run.step)
-
-
-def _snapshot(model: nn.Module, task: Task, recipe: Recipe) -> dict[str, Tensor]:
-    if hasattr(task, "snapshot"):
-        return task.snapshot(model)
-    return {name: tensor for name, tensor in model.state_dict().items() if name.startswith(recipe.snapshot_of)}
 
 
 def _save(path: Path, run: _Run, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:

@@ -7,14 +7,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.data.match3 import MODULUS, N_NUMBERS, draw_sequences, fresh_sequences, labels_of
-from attention_core.evaluate.match3 import accuracy
+from attention_core.evaluate.made_up import accuracy
 from attention_core.train.loop import RECIPES, Moment, Recipe
 
-N_SEQUENCES, N_VECTORS = 256, 512
-"""In a batch, of each width for vectors."""
+N_SEQUENCES, N_VECTORS = 256, 512  # in a batch, of each width for vectors
 HELD_OUT, HELD_OUT_SEED = 20_000, 2023
-EXTENT = 4.0
-"""Numbers are drawn evenly from -EXTENT to EXTENT, the last one of each vector from 0 to EXTENT."""
+EXTENT = 4.0  # numbers are drawn evenly from -EXTENT to EXTENT, the last one of each vector from 0 to EXTENT
 N_KEYS = 6
 SHARPNESS = 2.0
 """Wanted weights are softmax(-SHARPNESS |q - k|): soft, so that trained scores keep a size like the dot products'."""
@@ -22,8 +20,6 @@ TEST_SIZE, TEST_SEED = 10_000, 987_654_321
 
 
 class Match3Task:
-    """Say of each number of a random sequence whether some pair of others sums with it to 0 modulo 31."""
-
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
         self.held_out = fresh_sequences(HELD_OUT, HELD_OUT_SEED)
@@ -42,13 +38,10 @@ class Match3Task:
 
 
 def draw_nearest(n: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw n tasks for vectors of d numbers, on the device of the generator.
+    """Draw n tasks: query (n, d), key (n, N_KEYS, d), and the position of the nearest key (n,), where the generator is.
 
-    The last number is never negative because v^T tanh(...) without a bias is odd: on a domain that is symmetric
-    around 0 it could match nothing (f(-q, -k) = -f(q, k), while "near" stays near under the change of sign).
-
-    Returns:
-        query (n, d), key (n, N_KEYS, d), and the position of the nearest key (n,).
+    The last number is never negative because v^T tanh(...) without a bias is odd: on a domain that is symmetric around
+    0 it could match nothing (f(-q, -k) = -f(q, k), while "near" stays near under the change of sign).
     """
     points = (2 * torch.rand(n, N_KEYS + 1, d, generator=generator, device=generator.device) - 1) * EXTENT
     points[..., -1] = points[..., -1].abs()
@@ -72,7 +65,6 @@ class NearestTask:
         return torch.stack(losses).mean()
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return the share of held-out tasks in which each function scores the nearest key highest, per width."""
         accuracies = {}
         for d in model.config.dimensions:  # type: ignore[union-attr]
             query, key, nearest = draw_nearest(TEST_SIZE, d, torch.Generator(self.device).manual_seed(TEST_SEED))

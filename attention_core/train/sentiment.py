@@ -24,12 +24,10 @@ from attention_core.train.loop import RECIPES, Moment, Recipe, ShuffledBatches
 from attention_core.weights import WeightsError, fill, read_weights
 
 BATCH_SIZE = 256
-POOL = 8
-"""Batches of similar lengths are drawn from so many batches' worth of shuffled sentences."""
+POOL = 8  # batches of similar lengths are drawn from so many batches' worth of shuffled sentences
 LABEL_SMOOTHING = 0.1
 BATCHES_PER_EPOCH = 35
-COUNTED = 0.5
-"""How strongly the first number of each word vector starts from counts alone; the rest starts at random."""
+COUNTED = 0.5  # how strongly the first number of each word vector starts from counts alone; the rest starts at random
 AGREEMENT_SENTENCES = 200
 ATTENTION, MEAN, TWO_PHASE = "sentence-attention", "sentence-mean", "sentence-two-phase"
 DATA = (
@@ -39,8 +37,6 @@ DATA = (
 
 
 class SentimentTask:
-    """Tell positive from negative sentences."""
-
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
         split = split_reviews(read_reviews(data))
@@ -122,8 +118,7 @@ class SentimentTask:
 def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
     """Return how much more often each piece and pair occurs in positive than in negative sentences, as a logarithm.
 
-    Sentences are rows of pieces, (n_words, N_COLUMNS) each; labels are int64 (n,), 1 = positive. The result is float
-    (N_VECTORS,), 0 for no piece and for the unknown one.
+    Sentences are (n_words, N_COLUMNS) each, labels int64 (n,), 1 = positive; the result (N_VECTORS,), 0 for no piece.
 
     Source: Wang and Manning 2012, "Baselines and bigrams", eq. 1, with smoothing 1.
     """
@@ -136,7 +131,6 @@ def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
 
 
 def epoch_of_batches(lengths: list[int], generator: torch.Generator) -> list[list[int]]:
-    """Return batches of positions, sentences of similar lengths together, every position once."""
     order = torch.randperm(len(lengths), generator=generator).tolist()
     batches: list[list[int]] = []
     for start in range(0, len(order), POOL * BATCH_SIZE):

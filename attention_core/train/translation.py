@@ -16,14 +16,10 @@ from attention_core.train.loop import RECIPES, Moment, Recipe, ShuffledBatches
 
 BATCH_SIZE = 128
 LABEL_SMOOTHING = 0.1
-LONGEST = 40
-"""Pieces of the longest sentence that is trained on."""
-LONG = 11
-"""Source pieces, end included, from which on a pair is met twice: the corpus is short of long sentences."""
-N_JOINED = 6000
-"""Pairs made of two, so that a full stop is not always the end and length is nothing new."""
-WITHOUT_STOP = 0.06
-"""Share of the pairs that lose their full stop on both sides: people forget to type it."""
+LONGEST = 40  # pieces of the longest sentence that is trained on
+LONG = 11  # source pieces, end included, from which on a pair is met twice: the corpus is short of long sentences
+N_JOINED = 6000  # pairs made of two, so that a full stop is not always the end and length is nothing new
+WITHOUT_STOP = 0.06  # share of the pairs that lose their full stop on both sides: people forget to type it
 
 DATA = (
     "136,952 English-French sentence pairs of tatoeba.org, selected by manythings.org/anki (2017-09-29), CC-BY 2.0; "
@@ -33,25 +29,18 @@ DATA = (
 
 
 class Batch:
-    """Sentence pairs with equally long sources.
-
-    Attributes:
-        source: int64 (batch, n_source), the end piece last; no padding.
-        fed: int64 (batch, n_target), the start piece, then the target.
-        wanted: int64 (batch, n_target), the target, then the end piece, then padding.
-    """
+    """Sentence pairs with equally long sources."""
 
     def __init__(self, pairs: list[tuple[list[int], list[int]]], device: str) -> None:
         longest = max(len(target) for _, target in pairs) + 1
-        self.source = torch.tensor([source for source, _ in pairs], device=device)
         fed = [[START, *target] + [PAD] * (longest - 1 - len(target)) for _, target in pairs]
         wanted = [[*target, END] + [PAD] * (longest - 1 - len(target)) for _, target in pairs]
-        self.fed, self.wanted = torch.tensor(fed, device=device), torch.tensor(wanted, device=device)
+        self.source = torch.tensor([source for source, _ in pairs], device=device)  # (batch, n_source), the end last
+        self.fed = torch.tensor(fed, device=device)  # (batch, n_target), the start, then the target, then padding
+        self.wanted = torch.tensor(wanted, device=device)  # (batch, n_target), the target, then the end, then padding
 
 
 class TranslationTask:
-    """Predict every next piece of the French sentence from the English one and the French pieces before it."""
-
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
         split = split_pairs(read_pairs(data))
@@ -124,10 +113,9 @@ def epoch_of_batches(pairs: list[tuple[list[int], list[int]]], generator: torch.
 
 
 def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, wanted: Tensor) -> Tensor:
-    """Return the label-smoothed cross-entropy without ever holding all logits.
+    """Return the label-smoothed cross-entropy without ever holding all logits (n, n_classes).
 
-    Torch's chunked kernel knows no smoothing, but smoothing only adds eps (z_wanted - mean z) to the loss. The features
-    are (n, d), the vectors (n_classes, d), the bias (n_classes,) and wanted int64 (n,).
+    Torch's chunked kernel knows no smoothing, but smoothing only adds eps (z_wanted - mean z) to the loss.
     """
     options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=128)
     sharp = F.linear_cross_entropy(features, vectors, wanted, linear_bias=bias, options=options)
@@ -135,15 +123,11 @@ def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, want
     return sharp + LABEL_SMOOTHING * contrast.mean()
 
 
-RECURRENT_EPOCHS = 5
-TRANSFORMER_EPOCHS = 8
 BATCHES_PER_EPOCH = 1285
 SNAPSHOTS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1.0)
-RECURRENT = Recipe(
-    TranslationTask, DATA, BATCHES_PER_EPOCH, RECURRENT_EPOCHS, learning_rate=2e-3, weight_decay=0.01, half=True
-)
+RECURRENT = Recipe(TranslationTask, DATA, BATCHES_PER_EPOCH, epochs=5, learning_rate=2e-3, weight_decay=0.01, half=True)
 RECIPES |= {
-    "translator-transformer": replace(RECURRENT, epochs=TRANSFORMER_EPOCHS, learning_rate=1.2e-3),
+    "translator-transformer": replace(RECURRENT, epochs=8, learning_rate=1.2e-3),
     "translator-additive": replace(RECURRENT, snapshot_at=SNAPSHOTS),
     **{f"translator-{name}": RECURRENT for name in ("none", "mean", "dot", "plain")},
     "translator-general": replace(RECURRENT, gentle=("score_weight",)),  # it begins as the identity

@@ -27,22 +27,18 @@ from attention_core.data.scenes import (
     number_scenes,
     vary_ink,
 )
-from attention_core.data.strokes import load_trajectories, stroke_digits
 from attention_core.evaluate.vision import ask_figures, find_figures, overlap, read_figures, tell_figures
 from attention_core.models.digit_reader import END
 from attention_core.models.scene_question import SCORINGS, missed
-from attention_core.train.digits import DATA, N_HELD_OUT, N_REPLAYS, STROKE_SHARE, some
+from attention_core.train.digits import DATA, STROKE_SHARE, stroke_parts
 from attention_core.train.loop import RECIPES, Moment, Recipe
 from attention_core.weights import read_weights
 
 BATCH_SIZE = 64
 BATCHES_PER_EPOCH = 1000
-POOL, POOL_BATCHES = 6144, 40
-"""So many digits are bent, cut out and then used for the scenes of so many batches."""
-N_DRAWINGS, N_QUESTIONS = 32, 5
-"""Drawings in a batch, and questions about each that each scoring function answers."""
-N_TOLD, MOST_TOLD = 64, 5
-"""Drawings in a batch of those to be told, and the most digits in one."""
+POOL, POOL_BATCHES = 6144, 40  # so many digits are bent, cut out and then used for the scenes of so many batches
+N_DRAWINGS, N_QUESTIONS = 32, 5  # drawings in a batch, and questions about each that each scoring function answers
+N_TOLD, MOST_TOLD = 64, 5  # drawings in a batch of those to be told, and the most digits in one
 ENCODER = ("features.", "row", "column", "key.", "value.", "empty_")
 NUDGE, NUDGE_UNTIL = 0.4, 0.5
 LABEL_SMOOTHING = 0.02
@@ -53,28 +49,15 @@ Measure = Callable[[nn.Module, Glyphs, Glyphs, str], dict[str, Any]]
 class SceneTask:
     """Look at scenes composed at random of MNIST's training digits and replayed pen strokes, bent at random.
 
-    Args:
-        loss: (model, new glyphs, generator on the CPU, moment, device) -> the loss of a batch of scenes.
-        measure: (model, test glyphs, glyphs of held-out strokes, device) -> figures.
-        data: folder of the data sets, or None.
-        seed: of the glyphs.
-        device: of the model.
+    The loss is (model, new glyphs, generator on the CPU, moment, device) -> that of a batch of scenes, the measure
+    (model, test glyphs, glyphs of held-out strokes, device) -> figures.
     """
 
-    def __init__(
-        self,
-        loss: Callable[..., Tensor],
-        measure: Callable[..., dict[str, Any]],
-        data: str | None,
-        seed: int,
-        device: str,
-    ) -> None:
+    def __init__(self, loss: Loss, measure: Measure, data: str | None, seed: int, device: str) -> None:
         self._loss, self._measure, self._seed, self._device = loss, measure, seed, device
-        trajectories = load_trajectories(data)
         self._mnist = load_mnist("train", data)
-        self._strokes = stroke_digits(some(trajectories, slice(None, -N_HELD_OUT)), N_REPLAYS, seed=0)
-        self._test = glyphs_of(load_mnist("t10k", data))
-        self._test_strokes = glyphs_of(stroke_digits(some(trajectories, slice(-N_HELD_OUT, None)), 2, seed=54321))
+        self._strokes, held_out = stroke_parts(data, seed=0)
+        self._test, self._test_strokes = glyphs_of(load_mnist("t10k", data)), glyphs_of(held_out)
         self._number, self._glyphs = -1, self._test
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
@@ -195,9 +178,8 @@ def told_of(drawings: Drawings, told: list[captions.Told], grid: tuple[int, int]
 def looked_for(drawings: Drawings, asked: list[Asked], grid: tuple[int, int]) -> Tensor:
     """Return where two looks should find what a question is about, (n_questions, 2, n_digits, n_regions).
 
-    The first look is for what the question starts from ("the blue one"), or for what the second is for; the second
-    for what the answer is about. Each region counts by the part of it that lies in the digit's box. There are as many
-    questions about each drawing, those of the first one first.
+    The first is for what the question starts from ("the blue one"), or for what the second is for: what the answer is
+    about. There are as many questions about each drawing, those of the first one first.
     """
     return _places(drawings, [(question.anchors or question.relevant, question.relevant) for question in asked], grid)
 

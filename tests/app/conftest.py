@@ -3,6 +3,21 @@
 import shutil
 
 import pytest
+from streamlit.testing.v1.element_tree import ElementTree
+
+
+@pytest.fixture(autouse=True)
+def every_run_goes_well(request, monkeypatch):
+    """No run of a page ends in an exception, whatever its own tests do there."""
+    run = ElementTree.run
+
+    def checked(tree, **how):
+        page = run(tree, **how)
+        assert not page.exception
+        return page
+
+    if request.path.name.startswith("test_page_"):
+        monkeypatch.setattr(ElementTree, "run", checked)
 
 
 @pytest.fixture

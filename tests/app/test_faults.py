@@ -82,7 +82,7 @@ def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(
     from ui.heavy import queue_of
 
     monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
-    shelf = Shelf("left", Atlas(made_up("echo", 131_072), 0))
+    shelf = Shelf("left", Atlas(made_up(131_072), 0))
     shelf.survey_on()  # the page asks again with every look, until nobody is there
     shelf._surveyor.join(60)
     share = shelf.atlas.surveyed

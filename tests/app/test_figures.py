@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from attention_core.charts import figure
-from tests.app.tools import open_tab, opened
+from tests.app.tools import open_tab, opened, settled
 from ui.figures import WIDTHS, file_name
 from ui.navigation import PAGES, path_of
 
@@ -66,8 +66,7 @@ def test_a_step_is_named_by_page_model_and_step_and_nothing_is_made_before_it_is
         sys.modules["attention_core.charts.figure"], "figure", lambda *given, **named: made.append(named) or b""
     )
     page = opened(app, "pages/translate.py")
-    page.session_state["translate_step"] = "weights"
-    page.run()
+    settled(page, translate_step="weights")
     names = [file_name("translate", picture.name) for picture in pictures_of(page)]
     assert "translate-additive-attention-over-source-words-weights" in names
     assert not made

@@ -13,6 +13,7 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 
 from attention_core.data.sketches import Stroke
 from attention_core.packed import pack, pack_strokes, read_session, write_session
+from tests.app.tools import App, settled
 from ui import address as ui_address
 from ui import navigation, sharing, state
 
@@ -48,11 +49,9 @@ def visit(root, monkeypatch):
 
         monkeypatch.chdir(root)
         monkeypatch.setattr(navigation, "navigation", pages)
-        page = AppTest.from_file(str(root / "app.py"), default_timeout=120)
+        page = App(root / "app.py", default_timeout=120)
         page.query_params.update(address)
-        page.run()
-        assert not page.exception
-        return page
+        return page.run()
 
     return open_page
 
@@ -65,7 +64,6 @@ def run(page: AppTest) -> None:
     """Run the whole app again: by itself a test would now run the page's file alone."""
     page._page_hash = page._finished_page_script_hash = ""
     page.run()
-    assert not page.exception
 
 
 def widgets(page: AppTest) -> dict[tuple[str, str], object]:
@@ -205,8 +203,7 @@ def long_drawing() -> str:
 
 def test_what_is_too_long_is_left_out_and_named_and_a_session_file_holds_it(visit):
     page = visit("pixels")
-    page.session_state["pixels_preset"], page.session_state["pixels_strokes"] = "drawn", long_drawing()
-    page.run()
+    settled(page, pixels_preset="drawn", pixels_strokes=long_drawing())
     address = address_of(page)
     assert address["without"] == "strokes"
     assert address["digit"] == "drawn"
@@ -228,10 +225,7 @@ def test_session_file_opens_on_its_page_and_replaces_what_is_there(visit, monkey
         kept = take_session(patched, write_session("pixels", values))
     assert kept["session_page"] == "pixels"
     page = visit("pixels", tab="erase", pixel="3")
-    page.session_state["session_opened"] = kept["session_opened"]
-    page.session_state["page_shown"] = "another"
-    page.run()
-    assert not page.exception
+    settled(page, session_opened=kept["session_opened"], page_shown="another")
     assert page.session_state["pixels_strokes"] == values["strokes"]
     assert page.session_state["pixels_tab"] == "all"
     assert page.session_state["pixels_query"] is None

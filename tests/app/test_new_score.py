@@ -5,6 +5,7 @@ import json
 import pytest
 
 from attention_core.attention.scores import SCORES
+from tests.app.tools import opened
 from tests.city_block import CityBlock
 
 
@@ -21,25 +22,21 @@ def drawn(app, name):
 
 
 def test_it_is_compared_drawn_as_a_field_and_edited(pages):
-    pages.switch_page("pages/scoring.py").run()
-    assert not pages.exception
+    opened(pages, "pages/scoring.py")
     bars = drawn(pages, "score_bars")["functions"][-1]
     assert (bars["name"], bars["formula"]) == ("city block", CityBlock.short)
     assert sum(bars["weights"]) == pytest.approx(1)
     assert drawn(pages, "score_fields")["panels"][-1]["shape"] == CityBlock.picture
     pages.session_state["scoring_parameters"][2] = {"city block.w": [0.0, 0.0]}
     pages.run()
-    assert not pages.exception
     assert set(drawn(pages, "score_bars")["functions"][-1]["scores"]) == {0}
     assert "put in" in drawn(pages, "score_fields")["panels"][-1]["shape"]
 
 
 def test_it_is_chosen_stepped_through_and_edited_in_the_workbench(pages):
     pages.query_params["step"] = "scores"
-    pages.switch_page("pages/vectors.py").run()
+    opened(pages, "pages/vectors.py")
     pages.selectbox(key="vectors_scoring").set_value("city block").run()
-    assert not pages.exception
     assert CityBlock.explanation in [one.value for one in pages.markdown]
     pages.button(key="vectors_own_parameters").click().run()
-    assert not pages.exception
     assert pages.session_state["vectors_cells"]["city block.w"] == [["1", "1"]]

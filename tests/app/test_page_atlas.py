@@ -1,6 +1,5 @@
 """The atlas, without a browser: sources, tiles on demand, the survey, jumps, links, bad input."""
 
-import io
 import json
 import struct
 import sys
@@ -10,10 +9,13 @@ import pytest
 import torch
 from safetensors.torch import save
 
-from attention_core.atlas import Atlas
-from attention_core.atlas.made_up import made_up
+from attention_core import capture
+from attention_core.atlas import Atlas, read_tensors, search
+from attention_core.atlas.made_up import labels, made_up
 from tests.app.tools import opened, said, settled
+from tests.bombs import npz
 from ui.atlas.shelf import Shelf
+from ui.atlas.tensor_files import has_more, head_file, notebook
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
@@ -36,10 +38,9 @@ def message(page) -> dict:
     return header
 
 
-def ask(page, tiles=(), labels=(), view=None, *, sequence=1, atlas=None):
+def ask(page, tiles=(), *, sequence=1, atlas=None, **more):
     """Ask as the browser does."""
-    asked = {"who": "me", "sequence": sequence, "atlas": atlas or message(page)["atlas"]}
-    asked |= {"tiles": list(tiles), "labels": [list(one) for one in labels], "view": view}
+    asked = {"who": "me", "sequence": sequence, "atlas": atlas or message(page)["atlas"], "tiles": tiles, **more}
     page.session_state[f"{NAME}_map"] = {"asked": asked}
     return settled(page)
 
@@ -56,12 +57,6 @@ def choose(page, source):
 def upload(page, name, content, place=0):
     page.file_uploader[place].upload(name, content, "application/octet-stream")
     return settled(page)
-
-
-def npz(**arrays) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 def normal(*shape, kind="f4"):
@@ -101,7 +96,7 @@ def test_script_of_the_map_comes_with_the_first_message_only(page):
 
 def test_answer_does_not_wait_for_tiles_that_take_long(page, monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PATIENCE", -1)
-    page.selectbox(key=f"{NAME}_made").set_value("topic")
+    page.select_slider(key=f"{NAME}_length").set_value(16_384)
     settled(page)
     wanted = ["mean/1/2/1", "mean/1/3/0"]
     answered = []
@@ -113,12 +108,10 @@ def test_answer_does_not_wait_for_tiles_that_take_long(page, monkeypatch):
 
 
 def test_labels_come_when_they_are_asked_for(page):
-    ask(page, labels=[("rows", 512), ("columns", 1536)])
+    ask(page, labels=[["rows", 512], ["columns", 1536]])
     labels = message(page)["labels"]
-    assert [(one["axis"], one["start"], len(one["texts"])) for one in labels] == [
-        ("rows", 512, 512),
-        ("columns", 1536, 512),
-    ]
+    found = [(one["axis"], one["start"], len(one["texts"])) for one in labels]
+    assert found == [("rows", 512, 512), ("columns", 1536, 512)]
 
 
 NONSENSE = (
@@ -132,9 +125,7 @@ NONSENSE = (
 
 def test_nonsense_from_a_browser_is_left_out(page):
     for sequence, asked in enumerate(NONSENSE, 1):
-        whole = {"who": "me", "sequence": sequence, "atlas": message(page)["atlas"], **asked}
-        page.session_state[f"{NAME}_map"] = {"asked": whole}
-        settled(page)
+        ask(page, **asked, sequence=sequence)
         assert keys(page) == [], asked
         assert message(page)["labels"] == [], asked
 
@@ -145,10 +136,11 @@ def test_tiles_of_a_matrix_that_is_no_longer_shown_are_not_sent(page):
 
 
 def test_view_of_a_link_is_opened(app):
-    app.query_params["show"] = "made-near-2048"
+    app.query_params["show"] = "made-near-2048"  # of a head that is no more
     app.query_params["map"] = "900.5,300.0,40.0"
     page = opened(app, PAGE)
-    assert message(page)["atlas"] == "made/near/2048/0"
+    assert message(page)["atlas"] == "made/2048/0"
+    assert page.query_params["show"] == "made-echo-2048"
     view = message(page)["view"]
     assert (view["row"], view["column"], view["across"]) == (900.5, 300.0, 40.0)
 
@@ -172,20 +164,15 @@ def test_view_survives_going_to_another_page(page):
 
 
 def test_token_is_found_and_the_hits_are_walked_through(page):
-    from attention_core.atlas import search
-    from attention_core.atlas.made_up import labels
-
     word = labels(2048)[700]
     hits = search(labels(2048), word)
     assert len(hits) > 2
     page.text_input(key=f"{NAME}_find").set_value(word)
     settled(page)
     assert message(page)["go"]["mark"] == [hits[0], hits[0]]
-    page.button(key=f"{NAME}_hit_next").click().run()
-    assert message(page)["go"]["mark"] == [hits[1], hits[1]]
-    page.button(key=f"{NAME}_hit_previous").click().run()
-    page.button(key=f"{NAME}_hit_previous").click().run()
-    assert message(page)["go"]["mark"] == [hits[-1], hits[-1]]
+    for way, hit in (("next", hits[1]), ("previous", hits[0]), ("previous", hits[-1])):
+        page.button(key=f"{NAME}_hit_{way}").click().run()
+        assert message(page)["go"]["mark"] == [hit, hit]
     page.segmented_control(key=f"{NAME}_among").set_value("Rows")
     settled(page)
     assert message(page)["go"]["mark"] == [hits[-1], None]
@@ -210,7 +197,7 @@ def test_cell_is_gone_to_by_its_numbers(page):
 def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
     monkeypatch.setattr("ui.atlas.places.SURVEYED_UNASKED", 10)
-    app.query_params["show"] = "made-topic-65536"
+    app.query_params["show"] = "made-echo-65536"
     page = opened(app, PAGE)
     assert message(page)["surveyed"] == 0
     assert not message(page)["running"]
@@ -233,7 +220,7 @@ def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app
 def test_survey_ends_when_nobody_watches_and_tells_its_next_visitor_what_went_wrong(monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
     monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
-    shelf = Shelf("left", Atlas(made_up("topic", 65_536), 0))
+    shelf = Shelf("left", Atlas(made_up(65_536), 0))
     shelf.survey_on()
     shelf._surveyor.join(20)
     assert not shelf._surveyor.is_alive()
@@ -383,8 +370,6 @@ def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, ki
     if kind == "tensors":
         path.write_bytes(GOOD["float32"])
     else:
-        from attention_core import capture
-
         with capture() as recording:
             torch.nn.functional.scaled_dot_product_attention(*torch.randn(3, 1, 2, 70, 8))
         recording.save(path)
@@ -395,11 +380,7 @@ def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, ki
 
 
 def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkeypatch, capsys):
-    from attention_core.atlas import read_tensors
-    from attention_core.atlas.made_up import made_up
-    from ui.atlas.tensor_files import has_more, head_file, notebook
-
-    trace = made_up("near", 900)
+    trace = made_up(900)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "head.npz").write_bytes(head_file(trace))
     names = {}

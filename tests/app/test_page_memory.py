@@ -15,9 +15,9 @@ from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.models import build
 from attention_core.topics.translate.lengths import TRANSLATORS
 from attention_core.weights import FOLDER, write_weights
-from tests.app.tools import open_tab, opened, said, settled
+from tests.app.tools import body_with, open_tab, opened, said, settled, there_and_back
 
-PAGE, OTHER = "pages/memory.py", "pages/start.py"
+PAGE = "pages/memory.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
 BETTER = {"bleu": 39.0, "bleu_by_length": {"1-5": 50.0, "18+": 30.5}, "bleu_long": 32.0, "n": 424}
 NETWORKS = ("translator-none", "translator-plain")
@@ -66,7 +66,7 @@ def press(page, key):
 
 
 def shaded(page) -> str:
-    return next((one.proto.body for one in page.get("html") if 'class="shaded"' in one.proto.body), "")
+    return body_with(page, 'class="shaded"')
 
 
 def n_charts(page) -> int:
@@ -108,7 +108,6 @@ def test_playing_begins_again_at_the_first_word(page):
 
 def test_second_reader_comes_from_the_other_end(page):
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
-    assert not page.exception
     assert n_charts(page) == 4 + 2 + 1 + 1
     assert "Backwards, `The`" in said(page)
     press(page, "memory_at_previous")
@@ -120,10 +119,8 @@ def test_measures_and_logarithms_are_a_click_away(page):
     open_tab(page, "gradient")
     for measure in ("left", "share"):
         page.segmented_control(key="memory_measure").set_value(measure).run()
-        assert not page.exception
     page.toggle(key="memory_log").set_value(True).run()
     open_tab(page, "fading").toggle(key="memory_fading_log").set_value(False).run()
-    assert not page.exception
     assert "words later on, more is left in the **GRU**" in said(page)
 
 
@@ -227,7 +224,6 @@ def test_what_people_type_is_shown_as_text_not_as_html(page):
 def test_pieces_can_be_positions(page):
     write(page, "qwxzy")
     page.toggle(key="memory_pieces").set_value(True).run()
-    assert not page.exception
     assert int(re.search(r"Word \d+ of (\d+)", said(page)).group(1)) > 2
 
 
@@ -235,8 +231,7 @@ def test_sentence_and_place_survive_another_page(page):
     write(page, "The red car is here.")
     press(page, "memory_at_previous")
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
-    opened(page, OTHER)
-    opened(page, PAGE)
+    there_and_back(page)
     assert page.text_area(key="memory_text").value == "The red car is here."
     assert page.segmented_control(key="memory_reading").value == "bidirectional"
     assert "Word 6 of 7" in said(page)
@@ -262,7 +257,6 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(weights, folde
     (tmp_path / "translator-none.safetensors").unlink()
     forget()
     page.run()
-    assert not page.exception
     assert len(page.error) == 2
     assert not shaded(page)
 
@@ -278,7 +272,6 @@ def test_code_that_is_taken_along_gives_the_shares_on_the_page(page):
 
 def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page):
     open_tab(page, "own")
-    assert not page.exception
     assert len(page.get("vega_lite_chart")) >= 2
     assert "pieces back" in said(page)
     assert "Looking back it says `guitar`" in said(page)  # it stood once, seventeen words ago
@@ -286,7 +279,5 @@ def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page
     page.text_area(key="memory_passage").set_value("").run()
     assert "Type a few words" in said(page)
     page.text_area(key="memory_passage").set_value("word " * 300).run()
-    assert not page.exception
     assert "are left out" in said(page)
     page.text_area(key="memory_passage").set_value("нет 中文 <b>x</b> $a$").run()
-    assert not page.exception

@@ -6,11 +6,11 @@ import pytest
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.transformer import cost
-from attention_core.topics.translate import redundancy
+from attention_core.topics.translate import lengths
 from tests.app import tools
-from tests.app.tools import open_tab, opened, said
+from tests.app.tools import bodies, body_with, open_tab, opened, said, there_and_back
 
-PAGE, OTHER, NAME = "pages/transformer.py", "pages/start.py", "transformer"
+PAGE, NAME = "pages/transformer.py", "transformer"
 TEXT = f"{NAME}_text"
 BAD = {
     "one word": "Hello",
@@ -35,10 +35,6 @@ def settled(page):
 def typed(page, text):
     page.text_area(key=TEXT).set_value(text)
     return settled(page)
-
-
-def bodies(page) -> str:
-    return " ".join(one.proto.body for one in page.get("html"))
 
 
 def n_charts(page, tabs=TABS) -> int:
@@ -154,19 +150,15 @@ def test_all_kinds_of_positions_are_pictured(page, kind, told):
     assert told in said(settled(page))
 
 
-def test_cost_is_measured_when_asked(page, monkeypatch):
+def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     assert "Measured beforehand" in said(open_tab(page, "cost"))
-    monkeypatch.setattr(cost, "measure", lambda way, n, repeats: cost.CostRow(way, n, 0.01 * n, 0.02 * n))
-    page.button(key=f"{NAME}_measure").click()
-    settled(page)
-    assert "Just measured here." in said(page)
-    assert len(page.session_state[f"{NAME}_cost_rows"]) == len(cost.SIZES) * len(cost.WAYS)
+    monkeypatch.setattr(cost, "COMMITTED", tmp_path / "missing.json")
+    assert "No figures were measured beforehand" in said(open_tab(page, "cost"))
 
 
 @pytest.mark.parametrize("text", ["", "   \n "])
 def test_nothing_typed_leaves_positions_and_cost(page, text):
     page.text_area(key=TEXT).set_value(text).run()
-    assert not page.exception
     assert page.info
     assert n_charts(page, ("positions", "cost")) == 5
 
@@ -192,8 +184,7 @@ def test_sentence_and_head_survive_leaving_the_page(page):
     page.segmented_control(key=f"{NAME}_kind").set_value("cross")
     page.segmented_control(key=f"{NAME}_layer").set_value(1)
     settled(page)
-    opened(page, OTHER)
-    opened(page, PAGE)
+    there_and_back(page)
     assert page.text_area(key=TEXT).value == "The dog bit the man."
     assert page.segmented_control(key=f"{NAME}_kind").value == "cross"
     assert "**Layer 2, head 1**" in said(page)
@@ -206,14 +197,13 @@ def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
     assert "attention_core.train translator-transformer" in page.error[0].value
     assert n_charts(page, ("positions", "cost")) == 5
     open_tab(page, "positions").segmented_control(key=f"{NAME}_positions").set_value("Learned").run()
-    assert not page.exception
     assert "cannot be loaded" in page.error[1].value
 
 
 def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):
     open_tab(page, "twice")
-    table = next(one.proto.body for one in page.get("html") if 'class="figures"' in one.proto.body)
-    assert all(what in table for what in redundancy.WITHOUT.values())
+    table = body_with(page, 'class="figures"')
+    assert all(what in table for what in lengths.WITHOUT.values())
     assert "Neither is too many" in said(page)
-    monkeypatch.setattr(redundancy, "COMMITTED", tmp_path / "missing.json")
+    monkeypatch.setattr(lengths, "COMMITTED", tmp_path / "missing.json")
     assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))

@@ -6,32 +6,29 @@ import streamlit as st
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
-from tests.app.tools import open_tab, opened, said, steps_to_the_end
+from tests.app.tools import bodies, body_with, open_tab, opened, said, steps_to_the_end, there_and_back
 from ui.translate import first_screen, translations
 
-PAGE, OTHER = "pages/translate.py", "pages/start.py"
+PAGE = "pages/translate.py"
 
 
 def write(page, text):
     page.text_area(key="translate_text").set_value(text).run()
-    assert not page.exception
     return page
 
 
 def listed(page) -> str:
     """The list of all models' translations, as HTML."""
-    return next((one.proto.body for one in page.get("html") if 'class="said-by-all"' in one.proto.body), "")
+    return body_with(page, 'class="said-by-all"')
 
 
 def press(page, key):
     page.button(key=key).click().run()
-    assert not page.exception
     return page
 
 
 def all_six(page):
     page.toggle(key="translate_all").set_value(True).run()
-    assert not page.exception
     return page
 
 
@@ -98,7 +95,7 @@ def test_the_unrolled_network_follows_words_and_steps(page):
     for step in steps_to_the_end(page):
         assert step
     page.toggle(key="translate_step_guess").set_value(True).run()
-    assert not page.get("vega_lite_chart") or "still hidden" in str([one.proto.body for one in page.get("html")])
+    assert not page.get("vega_lite_chart") or "still hidden" in bodies(page)
     page.toggle(key="translate_step_guess").set_value(False).run()
     page.session_state["translate_focus"] = "upper"
     page.run()
@@ -118,7 +115,6 @@ def test_likeness_is_told_in_the_numbers_of_the_sentence(page):
     page.run()
     assert "nothing to choose from" in said(page)
     write(page, "Hello")
-    assert not page.exception
 
 
 def test_words_are_stepped_through_to_both_ends(page):
@@ -181,7 +177,6 @@ def test_layers_and_heads_of_the_transformer_can_be_chosen(page):
     page.segmented_control(key="translate_model_lower").set_value("transformer").run()
     page.segmented_control(key="translate_layer").set_value(1).run()
     page.segmented_control(key="translate_head").set_value(2).run()
-    assert not page.exception
     assert "cross-attention of layer 1" in said(open_tab(page, "alignment"))
 
 
@@ -211,8 +206,7 @@ def test_sentence_models_and_beginning_survive_leaving_the_page(page):
     write(page, "She reads a blue book.")
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()
     page.text_input(key="translate_prefix").set_value("Elle").run()
-    opened(page, OTHER)
-    opened(page, PAGE)
+    there_and_back(page)
     assert page.text_area(key="translate_text").value == "She reads a blue book."
     assert page.segmented_control(key="translate_model_upper").value == "transformer"
     assert page.text_input(key="translate_prefix").value == "Elle"
@@ -252,7 +246,7 @@ def test_nothing_typed_says_what_to_do_and_comes_back(page):
         assert "Type an English sentence" in said(page)
         assert not page.error
         assert not listed(page)
-    assert "Any number of states" in str([one.proto.body for one in page.get("html")])
+    assert "Any number of states" in bodies(page)
     write(page, "The cat sleeps.")
     assert listed(page)
 
@@ -288,7 +282,6 @@ def test_odd_input_is_read_and_kept(page):
         assert listed(page), kind
         assert "<script" not in listed(page)
     page.toggle(key="translate_by_piece").set_value(True).run()  # the endless word as its pieces
-    assert not page.exception
 
 
 def test_unknown_words_are_shown_as_pieces_and_unknown_signs_are_told(page):
@@ -312,11 +305,9 @@ def test_words_that_the_models_do_not_know_are_counted(page):
 def test_learning_and_collapse_follow_their_sliders(page):
     open_tab(page, "length")
     page.slider(key="translate_n").set_value(40).run()
-    assert not page.exception
-    assert any("15,360" in one.proto.body for one in page.get("html"))
+    assert "15,360" in bodies(page)
     open_tab(page, "learned")
     page.select_slider(key="translate_moment").set_value(0).run()
-    assert not page.exception
     assert "Sharpness now: **0%**" in said(page)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from attention_core.attention.scores import SCORES
-from attention_core.topics.vectors import PIXELS, PRESETS, trace_of
+from attention_core.topics.vectors import PRESETS, trace_of
+from attention_core.topics.vectors.presets import PIXELS
 from attention_core.topics.vectors.tables import write_npz
 from tests.app.tools import open_tab, said
 

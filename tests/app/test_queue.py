@@ -184,72 +184,65 @@ def test_where_too_many_wait_the_next_is_told(busy, queue):
     assert texts(page) == ["above", "below"]
 
 
-def test_visitors_see_their_places_cancel_and_vanish():
+def said(session: Session) -> str:
+    return " ".join(session.words("markdown", "text", "alert"))
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not happened():
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+def address():
+    """Of an app with something heavy and something light."""
+    with served("tests/queue_app.py") as server:
+        yield server.address
+
+
+async def test_visitors_see_their_places_cancel_and_vanish(address):
     """Real sessions: the first runs, the second cancels, the third closes the tab, the fourth comes next."""
-
-    def said(session: Session) -> str:
-        return " ".join(one.message.body for one in session.drawn.values() if one.kind in ("markdown", "text"))
-
-    async def until(happened: Callable[[], bool]) -> None:
-        async with asyncio.timeout(60):
-            while not happened():
-                await asyncio.sleep(0.05)
-
-    async def visit(address: str) -> None:
-        first, second, third, fourth = sessions = [Session(address) for _ in range(4)]
-        for session in sessions:
-            await session.open()
-        runs = []
-        for number, session in enumerate(sessions):
-            runs.append(asyncio.create_task(session.use(session.widgets("checkbox", "run")[0], "bool_value", True)))
-            await until(lambda session=session, number=number: PLACES[number] in said(session))
-        await second.use(second.widgets("button", "queue_cancel*")[0], "trigger_value", True)
-        assert second.widgets("button", "queue_again*")
-        await until(lambda: "2 visitors are before you" in said(fourth))
-        runs[2].cancel()
-        await third.close()
-        await until(lambda: "One visitor is before you" in said(fourth))
-        light = Session(address)
-        await light.open()
-        answer = await light.use(light.widgets("button", "light")[0], "trigger_value", True, 20)
-        assert not answer.faults
-        assert "light is done" in said(light)
-        assert "running" in said(first)
-        assert "is done" not in said(first)
-        runs[0].cancel()
-        await first.close()
-        await until(lambda: "running" in said(fourth))
-        await second.touch(second.widgets("button", "queue_again*")[0], "trigger_value", True)
-        await until(lambda: "One visitor is before you" in said(second))
-        for session in (second, fourth, light):
-            await session.close()
-
-    with served("tests/queue_app.py") as server:
-        asyncio.run(visit(server.address))
+    first, second, third, fourth = sessions = [Session(address) for _ in range(4)]
+    for session in sessions:
+        await session.open()
+    runs = []
+    for number, session in enumerate(sessions):
+        runs.append(asyncio.create_task(session.use(session.widgets("checkbox", "run")[0], "bool_value", True)))
+        await until(lambda session=session, number=number: PLACES[number] in said(session))
+    await second.use(second.widgets("button", "queue_cancel*")[0], "trigger_value", True)
+    assert second.widgets("button", "queue_again*")
+    await until(lambda: "2 visitors are before you" in said(fourth))
+    runs[2].cancel()
+    await third.close()
+    await until(lambda: "One visitor is before you" in said(fourth))
+    light = Session(address)
+    await light.open()
+    answer = await light.use(light.widgets("button", "light")[0], "trigger_value", True, 20)
+    assert not answer.faults
+    assert "light is done" in said(light)
+    assert "running" in said(first)
+    assert "is done" not in said(first)
+    runs[0].cancel()
+    await first.close()
+    await until(lambda: "running" in said(fourth))
+    await second.touch(second.widgets("button", "queue_again*")[0], "trigger_value", True)
+    await until(lambda: "One visitor is before you" in said(second))
+    for session in (second, fourth, light):
+        await session.close()
 
 
-def test_twelve_tabs_of_one_visitor_let_the_next_one_in():
+async def test_twelve_tabs_of_one_visitor_let_the_next_one_in(address):
     """Real sessions; a proxy on this machine says whose they are."""
-
-    async def visit(address: str) -> None:
-        sessions = [Session(address) for _ in range(13)]
-        for number, session in enumerate(sessions):
-            session.headers = {"X-Forwarded-For": "203.0.113.8" if number == 12 else "203.0.113.7"}
-            await session.open()
-            await session.touch(session.widgets("checkbox", "run")[0], "bool_value", True)
-        async with asyncio.timeout(60):
-            while not any("One visitor is before you" in shown(session) for session in sessions[12:]):
-                await asyncio.sleep(0.05)
-            while sum("Many visitors are waiting" in shown(session) for session in sessions[:12]) != 4:
-                await asyncio.sleep(0.05)
-        for session in sessions:
-            await session.close()
-
-    def shown(session: Session) -> str:
-        return " ".join(one.message.body for one in session.drawn.values() if one.kind in ("markdown", "alert"))
-
-    with served("tests/queue_app.py") as server:
-        asyncio.run(visit(server.address))
+    sessions = [Session(address) for _ in range(13)]
+    for number, session in enumerate(sessions):
+        session.headers = {"X-Forwarded-For": "203.0.113.8" if number == 12 else "203.0.113.7"}
+        await session.open()
+        await session.touch(session.widgets("checkbox", "run")[0], "bool_value", True)
+    await until(lambda: "One visitor is before you" in said(sessions[12]))
+    await until(lambda: sum("Many visitors are waiting" in said(session) for session in sessions[:12]) == 4)
+    for session in sessions:
+        await session.close()
 
 
 def test_a_value_is_kept_before_the_next_visitor_has_the_turn(monkeypatch):

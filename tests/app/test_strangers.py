@@ -1,6 +1,5 @@
 """What a public server tells strangers: no path of its own, and not which models others have asked for."""
 
-import asyncio
 from random import Random
 
 from benchmarks.load import served
@@ -9,25 +8,22 @@ from benchmarks.visits import act
 from ui.navigation import PAGES
 
 
-def test_no_page_without_weights_names_a_place_of_the_server_or_shows_a_traceback(weights, root, monkeypatch):
+async def test_no_page_without_weights_names_a_place_of_the_server_or_shows_a_traceback(weights, root, monkeypatch):
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
     monkeypatch.setenv("ATTENTION_WARM", "0")
     for file in weights.glob("*.safetensors"):
         file.unlink()
     for file in weights.glob("*.json"):
         file.write_bytes(file.read_bytes()[:-9])
-    told = {}
+    told, places = {}, (str(weights.parent), str(root))
 
-    async def visit(address: str) -> None:
-        session = Session(address)
+    def look(place: str) -> None:
+        shown = "\n".join(str(one.message) for one in session.drawn.values())
+        told[place] = [line.strip() for line in shown.splitlines() if any(one in line for one in places)]
+
+    with served("app.py") as server:
+        session = Session(server.address)
         faults = (await session.open("")).faults
-
-        def look(place: str) -> None:
-            shown = "\n".join(str(one.message) for one in session.drawn.values())
-            told[place] = [
-                line.strip() for line in shown.splitlines() if str(weights.parent) in line or str(root) in line
-            ]
-
         look("start")
         for entry in PAGES[1:]:
             faults += (await session.go(entry.url_path)).faults
@@ -37,9 +33,6 @@ def test_no_page_without_weights_names_a_place_of_the_server_or_shows_a_tracebac
                     faults += (await act(session, tabs, (label,), Random(0), 60)).faults
                     look(f"{entry.name}, {label}")
         await session.close()
-        assert faults == []
-
-    with served("app.py") as server:
-        asyncio.run(visit(server.address))
+    assert faults == []
     assert {place: lines for place, lines in told.items() if lines} == {}
     assert len(told) > 2 * len(PAGES)

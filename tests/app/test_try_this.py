@@ -15,9 +15,7 @@ def test_the_line_is_there_on_arrival_and_while_tabs_are_opened(app, name):
     page = opened(app, f"pages/{name}.py")
     assert tries(page)
     assert tries(open_tab(page, "take"))
-    page.session_state["lecture"] = True
-    page.run()
-    assert tries(page)
+    assert tries(settled(page, lecture=True))
 
 
 def test_it_stays_between_its_two_actions_and_goes_with_the_second(app):

@@ -41,35 +41,27 @@ def test_first_paint_imports_no_library(root):
     assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_first_visitor_by_a_link_meets_the_app(server):
-    async def visit(address: str) -> None:
-        session = Watching(address)
-        answer = await session.open("lookup")
-        assert not answer.faults
-        assert session.lists
-        assert all(told == {entry.title for entry in PAGES} for told in session.lists)
-        headings = [one.message.body for one in session.drawn.values() if one.kind == "heading"]
-        assert headings[0] == "Look up softly"
-        await session.close()
-
-    asyncio.run(visit(server.address))
+async def test_first_visitor_by_a_link_meets_the_app(server):
+    session = Watching(server.address)
+    answer = await session.open("lookup")
+    assert not answer.faults
+    assert session.lists
+    assert all(told == {entry.title for entry in PAGES} for told in session.lists)
+    assert session.words("heading")[0] == "Look up softly"
+    await session.close()
 
 
-def test_what_one_visitor_finds_is_no_default_of_another(server):
+async def test_what_one_visitor_finds_is_no_default_of_another(server):
     """Where there is no text the first tab is another one; whoever opens that tab elsewhere has it in the link."""
-
-    async def visit(address: str) -> None:
-        one, other = Session(address), Session(address)
-        await one.open("translate")
-        await other.open("translate")
-        await other.use(other.widgets("text_area", "translate_text")[0], "string_value", "")
-        (tabs,) = [tabs for tabs in one.widgets("tab_container") if "Step by step" in one.tabs(tabs)]
-        await one.use(tabs, "string_value", "Try: any length")
-        assert "tab=length" in one._query
-        for session in (one, other):
-            await session.close()
-
-    asyncio.run(visit(server.address))
+    one, other = Session(server.address), Session(server.address)
+    await one.open("translate")
+    await other.open("translate")
+    await other.use(other.widgets("text_area", "translate_text")[0], "string_value", "")
+    (tabs,) = [tabs for tabs in one.widgets("tab_container") if "Step by step" in one.tabs(tabs)]
+    await one.use(tabs, "string_value", "Try: any length")
+    assert "tab=length" in one._query
+    for session in (one, other):
+        await session.close()
 
 
 def test_the_start_says_when_few_descriptors_are_allowed(root):

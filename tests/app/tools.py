@@ -2,30 +2,41 @@
 
 import base64
 import io
+from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 from PIL import Image
 from streamlit.testing.v1 import AppTest
+
+
+class App(AppTest):
+    """The app without a browser; a run of it that ends with an exception fails the test, unless told otherwise."""
+
+    is_strict = True
+
+    def _run(self, *given, **named) -> AppTest:
+        super()._run(*given, **named)
+        assert not (self.is_strict and self.exception), self.exception
+        return self
 
 
 def opened(app: AppTest, path: str, tab: str = "") -> AppTest:
     """Go to a page, at one of its tabs."""
     app.switch_page(path).run()
-    assert not app.exception
     return open_tab(app, tab) if tab else app
 
 
 def open_tab(page: AppTest, slug: str) -> AppTest:
     """Open a tab of the page that is shown."""
-    page.session_state[f"{page.session_state['page_shown']}_tab"] = slug
-    return settled(page)
+    return settled(page, **{f"{page.session_state['page_shown']}_tab": slug})
 
 
-def settled(page: AppTest) -> AppTest:
-    """Run the page again, and nothing goes wrong."""
-    page.run()
-    assert not page.exception
-    return page
+def settled(page: AppTest, **state: object) -> AppTest:
+    """Put values into the session, and run the page again."""
+    for key, value in state.items():
+        page.session_state[key] = value
+    return page.run()
 
 
 def said(page: AppTest) -> str:
@@ -34,12 +45,51 @@ def said(page: AppTest) -> str:
     return "\n".join(part.value for part in parts)
 
 
-def inject(page: AppTest, canvas: np.ndarray, n_strokes: int = 1) -> AppTest:
+def bodies(page: AppTest) -> str:
+    """Return the HTML on the page."""
+    return "\n".join(part.proto.body for part in page.get("html"))
+
+
+def body_with(page: AppTest, mark: str) -> str:
+    """Return the first piece of HTML with a mark in it, or ""."""
+    return next((part.proto.body for part in page.get("html") if mark in part.proto.body), "")
+
+
+def there_and_back(page: AppTest) -> AppTest:
+    """Go to Start, and to the page again."""
+    shown = page.session_state["page_shown"]
+    page.switch_page("pages/start.py").run()
+    return page.switch_page(f"pages/{shown}.py").run()
+
+
+def frames(page: AppTest) -> Iterator[pd.DataFrame]:
+    """Yield the data of the page's charts."""
+    import pyarrow as pa
+
+    for chart in page.get("vega_lite_chart"):
+        for dataset in chart.proto.datasets:
+            yield pa.ipc.open_stream(dataset.data.data).read_pandas()
+
+
+def probabilities(page: AppTest) -> dict[str, list[float]]:
+    """Read the answer chart: model -> its ten probabilities. Empty when there is no such chart."""
+    for frame in frames(page):
+        if {"class", "probability", "model"} <= set(frame.columns):
+            return {model: values.tolist() for model, values in frame.groupby("model", sort=False)["probability"]}
+    return {}
+
+
+def path_object(path: np.ndarray, width: float = 20, **look: str) -> dict:
+    """Return a stroke (n, 2) as the canvas component sends one."""
+    first, *rest = np.asarray(path).tolist()
+    return {"type": "Path", "path": [["M", *first], *(["L", *point] for point in rest)], "strokeWidth": width, **look}
+
+
+def inject(page: AppTest, canvas: np.ndarray, n_strokes: int = 1, objects: list[dict] | None = None) -> AppTest:
     """Put a drawing onto the page's pad as the canvas component sends one, and run the page."""
     name, buffer = page.session_state["page_shown"], io.BytesIO()
     Image.fromarray(canvas).save(buffer, "PNG")
-    path = [["M", 40, 40], ["L", 60, 200]]
-    objects = [{"type": "Path", "path": path, "strokeWidth": 20} for _ in range(n_strokes)]
+    objects = [path_object([[40, 40], [60, 200]])] * n_strokes if objects is None else objects
     state = {
         "raw": {"version": "7.4.0", "objects": objects},
         "data": "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode(),
@@ -53,7 +103,6 @@ def steps_to_the_end(page: AppTest) -> list[str]:
     """Press the stepper's Next to its end; returns the names of the steps, the present one first."""
     name, seen = page.session_state["page_shown"], []
     while len(seen) < 20:
-        assert not page.exception
         seen.append(page.session_state[f"{name}_step"])
         following = page.button(key=f"{name}_step_next")
         if following.disabled:

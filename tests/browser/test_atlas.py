@@ -96,7 +96,7 @@ def colour_at(page, x, y) -> list[int]:
 def exact(query, key) -> float:
     from attention_core.atlas.made_up import made_up
 
-    return float(made_up("echo", 2048).weights(0, [query], [key]))
+    return float(made_up(2048).weights(0, [query], [key]))
 
 
 def shown(text: str) -> float:
@@ -236,7 +236,7 @@ def test_coming_back_from_another_page_finds_the_map_where_it_was(atlas):
 
 
 def test_survey_fills_the_map_while_it_goes_on_and_can_be_cancelled(page, app_url):
-    page.goto(f"{app_url}/atlas?show=made-near-65536")
+    page.goto(f"{app_url}/atlas?show=made-echo-65536")
     page.locator("canvas.map").wait_for()
     page.get_by_role("button", name="Survey the whole matrix").click()
     page.wait_for_function(f"{MAP}?.data?.surveyed > 0.02", timeout=20_000)

@@ -51,15 +51,6 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     visitor.locator(".as-trained").wait_for(state="detached")
 
 
-def test_cost_is_measured_on_this_machine_with_a_progress_bar(visitor):
-    open_tab(visitor, "What it costs")
-    button = visitor.get_by_role("button", name="Measure on this machine")
-    button.scroll_into_view_if_needed()
-    button.click()
-    visitor.get_by_role("progressbar").wait_for()
-    visitor.get_by_text("Just measured here.").wait_for(timeout=60_000)
-
-
 def test_phone_shows_no_more_than_its_width(visitor):
     visitor.set_viewport_size({"width": 390, "height": 844})
     for tab in visitor.get_by_role("tab").all_inner_texts():

@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from attention_core.attention.keeper import from_weights
+from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.charts import mosaic as mosaic_module

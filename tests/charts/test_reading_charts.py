@@ -1,11 +1,20 @@
-"""Charts of a reading follow the schema and show the numbers that they were given."""
+"""Charts of pictures' regions, looks and channels follow the schema and show the numbers that they were given."""
+
+import json
 
 import numpy as np
 import pytest
+import torch
 
 from attention_core.attention.types import Role
+from attention_core.charts import contact_sheet, signed_ramp
+from attention_core.charts.overlay import glow_ramp
+from attention_core.charts.palette import weights_ramp
+from attention_core.topics.ask.charts import nothing_weights, region_picture, vector_bars
+from attention_core.topics.find import Products
+from attention_core.topics.find.charts import channel_bars, product_bars
 from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
-from tests.charts.tools import rows_with, valid
+from tests.charts.tools import rows_of, rows_with, valid
 
 GENERATOR = np.random.default_rng(0)
 PAPER = np.full((48, 192, 4), 255, np.uint8)
@@ -17,6 +26,17 @@ CHARTS = {
     "columns": lambda: columns_chart(PAPER, COLUMNS, LABELS, marked=1, column=5),
     "region": lambda: region_chart(np.array([1.0, -2.0, 0.5]), COLUMNS[:, 0], LABELS, marked=2),
     "strips": lambda: strips_chart(STRIPS),
+    "regions": lambda: region_picture(VALUES, (3, 4), weights_ramp(13), title="w", extra="nothing", marked=2),
+    "extra framed": lambda: region_picture(
+        VALUES, (3, 4), weights_ramp(13), title="w", extra="nothing", ink=np.eye(6), marked=12
+    ),
+    "vector": lambda: vector_bars(VALUES, title="q", colour="#0072B2"),
+    "nothing": lambda: nothing_weights([0, 1], EMPTY, BARE, ["0", "1"]),
+    "channels": lambda: channel_bars(CHANNELS, [2, 1, 0, 3], title="weight", chosen=1, select="picked"),
+    "channels beside": lambda: channel_bars(
+        CHANNELS, [0, 1, 2, 3], title="context", beside=CHANNELS / 2, beside_title="average"
+    ),
+    "products": lambda: product_bars(PRODUCTS, 9),
 }
 
 
@@ -57,3 +77,66 @@ def test_strips_show_every_number_of_every_vector():
     rows = rows_with(CHARTS["strips"](), "vector", "value")
     assert [row["vector"] for row in rows] == ["q"] * 12 + ["c"] * 7
     assert rows[12]["value"] == pytest.approx(STRIPS[1].values[0], abs=1e-4)
+
+
+VALUES = np.random.default_rng(0).dirichlet(np.ones(13))
+EMPTY, BARE = np.array([[0.3, 0.2], [0.2, 0.1]]), np.array([[0.5, 0.4], [0.1, 0.2]])
+
+
+def test_every_region_and_the_extra_key_answer_the_mouse_with_their_number():
+    met = {row["region"]: row["value"] for row in rows_of(CHARTS["regions"]()) if "region" in row}
+    assert next(iter(met)) == "row 1, column 1"
+    assert list(met)[-1] == "nothing"
+    assert list(met.values()) == pytest.approx(VALUES)
+
+
+def test_a_blocked_region_has_no_number():
+    values = np.where(np.arange(13) == 5, -np.inf, VALUES)
+    chart = region_picture(values, (3, 4), weights_ramp(13), title="w", extra="nothing")
+    assert [row["value"] for row in rows_of(chart) if row.get("region") == "row 2, column 2"] == [None]
+
+
+def test_what_matches_nothing_is_the_empty_key_and_the_bare_paper():
+    drawn = {
+        (row["matching"], row["look"], row["part"]): row["weight"]
+        for row in rows_of(CHARTS["nothing"]())
+        if "part" in row
+    }
+    assert drawn[0, "look 1", "empty key and bare paper"] == pytest.approx(0.8)
+    assert drawn[1, "look 2", "empty key alone"] == pytest.approx(0.1)
+    assert len(drawn) == 8
+
+
+CHANNELS = np.array([0.5, -1.0, 2.0, 0.0])
+PRODUCTS = Products([2, 1], torch.tensor([3.0, -1.0]), 0.25, 2.25)
+PICTURES = np.random.default_rng(0).normal(size=(3, 5, 5))
+
+
+def test_bars_stand_in_the_order_asked_for_with_their_channels_values():
+    rows = rows_with(channel_bars(CHANNELS, [2, 1, 0, 3], title="weight"), "channel")
+    assert [(row["channel"], row["value"]) for row in rows] == [(2, 2.0), (1, -1.0), (0, 0.5), (3, 0.0)]
+
+
+def test_products_are_told_with_their_signs_and_the_others_last():
+    rows = rows_with(product_bars(PRODUCTS, 9), "product")
+    assert [row["channel"] for row in rows] == ["channel 3", "channel 2", "the other 7"]
+    assert [row["words"] for row in rows] == ["+3.00", "-1.00", "+0.25"]
+
+
+def test_sheet_frames_the_chosen_picture_and_can_be_clicked():
+    sheet = contact_sheet(PICTURES, list("abc"), signed_ramp(PICTURES), marked=7, chosen=2, select="picked")
+    spec = valid(sheet)
+    assert "datum.number === 2" in json.dumps(spec) or "datum.number == 2" in json.dumps(spec)
+    assert spec["params"][0]["select"]["fields"] == ["number"]
+
+
+def test_layers_without_an_axis_come_before_those_with_one():
+    """Vega-Lite stumbles over an axis that is taken away after another layer has asked for it."""
+    spec = contact_sheet(PICTURES, list("abc"), signed_ramp(PICTURES), marked=7, chosen=2, select="picked").to_dict()
+    asks = ["axis" not in layer["encoding"]["x"] for layer in spec["layer"] if "x" in layer.get("encoding", {})]
+    assert asks == sorted(asks)
+
+
+def test_colour_bar_names_the_uniform_weight_only_where_there_is_room():
+    assert glow_ramp(225, 0.02).reference == pytest.approx(1 / 225)
+    assert glow_ramp(225, 0.7).reference is None

@@ -9,11 +9,11 @@ from PIL import Image
 
 from attention_core.charts import figure
 from attention_core.charts.bar_table import Bars, bar_table
-from attention_core.charts.design import _template
 from attention_core.charts.heatmap import part_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.charts.words import FAINTEST, shade_ramp, shaded_words, text_width, word_arcs
-from attention_core.topics.scoring.plane import score_fields, vector_plane
+from attention_core.topics.scoring.charts import score_fields, vector_plane
+from tests.charts.tools import valid
 
 PINK = "#CC79A7"
 SOURCE, TARGET = ["The", "red", "car", "end"], ["La", "voiture", "end"]
@@ -106,10 +106,8 @@ def test_a_part_of_a_map_says_where_it_lies():
     assert b"mean, log10" in figure(chart, "svg")
 
 
-def test_other_words_need_no_new_template():
-    _template.cache_clear()
-    for row, words in enumerate((TARGET, ["Un", "train", "fin"])):
-        word_arcs(SOURCE, words, WEIGHTS, row).to_dict()
-        shaded_words(words, [0.1 * row] * 3, PINK, bar=(shade_ramp(PINK, 1 + row), "weight"), width=300 + row).to_dict()
-        bar_table(words, [Bars("weight", [1, 2, 3 + row], 5 + row, words, (PINK,))]).to_dict()
-    assert _template.cache_info().misses == 3
+@pytest.mark.parametrize(("row", "words"), [(0, TARGET), (1, ["Un", "train", "fin"])])
+def test_charts_of_words_follow_the_schema(row, words):
+    valid(word_arcs(SOURCE, words, WEIGHTS, row))
+    valid(shaded_words(words, [0.1 * row] * 3, PINK, bar=(shade_ramp(PINK, 1 + row), "weight"), width=300 + row))
+    valid(bar_table(words, [Bars("weight", [1, 2, 3 + row], 5 + row, words, (PINK,))]))

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Role
-from attention_core.charts import ramp_for, signed_ramp, weights_ramp
-from attention_core.topics.vectors.charts import column_bars, hull_chart, stacked_sum
-from attention_core.topics.vectors.network_charts import layers_chart, neuron_chart, pair_cells
+from attention_core.charts import signed_ramp, weights_ramp
+from attention_core.topics.vectors.charts import (
+    column_bars,
+    hull_chart,
+    layers_chart,
+    neuron_chart,
+    pair_cells,
+    stacked_sum,
+)
 from attention_core.topics.vectors.product import Factor, product_cell, product_chart, short
 from tests.charts.tools import rows_of, valid
 
@@ -15,7 +21,7 @@ LEFT, RIGHT = GENERATOR.normal(size=(3, 2)), GENERATOR.normal(size=(2, 4))
 
 
 def factor(name, values):
-    return Factor(name, values, ramp_for(Role.QUERY, values, values.shape[1]), Role.QUERY)
+    return Factor(name, values, Role.QUERY)
 
 
 def product(**more):
@@ -34,7 +40,7 @@ CHARTS = {
     "neuron with a tanh": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"], bent="0.5"),
     "two layers": lambda: layers_chart(np.stack([LEFT, -LEFT]), [0.1, -0.2], [1.2, -0.8], 0.3, ["a", 'b"', "c"]),
     "pairs": lambda: pair_cells(LEFT @ RIGHT, list("abc"), list("1234"), signed_ramp(LEFT), title="w", marked=(0, 1)),
-    "bars": lambda: column_bars(np.array([1, -2, -np.inf]), ["a", 'b"', "c"], role=Role.SCORES, title="s", marked=1),
+    "bars": lambda: column_bars(np.array([1, 2, 0]), ["a", 'b"', "c"], role=Role.SCORES, title="s", marked=1),
     "sum": lambda: stacked_sum(np.array([1.0, 2.0, 0.1]), list("abc"), title="sum"),
     "sum of nothing": lambda: stacked_sum(np.zeros(2), list("ab"), title="sum"),
 }

@@ -6,8 +6,8 @@ import torch
 
 from attention_core.data.drawn_digits import drawn_digits
 from attention_core.data.questions import ANSWERS, Kind, Question
-from attention_core.data.scene_presets import SCENES, scene_strokes
 from attention_core.data.scene_questions import Item, answer
+from attention_core.data.sketches import SCENES, scene_strokes
 from attention_core.data.strokes import draw_paths
 from attention_core.models import build, load
 from attention_core.topics.ask import (

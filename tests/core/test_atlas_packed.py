@@ -1,6 +1,7 @@
-"""Tiles as they are sent, what is hidden in them, the made-up text, places worth a look, how long a text may be."""
+"""Tiles as they are sent, what is hidden in them, the made-up text, places to find, how long a text may be."""
 
 import math
+import zlib
 
 import numpy as np
 import pytest
@@ -8,12 +9,10 @@ import torch
 
 from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import Atlas, search
-from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import landmarks, strongest
-from attention_core.atlas.made_up import HEADS, made_up, passage
-from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack, unpack
-from attention_core.atlas.size import kept_bytes, matrix_bytes
-from attention_core.attention.keeper import from_weights
+from attention_core.atlas.made_up import made_up, passage
+from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack
+from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.bounds import LONG_TOKENS
 from attention_core.hub.length import affordable_tokens
@@ -27,6 +26,15 @@ def trace_of(n_queries=N, n_keys=N, **more):
     query, key = torch.randn(1, n_queries, D, generator=chance), torch.randn(1, n_keys, D, generator=chance)
     axes = {"query_axis": Axis.numbered("queries", n_queries), "key_axis": Axis.numbered("keys", n_keys)}
     return AttentionTrace(query=2 * query, key=key, value=key, **more, story=Story(mechanism="test", **axes))
+
+
+def unpack(packed):
+    """Return (codes, values), values float64 with 0 where the code is no value: what the browser reads."""
+    planes = np.frombuffer(zlib.decompress(packed.content), np.uint8).reshape(packed.n_bytes, -1)
+    codes = sum(plane.astype(np.uint32) << 8 * place for place, plane in enumerate(planes))
+    codes = codes.reshape(packed.height, packed.width)
+    values = np.exp2(packed.low + packed.step * (codes.astype(np.float64) - FIRST))
+    return codes, np.where(codes >= FIRST, values, 0.0)
 
 
 @pytest.mark.parametrize("lowest", [-3, -20, -37])
@@ -64,14 +72,12 @@ def test_hidden_blocks_are_those_that_see_nothing(level, kind):
     trace = trace_of(mask=mask, is_causal=kind == "causal")
     atlas, block = Atlas(trace, 0), 2**level
     wanted = {"causal": place[:, None] >= place, "window": window, "padding": padding[0].expand(N, N)}[kind].numpy()
-    blocks = [np.logical_or.reduceat(wanted, np.arange(0, N, block), axis=0)]
-    seen = np.logical_or.reduceat(blocks[0], np.arange(0, N, block), axis=1)
-    for row in range(atlas.n_tiles(level)[0]):
-        for col in range(atlas.n_tiles(level)[1]):
-            values = atlas.tile(level, row, col).largest
-            hidden = hidden_cells(atlas, level, row, col, values)
-            part = seen[256 * row : 256 * (row + 1), 256 * col : 256 * (col + 1)]
-            assert np.array_equal(np.zeros_like(part) if hidden is None else hidden, ~part)
+    starts = np.arange(0, N, block)
+    seen = np.logical_or.reduceat(np.logical_or.reduceat(wanted, starts, axis=0), starts, axis=1)
+    for row, col in np.ndindex(atlas.n_tiles(level)):
+        hidden = hidden_cells(atlas, level, row, col, atlas.tile(level, row, col).largest)
+        part = seen[256 * row : 256 * (row + 1), 256 * col : 256 * (col + 1)]
+        assert np.array_equal(np.zeros_like(part) if hidden is None else hidden, ~part)
 
 
 def test_causality_is_told_even_where_no_mask_is_looked_at(monkeypatch):
@@ -86,10 +92,10 @@ def test_causality_is_told_even_where_no_mask_is_looked_at(monkeypatch):
 
 @pytest.mark.parametrize("more", [{}, {"is_causal": True}, {"sinks": torch.ones(1, 1)}], ids=str)
 def test_glimpse_is_the_middle_row_of_every_block(more, monkeypatch):
-    monkeypatch.setattr("attention_core.atlas.glimpse.COLUMNS", 64)
+    monkeypatch.setattr("attention_core.atlas.matrix.GLIMPSED", 64)
     trace = trace_of(530, 610, **more)
     atlas, block = Atlas(trace, 0), 4
-    seen = glimpse(atlas)
+    seen = atlas.glimpse()
     assert seen.mean.shape == atlas.shape(2)
     weights = trace.weights().numpy()
     for place in (0, 60, 132):
@@ -126,30 +132,27 @@ def test_landmarks_need_a_survey():
 
 def test_passage_that_returns_is_the_strongest_place_far_away():
     n = 2048
-    trace = made_up("echo", n)
+    trace = made_up(n)
     first, again, length = passage(n)
     atlas = Atlas(trace, 0)
-    for _ in atlas.survey():
-        pass
+    list(atlas.survey())
     far = next(one for one in landmarks(atlas) if one.name == "Largest far away")
     assert again <= far.row < again + length
     assert far.column == far.row - again + first + 1  # the word that followed last time
     assert search(trace.story.key_axis.labels, trace.story.key_axis.labels[far.row])
 
 
-@pytest.mark.parametrize("head", HEADS)
-def test_made_up_heads_look_back_only_and_are_the_same_every_time(head):
-    trace = made_up(head, 300)
-    weights = trace.weights()
+def test_the_made_up_head_looks_back_only_and_is_the_same_every_time():
+    weights = made_up(300).weights()
     assert (weights.triu(1) == 0).all()
-    assert torch.equal(weights, made_up(head, 300).weights())
+    assert torch.equal(weights, made_up(300).weights())
     assert weights.sum(1) == pytest.approx(np.ones(300), rel=1e-5)
 
 
 def test_memory_is_that_of_queries_keys_and_one_number_per_row():
     atlas = Atlas(trace_of(300, 500), 0)
-    assert matrix_bytes(atlas) == 4 * 300 * 500
-    assert kept_bytes(atlas) == 4 * D * (300 + 500) + 8 * 300
+    assert atlas.matrix_bytes == 4 * 300 * 500
+    assert atlas.kept_bytes == 4 * D * (300 + 500) + 8 * 300
 
 
 def run_with(*traces):
@@ -168,3 +171,42 @@ def test_text_may_be_as_long_as_its_traces_fit():
 def test_model_that_hands_out_weights_only_gets_no_longer_text():
     weights = from_weights(torch.full((1, N, N), 1 / N), name="", note="", mechanism="")
     assert affordable_tokens(run_with(weights)) == N
+
+
+WORDPIECES = ["[CLS]", "the", "play", "##ing", "field", "Play", "s", "[SEP]"]
+BYTE_PIECES = ["The", "Ġplay", "ing", "Ġfield", "Ċ", "▁play"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "positions"),
+    [
+        (WORDPIECES, "play", [2, 5]),
+        (WORDPIECES, "PLAYING", [2]),
+        (WORDPIECES, "playing field", [2]),
+        (WORDPIECES, "field plays", [4]),
+        (WORDPIECES, "ing", [3]),
+        (WORDPIECES, "[sep]", [7]),
+        (WORDPIECES, "pitch", []),
+        (WORDPIECES, "", []),
+        (WORDPIECES, "  ", []),
+        (BYTE_PIECES, "the playing", [0]),
+        (BYTE_PIECES, "field\nplay", [3]),
+        (BYTE_PIECES, "Ġplay", [1, 5]),
+        (["aa", "a"], "a", [0, 1]),
+        (["straße"], "STRASSE", [0]),
+        ([], "a", []),
+    ],
+)
+def test_a_text_is_found_across_pieces_and_whatever_its_case(labels, text, positions):
+    assert search(labels, text) == positions
+
+
+def test_numbered_positions_are_found_by_their_number():
+    labels = [str(position) for position in range(1000)]
+    assert search(labels, "12") == [12]
+    assert search(labels, "1000") == []
+
+
+def test_a_long_text_is_searched_from_end_to_end():
+    labels = [f"Ġword{position % 1000}" for position in range(131_072)]
+    assert search(labels, "word999 word0")[:2] == [999, 1999]

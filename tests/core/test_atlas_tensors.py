@@ -1,7 +1,6 @@
 import io
 import json
 import struct
-import zipfile
 
 import numpy as np
 import pytest
@@ -10,24 +9,11 @@ from safetensors.torch import save
 from torch.nn import functional as F
 
 from attention_core import capture, load_recording
-from attention_core.atlas import (
-    FileError,
-    FileKind,
-    Names,
-    contents_of,
-    kind_of_file,
-    read_tensors,
-    trace_of_tensors,
-)
+from attention_core.atlas import FileError, FileKind, Names, contents_of, kind_of_file, read_tensors, trace_of_tensors
 from attention_core.attention.export import trace_to_npz
+from tests.bombs import member, npz
 
 QUERY, KEY, VALUE = (2, 5, 7), (2, 6, 7), (2, 6, 3)
-
-
-def npz(**arrays):
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
 
 
 def three(dtype=torch.float32, query=QUERY, key=KEY, value=VALUE):
@@ -36,8 +22,9 @@ def three(dtype=torch.float32, query=QUERY, key=KEY, value=VALUE):
     return {name: torch.randn(shape, generator=generator).to(dtype) for name, shape in shapes.items()}
 
 
-def as_numpy(tensors):
-    return {name: tensor.numpy() for name, tensor in tensors.items()}
+def arrays(**changes):
+    """Return the three as numpy's, some of them exchanged."""
+    return {name: tensor.numpy() for name, tensor in three().items()} | changes
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
@@ -53,7 +40,7 @@ def test_safetensors_of_every_float_type_come_back_as_they_are(dtype):
 def test_npz_arrays_come_back_as_they_are_from_bytes_and_from_a_path(dtype, tmp_path):
     given = three(dtype)
     path = tmp_path / "run.npz"
-    path.write_bytes(npz(**as_numpy(given)))
+    path.write_bytes(npz(**{name: tensor.numpy() for name, tensor in given.items()}))
     for source in (path, str(path), path.read_bytes()):
         assert torch.equal(read_tensors(source).key, given["key"])
 
@@ -65,21 +52,16 @@ def test_safetensors_are_read_from_a_path(tmp_path):
 
 
 def test_big_endian_and_column_ordered_arrays_are_read():
-    given = as_numpy(three())
-    given["query"] = np.asfortranarray(given["query"]).astype(">f4")
-    assert torch.equal(read_tensors(npz(**given)).query, three()["query"])
+    query = np.asfortranarray(arrays()["query"]).astype(">f4")
+    assert torch.equal(read_tensors(npz(**arrays(query=query))).query, three()["query"])
 
 
-@pytest.mark.parametrize("leading", [(), (1,)])
+@pytest.mark.parametrize("leading", [(), (1, 2)])
 def test_tensors_without_heads_and_with_a_batch_of_one_are_taken(leading):
-    shapes = ((5, 7), (6, 7), (6, 3)) if not leading else ((1, 2, 5, 7), (1, 2, 6, 7), (1, 2, 6, 3))
-    read = read_tensors(save(three(torch.float32, *shapes)))
-    heads = 2 if leading else 1
-    assert [tuple(one.shape) for one in (read.query, read.key, read.value)] == [
-        (heads, 5, 7),
-        (heads, 6, 7),
-        (heads, 6, 3),
-    ]
+    shapes = (5, 7), (6, 7), (6, 3)
+    read = read_tensors(save(three(torch.float32, *(leading + shape for shape in shapes))))
+    heads = leading[-1:] or (1,)
+    assert [one.shape for one in (read.query, read.key, read.value)] == [heads + shape for shape in shapes]
 
 
 def test_tensors_of_several_types_get_the_widest():
@@ -152,9 +134,8 @@ def test_a_trace_of_tensors_has_the_scale_the_mask_and_shared_keys():
 
 def test_labels_come_from_text_arrays_and_from_metadata():
     words = ["the", "cat", "sat", "on", "it", "."]
-    numbers = as_numpy(three())
-    assert read_tensors(npz(**numbers, tokens=np.array(words))).labels == tuple(words)
-    assert read_tensors(npz(**numbers, what=np.array(words).astype(bytes))).labels == tuple(words)
+    assert read_tensors(npz(**arrays(tokens=np.array(words)))).labels == tuple(words)
+    assert read_tensors(npz(**arrays(what=np.array(words).astype(bytes)))).labels == tuple(words)
     assert read_tensors(save(three(), {"tokens": json.dumps(words)})).labels == tuple(words)
     assert read_tensors(save(three(), {"words": " ".join(words)})).labels == tuple(words)
     assert read_tensors(save(three())).labels is None
@@ -170,14 +151,12 @@ def test_labels_go_to_the_side_that_is_as_long():
 
 
 def test_a_mask_in_the_file_is_kept_and_has_to_fit():
-    given = as_numpy(three())
     mask = np.ones((5, 6), bool)
     mask[2, 3] = False
-    assert not read_tensors(npz(**given, mask=mask)).mask[2, 3]
-    with pytest.raises(FileError, match="mask must fit 2 x 5 x 6"):
-        read_tensors(npz(**given, mask=mask.T))
-    with pytest.raises(FileError, match="mask must be bool"):
-        read_tensors(npz(**given, mask=mask.astype(np.float32)))
+    assert not read_tensors(npz(**arrays(mask=mask))).mask[2, 3]
+    for wrong, message in ((mask.T, "mask must fit 2 x 5 x 6"), (mask.astype(np.float32), "mask must be bool")):
+        with pytest.raises(FileError, match=message):
+            read_tensors(npz(**arrays(mask=wrong)))
 
 
 @pytest.mark.parametrize(
@@ -204,11 +183,11 @@ def test_tensors_that_do_not_fit_are_refused_in_words(change, message):
 
 
 def test_complex_numbers_and_bfloat16_in_npz_are_refused_in_words():
-    given = as_numpy(three())
+    key = arrays()["key"]
     with pytest.raises(FileError, match=r"'key' must hold .* got complex64"):
-        read_tensors(npz(**(given | {"key": given["key"].astype(np.complex64)})))
+        read_tensors(npz(**arrays(key=key.astype(np.complex64))))
     with pytest.raises(FileError, match=r"'key' looks like bfloat16.*safetensors"):
-        read_tensors(npz(**(given | {"key": given["key"].astype(np.float16).view("V2")})))
+        read_tensors(npz(**arrays(key=key.astype(np.float16).view("V2"))))
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
@@ -229,16 +208,6 @@ def test_a_file_over_the_bound_is_refused_before_it_is_read():
         read_tensors(npz(query=np.ones((2**18, 1), np.float32), key=np.ones((2**18, 1), np.float32)), most_bytes=2**20)
 
 
-def described(shape):
-    """Return a .npz whose array says that it has a shape for which it has no numbers."""
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": shape})
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("query.npy", header.getvalue() + b"1234")
-    return buffer.getvalue()
-
-
 def damaged(content):
     return content[:400] + bytes(byte ^ 255 for byte in content[400:440]) + content[440:]
 
@@ -248,11 +217,11 @@ def damaged(content):
     [
         (b"", "mine is empty"),
         (b"hello, this is a text", "neither a .npz nor a safetensors file"),
-        (npz(**as_numpy(three()))[:300], "mine is damaged"),
-        (damaged(npz(**as_numpy(three()))), "mine is damaged"),
+        (npz(np.savez, **arrays())[:300], "mine is damaged"),
+        (damaged(npz(np.savez, **arrays())), "mine is damaged"),
         (save(three())[:200], "mine is damaged"),
         (struct.pack("<Q", 5) + b"{abc}", "mine is damaged"),
-        (described((2**40,)), "mine is damaged.*shorter than its description"),
+        (member("query", b"1234", shape=(2**40,)), "mine is damaged.*shorter than its description"),
         (b"\x93NUMPY\x01\x00", "mine is a single array"),
         (b"\x80\x04\x95 a pickle", "mine is a pickle, which is not opened"),
         (npz(), "It holds nothing"),
@@ -268,11 +237,11 @@ def test_no_pickle_is_opened():
     torch.save(three(), checkpoint)
     with pytest.raises(FileError, match="is a pickle"):
         read_tensors(checkpoint.getvalue())
-    given = as_numpy(three())
+    objects = np.array([None, 1], dtype=object)
     with pytest.raises(FileError, match="'tokens' holds Python objects"):
-        read_tensors(npz(**given, tokens=np.array(["a", "b"], dtype=object)))
+        read_tensors(npz(**arrays(tokens=objects)))
     with pytest.raises(FileError, match=r"'key' must hold .* got object"):
-        read_tensors(npz(**(given | {"key": np.array([None, 1], dtype=object)})))
+        read_tensors(npz(**arrays(key=objects)))
 
 
 def test_a_recording_is_told_from_tensors(tmp_path):
@@ -283,7 +252,7 @@ def test_a_recording_is_told_from_tensors(tmp_path):
     assert len(load_recording(tmp_path / "run.npz")) == 1
     with pytest.raises(FileError, match="open it as a recording"):
         read_tensors((tmp_path / "run.npz").read_bytes())
-    assert kind_of_file(npz(**as_numpy(three()))) == FileKind.TENSORS
+    assert kind_of_file(npz(**arrays())) == FileKind.TENSORS
     assert kind_of_file(save(three())) == FileKind.TENSORS
     with pytest.raises(FileNotFoundError):
         kind_of_file(tmp_path / "none.npz")

@@ -6,15 +6,14 @@ from torch.testing import assert_close
 
 from attention_core import UNIFORM
 from attention_core.explain.heads import rollout
-from attention_core.models import build
 from attention_core.topics.pixels.patches import class_maps, class_rollout
 from tests.core.test_shown_code import drawing
+from tests.own_models import untrained
 
 
 @pytest.fixture(scope="module")
 def model():
-    torch.manual_seed(5)
-    return build("digit-vit").eval().requires_grad_(False)
+    return untrained("digit-vit", seed=5)
 
 
 def test_traces_are_those_of_a_class_token_and_49_patches(model):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attention_core.data.drawing import BOX, SIDE, CanvasRemark, canvases_to_images, ink_of, prepare
+from attention_core.data.mnist import load_mnist
 from attention_core.data.presets import preset_paths
 from attention_core.data.strokes import draw_paths
 
@@ -74,8 +75,6 @@ def test_picture_lies_in_zero_to_one_and_has_full_ink_somewhere():
 
 @pytest.mark.data
 def test_statistics_of_drawings_agree_with_those_of_mnists_digits(data_folder):
-    from attention_core.data.mnist import load_mnist
-
     digits = load_mnist("t10k", data_folder).images[:2000].astype(np.float32) / 255
     drawn = np.stack([prepare(canvas).image for canvas in ALL])
     theirs, ours = ([centre_of_mass(image) for image in images] for images in (digits, drawn))
@@ -88,8 +87,6 @@ def test_statistics_of_drawings_agree_with_those_of_mnists_digits(data_folder):
 
 @pytest.mark.data
 def test_preparing_an_mnist_digit_again_changes_little(data_folder):
-    from attention_core.data.mnist import load_mnist
-
     for image in load_mnist("t10k", data_folder).images[:50]:
         large = np.kron(image, np.ones((8, 8), np.uint8))  # as if somebody had drawn it on a canvas
         assert np.abs(prepare(large).image - image / 255).mean() < 0.03
@@ -150,14 +147,16 @@ def test_canvas_of_one_colour_is_empty(canvas):
         drawing.locate(np.zeros((1, 2)))
 
 
-def test_dot_is_remarked():
-    assert prepare(draw_paths([np.array([[100.0, 80.0]])], 256, 3)).remark is CanvasRemark.DOT
+SEVERAL = [path * 0.45 + [left, 60] for digit, left in ((3, 0), (5, 140)) for path in preset_paths(digit, 256)]
 
 
-def test_several_digits_side_by_side_are_remarked():
-    paths = [path * 0.45 + [0, 60] for path in preset_paths(3, 256)]
-    paths += [path * 0.45 + [140, 60] for path in preset_paths(5, 256)]
-    assert prepare(draw_paths(paths, 256, 9)).remark is CanvasRemark.SEVERAL
+@pytest.mark.parametrize(
+    ("paths", "width", "remark"),
+    [([np.array([[100.0, 80.0]])], 3, CanvasRemark.DOT), (SEVERAL, 9, CanvasRemark.SEVERAL)],
+    ids=["dot", "several digits side by side"],
+)
+def test_what_is_unusual_is_remarked(paths, width, remark):
+    assert prepare(draw_paths(paths, 256, width)).remark is remark
 
 
 @pytest.mark.parametrize("digit", range(10))
@@ -193,19 +192,22 @@ def test_locate_follows_a_stroke_into_the_picture():
     assert (values > 0.5).all()
 
 
+NO_PICTURE = "canvas must be a non-empty uint8 picture"
+
+
 @pytest.mark.parametrize(
-    "canvas",
-    [np.zeros((4, 4, 4), np.float32), np.zeros((0, 4, 4), np.uint8), np.zeros(16, np.uint8)],
-    ids=["floats", "no rows", "flat"],
+    ("canvas", "words"),
+    [
+        (np.zeros((4, 4, 4), np.float32), NO_PICTURE),
+        (np.zeros((0, 4, 4), np.uint8), NO_PICTURE),
+        (np.zeros(16, np.uint8), NO_PICTURE),
+        (np.zeros((4, 4, 2), np.uint8), "1, 3 or 4 channels, got 2"),
+    ],
+    ids=["floats", "no rows", "flat", "two channels"],
 )
-def test_what_is_no_picture_is_refused(canvas):
-    with pytest.raises(ValueError, match="canvas must be a non-empty uint8 picture"):
+def test_what_is_no_picture_is_refused(canvas, words):
+    with pytest.raises(ValueError, match=words):
         prepare(canvas)
-
-
-def test_canvas_with_two_channels_is_refused():
-    with pytest.raises(ValueError, match="1, 3 or 4 channels, got 2"):
-        prepare(np.zeros((4, 4, 2), np.uint8))
 
 
 def test_many_canvases_are_prepared_as_single_ones_are():

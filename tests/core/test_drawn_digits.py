@@ -5,8 +5,7 @@ import pytest
 
 from attention_core.data.colours import COLOURS, PEN, name_of
 from attention_core.data.drawn_digits import drawn_digits, overlapping
-from attention_core.data.scene_presets import FEWEST, HEIGHT, MOST, SCENES, random_scene, scene_strokes
-from attention_core.data.sketches import digit_strokes
+from attention_core.data.sketches import FEWEST, HEIGHT, MOST, SCENES, digit_strokes, random_scene, scene_strokes
 from attention_core.data.stroke import Stroke
 
 SIDE, PAPER = 320, "#FFFFFF"

@@ -14,7 +14,6 @@ from torch.testing import assert_close
 import attention_core
 from attention_core import attend
 from attention_core.atlas import Atlas
-from attention_core.atlas.glimpse import glimpse
 from attention_core.attention.edits import (
     EDITS,
     UNIFORM,
@@ -188,7 +187,7 @@ def test_scripts_files_tables_pages_and_the_atlas_obey(edit):
         for head in range(N_HEADS):
             atlas, weights = Atlas(trace, head), trace.weights(head)
             assert_close(torch.from_numpy(atlas.tile(0, 0, 0).mean), weights, rtol=1e-4, atol=1e-7)
-            assert_close(torch.from_numpy(glimpse(atlas).mean), weights, rtol=1e-4, atol=1e-7)
+            assert_close(torch.from_numpy(atlas.glimpse().mean), weights, rtol=1e-4, atol=1e-7)
             assert list(atlas.survey())[-1] == 1
             assert_close(torch.from_numpy(atlas.row_sums).float(), weights.sum(1), rtol=1e-4, atol=1e-7)
             assert_close(torch.from_numpy(atlas.column_sums).float(), weights.sum(0), rtol=1e-4, atol=1e-7)

@@ -2,10 +2,10 @@
 
 import gzip
 import json
-import struct
 
 import numpy as np
 import pytest
+import torch
 
 from attention_core import UNIFORM, load
 from attention_core.data.drawing import canvases_to_images
@@ -14,6 +14,9 @@ from attention_core.data.presets import preset_paths
 from attention_core.data.strokes import draw_paths
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.digits import accuracy, read_file
+from attention_core.weights import read_card
+from tests import tiny_data
+from tests.own_models import one_line
 
 MODEL = "ffn-classifier"
 COLOURS = [((0, 0, 0), (255, 255, 255)), ((240, 240, 250), (10, 10, 30)), ((200, 30, 30), (30, 60, 170))]
@@ -54,8 +57,7 @@ def test_canvases_go_through_the_pages_own_code(tmp_path, capsys, canvases):
 def test_idx_folder_is_evaluated_on_its_t10k_part(tmp_path, capsys, canvases, zipped):
     images = np.rint(canvases_to_images(canvases) * 255).astype(np.uint8)
     for name, array in (("images-idx3", images), ("labels-idx1", np.arange(10, dtype=np.uint8))):
-        header = b"\0\0\x08" + bytes([array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-        content = header + array.tobytes()
+        content = tiny_data.idx_bytes(array)
         path = tmp_path / f"t10k-{name}-ubyte{'.gz' if zipped else ''}"
         path.write_bytes(gzip.compress(content) if zipped else content)
     assert run(capsys, tmp_path)["n"] == 10
@@ -103,9 +105,7 @@ def test_arrays_that_do_not_fit_are_named_in_one_line(tmp_path, capsys, case):
     arrays, words = BAD[case]
     path = save(tmp_path / "bad.npz", **arrays)
     assert main([MODEL, str(path), "--device", "cpu"]) == 1
-    complaint = capsys.readouterr().err
-    assert complaint.startswith("error: ")
-    assert len(complaint.strip().splitlines()) == 1
+    one_line(capsys)
     with pytest.raises((DataError, ValueError), match=words):
         read_file(path)
 
@@ -130,10 +130,7 @@ def test_damaged_and_missing_files_are_named_in_one_line(tmp_path, capsys):
     assert len(names) == 10
     for name in names:
         assert main([MODEL, str(tmp_path / name), "--device", "cpu"]) == 1, name
-        complaint = capsys.readouterr().err
-        assert complaint.startswith("error: "), name
-        assert name in complaint
-        assert len(complaint.strip().splitlines()) == 1, name
+        assert name in one_line(capsys)
 
 
 def test_unknown_model_and_absent_device_are_refused(tmp_path, capsys, monkeypatch):
@@ -158,8 +155,6 @@ def test_accuracy_counts_right_answers():
             return self
 
         def __call__(self, images, edits):
-            import torch
-
             class Answer:
                 logits = torch.nn.functional.one_hot(torch.full((len(images),), 3), 10)
 
@@ -181,40 +176,33 @@ def test_the_shipped_models_read_the_presets_in_any_colour_and_size(canvases):
             assert right == 1, f"{name} reads {right:.0%} of the presets"
 
 
+def within_three_errors(name, data_folder, every, figure, edits=()):
+    """Compare the accuracy on a part of the test digits, spread over the set, with the card's; return it."""
+    digits, stated = read_file(data_folder / "mnist"), read_card(name)[figure]
+    sample = Digits(digits.images[::every], digits.labels[::every])
+    reached = accuracy(load(name, "cpu"), sample, "cpu", edits)
+    assert reached == pytest.approx(stated, abs=3 * (stated * (1 - stated) / len(sample)) ** 0.5 + 1e-3)
+    return reached
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(
     "name", ["pixel-classifier", "ffn-classifier", "pixel-notes", "pixel-notes-ink", "pixel-notes-product", "digit-vit"]
 )
 def test_cards_figures_hold_on_a_sample_of_real_digits(data_folder, name):
     """A thousand of the test digits, spread over the set: within three standard errors of the card's figure."""
-    from attention_core.weights import read_card
-
-    model, card = load(name, "cpu"), read_card(name)
-    digits = read_file(data_folder / "mnist")
-    sample = Digits(digits.images[::10], digits.labels[::10])
-    stated = card["test_accuracy"]
-    tolerance = 3 * (stated * (1 - stated) / len(sample)) ** 0.5 + 1e-3
-    assert accuracy(model, sample, "cpu") == pytest.approx(stated, abs=tolerance)
+    within_three_errors(name, data_folder, 10, "test_accuracy")
 
 
 @pytest.mark.data
 def test_attention_carries_the_answer(data_folder):
     """With uniform weights the accuracy falls by at least 20 points, and to what the card says."""
-    from attention_core.weights import read_card
-
-    model, card = load("pixel-classifier", "cpu"), read_card("pixel-classifier")
-    digits = read_file(data_folder / "mnist")
-    sample = Digits(digits.images[::40], digits.labels[::40])
-    blind = accuracy(model, sample, "cpu", UNIFORM)
-    assert blind < card["test_accuracy"] - 0.2
-    stated = card["test_accuracy_with_uniform_attention"]
-    tolerance = 3 * (stated * (1 - stated) / len(sample)) ** 0.5 + 1e-3
-    assert blind == pytest.approx(stated, abs=tolerance)
+    figure = "test_accuracy_with_uniform_attention"
+    blind = within_three_errors("pixel-classifier", data_folder, 40, figure, UNIFORM)
+    assert blind < read_card("pixel-classifier")["test_accuracy"] - 0.2
 
 
 @pytest.mark.data
 def test_goal_of_the_pixel_classifier_is_reached():
-    from attention_core.weights import read_card
-
     card = read_card("pixel-classifier")
     assert card["test_accuracy"] >= 0.99

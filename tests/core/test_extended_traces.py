@@ -8,8 +8,8 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, Axis, Story, capture
+from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.export import trace_to_npz
-from attention_core.attention.keeper import from_weights
 from attention_core.attention.pairs import ROWS_AT_ONCE
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.script import trace_to_code

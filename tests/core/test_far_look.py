@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_core.attention.keeper import from_weights
+from attention_core.attention.capture.keeper import from_weights
 from attention_core.explain.heads import FarLook, far_look
 from attention_core.explain.heads.striking import FAR
 

@@ -10,7 +10,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import trace_model
-from attention_core.attention.keeper import from_weights
+from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story

@@ -45,7 +45,7 @@ def test_it_is_the_distance_that_heads_have_from_each_other(model):
 
 
 def test_one_distance_by_hand():
-    from attention_core.attention.keeper import from_weights
+    from attention_core.attention.capture.keeper import from_weights
 
     p, q = torch.tensor([[[1.0, 0.0]]]), torch.tensor([[[0.5, 0.5]]])
     traces = [from_weights(one, name="encoder.0.self", note="", mechanism="") for one in (p, q)]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch.testing import assert_close
 
 from attention_core.attention.edits import UNIFORM, BlockKeys
 from attention_core.attention.steps import step_of
@@ -12,6 +13,7 @@ from attention_core.models import build
 from attention_core.models.digit_reader import END
 from attention_core.models.features import Layer, receptive_field
 from attention_core.models.scene_question import SCORINGS
+from tests.own_models import untrained
 
 GENERATOR = torch.Generator().manual_seed(0)
 QUESTIONS = ("how many red digits?", "which digit is left of the blue one?", "is there a 3?")
@@ -19,22 +21,19 @@ QUESTIONS = ("how many red digits?", "which digit is left of the blue one?", "is
 
 @pytest.fixture(scope="module")
 def mask():
-    torch.manual_seed(1)
-    model = build("feature-mask").eval().requires_grad_(False)
+    model = untrained("feature-mask", seed=1)
     torch.nn.init.normal_(model.query)
     return model
 
 
 @pytest.fixture(scope="module")
 def reader():
-    torch.manual_seed(2)
-    return build("digit-reader").eval().requires_grad_(False)
+    return untrained("digit-reader", seed=2)
 
 
 @pytest.fixture(scope="module")
 def answerer():
-    torch.manual_seed(3)
-    model = build("scene-question").eval().requires_grad_(False)
+    model = untrained("scene-question", seed=3)
     torch.nn.init.normal_(model.empty_key)
     return model
 
@@ -45,7 +44,7 @@ def rand(*shape):
 
 def are_shares(weights):
     assert weights.min() >= 0
-    torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+    assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
 
 
 def test_the_mask_s_trace_equals_the_forward_pass_and_its_steps_follow_from_each_other(mask):
@@ -53,19 +52,19 @@ def test_the_mask_s_trace_equals_the_forward_pass_and_its_steps_follow_from_each
     looked = mask(pictures)
     trace = mask.trace(pictures[0])
     are_shares(looked.weights)
-    torch.testing.assert_close(trace.weights()[0], looked.weights[0, 0])
+    assert_close(trace.weights()[0], looked.weights[0, 0])
     features, query = step_of(trace, "key").value(), step_of(trace, "query").value()
-    torch.testing.assert_close(step_of(trace, "scores").value(), query @ features.T)
-    torch.testing.assert_close(trace.context(), trace.weights() @ features, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(step_of(trace, "output").value()[0], looked.logits[0].softmax(-1))
-    torch.testing.assert_close(mask.classify(trace.context())[0], looked.logits[0], rtol=1e-4, atol=1e-5)
+    assert_close(step_of(trace, "scores").value(), query @ features.T)
+    assert_close(trace.context(), trace.weights() @ features, rtol=1e-4, atol=1e-5)
+    assert_close(step_of(trace, "output").value()[0], looked.logits[0].softmax(-1))
+    assert_close(mask.classify(trace.context())[0], looked.logits[0], rtol=1e-4, atol=1e-5)
     assert trace.story.key_axis.grid == mask.grid == (15, 15)
 
 
 def test_the_mask_is_a_1_x_1_convolution_with_the_query_as_its_weights(mask):
     pictures = rand(1, 60, 60)
     convolved = torch.nn.functional.conv2d(mask.features(pictures[:, None]), mask.query[None, :, None, None])
-    torch.testing.assert_close(mask.trace(pictures[0]).scores()[0], convolved.flatten(), rtol=1e-4, atol=1e-4)
+    assert_close(mask.trace(pictures[0]).scores()[0], convolved.flatten(), rtol=1e-4, atol=1e-4)
 
 
 def test_a_blocked_region_gets_nothing_and_the_network_without_attention_looks_everywhere_alike(mask):
@@ -75,8 +74,8 @@ def test_a_blocked_region_gets_nothing_and_the_network_without_attention_looks_e
     are_shares(blocked.weights())
     plain = build("feature-mean").eval().requires_grad_(False)
     torch.nn.init.normal_(plain.query)
-    torch.testing.assert_close(plain.trace(picture).weights(), torch.full((1, 225), 1 / 225))
-    torch.testing.assert_close(mask.trace(picture, UNIFORM).weights(), torch.full((1, 225), 1 / 225))
+    assert_close(plain.trace(picture).weights(), torch.full((1, 225), 1 / 225))
+    assert_close(mask.trace(picture, UNIFORM).weights(), torch.full((1, 225), 1 / 225))
 
 
 def test_reading_and_the_forward_pass_look_at_the_same_places(reader):
@@ -85,9 +84,9 @@ def test_reading_and_the_forward_pass_look_at_the_same_places(reader):
     are_shares(looked.weights)
     reading = reader.read(pictures[0])
     n = min(4, len(reading.probabilities))
-    torch.testing.assert_close(reading.trace.weights()[:n], looked.weights[0, :n])
-    torch.testing.assert_close(reading.probabilities[:n], looked.logits[0, :n].softmax(-1))
-    torch.testing.assert_close(step_of(reading.trace, "query").value(), reading.states[:-1])
+    assert_close(reading.trace.weights()[:n], looked.weights[0, :n])
+    assert_close(reading.probabilities[:n], looked.logits[0, :n].softmax(-1))
+    assert_close(step_of(reading.trace, "query").value(), reading.states[:-1])
     assert len(reading.states) == len(reading.probabilities) + 1
 
 
@@ -96,7 +95,7 @@ def test_a_look_at_the_same_picture_with_another_query_sees_other_places(reader)
     usual = reader.read(picture)
     other = reader.read(picture, start=torch.randn(128, generator=GENERATOR))
     assert not torch.allclose(usual.trace.weights()[0], other.trace.weights()[0])
-    torch.testing.assert_close(usual.trace.key, other.trace.key)
+    assert_close(usual.trace.key, other.trace.key)
 
 
 def test_a_skipped_look_hands_over_nothing(reader):
@@ -128,11 +127,9 @@ def test_the_question_s_traces_equal_the_forward_pass(answerer, scoring):
     are_shares(looked.weights)
     for place, (number, word) in enumerate(zip(numbers, words, strict=True)):
         answered = answerer.explain(picture, number, word, scoring)
-        torch.testing.assert_close(answered.probabilities, looked.logits[place].softmax(-1), rtol=1e-4, atol=1e-5)
+        assert_close(answered.probabilities, looked.logits[place].softmax(-1), rtol=1e-4, atol=1e-5)
         for look in range(2):
-            torch.testing.assert_close(
-                answered.looks[look].weights()[0], looked.weights[place, look], rtol=1e-4, atol=1e-6
-            )
+            assert_close(answered.looks[look].weights()[0], looked.weights[place, look], rtol=1e-4, atol=1e-6)
             are_shares(answered.words[look].weights())
             assert list(answered.words[look].story.key_axis.labels) == word
         assert step_of(answered.looks[1], "output").shape == (1, len(ANSWERS))
@@ -143,7 +140,7 @@ def test_padding_changes_no_answer_and_questions_do_not_see_each_other(answerer)
     pictures = rand(2, 4, 64, 64)
     together = answerer(pictures, padded(numbers[:1] * 2 + numbers[1:]), "dot").logits
     alone = answerer(pictures[:1], padded(numbers[:1]), "dot").logits
-    torch.testing.assert_close(together[:1], alone, rtol=1e-4, atol=1e-5)
+    assert_close(together[:1], alone, rtol=1e-4, atol=1e-5)
 
 
 def test_the_empty_key_s_weight_falls_as_more_regions_match(answerer):

@@ -25,6 +25,7 @@ from attention_core.topics.lookup.soft_lookup import (
 
 words = st.text("abcdefgh ", min_size=1, max_size=12).filter(str.strip)
 numbers = st.floats(-50, 50).map(lambda one: round(one, 3))
+SEEDS = st.integers(0, 999)
 
 
 def softmax(scores):
@@ -55,18 +56,7 @@ def test_embedding_is_the_hashed_count_of_runs(text):
 
 
 def test_runs_of_a_word_written_out():
-    assert ngrams("To be") == {
-        "_t": 1,
-        "to": 1,
-        "o_": 1,
-        "_to": 1,
-        "to_": 1,
-        "_b": 1,
-        "be": 1,
-        "e_": 1,
-        "_be": 1,
-        "be_": 1,
-    }
+    assert ngrams("To be") == dict.fromkeys(["_t", "to", "o_", "_to", "to_", "_b", "be", "e_", "_be", "be_"], 1)
     assert plain("  René   DESCARTES!") == "rene descartes"
     assert shared_runs("cat", "car") == ["_ca", "_c", "ca"]
 
@@ -83,12 +73,7 @@ def test_a_text_without_letters_is_a_zero_vector_and_looks_everywhere_alike():
     assert trace.context().item() == pytest.approx(3)
 
 
-@given(
-    st.lists(words, min_size=1, max_size=8),
-    st.lists(words, min_size=1, max_size=4),
-    st.floats(0.01, 3),
-    st.integers(0, 999),
-)
+@given(st.lists(words, min_size=1, max_size=8), st.lists(words, min_size=1, max_size=4), st.floats(0.01, 3), SEEDS)
 def test_soft_look_up_among_texts(keys, queries, temperature, seed):
     values = np.random.default_rng(seed).normal(size=len(keys))
     trace = soft_lookup(Records(tuple(keys), tuple(values.tolist())), queries, temperature)
@@ -99,12 +84,7 @@ def test_soft_look_up_among_texts(keys, queries, temperature, seed):
     np.testing.assert_allclose(trace.context()[:, 0].numpy(), expected @ values, atol=1e-10)
 
 
-@given(
-    st.lists(numbers, min_size=1, max_size=20),
-    st.lists(numbers, min_size=1, max_size=5),
-    st.floats(0.1, 30),
-    st.integers(0, 999),
-)
+@given(st.lists(numbers, min_size=1, max_size=20), st.lists(numbers, min_size=1, max_size=5), st.floats(0.1, 30), SEEDS)
 def test_soft_look_up_among_numbers_is_the_regression_of_nadaraya_and_watson(keys, queries, width, seed):
     values = np.random.default_rng(seed).normal(size=len(keys))
     trace = soft_lookup(Records(tuple(keys), tuple(values.tolist())), queries, width**2)
@@ -113,12 +93,8 @@ def test_soft_look_up_among_numbers_is_the_regression_of_nadaraya_and_watson(key
     np.testing.assert_allclose(trace.weights().numpy(), expected, atol=1e-10)
     np.testing.assert_allclose(trace.context()[:, 0].numpy(), expected @ values, atol=1e-10)
     np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), -0.5 * distance**2, atol=1e-10)
-    np.testing.assert_allclose(
-        step_of(trace, "scaled").value().numpy(),
-        trace.scores().numpy(),
-        atol=1e-10,
-        err_msg="the last stage is the score",
-    )
+    last = step_of(trace, "scaled").value().numpy()
+    np.testing.assert_allclose(last, trace.scores().numpy(), atol=1e-10, err_msg="the last stage is the score")
 
 
 def test_texts_as_values_come_back_as_shares_of_each_different_text():
@@ -195,15 +171,11 @@ def test_wrong_queries_and_temperatures_are_refused_in_words(queries, temperatur
 
 def test_exported_script_recomputes_the_look_up(tmp_path):
     trace = soft_lookup(Records((1.0, 2.0, 4.0), (1.0, 0.0, 5.0)), [1.4], 0.25)
-    arrays = np.load(_write(tmp_path / "trace.npz", trace_to_npz(trace)))
+    (tmp_path / "trace.npz").write_bytes(trace_to_npz(trace))
+    arrays = np.load(tmp_path / "trace.npz")
     weights = softmax(arrays["scores"][0])
     np.testing.assert_allclose(weights @ arrays["value"][0], arrays["context"][0], atol=1e-10)
     assert "nearness" in trace_to_code(trace)
-
-
-def _write(path, content):
-    path.write_bytes(content)
-    return path
 
 
 def test_records_must_be_as_many_keys_as_values():

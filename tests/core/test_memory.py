@@ -1,4 +1,4 @@
-"""What a recurrent encoder remembers: states, gates and gradient norms against torch itself."""
+"""What a recurrent encoder remembers: states, gates, gradient norms against torch itself; two that foresee a text."""
 
 import time
 
@@ -6,27 +6,29 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from attention_core.data.language_pieces import START, WINDOW, pieces
+from attention_core.models import build
 from attention_core.models.translator import Translator, TranslatorConfig
 from attention_core.topics.memory.influence import (
     DIRECTIONS,
     both_ways,
     gradient_norms,
     half_life,
-    left_after,
     reaching_the_end,
     read,
     shares,
     similar_first,
     what_is_left,
 )
+from attention_core.topics.memory.own_states import cut, foresee
 
 CELLS = ("gru", "rnn")
 IDS = torch.tensor([5, 700, 12, 4000, 12, 3])
 
 
-def small(cell, d_state=14, d_embedding=5, seed=0):
-    torch.manual_seed(seed)
-    model = Translator(TranslatorConfig("none", cell, d_embedding=d_embedding, d_state=d_state))
+def small(cell, d_embedding=5):
+    torch.manual_seed(0)
+    model = Translator(TranslatorConfig("none", cell, d_embedding=d_embedding, d_state=14))
     torch.nn.init.normal_(model.embedding.weight)
     return model.eval().requires_grad_(False)
 
@@ -123,8 +125,7 @@ def test_shares_sum_to_one_and_what_is_left_begins_with_all():
     assert_close(shares(norms).sum(1), torch.ones(3))
     assert_close(shares(norms)[2, 1].item(), 0.75)
     assert_close(what_is_left(norms)[2], torch.tensor([0.25, 0.75, 1.0]))
-    assert_close(left_after(norms), torch.tensor([1.0, 0.5, 0.25]))
-    assert_close(left_after(norms, 1), torch.tensor([1.0, 0.75]))
+    assert_close(what_is_left(norms)[:, 0], torch.tensor([1.0, 0.5, 0.25]))
 
 
 def test_half_life_lies_on_the_line_between_two_words():
@@ -163,3 +164,35 @@ def test_norms_at_the_end_are_the_row_of_the_state_in_which_the_reading_ends(cel
     every = gradient_norms(model, IDS, direction, word_of)
     ends = every[-1:] if direction == "forward" else every[:1]
     assert_close(gradient_norms(model, IDS, direction, word_of, at_end=True), ends)
+
+
+def untrained(name):
+    torch.manual_seed(1)
+    return build(name).eval().requires_grad_(False)
+
+
+def test_text_is_cut_into_pieces_and_bounded():
+    given = cut("  Tom ate.  ")
+    assert given.labels[0] == START
+    assert "".join(given.labels[1:]).strip() == "Tom ate."
+    assert given.left_out == 0
+    long = cut("Tom ate an apple. " * 100)
+    assert (len(long.ids), len(long.labels)) == (WINDOW, WINDOW)
+    assert long.left_out == len(pieces().encode(("Tom ate an apple. " * 100).strip()).ids) - WINDOW
+    assert len(cut("").ids) == 1
+
+
+def test_both_foresee_every_piece_from_those_before_it():
+    models = untrained("language-recurrent"), untrained("language-recurrent-alone")
+    given = cut("Tom ate an apple. Tom ate")
+    told = foresee(*models, given)
+    for model, probabilities, likeliest in zip(models, told.probabilities, told.likeliest, strict=True):
+        whole = model(torch.tensor([given.ids])).logits[0].softmax(-1)
+        for place, piece in enumerate(given.ids[1:]):
+            assert_close(float(probabilities[place]), float(whole[place, piece]))
+        assert len(likeliest) == len(given.ids)
+        assert [value for _, value in likeliest[2]] == sorted((value for _, value in likeliest[2]), reverse=True)
+        assert_close(likeliest[2][0][1], float(whole[2].max()))
+    weights = told.trace.weights()
+    assert_close(weights.triu(), torch.zeros_like(weights))  # no state sees itself or what is to come
+    assert_close(weights[1:].sum(1), torch.ones(len(given.ids) - 1))

@@ -1,17 +1,12 @@
 """IDX files: read plain and gzipped, and every way in which they can be wrong said in one clear sentence."""
 
 import gzip
-import struct
 
 import numpy as np
 import pytest
 
 from attention_core.data.mnist import DataError, data_folder, load_mnist, read_digits, read_idx
-
-
-def idx_bytes(array: np.ndarray) -> bytes:
-    return b"\0\0\x08" + bytes([array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
-
+from tests.tiny_data import idx_bytes
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (3, 28, 28), dtype=np.uint8)
 LABELS = np.array([4, 0, 9], np.uint8)
@@ -59,26 +54,20 @@ def test_damaged_file_is_named_with_its_damage(tmp_path, content, words, ending)
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("n_bytes", [5, 200, -3])
-def test_gzip_cut_short_is_said_to_be_cut_short(tmp_path, n_bytes):
-    path = tmp_path / "images.gz"
-    path.write_bytes(gzip.compress(idx_bytes(IMAGES))[:n_bytes])
-    with pytest.raises(DataError, match="cut short or not gzipped"):
-        read_idx(path)
+ZIPPED, PLAINER = gzip.compress(idx_bytes(IMAGES)), gzip.compress(idx_bytes(IMAGES // 200))
 
 
-@pytest.mark.parametrize("place", [12, 30, 60, 90])
-def test_gzip_with_damaged_bytes_is_refused(tmp_path, place):
-    content = bytearray(gzip.compress(idx_bytes(IMAGES // 200)))
-    content[place : place + 8] = b"\xff" * 8
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        *[(ZIPPED[:n_bytes], "cut short or not gzipped") for n_bytes in (5, 200, -3)],
+        *[(PLAINER[:place] + b"\xff" * 8 + PLAINER[place + 8 :], r"images\.gz") for place in (12, 30, 60, 90)],
+        (idx_bytes(IMAGES), "not gzipped"),
+    ],
+)
+def test_damaged_gzip_is_refused(tmp_path, content, words):
     (tmp_path / "images.gz").write_bytes(content)
-    with pytest.raises(DataError, match=r"images\.gz"):
-        read_idx(tmp_path / "images.gz")
-
-
-def test_file_that_is_not_gzipped_despite_its_name_is_refused(tmp_path):
-    (tmp_path / "images.gz").write_bytes(idx_bytes(IMAGES))
-    with pytest.raises(DataError, match="not gzipped"):
+    with pytest.raises(DataError, match=words):
         read_idx(tmp_path / "images.gz")
 
 

@@ -446,7 +446,8 @@ def test_what_a_model_cannot_do_with_an_input_is_told_as_such(models, caplog):
 
 @pytest.mark.parametrize("error", [IndexError, KeyError, RuntimeError, ValueError])
 @pytest.mark.parametrize(
-    "place", ["attention.keeper.Keeper.trace", "hub.tracing.bypassing.Entries.enter", "hub.tracing.running.named"]
+    "place",
+    ["attention.capture.keeper.Keeper.trace", "hub.tracing.bypassing.Entries.enter", "hub.tracing.running.named"],
 )
 def test_a_fault_of_our_own_is_not_put_down_to_the_input(models, monkeypatch, caplog, place, error):
     def fails(*args, **more):

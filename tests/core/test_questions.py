@@ -76,6 +76,7 @@ EVERY = [
     *[Question(Kind.COLOUR_OF_DIGIT, digit=digit) for digit in DIGITS],
     Question(Kind.COUNT),
     *[Question(kind, digit="1") for kind in (Kind.COUNT, Kind.EXISTS)],
+    *[Question(kind, colour="grey") for kind in (Kind.COUNT, Kind.EXISTS)],
     *[Question(kind, digit="3", colour="pink") for kind in (Kind.COUNT, Kind.EXISTS)],
     *[
         Question(kind, relation=relation, digit=digit, colour=colour)

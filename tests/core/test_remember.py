@@ -8,20 +8,13 @@ import torch
 
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_of, read_forgetting
 from attention_core.models import MODELS
-from attention_core.models.translator import Translator, TranslatorConfig
 from attention_core.topics.memory.influence import both_ways
 from attention_core.topics.memory.overview import MEASURES, norms_table, remember
 from attention_core.topics.translate.lengths import TRANSLATORS, bleu_by_length
 from attention_core.topics.translate.translation import read_source
+from tests.core.test_memory import small
 
 SENTENCE = "The xylophone player left."
-
-
-def small(cell, d_embedding=5):
-    torch.manual_seed(0)
-    model = Translator(TranslatorConfig("none", cell, d_embedding=d_embedding, d_state=14))
-    torch.nn.init.normal_(model.embedding.weight)
-    return model.eval().requires_grad_(False)
 
 
 @pytest.fixture(scope="module")

@@ -7,19 +7,9 @@ from torch.testing import assert_close
 
 from attention_core.attention.edits import BlockKeys
 from attention_core.attention.steps import step_of
+from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
-from attention_core.data.scene_captions import (
-    END,
-    START,
-    WORDS,
-    is_right,
-    numbers_of,
-    places_of,
-    sentence,
-    tell,
-    words_of,
-)
 from attention_core.data.scene_questions import Item, items_of
 from attention_core.data.scenes import Drawings, drawing_scenes, glyphs_of
 from attention_core.evaluate.looking import evaluate_telling
@@ -63,11 +53,11 @@ def glyphs():
     ],
 )
 def test_a_drawing_is_told_in_one_way_which_is_right(items, text):
-    told = tell(items)
-    assert sentence(told.words) == text
-    assert is_right(told.words, items)
-    assert places_of(told.words, items) == (told.places if items else ())
-    assert words_of([START, *numbers_of(told.words), END, 5]) == told.words
+    told = captions.tell(items)
+    assert captions.sentence(told.words) == text
+    assert captions.is_right(told.words, items)
+    assert captions.places_of(told.words, items) == (told.places if items else ())
+    assert captions.words_of([captions.START, *captions.numbers_of(told.words), captions.END, 5]) == told.words
 
 
 def said(text):
@@ -96,21 +86,21 @@ def said(text):
 )
 def test_a_sentence_is_right_if_it_is_true_and_leaves_nothing_out(text, right):
     words = tuple(word.replace("_", " ") for word in said(text))
-    assert is_right(words, [THREE, SEVEN, *ONES]) is right
+    assert captions.is_right(words, [THREE, SEVEN, *ONES]) is right
 
 
 def test_an_empty_drawing_is_told_as_nothing():
-    assert is_right(("nothing",), [])
-    assert not is_right(("a", "red", "3"), [])
+    assert captions.is_right(("nothing",), [])
+    assert not captions.is_right(("a", "red", "3"), [])
 
 
 def test_random_drawings_are_told_rightly_in_known_words():
     drawings = drawing_scenes(glyphs(), 60, torch.Generator().manual_seed(5))
     for number in range(60):
         items = items_of(drawings, number)
-        told = tell(items)
-        assert set(told.words) <= set(WORDS)
-        assert is_right(told.words, items)
+        told = captions.tell(items)
+        assert set(told.words) <= set(captions.WORDS)
+        assert captions.is_right(told.words, items)
         assert {place for places in told.places for place in places} == set(range(len(items)))
 
 
@@ -130,10 +120,10 @@ def test_the_trace_equals_the_forward_pass_and_its_steps_follow_from_each_other(
 def test_words_given_are_those_fed_back(model):
     picture = torch.rand(1, 4, 64, 64, generator=GENERATOR)
     own = model(picture).logits
-    fed = [START] * model.config.n_glances + own[0, model.config.n_glances - 1 :].argmax(-1).tolist()
+    fed = [captions.START] * model.config.n_glances + own[0, model.config.n_glances - 1 :].argmax(-1).tolist()
     given = model(picture, torch.tensor([fed[:8]])).logits
     assert_close(given, own[:, :8])
-    fed[3] = (fed[3] + 1) % len(WORDS)
+    fed[3] = (fed[3] + 1) % len(captions.WORDS)
     assert not torch.allclose(model(picture, torch.tensor([fed[:8]])).logits[:, 3:], own[:, 3:8])
 
 
@@ -160,12 +150,12 @@ def test_the_encoder_is_that_of_the_question_model_and_never_trains(model):
 
 
 def test_it_is_taught_each_word_after_the_one_before_and_then_the_end():
-    told = [tell([THREE]), tell([THREE, SEVEN])]
+    told = [captions.tell([THREE]), captions.tell([THREE, SEVEN])]
     before, after = words_to_say(told, 2)
-    numbers = numbers_of(told[1].words)
-    assert before[1].tolist() == [START, START, *numbers]
-    assert after[1].tolist() == [*numbers, END]
-    assert after[0].tolist() == [*numbers[:3], END, -1, -1, -1, -1]
+    numbers = captions.numbers_of(told[1].words)
+    assert before[1].tolist() == [captions.START, captions.START, *numbers]
+    assert after[1].tolist() == [*numbers, captions.END]
+    assert after[0].tolist() == [*numbers[:3], captions.END, -1, -1, -1, -1]
     assert before.shape[1] == after.shape[1] + 1
 
 
@@ -173,7 +163,7 @@ def test_looks_are_nudged_to_the_digits_being_told():
     boxes = torch.tensor([[[0.0, 0.0, 16.0, 16.0], [32.0, 32.0, 48.0, 64.0]]])
     labels = torch.tensor([[3, 5]])
     drawings = Drawings(torch.zeros(1, 64, 64), torch.zeros(1, 3, 64, 64), labels, labels, boxes)
-    told = [tell(items_of(drawings, 0))]
+    told = [captions.tell(items_of(drawings, 0))]
     where = told_of(drawings, told, (4, 4))
     assert where.shape == (1, 1 + len(told[0].words), 2, 16)
     assert where[0, 0, 0].nonzero().flatten().tolist() == [0]
@@ -192,11 +182,11 @@ class Perfect:
 
     def __call__(self, pictures, edits=None):
         n, most = len(pictures), 26
-        logits, weights = torch.zeros(n, most, len(WORDS) + 2), torch.zeros(n, most, 257)
-        logits[:, :, END] = 0.5
+        logits, weights = torch.zeros(n, most, len(captions.WORDS) + 2), torch.zeros(n, most, 257)
+        logits[:, :, captions.END] = 0.5
         for number in range(n):
-            told = tell(items_of(self.drawings, number))
-            for look, (word, places) in enumerate(zip(numbers_of(told.words), told.places, strict=True), 1):
+            told = captions.tell(items_of(self.drawings, number))
+            for look, (word, places) in enumerate(zip(captions.numbers_of(told.words), told.places, strict=True), 1):
                 logits[number, look, word] = 1
                 if places:
                     top, left, bottom, right = (self.drawings.boxes[number, places[0]] / 4).tolist()

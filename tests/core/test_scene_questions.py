@@ -8,22 +8,10 @@ import torch
 
 from attention_core.data.mnist import Digits
 from attention_core.data.question_reading import answer_word, parse, words_of
-from attention_core.data.questions import (
-    ANSWERS,
-    COLOURS,
-    DIGITS,
-    NOTHING,
-    PLACES,
-    RELATIONS,
-    UNKNOWN,
-    Kind,
-    Question,
-    numbers_of,
-    padded,
-    write,
-)
+from attention_core.data.questions import ANSWERS, NOTHING, UNKNOWN, Kind, Question, numbers_of, padded, write
 from attention_core.data.scene_questions import Item, answer, ask, ask_something, items_of
 from attention_core.data.scenes import drawing_scenes, glyphs_of
+from tests.core.test_questions import EVERY
 
 SCENE = [
     Item("7", "red", 0.2, 0.2),
@@ -77,15 +65,7 @@ def test_what_people_could_dispute_is_not_asked(question):
 
 def test_every_question_that_can_be_written_is_read_back_as_it_was_meant():
     rng = random.Random(0)
-    meant = [Question(kind, place=place) for kind in (Kind.DIGIT_AT, Kind.COLOUR_AT) for place in PLACES]
-    meant += [Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in COLOURS]
-    meant += [Question(Kind.COLOUR_OF_DIGIT, digit=digit) for digit in DIGITS]
-    for kind in (Kind.DIGIT_BESIDE, Kind.COLOUR_BESIDE):
-        meant += [Question(kind, relation=relation, colour="blue") for relation in RELATIONS]
-        meant += [Question(kind, relation=relation, digit="1") for relation in RELATIONS]
-    for kind in (Kind.COUNT, Kind.EXISTS):
-        meant += [Question(kind, digit="1"), Question(kind, colour="grey"), Question(kind, digit="6", colour="red")]
-    for question in [*meant, Question(Kind.COUNT)]:
+    for question in EVERY:
         for _ in range(12):
             text = write(question, rng)
             assert parse(text) == question, text

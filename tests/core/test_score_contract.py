@@ -19,8 +19,9 @@ from attention_core.attention.types import Axis, Story
 from attention_core.explain.arithmetic import cell_formula
 from attention_core.models import load
 from attention_core.topics.scoring.compare import compare, score_field
-from attention_core.topics.vectors import Mode, Problem, Settings, find_faults, trace_of
+from attention_core.topics.vectors import Mode, Problem, Settings, trace_of
 from attention_core.topics.vectors.cells import cell_arithmetic
+from attention_core.topics.vectors.problem import find_faults
 from attention_core.topics.vectors.tables import read_npz, write_npz
 from tests.city_block import CityBlock
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import partial
 
 import pytest
 import torch
@@ -10,11 +11,13 @@ from torch.testing import assert_close
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import BlockKeys
 from attention_core.attention.steps import step_of
+from attention_core.data import review_pieces
 from attention_core.data.mnist import DataError
 from attention_core.data.polarity import read_reviews, split_reviews
 from attention_core.data.review_pieces import N_COLUMNS, PAD, UNKNOWN, frequent_words, review_words
 from attention_core.data.review_presets import BANK, PRESETS
 from attention_core.evaluate.__main__ import main as evaluate
+from attention_core.evaluate.sentences import figures
 from attention_core.models import build, load
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, hide_words
 from attention_core.topics.matter.sentences import (
@@ -31,10 +34,10 @@ from attention_core.topics.matter.sentences import (
     weights_of,
 )
 from attention_core.topics.matter.word_space import nearest_words, neighbours_in_place, usual_weights
-from attention_core.train.__main__ import main as train
-from attention_core.train.sentiment import epoch_of_batches, log_ratios
+from attention_core.train.sentiment import SentimentTask, epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights
-from tests import tiny_data
+from tests import own_models, tiny_data
+from tests.own_models import one_line, run_training, same, stop_and_resume
 
 NAMES = ("sentence-attention", "sentence-mean", "sentence-two-phase")
 LINES = "1\ta fine film .\n0\ta dull film .\n1\tfunny and warm .\n0\tslow and silly .\n"
@@ -53,9 +56,7 @@ def attention():
     return load("sentence-attention", "cpu")
 
 
-def untrained(name):
-    torch.manual_seed(3)
-    return build(name).eval().requires_grad_(False)
+untrained = partial(own_models.untrained, seed=3)
 
 
 def test_plain_and_gzipped_files_say_the_same(tmp_path):
@@ -285,44 +286,33 @@ def test_every_sentence_is_met_once_an_epoch():
     assert max(map(len, batches)) == 256
 
 
-def small_training(name, file, folder, *more):
-    folders = ["--checkpoints", str(folder / "checkpoints"), "--weights", str(folder / "weights")]
-    return train([name, "--data", str(file), "--device", "cpu", *folders, *more])
+@pytest.fixture
+def run(file, tmp_path, capsys):
+    """Train a model for some batches (35 make an epoch); returns exit code, standard error, folder of the weights."""
+
+    def train(*more, name="sentence-mean", to="weights"):
+        return run_training(tmp_path, capsys, name, file, 2 / 35, *more, to=to)
+
+    return train
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_training_writes_weights_and_an_honest_card(name, file, tmp_path):
-    assert small_training(name, file, tmp_path, "--epochs", "0.05") == 0
-    card = read_card(name, tmp_path / "weights")
+def test_training_writes_weights_and_an_honest_card(name, run):
+    code, _, folder = run(name=name)
+    assert code == 0
+    card = read_card(name, folder)
     assert card["training_sentences"] + card["development_sentences"] == 120
     assert 0 <= card["development_accuracy"] <= 1
-    assert {tensor.dtype for tensor in read_weights(name, tmp_path / "weights").values()} == {torch.float16}
-    load(name, "cpu", tmp_path / "weights")
+    assert {tensor.dtype for tensor in read_weights(name, folder).values()} == {torch.float16}
+    load(name, "cpu", folder)
 
 
-def test_resumed_training_gives_the_weights_of_one_never_stopped(file, tmp_path, monkeypatch):
-    from attention_core.train import loop
-
-    assert small_training("sentence-mean", file, tmp_path / "whole", "--epochs", "0.06") == 0
-    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", 0)
-    monkeypatch.setattr(loop, "_finish", lambda *_: tmp_path / "stopped.safetensors")
-    saved = loop._save
-    calls = []
-
-    def stop_after_two(*arguments):
-        saved(*arguments)
-        calls.append(1)
-        if len(calls) == 2:
-            raise ValueError("stopped")
-
-    monkeypatch.setattr(loop, "_save", stop_after_two)
-    assert small_training("sentence-mean", file, tmp_path / "parts", "--epochs", "0.06") == 1
-    monkeypatch.undo()
-    assert small_training("sentence-mean", file, tmp_path / "parts", "--epochs", "0.06", "--resume") == 0
-    whole, parts = (read_weights("sentence-mean", tmp_path / name / "weights") for name in ("whole", "parts"))
-    assert whole.keys() == parts.keys()
-    for name, tensor in whole.items():
-        assert torch.equal(tensor, parts[name]), name
+def test_resumed_training_gives_the_weights_of_one_never_stopped(run, monkeypatch):
+    _, _, whole = run(to="whole")
+    met, (code, _, resumed) = stop_and_resume(run, monkeypatch, SentimentTask, 2)
+    assert code == 0
+    assert met == [0, 1, 1]
+    assert same("sentence-mean", whole, resumed)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -344,17 +334,12 @@ def test_evaluating_what_cannot_be_evaluated_is_one_clear_line(tmp_path, capsys)
     bad.write_text("1\tfine\n7\tseven\n")
     for path, words in ((bad, "line 2"), (tmp_path, "is a folder"), (tmp_path / "none", "No review sentences")):
         assert evaluate(["sentence-attention", str(path), "--device", "cpu"]) == 1
-        error = capsys.readouterr().err
-        assert error.startswith("error: ")
-        assert words in error
-        assert error.count("\n") == 1
+        assert words in one_line(capsys)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", NAMES)
 def test_committed_model_reaches_the_figure_on_its_card(name, data_folder):
-    from attention_core.evaluate.sentences import figures
-
     card, development = read_card(name), split_reviews(read_reviews(data_folder)).development
     own = figures(load(name, "cpu"), development)
     assert own["n"] == card["development_sentences"]
@@ -400,12 +385,9 @@ def test_common_words_draw_less_than_their_share_and_telling_ones_more():
 
 
 def test_a_missing_vocabulary_is_told(tmp_path, monkeypatch):
-    from attention_core.data import review_pieces
-
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
-    monkeypatch.setattr(review_pieces, "_vocabulary", review_pieces._vocabulary.__wrapped__)
-    monkeypatch.setattr(review_pieces, "_cut_word", review_pieces._cut_word.__wrapped__)
-    monkeypatch.setattr(review_pieces, "_lists", review_pieces._lists.__wrapped__)
+    for name in ("_vocabulary", "_cut_word", "_lists"):
+        monkeypatch.setattr(review_pieces, name, getattr(review_pieces, name).__wrapped__)
     with pytest.raises(WeightsError, match="No word list"):
         review_pieces.pieces_of(["film"])
     with pytest.raises(WeightsError, match="No vocabulary"):

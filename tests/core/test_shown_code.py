@@ -26,7 +26,7 @@ from attention_core import (
     capture,
     load,
 )
-from attention_core.attention.keeper import Keeper, from_weights
+from attention_core.attention.capture.keeper import Keeper, from_weights
 from attention_core.attention.recording import load_recording
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import steps_of
@@ -44,17 +44,9 @@ from attention_core.topics.lookup.soft_lookup import soft_lookup
 from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.scoring.compare import compare
 from attention_core.topics.translate.translation import explain, explain_layers, read_source, translation_of
-from attention_core.topics.vectors import (
-    MASKS,
-    PRESETS,
-    SCALES,
-    SIZES,
-    Mode,
-    Problem,
-    Settings,
-    find_faults,
-    trace_of,
-)
+from attention_core.topics.vectors import PRESETS, Mode, Problem, Settings, trace_of
+from attention_core.topics.vectors.presets import SIZES
+from attention_core.topics.vectors.problem import MASKS, SCALES, find_faults
 
 TOOLS = {"torch": torch, "F": F, "normalize": normalize}
 MOST_LINES, LONGEST = 3, 110

@@ -1,6 +1,6 @@
 """The training command on tiny made-up data: the seed decides, a stopped run goes on exactly, errors are clear."""
 
-import json
+from functools import partial
 
 import pytest
 import torch
@@ -10,6 +10,7 @@ from attention_core.train import RECIPES, digits, loop
 from attention_core.train.__main__ import main
 from attention_core.weights import read_card, read_weights, write_weights
 from tests import tiny_data
+from tests.own_models import run_training, same, stop_and_resume
 
 FFN, PIXELS, NOTES = "ffn-classifier", "pixel-classifier", "pixel-notes"
 
@@ -35,53 +36,32 @@ def small(monkeypatch):
 def run(data, tmp_path, capsys):
     """Train 8 batches (780 make an epoch); returns exit code, standard error, folder of the weights."""
 
-    def train(name=FFN, *more, to="weights", epochs=8 / 780, seed=0, folder=data):
-        weights = tmp_path / to
-        options = ["--epochs", str(epochs), "--seed", str(seed), "--device", "cpu", "--data", str(folder)]
-        places = ["--weights", str(weights), "--checkpoints", str(tmp_path / f"{to}-checkpoints")]
-        return main([name, *options, *places, *more]), capsys.readouterr().err, weights
+    def train(*more, name=FFN, to="weights", epochs=8 / 780, seed=0, folder=data):
+        return run_training(tmp_path, capsys, name, folder, epochs, "--seed", str(seed), *more, to=to)
 
     return train
 
 
-def same(name, first, second):
-    one, other = read_weights(name, first), read_weights(name, second)
-    assert one.keys() == other.keys()
-    return all(torch.equal(one[key], other[key]) for key in one)
-
-
 @pytest.mark.parametrize("name", [FFN, PIXELS, NOTES])
 def test_same_seed_gives_the_same_result_and_another_seed_another(run, name):
-    folders = [run(name, to=to, epochs=3 / 780, seed=seed)[2] for to, seed in (("a", 7), ("b", 7), ("c", 8))]
+    folders = [run(name=name, to=to, epochs=3 / 780, seed=seed)[2] for to, seed in (("a", 7), ("b", 7), ("c", 8))]
     assert same(name, folders[0], folders[1])
     assert not same(name, folders[0], folders[2])
 
 
 @pytest.mark.parametrize("name", [FFN, PIXELS, NOTES])
 def test_stopped_and_resumed_run_equals_the_uninterrupted_one_exactly(run, monkeypatch, name):
-    _, _, whole = run(name, to="whole")
-    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)  # a checkpoint after every batch
-    original, batches = digits.DigitTask.loss, []
-
-    def stopping(task, model, moment, generator):
-        batches.append(moment)
-        if len(batches) == 6:
-            raise KeyboardInterrupt
-        return original(task, model, moment, generator)
-
-    monkeypatch.setattr(digits.DigitTask, "loss", stopping)
-    with pytest.raises(KeyboardInterrupt):
-        run(name, to="stopped")
-    code, _, resumed = run(name, "--resume", to="stopped")
+    _, _, whole = run(name=name, to="whole")
+    met, (code, _, resumed) = stop_and_resume(partial(run, name=name), monkeypatch, digits.DigitTask, 6)
     assert code == 0
-    assert len(batches) == 6 + 3  # five were done; the sixth is done again
+    assert len(met) == 6 + 3  # five were done; the sixth is done again
     assert same(name, whole, resumed)
     if name != FFN:
         assert same(f"{name}.snapshots", whole, resumed)
 
 
 def test_eight_snapshots_of_the_attention_are_kept_from_untrained_to_trained(run):
-    _, _, folder = run(PIXELS)
+    _, _, folder = run(name=PIXELS)
     snapshots, final = read_weights(f"{PIXELS}.snapshots", folder), read_weights(PIXELS, folder)
     steps = [int(snapshots[f"{number}.step"]) for number in range(8)]
     assert steps[0] == 0
@@ -95,7 +75,7 @@ def test_eight_snapshots_of_the_attention_are_kept_from_untrained_to_trained(run
 
 
 def test_snapshots_of_the_plain_layer_hold_all_before_the_feed_forward_network(run):
-    _, _, folder = run(NOTES)
+    _, _, folder = run(name=NOTES)
     snapshots, final = read_weights(f"{NOTES}.snapshots", folder), read_weights(NOTES, folder)
     kept = {name.removeprefix("7.") for name in snapshots if name.startswith("7.") and name != "7.step"}
     assert kept == {name for name in final if not name.startswith("classify.")}
@@ -105,7 +85,7 @@ def test_snapshots_of_the_plain_layer_hold_all_before_the_feed_forward_network(r
 
 
 def test_card_says_what_was_trained_how_and_how_well(run):
-    _, _, folder = run(PIXELS, seed=3)
+    _, _, folder = run(name=PIXELS, seed=3)
     card = read_card(PIXELS, folder)
     assert (card["seed"], card["batches"], card["name"]) == (3, 8, PIXELS)
     for figure in ("test_accuracy", "held_out_stroke_accuracy", "test_accuracy_with_uniform_attention"):
@@ -116,11 +96,9 @@ def test_card_says_what_was_trained_how_and_how_well(run):
 
 
 def test_training_lowers_the_loss(run):
-    losses = []
-    for epochs in (1 / 780, 150 / 780):
-        _, _, folder = run(to=f"e{epochs:.3f}", epochs=epochs)
-        losses.append(json.loads((folder / f"{FFN}.json").read_text())["final_training_loss"])
-    assert losses[1] < losses[0]
+    folders = [run(to=f"e{n_batches}", epochs=n_batches / 780)[2] for n_batches in (1, 150)]
+    short, long = (read_card(FFN, folder)["final_training_loss"] for folder in folders)
+    assert long < short
 
 
 def test_init_starts_from_committed_weights(run, monkeypatch, tmp_path):
@@ -130,63 +108,51 @@ def test_init_starts_from_committed_weights(run, monkeypatch, tmp_path):
     write_weights(FFN, model.state_dict(), {}, start)
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(start))
     monkeypatch.setattr(loop, "learning_rate", lambda *_: 0.0)
-    code, _, folder = run(FFN, "--init", FFN, to="warm")
+    code, _, folder = run("--init", FFN, to="warm")
     assert code == 0
     assert same(FFN, start, folder)  # at a rate of zero nothing but the start is left
 
 
+def complaint(told):
+    """The user's error, of what a run returns: nothing but progress bars comes before it, and no traceback."""
+    code, errors, _ = told
+    assert code == 1
+    assert "Traceback" not in errors
+    return errors.replace("\r", "\n").strip().splitlines()[-1]
+
+
 def test_init_with_another_models_weights_is_refused(run):
-    code, complaint, _ = run(FFN, "--init", PIXELS)
-    assert code == 1
-    assert "error: " in complaint
+    assert complaint(run("--init", PIXELS)).startswith("error: ")
 
 
-def test_resume_without_a_checkpoint_is_refused_in_one_line(run):
-    code, complaint, folder = run(FFN, "--resume")
-    assert code == 1
-    assert last_line(complaint).startswith("error: Nothing to resume")
-    assert not folder.exists()
+def test_resume_without_a_checkpoint_is_refused_in_one_line(run, tmp_path):
+    assert complaint(run("--resume")).startswith("error: Nothing to resume")
+    assert not (tmp_path / "weights").exists()
 
 
 def test_damaged_checkpoint_is_refused_in_one_line(run, tmp_path):
-    run(FFN, to="first")
+    run(to="first")
     path = tmp_path / "first-checkpoints" / f"{FFN}.pt"
     path.write_bytes(path.read_bytes()[:1000])
-    code, complaint, _ = run(FFN, "--resume", to="first")
-    assert code == 1
-    assert "is damaged" in last_line(complaint)
+    assert "is damaged" in complaint(run("--resume", to="first"))
 
 
 def test_missing_data_is_told_in_one_line(run, tmp_path):
-    code, complaint, folder = run(folder=tmp_path / "nowhere")
-    assert code == 1
-    assert "--data" in last_line(complaint)
-    assert not folder.exists()
+    assert "--data" in complaint(run(folder=tmp_path / "nowhere"))
+    assert not (tmp_path / "weights").exists()
 
 
-def test_missing_strokes_are_told_in_one_line(run, data, tmp_path):
+@pytest.mark.parametrize(("n_bytes", "words"), [(None, "pendigits"), (-5, "cut short")])
+def test_missing_strokes_and_data_cut_short_are_told_in_one_line(run, data, tmp_path, n_bytes, words):
     for path in data.glob("*ubyte"):
-        (tmp_path / path.name).symlink_to(path)
-    code, complaint, _ = run(folder=tmp_path)
-    assert code == 1
-    assert "pendigits" in last_line(complaint)
-
-
-def test_data_cut_short_is_told_in_one_line(run, data, tmp_path):
-    for path in data.glob("*ubyte"):
-        (tmp_path / path.name).write_bytes(path.read_bytes()[:-5])
-    code, complaint, _ = run(folder=tmp_path)
-    assert code == 1
-    assert "cut short" in last_line(complaint)
+        (tmp_path / path.name).write_bytes(path.read_bytes()[:n_bytes])
+    assert words in complaint(run(folder=tmp_path))
 
 
 def test_cuda_without_a_gpu_is_told_in_one_line(run, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    code, complaint, _ = run(FFN, "--device", "cuda")
-    assert code == 1
-    assert last_line(complaint) == (
-        "error: No cuda device on this machine. Use --device cpu, or auto to take the best there is."
-    )
+    told = "error: No cuda device on this machine. Use --device cpu, or auto to take the best there is."
+    assert complaint(run("--device", "cuda")) == told
 
 
 def test_unknown_model_is_refused_with_the_list(capsys):
@@ -207,9 +173,3 @@ def test_learning_rate_warms_up_and_comes_down():
     assert max(rates) == pytest.approx(1, abs=0.05)
     assert rates[-1] == pytest.approx(0.02, abs=0.01)
     assert rates.index(max(rates)) <= 200
-
-
-def last_line(complaint: str) -> str:
-    """The user's error: nothing but progress bars comes before it, and no traceback."""
-    assert "Traceback" not in complaint
-    return complaint.replace("\r", "\n").strip().splitlines()[-1]

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from functools import partial
 
 import pytest
 import torch
@@ -13,11 +14,11 @@ from attention_core.data.tatoeba import LONGEST, SHORTEST, read_pairs, split_pai
 from attention_core.evaluate.__main__ import main as evaluate
 from attention_core.evaluate.translation import bleu, group_references
 from attention_core.models import MODELS, Transformer, TransformerConfig, Translator, TranslatorConfig
-from attention_core.train import loop, translation
-from attention_core.train.__main__ import main
+from attention_core.train import translation
 from attention_core.train.translation import Batch, epoch_of_batches, smoothed_cross_entropy, training_pairs
 from attention_core.weights import read_card, read_weights
 from tests import tiny_data
+from tests.own_models import run_training, same, stop_and_resume
 
 NAME = "translator-additive"
 
@@ -46,36 +47,17 @@ def run(pairs_file, tmp_path, capsys):
     """Train a few batches (1285 make an epoch); returns the exit code, standard error, the folder of the weights."""
 
     def train(*more, name=NAME, to="weights", batches=6):
-        folder = tmp_path / to
-        options = ["--epochs", str(batches / 1285), "--device", "cpu", "--data", str(pairs_file)]
-        places = ["--weights", str(folder), "--checkpoints", str(tmp_path / f"{to}-checkpoints")]
-        return main([name, *options, *places, *more]), capsys.readouterr().err, folder
+        return run_training(tmp_path, capsys, name, pairs_file, batches / 1285, *more, to=to)
 
     return train
-
-
-def same(name, first, second):
-    one, other = read_weights(name, first), read_weights(name, second)
-    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
 
 
 @pytest.mark.parametrize("name", [NAME, "translator-transformer"])
 def test_a_stopped_and_resumed_training_equals_one_that_never_stopped(run, monkeypatch, name):
     _, _, whole = run(name=name, to="whole")
     loss = read_card(name, whole)["final_training_loss"]
-    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)  # a checkpoint after every batch
-    original, met = translation.TranslationTask.loss, []
-
-    def stopping(task, model, moment, generator):
-        met.append(moment.step)
-        if len(met) == 4:
-            raise KeyboardInterrupt
-        return original(task, model, moment, generator)
-
-    monkeypatch.setattr(translation.TranslationTask, "loss", stopping)
-    with pytest.raises(KeyboardInterrupt):
-        run(name=name, to="stopped")
-    code, _, resumed = run("--resume", name=name, to="stopped")
+    run = partial(run, name=name)
+    met, (code, _, resumed) = stop_and_resume(run, monkeypatch, translation.TranslationTask, 4)
     assert code == 0
     assert met == [0, 1, 2, 3, 3, 4, 5]
     assert same(name, whole, resumed)
@@ -156,12 +138,10 @@ def test_targets_lose_the_capital_of_the_first_word_unless_it_is_a_name():
 def test_pairs_that_cannot_be_read_are_told(tmp_path):
     with pytest.raises(DataError, match="No sentence pairs"):
         read_pairs(tmp_path / "none.tsv")
-    (tmp_path / "bad.tsv").write_text("only English\n")
-    with pytest.raises(DataError, match="line 1"):
-        read_pairs(tmp_path / "bad.tsv")
-    (tmp_path / "bytes.tsv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DataError, match="damaged"):
-        read_pairs(tmp_path / "bytes.tsv")
+    for content, words in ((b"only English\n", "line 1"), (b"\xff\xfe\x00", "damaged")):
+        (tmp_path / "bad.tsv").write_bytes(content)
+        with pytest.raises(DataError, match=words):
+            read_pairs(tmp_path / "bad.tsv")
 
 
 def test_references_of_one_sentence_count_together():

@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+from torch.testing import assert_close
 
 from attention_core.attention.edits import BlockKeys, SetScore, Temperature
 from attention_core.attention.steps import step_of
@@ -32,14 +33,23 @@ in_half = pytest.mark.skipif(not math.isfinite(HALVES), reason="no kernel here f
 @pytest.fixture(scope="module", params=NAMES)
 def model(request):
     """An untrained translator of every kind, with scores large enough to differ."""
-    torch.manual_seed(NAMES.index(request.param))
     if request.param == "transformer":
-        made = Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20))
-    else:
-        made = Translator(TranslatorConfig(request.param, d_embedding=20, d_state=24, d_additive=10))
-        if request.param == "location":
-            torch.nn.init.normal_(made.score_weight)
-    return made.eval().requires_grad_(False)
+        return small_transformer(NAMES.index("transformer"))
+    made = small(request.param, NAMES.index(request.param))
+    if request.param == "location":
+        torch.nn.init.normal_(made.score_weight)
+    return made
+
+
+def small_transformer(seed):
+    torch.manual_seed(seed)
+    return Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20)).eval().requires_grad_(False)
+
+
+def small(scoring, seed):
+    torch.manual_seed(seed)
+    config = TranslatorConfig(scoring, d_embedding=20, d_state=24, d_additive=10)
+    return Translator(config).eval().requires_grad_(False)
 
 
 def traces_of(model, source, made):
@@ -49,15 +59,18 @@ def traces_of(model, source, made):
 
 
 def finished(text="la voiture rouge."):
-    ids = [one for word in pieces().cut(["▁" + part for part in text.split()]).ids for one in [word]]
-    return translation_of([*ids, END])
+    return translation_of([*pieces().cut(["▁" + part for part in text.split()]).ids, END])
+
+
+def two_sources():
+    return torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
 
 
 def test_the_trace_s_weights_and_values_give_the_context_that_the_model_used(model):
     for trace in traces_of(model, read_source(SENTENCE), finished()):
         for head in range(trace.n_heads):
-            torch.testing.assert_close(trace.weights(head) @ trace.value[head], trace.context(head))
-            torch.testing.assert_close(trace.weights(head).sum(1), torch.ones(trace.n_queries))
+            assert_close(trace.weights(head) @ trace.value[head], trace.context(head))
+            assert_close(trace.weights(head).sum(1), torch.ones(trace.n_queries))
 
 
 def test_asking_for_the_trace_does_not_change_the_logits(model):
@@ -65,19 +78,17 @@ def test_asking_for_the_trace_does_not_change_the_logits(model):
     labels = Labels([""] * source.shape[1], [""] * 4)
     plain = model(source, target).logits
     traced = model(source, target, labels=labels)
-    torch.testing.assert_close(traced.logits, plain)
+    assert_close(traced.logits, plain)
     assert len(traced.traces) == (2 + 2 * 2 if isinstance(model, Transformer) else 1)
 
 
 def test_the_steps_of_a_recurrent_translator_lead_to_its_output_distribution():
-    torch.manual_seed(3)
-    model = Translator(TranslatorConfig("additive", d_embedding=20, d_state=24, d_additive=10)).eval()
-    model.requires_grad_(False)
+    model = small("additive", seed=3)
     source, made = read_source(SENTENCE), finished()
     trace = explain(model, source, made)
     states, context = step_of(trace, "query").value(), step_of(trace, "context").value()
     features = (torch.cat((states, context), 1) @ model.read_out.weight.T + model.read_out.bias).tanh()
-    torch.testing.assert_close(step_of(trace, "read_out").value(), features)
+    assert_close(step_of(trace, "read_out").value(), features)
     probabilities = (features @ model.embedding.weight.T + model.output_bias).softmax(1)
     shown = step_of(trace, "output")
     for place, label in enumerate(shown.col_axis.labels):  # "la" may be a word or the end of one
@@ -95,7 +106,7 @@ def test_padding_changes_nothing_and_gets_exactly_no_weight(model):
     mask = torch.arange(len(long)) < torch.tensor([[len(short)], [len(long)]])
     together = model(batch, target, mask, labels=Labels([""] * len(long), [""] * 3))
     alone = model(short[None], target[:1]).logits
-    torch.testing.assert_close(together.logits[:1], alone, rtol=1e-4, atol=1e-5)
+    assert_close(together.logits[:1], alone, rtol=1e-4, atol=1e-5)
     for trace in together.traces:
         if trace.n_keys == len(long):
             assert (trace.weights()[:, len(short) :] == 0).all()
@@ -104,7 +115,7 @@ def test_padding_changes_nothing_and_gets_exactly_no_weight(model):
 def test_a_later_target_word_changes_nothing_before_it(model):
     source = read_source(SENTENCE).ids[None]
     one, other = torch.tensor([[START, 50, 60, 70]]), torch.tensor([[START, 50, 60, 99]])
-    torch.testing.assert_close(model(source, one).logits[:, :3], model(source, other).logits[:, :3])
+    assert_close(model(source, one).logits[:, :3], model(source, other).logits[:, :3])
     assert not torch.allclose(model(source, one).logits[:, 3], model(source, other).logits[:, 3])
 
 
@@ -143,7 +154,7 @@ def test_the_search_tells_the_probabilities_that_reading_its_sentence_again_give
 
 
 def test_sentences_searched_together_come_out_as_alone(model):
-    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    sources = two_sources()
     together = beam_search(model, sources, 3)
     for number in range(2):
         alone = beam_search(model, sources[number : number + 1], 3)[0]
@@ -169,7 +180,7 @@ def decoded_again(model, source, width, prefix):
 def test_the_search_finds_what_decoding_every_beginning_again_finds(model, eager, prefix):
     model = copy.deepcopy(model)
     model.output_bias[END] += eager  # untrained models hardly ever end
-    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    sources = two_sources()
     for source, found in zip(sources, beam_search(model, sources, 3, prefix), strict=True):
         again = decoded_again(model, source, 3, prefix)
         assert [one.ids for one in found] == [ids for ids, _ in again]
@@ -201,35 +212,34 @@ def test_the_likeliest_logits_are_those_of_float32_also_after_weights_have_chang
         parameter[77] += 2.0
         nearly, right = model.logits(features, 10), model.logits(features)
         assert not torch.equal(nearly, right)
-        torch.testing.assert_close(nearly, right, rtol=0, atol=0.05)
-        torch.testing.assert_close(nearly.topk(5)[0], right.topk(5)[0], rtol=0, atol=5e-5)
+        assert_close(nearly, right, rtol=0, atol=0.05)
+        assert_close(nearly.topk(5)[0], right.topk(5)[0], rtol=0, atol=5e-5)
         assert torch.equal(nearly.topk(5)[1], right.topk(5)[1])
 
 
 @pytest.mark.parametrize("cuts", [[1] * 6, [3, 1, 2]])
 def test_steps_from_the_kept_state_give_the_logits_of_the_whole_sentence(model, cuts):
-    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    sources = two_sources()
     target = torch.tensor([[START, 50, 60, 70, 80, 90], [START, 51, 61, 71, 81, 91]])
     state, logits = model.begin(sources), []
     for part in target.split(cuts, 1):
         some, state = model.step(state, part)
         logits.append(some)
-    torch.testing.assert_close(torch.cat(logits, 1), model(sources, target).logits, rtol=0, atol=1e-5)
+    assert_close(torch.cat(logits, 1), model(sources, target).logits, rtol=0, atol=1e-5)
 
 
 def test_rows_go_on_from_the_rows_that_they_were_chosen_from(model):
-    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    sources = two_sources()
     _, state = model.step(model.begin(sources), torch.tensor([[START, 50], [START, 51]]))
     _, state = model.step(state.select(torch.tensor([0, 0, 1, 1])), torch.tensor([[60], [61], [62], [63]]))
     logits, _ = model.step(state.select(torch.tensor([1, 1, 3, 2])), torch.tensor([[70], [71], [72], [73]]))
     said = torch.tensor([[50, 61, 70], [50, 61, 71], [51, 63, 72], [51, 62, 73]])
     whole = model(sources.repeat_interleave(2, 0), torch.cat((torch.full((4, 1), START), said), 1)).logits
-    torch.testing.assert_close(logits[:, 0], whole[:, -1], rtol=0, atol=1e-5)
+    assert_close(logits[:, 0], whole[:, -1], rtol=0, atol=1e-5)
 
 
 def test_edits_of_cells_meet_the_same_queries_in_every_step():
-    torch.manual_seed(7)
-    model = Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20)).eval().requires_grad_(False)
+    model = small_transformer(7)
     edits = {
         ("decoder", 0): (BlockKeys((0,)), SetScore(2, 1, 4.0, head=1)),
         ("cross", 1): (Temperature(2.0), SetScore(3, 2, 5.0, head=0), SetScore(1, 0, -5.0, head=2)),
@@ -242,7 +252,7 @@ def test_edits_of_cells_meet_the_same_queries_in_every_step():
         logits.append(some)
     whole = model(source, target, interventions=edits).logits
     assert not torch.allclose(whole, model(source, target).logits)
-    torch.testing.assert_close(torch.cat(logits, 1), whole.expand(2, -1, -1), rtol=0, atol=1e-5)
+    assert_close(torch.cat(logits, 1), whole.expand(2, -1, -1), rtol=0, atol=1e-5)
 
 
 def test_a_forced_beginning_is_kept_and_an_impossible_one_refused(model):
@@ -264,8 +274,7 @@ def test_next_pieces_are_the_likeliest_in_order(model):
 
 
 def test_blocking_a_key_changes_what_follows():
-    torch.manual_seed(1)
-    model = Translator(TranslatorConfig("dot", d_embedding=20, d_state=24)).eval().requires_grad_(False)
+    model = small("dot", seed=1)
     source, made = read_source(SENTENCE), finished()
     plain, edited = explain(model, source, made), explain(model, source, made, (BlockKeys((1,)),))
     assert (edited.weights()[:, 1] == 0).all()
@@ -275,10 +284,8 @@ def test_blocking_a_key_changes_what_follows():
 def test_without_attention_there_is_one_key_and_the_mean_gives_all_states_the_same_weight():
     source, made = read_source(SENTENCE), finished()
     for scoring, n_keys in (("none", 1), ("mean", len(source.ids))):
-        torch.manual_seed(1)
-        model = Translator(TranslatorConfig(scoring, d_embedding=20, d_state=24)).eval().requires_grad_(False)
-        weights = explain(model, source, made).weights()
-        torch.testing.assert_close(weights, torch.full((len(made.ids), n_keys), 1 / n_keys))
+        weights = explain(small(scoring, seed=1), source, made).weights()
+        assert_close(weights, torch.full((len(made.ids), n_keys), 1 / n_keys))
 
 
 def test_models_differ_in_their_score_alone():

@@ -1,5 +1,6 @@
 """Weights on disk: what was written is read again; missing and damaged files say what to do."""
 
+import hashlib
 import json
 
 import pytest
@@ -39,22 +40,18 @@ def test_loaded_model_is_frozen_and_ready_to_predict(folder):
     assert not any(parameter.requires_grad for parameter in model.parameters())
 
 
-def damage(path, place):
-    content = bytearray(path.read_bytes())
-    content[place] ^= 1
-    path.write_bytes(content)
-
-
-def test_a_single_flipped_bit_is_noticed(folder):
-    damage(folder / f"{NAME}.safetensors", -7)
-    with pytest.raises(WeightsError, match="damaged: its SHA-256"):
-        load(NAME, "cpu", folder)
-
-
-def test_file_cut_short_is_noticed(folder):
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda content: content[:-7] + bytes([content[-7] ^ 1]) + content[-6:], "damaged: its SHA-256"),
+        (lambda content: content[:-100], r"damaged.*git checkout -- weights"),
+    ],
+    ids=["a flipped bit", "cut short"],
+)
+def test_a_damaged_file_is_noticed(folder, change, words):
     path = folder / f"{NAME}.safetensors"
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(WeightsError, match=r"damaged.*git checkout -- weights"):
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(WeightsError, match=words):
         load(NAME, "cpu", folder)
 
 
@@ -68,13 +65,11 @@ def test_where_the_package_is_installed_git_does_not_help(folder, monkeypatch):
         Pieces.load(folder / "nothing.json")
 
 
-def test_missing_file_missing_card_and_empty_folder_say_how_to_get_them(folder, tmp_path):
-    (folder / f"{NAME}.safetensors").unlink()
-    with pytest.raises(WeightsError, match=rf"No weights .*attention_core\.train {NAME}"):
-        load(NAME, "cpu", folder)
-    (folder / f"{NAME}.json").unlink()
-    with pytest.raises(WeightsError, match=rf"No model card .*attention_core\.train {NAME}"):
-        load(NAME, "cpu", folder)
+def test_missing_file_missing_card_and_empty_folder_say_how_to_get_them(folder):
+    for ending, what in (("safetensors", "weights"), ("json", "model card")):
+        (folder / f"{NAME}.{ending}").unlink()
+        with pytest.raises(WeightsError, match=rf"No {what} .*attention_core\.train {NAME}"):
+            load(NAME, "cpu", folder)
 
 
 @pytest.mark.parametrize("text", ["{", "[1, 2]", "", "null"])
@@ -85,8 +80,6 @@ def test_damaged_card_is_noticed(folder, text):
 
 
 def test_file_that_is_no_safetensors_is_refused_even_with_the_right_checksum(folder):
-    import hashlib
-
     content = b"not weights"
     (folder / f"{NAME}.safetensors").write_bytes(content)
     (folder / f"{NAME}.json").write_text(json.dumps({"sha256": hashlib.sha256(content).hexdigest()}))

@@ -11,29 +11,20 @@ from attention_core.weights import WeightsError
 
 
 @pytest.mark.parametrize(
-    ("sentence", "words"),
+    ("cut", "sentence", "words"),
     [
-        ("Don't go!", ["▁Do", "n't", "▁go", "!"]),
-        ("I'm Tom's friend.", ["▁I", "'m", "▁Tom", "'s", "▁friend", "."]),
-        ("  Two   spaces ", ["▁Two", "▁spaces"]),
-        ("He said: “Hi”", ["▁He", "▁said", ":", '▁"', "Hi", '"']),
-        ("a well-known man", ["▁a", "▁well", "-known", "▁man"]),
+        (english_words, "Don't go!", ["▁Do", "n't", "▁go", "!"]),
+        (english_words, "I'm Tom's friend.", ["▁I", "'m", "▁Tom", "'s", "▁friend", "."]),
+        (english_words, "  Two   spaces ", ["▁Two", "▁spaces"]),
+        (english_words, "He said: “Hi”", ["▁He", "▁said", ":", '▁"', "Hi", '"']),
+        (english_words, "a well-known man", ["▁a", "▁well", "-known", "▁man"]),
+        (french_words, "Je l'aime !", ["▁Je", "▁l'", "aime", "▁!"]),
+        (french_words, "Où est-il?", ["▁Où", "▁est", "-il", "▁?"]),
+        (french_words, "Aujourd’hui, c’est bien.", ["▁Aujourd'hui", ",", "▁c'", "est", "▁bien", "."]),
     ],
 )
-def test_english_words_keep_contractions_apart(sentence, words):
-    assert english_words(sentence) == words
-
-
-@pytest.mark.parametrize(
-    ("sentence", "words"),
-    [
-        ("Je l'aime !", ["▁Je", "▁l'", "aime", "▁!"]),
-        ("Où est-il?", ["▁Où", "▁est", "-il", "▁?"]),
-        ("Aujourd’hui, c’est bien.", ["▁Aujourd'hui", ",", "▁c'", "est", "▁bien", "."]),
-    ],
-)
-def test_french_words_keep_elided_words_apart(sentence, words):
-    assert french_words(sentence) == words
+def test_contractions_and_elided_words_are_kept_apart(cut, sentence, words):
+    assert cut(sentence) == words
 
 
 @given(st.text(max_size=60))

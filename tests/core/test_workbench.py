@@ -12,24 +12,16 @@ from hypothesis import strategies as st
 from attention_core.attention.scores import SCORES
 from attention_core.attention.script import trace_to_code
 from attention_core.attention.steps import step_of, steps_of
-from attention_core.topics.vectors import (
-    MASKS,
-    PRESETS,
-    SCALES,
+from attention_core.topics.vectors import PRESETS, Mode, Problem, Settings, trace_of
+from attention_core.topics.vectors.presets import (
     SIZES,
-    TABLES,
-    Mode,
-    Problem,
-    ProblemError,
-    Settings,
-    find_faults,
     in_mode,
     pixel_problem,
     randomised,
     resize_cells,
     spread_positions,
-    trace_of,
 )
+from attention_core.topics.vectors.problem import MASKS, SCALES, TABLES, ProblemError, find_faults
 
 EXACT = {"rtol": 0, "atol": 1e-10}
 

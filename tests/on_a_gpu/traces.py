@@ -8,7 +8,6 @@ import torch
 
 from attention_core import BlockKeys, DropHead, SetScore, Temperature
 from attention_core.atlas import Atlas
-from attention_core.atlas.glimpse import glimpse
 from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.script import trace_to_code
 from attention_core.attention.steps import steps_of
@@ -112,7 +111,7 @@ def summary(trace):
 def atlas(trace):
     made = Atlas(trace)
     assert made.tile(0, 0, 0).mean.shape[0] == min(256, trace.n_queries)
-    glimpse(made)
+    made.glimpse()
     assert list(made.survey())[-1] == 1
     assert made.column_sums.shape == (trace.n_keys,)
 

@@ -31,13 +31,7 @@ from ui.state import Field, choice, one_of, plain_text
 Box = tuple[float, float, float, float]
 MODEL = "scene-question"
 FIRST = "which digit is left of the blue one?"
-TEXT = Field(
-    NAME,
-    "text",
-    FIRST,
-    address="q",
-    parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.most],
-)
+TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.most])
 SCORING = Field(NAME, "scoring", SCORINGS[0], address="score", parse=one_of(SCORINGS))
 SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
 MAP_SIZE = 176
@@ -103,7 +97,6 @@ def question_part(drawing: AskedDrawing) -> Reading | None:
 
 
 def _examples(drawing: AskedDrawing) -> list[Question]:
-    """Return questions that fit the drawing; which digits are on it, the model says itself."""
     colours = [digit.colour for digit in drawing.digits]
     single = [colour for colour in colours if colours.count(colour) == 1]
     read = {} if drawing.is_empty else _digits_of(drawing.picture, single)
@@ -125,7 +118,6 @@ def _chips(questions: Sequence[Question]) -> None:
 
 
 def ask_this(text: str) -> None:
-    """Put a question into the box; call it in a callback."""
     TEXT.value = text
 
 
@@ -189,14 +181,11 @@ def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
     words, bars = st.columns([1, 1.25], gap="medium")
     with words:
         big_answer(answered)
-        choice(
-            "Score",
-            SCORING,
-            SCORE_NAMES,
-            label_visibility="collapsed",
-            help="How query and key are compared. Both were trained together and share the picture's features.",
-        )
-        st.caption(_comparison(both))
+        told = "How query and key are compared. Both were trained together and share the picture's features."
+        choice("Score", SCORING, SCORE_NAMES, label_visibility="collapsed", help=told)
+        said = {name: best_answer(each)[0] for name, each in both.items()}
+        differing = "; ".join(f"{SCORE_NAMES[name]} says {word}" for name, word in said.items()).capitalize() + "."
+        st.caption("Both scores agree." if len(set(said.values())) == 1 else differing)
     with bars, st.container(key="ask_bars"):
         series = {SCORE_NAMES[name]: each for name, each in both.items()}
         answer_bars(series, SCORE_NAMES[scoring], "ask_answers", "Probabilities of the best answers by both scores")
@@ -208,13 +197,11 @@ def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
 
 
 def best_answer(answered: Answered) -> tuple[str, float]:
-    """Return the most probable answer and its probability."""
     place = int(answered.probabilities.argmax())
     return ANSWERS[place], float(answered.probabilities[place])
 
 
 def big_answer(answered: Answered) -> None:
-    """Write the answer large, a colour with its ink, "nothing" with what it means."""
     word, probability = best_answer(answered)
     ink = PEN.get(word)
     dot = (
@@ -243,15 +230,7 @@ def answer_bars(answers: dict[str, Answered], first: str, key: str, words: str) 
     draw_chart(probability_bars(series, [ANSWERS[place] for place in places], height=150), key=key, alt=words)
 
 
-def _comparison(both: dict[str, Answered]) -> str:
-    words = {scoring: best_answer(answered)[0] for scoring, answered in both.items()}
-    if len(set(words.values())) == 1:
-        return "Both scores agree."
-    return "; ".join(f"{SCORE_NAMES[scoring]} says {word}" for scoring, word in words.items()).capitalize() + "."
-
-
 def _looks(canvas: np.ndarray, answered: Answered) -> None:
-    """Draw every look: the question's words shaded by weight, the map over the drawing, the weight of "nothing"."""
     columns = st.columns(len(answered.looks), gap="small")
     for number, (column, look, words) in enumerate(zip(columns, answered.looks, answered.words, strict=True)):
         with column, st.container(key=f"ask_look_{number}"):
@@ -272,18 +251,11 @@ def look_map(
     on_select: Callable[[], None] | None = None,
     query: int = 0,
 ) -> None:
-    """Draw where a look goes: a map over the drawing, perhaps to click, and the weight of the empty key beside it."""
     weights = to_array(look.weights(0, [query])[0])
     select = "region" if on_select else None
     with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-        draw_chart(
-            overlay(canvas, weights[:-1].reshape(grid_of(look)), size=size, boxes=boxes, select=select),
-            width="content",
-            key=key,
-            on_select=on_select or "ignore",
-            selection_mode=select,
-            alt=words,
-        )
+        chart = overlay(canvas, weights[:-1].reshape(grid_of(look)), size=size, boxes=boxes, select=select)
+        draw_chart(chart, width="content", key=key, on_select=on_select or "ignore", selection_mode=select, alt=words)
         _empty_bar(float(weights[-1]), size)
 
 

@@ -11,11 +11,7 @@ from ui.state import Field, selected
 
 
 class BlockedRegions:
-    """A click on the map blocks a region and its neighbours, another one gives them back.
-
-    Args:
-        field: the regions that are blocked, in reading order.
-    """
+    """A click on the map blocks a region and its neighbours, another one gives them back; a field keeps them."""
 
     def __init__(self, field: Field[list[int]]) -> None:
         self.field = field
@@ -44,12 +40,9 @@ class BlockedRegions:
         look_map(canvas, look, size, key, words, boxes=[*boxes, *cells], on_select=take_click, query=query)
         if blocked:
             label = f"Give the {len(blocked)} clicked regions back"
-            st.button(label, key=f"{self.field.key}_give_back", on_click=self._give_back)
+            st.button(label, key=f"{self.field.key}_give_back", on_click=self.field.forget)
         else:
             st.caption("Click the map to block a region and its neighbours, click again to give them back.")
-
-    def _give_back(self) -> None:
-        self.field.value = []
 
 
 def _neighbours(region: int, rows: int, columns: int) -> list[int]:

@@ -11,7 +11,7 @@ from attention_core.data.canvases import MOST_INK, CanvasRemark
 from attention_core.data.colours import COLOURS, PEN, name_of, nearest_names, rgb_of
 from attention_core.data.drawn_digits import DrawnDigit, drawn_digits, overlapping
 from attention_core.data.questions import Question
-from attention_core.data.scene_presets import MOST, SCENES, random_scene, scene_strokes
+from attention_core.data.sketches import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.stroke import Stroke
 from attention_core.topics.ask import Seen, owners, see, without
 from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
@@ -79,7 +79,6 @@ class AskedDrawing:
         return self.remark is CanvasRemark.EMPTY
 
     def without(self, gone: list[int]) -> Seen:
-        """Return what the model sees without some of the digits."""
         return without(self.seen, owners(self.seen, self._inked, self.digits, SIDE), gone)
 
 
@@ -87,13 +86,8 @@ def scene_pad() -> AskedDrawing:
     """Draw the pad with its pens and scenes, and say what is unusual about the drawing."""
     st.html(_style())
     pad = drawing_pad(PAD)
-    st.button(
-        "Compose a scene at random",
-        key="ask_compose",
-        on_click=_compose,
-        icon=":material/shuffle:",
-        help="Three to six digits in up to three colours; the address brings the same scene back",
-    )
+    told = "Three to six digits in up to three colours; the address brings the same scene back"
+    st.button("Compose a scene at random", key="ask_compose", on_click=_compose, icon=":material/shuffle:", help=told)
     drawing = computed()(AskedDrawing)(pad)
     if drawing.remark:
         st.info(REMARKS[drawing.remark])
@@ -101,7 +95,6 @@ def scene_pad() -> AskedDrawing:
 
 
 def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
-    """Return what a person should know about this drawing before believing an answer to this question."""
     remarks = []
     inks = sorted({digit.ink for digit in drawing.digits})
     for ink in [ink for ink in inks if name_of(ink) is None][:2]:
@@ -124,7 +117,6 @@ def _compose() -> None:
 
 
 def _style() -> str:
-    """Return the style of pens and presets: each pen shows its ink."""
     dots = "".join(
         f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {PEN[name]}; }}"
         for place, name in enumerate(PENS, 1)

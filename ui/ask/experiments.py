@@ -10,25 +10,13 @@ from torch import Tensor
 
 from attention_core.attention.edits import BlockKeys, Uniform
 from attention_core.data.colours import PEN
-from attention_core.data.drawn_digits import DrawnDigit
 from attention_core.data.question_reading import Reading
 from attention_core.data.questions import Kind, Question, write
-from attention_core.data.scene_presets import HEIGHT, MOST, PLACES_OF_MANY
-from attention_core.data.sketches import digit_strokes
+from attention_core.data.sketches import HEIGHT, MOST, PLACES_OF_MANY, digit_strokes
 from attention_core.models.scene_question import Answered
 from attention_core.topics.ask import Counted, Seen, count_in, regions_of, see
 from attention_core.topics.ask.charts import nothing_weights
-from ui.ask.asking import (
-    MODEL,
-    SCORE_NAMES,
-    SCORING,
-    answer,
-    answer_bars,
-    ask_this,
-    best_answer,
-    big_answer,
-    grid_of,
-)
+from ui.ask.asking import MODEL, SCORE_NAMES, SCORING, answer, answer_bars, ask_this, best_answer, big_answer, grid_of
 from ui.ask.blocking import BlockedRegions
 from ui.ask.drawing import NAME, SIDE, AskedDrawing
 from ui.canvas import render_strokes
@@ -36,7 +24,7 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct
 from ui.models import model_or_stop
-from ui.state import Field, choice, named
+from ui.state import Field, choice, named, several
 
 OWN, COMPOSED = "this drawing", "a composed one"
 DIGITS_OF_MANY = (4, 7, 2, 9, 6)
@@ -51,17 +39,11 @@ UNIFORM = Field(NAME, "uniform", False, address="uniform")
 
 
 class Series(NamedTuple):
-    """Drawings with more and more digits that match.
+    """Drawings with more and more digits that match."""
 
-    Attributes:
-        counts: how many match in each.
-        shown: the drawings as the model sees them.
-        question: what is asked about each.
-    """
-
-    counts: list[int]
-    shown: list[Seen]
-    question: Question
+    counts: list[int]  # how many match in each
+    shown: list[Seen]  # the drawings as the model sees them
+    question: Question  # what is asked about each
 
 
 def counting(drawing: AskedDrawing, question: Question | None) -> None:
@@ -96,12 +78,9 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
         )
     counted = count([seen.picture for seen in shown], text, SCORING.value)
     with right:
-        draw_chart(
-            nothing_weights(counts, counted.empty, counted.paper, counted.answers),
-            width="stretch",
-            key="ask_counting",
-            alt="The weight of the empty key and of bare paper against the number of digits that match",
-        )
+        chart = nothing_weights(counts, counted.empty, counted.paper, counted.answers)
+        words = "The weight of the empty key and of bare paper against the number of digits that match"
+        draw_chart(chart, width="stretch", key="ask_counting", alt=words)
         n_right = sum(told == str(count) for told, count in zip(counted.answers, counts, strict=True))
         st.caption(
             f"Measured just now with the {SCORE_NAMES[SCORING.value]} score: {n_right} of {len(counts)} counts are "
@@ -145,7 +124,6 @@ def _composed_series() -> Series:
 
 
 def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
-    """Return pictures, uint8 (64, 64, 3), side by side, with room for as many as there can be."""
     framed = [picture.repeat(2, 0).repeat(2, 1) for picture in pictures]
     for picture in framed:
         for edge in (picture[0], picture[-1], picture[:, 0], picture[:, -1]):
@@ -159,13 +137,10 @@ def forbidding(drawing: AskedDrawing, reading: Reading, before: Answered) -> Non
     grid = grid_of(before.looks[-1])
     choose, after_map, result = st.columns([0.85, 1.25, 0.95], gap="medium")
     with choose:
-        digits = _choose_digits(drawing.digits)
-        uniform = st.toggle(
-            "Uniform attention",
-            key=UNIFORM.key,
-            persist_state="session",
-            help="Every region and the empty key get the same weight, whatever is asked.",
-        )
+        names = dict(enumerate(distinct([f"{digit.colour}, {digit.place}" for digit in drawing.digits])))
+        digits = several("Block", BLOCKED_DIGITS, names | {EMPTY_KEY: "the empty key"})
+        told = "Every region and the empty key get the same weight, whatever is asked."
+        uniform = st.toggle("Uniform attention", key=UNIFORM.key, persist_state="session", help=told)
         clicked = BLOCKED.regions(grid)
         st.caption("A region has seen its surroundings too, so that a digit is blocked with a margin.")
     blocked = [drawing.digits[place] for place in digits if place != EMPTY_KEY]
@@ -191,19 +166,3 @@ def _what_became(before: str, after: str, changed: bool) -> str:
     if before == after:
         return f"The answer stays {before}: what you took away was not needed, or a neighbour knew it too."
     return f"The answer was {before} and is now {after}."
-
-
-def _choose_digits(digits: list[DrawnDigit]) -> list[int]:
-    """Let a person choose digits to block; the empty key is one of the choices."""
-    names = dict(enumerate(distinct([f"{digit.colour}, {digit.place}" for digit in digits])))
-    names[EMPTY_KEY] = "the empty key"
-    BLOCKED_DIGITS.value = [place for place in BLOCKED_DIGITS.value if place in names]
-    return st.pills(
-        "Block",
-        list(names),
-        format_func=names.__getitem__,
-        selection_mode="multi",
-        key=BLOCKED_DIGITS.key,
-        persist_state="session",
-        wrap=True,
-    )

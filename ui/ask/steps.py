@@ -82,7 +82,6 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
 def _chart_for(
     step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int
 ) -> ChartTemplate:
-    """Return the chart that suits a step: pictures for what the regions have, bars for a single vector."""
     n_regions = grid[0] * grid[1]
     if step.role == Role.OUTPUT:
         leading = np.argsort(-values[0])[:BARS]

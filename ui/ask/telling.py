@@ -49,7 +49,6 @@ def telling(drawing: AskedDrawing) -> None:
 
 @computed(by_model=True)
 def tell(picture: Tensor, edits: Edits = ()) -> Caption:
-    """Let the model tell a picture, (4, 64, 64)."""
     return model_or_stop(TELLER).explain(picture, edits)
 
 

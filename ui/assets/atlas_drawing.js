@@ -22,6 +22,14 @@ class MapDrawing extends MapView {
   // A place on the canvas, on a whole pixel of the screen: what lies side by side then shows no seam.
   snap(at) { return Math.round(at * this.ratio) / this.ratio; }
 
+  // What is hatched is not surveyed.
+  fillGround(pen, ...place) {
+    for (const style of [this.soft, this.hatch]) {
+      pen.fillStyle = style;
+      pen.fillRect(...place);
+    }
+  }
+
   chooseScale() {
     if (this.scale && !this.scaleStale) return;
     this.scaleStale = false;
@@ -54,16 +62,8 @@ class MapDrawing extends MapView {
     const within = (from, to, place, n) => [
       clamp(Math.floor(from / span - place * side), 0, n), clamp(Math.ceil(to / span - place * side), 0, n),
     ];
-    const [r0, r1] = within(part.top, part.bottom, row, tile.height), [c0, c1] = within(part.left, part.right, col, tile.width);
-    let top = 0, bottom = Infinity;
-    for (let r = r0; r < r1; r++) {
-      for (let i = r * tile.width + c0; i < r * tile.width + c1; i++) {
-        const code = tile.codes[i];
-        if (code < FIRST) continue;
-        top = Math.max(top, code);
-        bottom = Math.min(bottom, code);
-      }
-    }
+    const rows = within(part.top, part.bottom, row, tile.height), columns = within(part.left, part.right, col, tile.width);
+    const [bottom, top] = codeRange(tile, rows, columns);
     return top ? [valueOf(tile, bottom), valueOf(tile, top)] : [Infinity, 0];
   }
 
@@ -94,10 +94,7 @@ class MapDrawing extends MapView {
   paintTiles(pen, part, level) {
     const [x0, y0, x1, y1] = [this.px(part.left), this.py(part.top), this.px(part.right), this.py(part.bottom)];
     this.hatch ??= hatch(pen, this.isDark ? "rgba(230,234,240,0.22)" : "rgba(255,255,255,0.42)");
-    for (const style of [this.soft, this.hatch]) {
-      pen.fillStyle = style;
-      pen.fillRect(x0, y0, x1 - x0, y1 - y0);
-    }
+    this.fillGround(pen, x0, y0, x1 - x0, y1 - y0);
     let complete = true;
     const kind = this.kindAt(level);
     for (const [row, col] of this.places(level, part)) {
@@ -331,10 +328,7 @@ class MapDrawing extends MapView {
     Object.assign(this.small, { width: Math.round(width * this.ratio), height: Math.round(height * this.ratio) });
     const pen = this.small.getContext("2d"), level = this.data.levels - 1;
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    for (const style of [this.soft, this.hatch]) {
-      pen.fillStyle = style;
-      pen.fillRect(0, 0, width, height);
-    }
+    this.fillGround(pen, 0, 0, width, height);
     const tile = this.tile(this.kindAt(level), level) ?? this.tile("mean", level);
     if (tile) {
       const across = this.columns.n / 2 ** level, down = this.rows.n / 2 ** level;

@@ -15,14 +15,6 @@ const long = (value) => {
 };
 const count = (n) => Math.round(n).toLocaleString("en-GB");
 
-const rampOf = (colours) => {
-  const anchors = colours.map((one) => [1, 3, 5].map((at) => parseInt(one.slice(at, at + 2), 16)));
-  return (share) => {
-    const at = clamp(share, 0, 1) * (anchors.length - 1), i = Math.min(Math.floor(at), anchors.length - 2);
-    return anchors[i].map((from, channel) => Math.round(from + (at - i) * (anchors[i + 1][channel] - from)));
-  };
-};
-
 // A colour for every log2 of a value: a table over the domain, linear or logarithmic, told apart by `name`.
 class Scale {
   constructor(ramp, low, high, isLog) {

@@ -8,7 +8,6 @@ import struct
 from typing import Any
 
 from attention_core.atlas import TILE, Atlas
-from attention_core.atlas.packed import has_mask
 from attention_core.attention.types import Axis
 from attention_core.charts.design import ChartTemplate
 from attention_core.charts.heatmap import part_chart
@@ -90,7 +89,7 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
         "columns": _axis_entry(atlas.trace.story.key_axis),
         "levels": atlas.n_levels,
         "tile": TILE,
-        "masks": has_mask(atlas),
+        "masks": atlas.has_mask,
         "surveyed": atlas.surveyed,
         "running": is_surveyed_now,
         "largest": None if largest is None else float(largest.max()),

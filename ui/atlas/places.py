@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from attention_core.atlas.size import kept_bytes, matrix_bytes
 from attention_core.bounds import SEARCH_LETTERS
 from ui.atlas import NAME
 from ui.atlas.map import go_to
@@ -113,8 +112,8 @@ def survey_part(shelf: Shelf, goes_on: bool) -> None:
         st.button(label, key="atlas_survey_button", on_click=_start_or_stop, args=(shelf, not goes_on))
     took = f" Surveyed in {_time(shelf.seconds)}." if atlas.is_surveyed and shelf.seconds > 0.05 else ""
     st.caption(
-        f"{atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{_size(matrix_bytes(atlas))}**. Kept are the "
-        f"queries, the keys and one number per row: **{_size(kept_bytes(atlas))}**.{took}"
+        f"{atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{_size(atlas.matrix_bytes)}**. Kept are the "
+        f"queries, the keys and one number per row: **{_size(atlas.kept_bytes)}**.{took}"
     )
 
 

@@ -12,7 +12,6 @@ import streamlit as st
 import torch
 
 from attention_core.atlas import TILE, Atlas, Tile, search
-from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
@@ -44,11 +43,9 @@ class Source(NamedTuple):
 
 
 class Shelf:
-    """An atlas with what was made of it.
+    """An atlas with what was made of it; its key tells it from others, in Python and in the browser.
 
     Attributes:
-        key: tells it from others, in Python and in the browser.
-        atlas: of one head.
         seconds: spent on the survey so far.
         find: returns the positions of a text on the "rows" or the "columns".
     """
@@ -76,10 +73,10 @@ class Shelf:
                 packed, n_seen = self._tile(place)
             except IndexError:  # no such tile
                 continue
-            about = {"key": key, "height": packed.height, "width": packed.width, "low": packed.low, "step": packed.step}
-            about |= {"bytes": packed.n_bytes, "length": len(packed.content)}
-            told.append(about | {"whole": n_seen is None, "seen": n_seen, "surveyed": surveyed})
-            contents.append(packed.content)
+            about = packed._asdict()
+            contents.append(about.pop("content"))
+            about |= {"key": key, "length": len(packed.content), "surveyed": surveyed}
+            told.append(about | {"whole": n_seen is None, "seen": n_seen})
         return told, contents, later
 
     def part(self, kind: str, level: int, rows: slice, cols: slice) -> np.ndarray:
@@ -108,11 +105,10 @@ class Shelf:
 
     def _tile(self, place: Place) -> tuple[Packed, int | None]:
         """Return a tile as it is sent, and how many of its rows are surveyed, None if all are."""
-        _, level, row, col = place
-        if level < self.atlas.base_level or self.atlas.is_surveyed:
+        if place[1] < self.atlas.base_level or self.atlas.is_surveyed:
             return self._whole_tile(place), None
         with self._computing():
-            tile, n_seen = self._seen(level, row, col)
+            tile, n_seen = self._seen(*place[1:])
             return self._packed(place, tile), n_seen
 
     def _seen(self, level: int, row: int, col: int) -> tuple[Tile, int]:
@@ -127,15 +123,14 @@ class Shelf:
 
     @cached_property
     def _glimpse(self) -> Tile:
-        return glimpse(self.atlas)
+        return self.atlas.glimpse()
 
     def survey(self, seconds: float | None = None) -> float:
         """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
-        seconds = PORTION if seconds is None else seconds
         began = time.monotonic()
         with self._computing():
             for _ in self.atlas.survey():
-                if time.monotonic() - began > seconds:
+                if time.monotonic() - began > (PORTION if seconds is None else seconds):
                     break
         self.seconds += time.monotonic() - began
         return self.atlas.surveyed

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.atlas.made_up import ECHO, HEADS, made_up, passage
+from attention_core.atlas.made_up import made_up, passage
 from attention_core.data.drawing import CanvasRemark, prepare
 from attention_core.packed import unpack_strokes
 from ui.atlas import NAME
@@ -34,7 +34,7 @@ MINE = "yours"
 
 def _shown_first() -> str:
     if opened_file() is None:
-        return f"{MADE}-{ECHO}-{FIRST_LENGTH}"
+        return f"{MADE}-echo-{FIRST_LENGTH}"
     return RUN if opened_recording() else TENSORS
 
 
@@ -51,8 +51,7 @@ STROKES = Field(NAME, "strokes", "", address="strokes", parse=sound_strokes, tex
 FOLLOWED = Field(NAME, "followed_show", ("", ""))
 """What the choices below are set to; SHOWN and STROKES differ when they come from the address."""
 SOURCE = Field(NAME, "source", MADE)
-LOOKS_FOR, LENGTH = Field(NAME, "made", ECHO), Field(NAME, "length", FIRST_LENGTH)
-CHOSEN_DIGIT = Field(NAME, "digit", "")
+LENGTH, CHOSEN_DIGIT = Field(NAME, "length", FIRST_LENGTH), Field(NAME, "digit", "")
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 
 
@@ -63,13 +62,10 @@ def choose_source() -> Source | None:
     st.selectbox("Map", list(SOURCES), format_func=SOURCES.__getitem__, key=SOURCE.key, persist_state="session")
     draws = {MADE: _made_source, TEXT: text_source, DIGIT: _digit_source, TENSORS: tensor_source, RUN: run_source}
     source = draws[SOURCE.value]()
-    parts = [SOURCE.value]
-    if parts == [MADE]:
-        parts += [LOOKS_FOR.value, str(LENGTH.value)]
-    elif parts == [DIGIT] and CHOSEN_DIGIT.value != MINE:
-        parts += [CHOSEN_DIGIT.value]
-    SHOWN.value = "-".join(parts)
-    STROKES.value = strokes_text(drawn_elsewhere(PAD) or []) if parts == [DIGIT] else ""
+    is_mine = SOURCE.value == DIGIT and CHOSEN_DIGIT.value == MINE
+    more = {MADE: f"-echo-{LENGTH.value}", DIGIT: "" if is_mine else f"-{CHOSEN_DIGIT.value}"}
+    SHOWN.value = SOURCE.value + more.get(SOURCE.value, "")
+    STROKES.value = strokes_text(drawn_elsewhere(PAD) or []) if is_mine else ""
     FOLLOWED.value = SHOWN.value, STROKES.value
     return source
 
@@ -77,8 +73,8 @@ def choose_source() -> Source | None:
 def _follow_address() -> None:
     SOURCE.value, _, chosen = SHOWN.value.partition("-")
     if SOURCE.value == MADE:
-        LOOKS_FOR.value, _, length = chosen.partition("-")
-        LENGTH.value = next((known for known in LENGTHS if str(known) == length), FIRST_LENGTH)
+        length = chosen.rpartition("-")[2]  # older links name one of several heads before it
+        LENGTH.value = int(length) if length in map(str, LENGTHS) else FIRST_LENGTH
     elif SOURCE.value == DIGIT:
         CHOSEN_DIGIT.value = chosen or MINE
         if STROKES.value:
@@ -101,25 +97,19 @@ def choose_head(source: Source) -> int:
 
 
 def _made_source() -> Source:
-    """Choose a head and a length; the text, queries and keys are made by a formula."""
-    LOOKS_FOR.among(list(HEADS))
-    kind = st.selectbox(
-        "The head looks for", list(HEADS), format_func=HEADS.__getitem__, key=LOOKS_FOR.key, persist_state="session"
-    )
     n = st.select_slider("Words", LENGTHS, key=LENGTH.key, format_func="{:,}".format, persist_state="session")
     first, again, length = passage(n)
     st.caption(
-        f"Words and vectors come from a formula, not from a model. The {length:,} words from {first + 1:,} on return "
-        f"at {again + 1:,}{': find the line that they make' if kind == ECHO else ''}."
+        "Words and vectors come from a formula, not from a model; the head looks for what followed last time. The "
+        f"{length:,} words from {first + 1:,} on return at {again + 1:,}: find the line that they make."
     )
-    return Source(f"{MADE}/{kind}/{n}", f"{HEADS[kind]}, {n:,} words", 1, lambda: made_up(kind, n))
+    return Source(f"{MADE}/{n}", f"What followed last time, {n:,} words", 1, lambda: made_up(n))
 
 
 def _digit_source() -> Source | None:
-    """Choose one of ten digits, or what was drawn on the page of pixels."""
     drawn = drawn_elsewhere(PAD)
-    choices = [*PAD.presets, *([MINE] if drawn is not None else [])]
-    CHOSEN_DIGIT.among(choices, MINE if drawn is not None else PAD.first)
+    choices = [*PAD.presets, *([] if drawn is None else [MINE])]
+    CHOSEN_DIGIT.among(choices, PAD.first if drawn is None else MINE)
     digit = choice("Digit", CHOSEN_DIGIT, choices, wrap=True)
     strokes = drawn if digit == MINE and drawn is not None else PAD.presets[digit]()
     drawing = prepare(render_strokes(strokes, PAD.size, "light"))

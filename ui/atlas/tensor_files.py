@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from attention_core.atlas import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
-from attention_core.atlas.made_up import NEAR, made_up
+from attention_core.atlas.made_up import made_up
 from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import TENSOR_BYTES, TENSOR_FILES
 from attention_core.device import to_array
@@ -48,10 +48,7 @@ SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 def tensor_source() -> Source | None:
     """Take a file, let the visitor say which arrays are meant and how they are used; say what is wrong with it."""
     upload = st.file_uploader(
-        "A .npz or .safetensors file",
-        ("npz", "safetensors"),
-        key="atlas_tensors",
-        max_upload_size=most_megabytes(),
+        "A .npz or .safetensors file", ("npz", "safetensors"), key="atlas_tensors", max_upload_size=most_megabytes()
     )
     st.caption(
         "In a notebook: `np.savez('mine.npz', query=q, key=k, value=v)`, each (heads, n, d) or (n, d); `value`, `mask` "
@@ -83,17 +80,16 @@ def _source_or_complaint(file: File) -> Source | None:
 
 
 def _example() -> Source:
-    """Show, and offer as a file, what somebody without a file of their own can try."""
-    st.caption(f"Until then, an example: {EXAMPLE:,} made-up queries and keys, waves that agree where they are near.")
+    st.caption(f"Until then, an example: {EXAMPLE:,} made-up queries and keys that look for what followed last time.")
     st.download_button(
         "The example as .npz",
-        lambda: head_file(made_up(NEAR, EXAMPLE)),
+        lambda: head_file(made_up(EXAMPLE)),
         "atlas-example.npz",
         on_click="ignore",
         key="atlas_example",
         type="tertiary",
     )
-    return Source(f"made/{NEAR}/{EXAMPLE}", "An example", 1, lambda: made_up(NEAR, EXAMPLE))
+    return Source(f"made/{EXAMPLE}", "An example", 1, lambda: made_up(EXAMPLE))
 
 
 def _named_on_the_command_line() -> File | None:
@@ -127,15 +123,13 @@ def _source(file: File) -> Source:
     if scale == 0:
         raise ValueError("The scale is 0: every weight would be alike. Leave the field empty for 1/√d.")
     title = f"{name}, {names.query}"
-
-    used = {"scale": scale, "is_causal": causal, "mask": tensors.mask, "labels": tensors.labels, "name": title}
-    trace = partial(trace_of_tensors, tensors.query, tensors.key, tensors.value, **used)
+    trace = partial(trace_of_tensors, **vars(tensors), scale=scale, is_causal=causal, name=title)
     key = f"tensors/{digest}/{'+'.join(map(str, names))}/{causal}/{scale}"
     return Source(key, title, tensors.query.shape[0], trace)
 
 
 def _choose_arrays(contents: Contents) -> Names:
-    """Return which arrays are meant: those that are so by their names, if they are one set; else let people say."""
+    """Return the arrays that are meant by their names, if they are one set; else let people say."""
     sets = {names.query: names for names in contents.sets}
     if len(sets) == 1:
         return next(iter(sets.values()))
@@ -168,25 +162,17 @@ def take_along(shelf: Shelf) -> None:
     """Offer the head's queries and keys as a file, which this page opens again, and the code that reads it."""
     trace, head = shelf.atlas.trace, shelf.atlas.head
     file = file_name("atlas", trace.story.mechanism, trace.story.name, f"head {head + 1}") + ".npz"
-    st.download_button(
-        "Queries and keys of this head (.npz)",
-        lambda: head_file(trace, head),
-        file,
-        on_click="ignore",
-        key="atlas_npz",
-    )
+    content = partial(head_file, trace, head)
+    st.download_button("Queries and keys of this head (.npz)", content, file, on_click="ignore", key="atlas_npz")
     st.code(notebook(trace, file), language="python")
     if has_more(trace):
         st.caption("This attention has more than its file tells, such as a mask or a bias: weights from it differ.")
 
 
 def notebook(trace: AttentionTrace, file: str) -> str:
-    """Return the code that maps a head from its file."""
-    more = ", is_causal=True" if trace.is_causal else ""
     factor = trace.score.dot_factor(trace.key.shape[-1])
-    if factor is not None:
-        more += f", scale={factor:.9g}"
-    return NOTEBOOK.format(file=file, more=more)
+    scale = "" if factor is None else f", scale={factor:.9g}"
+    return NOTEBOOK.format(file=file, more=(", is_causal=True" if trace.is_causal else "") + scale)
 
 
 def has_more(trace: AttentionTrace) -> bool:

@@ -25,7 +25,6 @@ FAINT = 8
 
 @computed(by_model=True)
 def try_edits(picture: np.ndarray, edits: list[Edits]) -> tuple[np.ndarray, np.ndarray]:
-    """Return masks (n, rows, columns) and probabilities (n, 10) after edits; the features stay what they are."""
     model, trace = model_or_stop(MODEL), look(picture)
     masks = torch.stack([trace.replace(edit).weights()[0].reshape(model.grid) for edit in edits])
     return to_array(masks), to_array(torch.stack([model.answer(trace, edit) for edit in edits]))
@@ -34,14 +33,8 @@ def try_edits(picture: np.ndarray, edits: list[Edits]) -> tuple[np.ndarray, np.n
 def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
     """Draw the mask as it is, without its heaviest regions, without random ones, and uniform, with the answers."""
     trace = look(picture)
-    n = st.slider(
-        "Regions to block, those that the mask looks at most",
-        1,
-        MOST_BLOCKED,
-        key=BLOCKED.key,
-        persist_state="session",
-        width=420,
-    )
+    label = "Regions to block, those that the mask looks at most"
+    n = st.slider(label, 1, MOST_BLOCKED, key=BLOCKED.key, persist_state="session", width=420)
     heaviest = most_looked_at(trace, n)
     at_random = [(BlockKeys(others_at_random(trace, n, seed)),) for seed in range(N_DRAWS)]
     edits: list[Edits] = [(), (BlockKeys(heaviest),), UNIFORM, *at_random]
@@ -69,12 +62,8 @@ def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
         high = max(peak, FAINT / trace.n_keys)
         with column:
             st.markdown(f"**{title}**")
-            draw_chart(
-                overlay(drawing, mask, size=SIZE, opacity=0.8, high=high, bar=False),
-                width="content",
-                key=f"find_case_{number}",
-                alt=f"{title}: the mask over the drawing",
-            )
+            chart = overlay(drawing, mask, size=SIZE, opacity=0.8, high=high, bar=False)
+            draw_chart(chart, width="content", key=f"find_case_{number}", alt=f"{title}: the mask over the drawing")
             st.markdown(words)
             st.caption(f"Its largest weight is {peak:.1%}.")
     st.caption(
@@ -92,7 +81,6 @@ def _now(before: np.ndarray, after: np.ndarray) -> str:
 
 
 def _figures_caption() -> None:
-    """Say how well the two networks do on digits that they were not trained on, as far as their cards tell."""
     networks = {"with attention": MODEL, "without": PLAIN}
     errors = {words: card_or_empty(name).get("cluttered_translated_mnist_error") for words, name in networks.items()}
     rates = [f"{error:.1%} {words}" for words, error in errors.items() if isinstance(error, float)]

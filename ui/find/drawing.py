@@ -24,12 +24,12 @@ from attention_core.models.features import receptive_field
 from attention_core.topics.find import most_looked_at, n_for_share, products_of
 from attention_core.topics.find.charts import product_bars
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
-from ui.chart import draw_chart
+from ui.chart import click, draw_chart
 from ui.computed import computed
 from ui.glossary import abbr
 from ui.layout import role_word
 from ui.models import model_or_none, model_or_stop
-from ui.state import Field, between, selected, whole_number
+from ui.state import Field, between, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
@@ -86,13 +86,8 @@ def digit_pad() -> PadState:
     objects = PAD.drawing.value.get("objects", [])
     there = sum(abs(stroke.get("strokeWidth", 0) - CLUTTER_WIDTH) < 1e-6 for stroke in objects)
     with st.container(horizontal=True, gap="xsmall", key="find_clutter_examples"):
-        st.button(
-            "Scatter clutter",
-            key="find_scatter",
-            on_click=_scatter,
-            disabled=there >= MOST_CLUTTER,
-            help=f"{PIECES_AT_ONCE} more bits of digits, anywhere, also across the digit",
-        )
+        told = f"{PIECES_AT_ONCE} more bits of digits, anywhere, also across the digit"
+        st.button("Scatter clutter", key="find_scatter", on_click=_scatter, disabled=there >= MOST_CLUTTER, help=told)
         st.button(
             "Erase clutter", key="find_erase", on_click=remove_strokes, args=(PAD, CLUTTER_WIDTH), disabled=there == 0
         )
@@ -115,18 +110,12 @@ def _hide() -> None:
 def seen_on(pad: PadState) -> tuple[InkPicture, np.ndarray, str]:
     """Return what the networks see of the drawing, it in grey, and what a person should be told about it, or ""."""
     seen = ink_picture(pad.canvas, (FIND_SIDE, FIND_SIDE))
-    return seen, _in_grey(pad), _remark_on(seen, pad)
-
-
-def _remark_on(seen: InkPicture, pad: PadState) -> str:
-    if seen.remark is CanvasRemark.EMPTY and pad.strokes:
-        return ONE_COLOUR
     remark = seen.remark or parts_remark(seen.picture)
-    return REMARKS[remark] if remark else ""
+    told = REMARKS[remark] if remark else ""
+    return seen, _in_grey(pad), ONE_COLOUR if seen.remark is CanvasRemark.EMPTY and pad.strokes else told
 
 
 def _in_grey(pad: PadState) -> np.ndarray:
-    """Return the drawing as grey ink on white paper, uint8 (height, width, 3), whatever the pad's colours."""
     lightest, darkest = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (INK[0], INK[-2]))
     ink = ink_of(pad.canvas)[..., None]
     return np.rint(ink * darkest + (1 - ink) * lightest).astype(np.uint8)
@@ -150,12 +139,9 @@ def answers(picture: np.ndarray) -> None:
     series = {name: to_array(step_of(trace, "output").value()[0]) for name, trace in traces.items()}
     words = [f"<b>{int(said.argmax())}</b> ({said.max():.0%})." for said in series.values()]
     st.html(f'<p class="verdict">The mask leads to {" Without attention: ".join(words)}</p>')
-    draw_chart(
-        probability_bars(series, DIGITS, height=160),
-        key="find_bars",
-        alt="Probabilities of the ten digits, with and without attention",
-        on=st.container(key="find_answer"),
-    )
+    chart = probability_bars(series, DIGITS, height=160)
+    alt = "Probabilities of the ten digits, with and without attention"
+    draw_chart(chart, key="find_bars", alt=alt, on=st.container(key="find_answer"))
     if missing:
         st.caption(f"The same network without attention is not here to compare. {missing}")
 
@@ -169,24 +155,9 @@ def chosen_region(trace: AttentionTrace) -> int:
 def mask_over(
     drawing: np.ndarray, trace: AttentionTrace, *, key: str, size: int, framed: int | None, **more: Any
 ) -> None:
-    """Draw the mask over the drawing, perhaps with a region framed; a click on a region chooses it."""
-
-    def take_click() -> None:
-        for clicked in selected(key, "region"):
-            REGION.value = int(clicked["position"])
-
-    draw_chart(
-        overlay(drawing, mask_of(trace), size=size, select="region", marked=framed, **more),
-        key=key,
-        on_select=take_click,
-        selection_mode="region",
-        width="content",
-        alt="The mask over the drawing: the darker a region glows, the more it counts; click one to choose it",
-    )
-
-
-def _follow_peak() -> None:
-    REGION.value = None
+    chart = overlay(drawing, mask_of(trace), size=size, select="region", marked=framed, **more)
+    words = "The mask over the drawing: the darker a region glows, the more it counts; click one to choose it"
+    draw_chart(chart, **click(key, "region", "position", REGION), width="content", alt=words)
 
 
 def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
@@ -209,15 +180,12 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row + 1}, column {column + 1}")}</p>')
         if region != peak:
-            st.button("To the peak", key="find_peak", on_click=_follow_peak, type="tertiary")
+            st.button("To the peak", key="find_peak", on_click=REGION.forget, type="tertiary")
     products = products_of(trace, region, 5)
     whose = "the mask's peak" if region == peak else "the framed region"
     st.caption(f"The query times the features of {whose}, number by number. Click any region on the drawing.")
-    draw_chart(
-        product_bars(products, trace.key.shape[-1], height=132),
-        key="find_products",
-        alt="The largest products of the region's score",
-    )
+    chart = product_bars(products, trace.key.shape[-1], height=132)
+    draw_chart(chart, key="find_products", alt="The largest products of the region's score")
     weight = float(trace.weights(0, [0], [region]))
     share = f"{weight:.2%}" if weight >= 5e-5 else "below 0.01%"
     st.html(

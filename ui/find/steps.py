@@ -71,12 +71,10 @@ def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> Non
 
 
 def chosen_channel(trace: AttentionTrace) -> int:
-    """Return the channel that was clicked, or the one that moves the map most."""
     return order_of(trace)[0] if CHANNEL.value is None else CHANNEL.value
 
 
 def _channel_card(trace: AttentionTrace, region: int) -> None:
-    """Draw the chosen channel's picture, its weight, and their product."""
     order, channel = order_of(trace), chosen_channel(trace)
     weight = float(trace.query[0, 0, channel])
     maps = to_array(channel_maps(trace)[channel])
@@ -86,13 +84,9 @@ def _channel_card(trace: AttentionTrace, region: int) -> None:
         f"By how much it moves the map it is number {order.index(channel) + 1} of {len(order)}."
     )
     labels = ["its picture", f"{weight:+.2f} × its picture"]
-    draw_chart(
-        contact_sheet(pair, labels, signed_ramp(pair), title="feature, product", columns=2, size=110, marked=region),
-        width="content",
-        key="find_card",
-        alt=f"Channel {channel + 1}, and the same times its weight",
-        on=st.container(key="find_channel_card"),
-    )
+    chart = contact_sheet(pair, labels, signed_ramp(pair), title="feature, product", columns=2, size=110, marked=region)
+    words = f"Channel {channel + 1}, and the same times its weight"
+    draw_chart(chart, width="content", key="find_card", alt=words, on=st.container(key="find_channel_card"))
 
 
 def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
@@ -134,7 +128,6 @@ def _clickable(chart: ChartTemplate, key: str, words: str, shown: Sequence[int] 
 def _channel_sheet(
     trace: AttentionTrace, maps: Tensor, shown: list[int], labels: list[str], key: str, marked: int | None
 ) -> None:
-    """Draw the maps (n_channels, rows, columns) of some channels as small pictures; a click chooses a channel."""
     pictures, chosen = to_array(maps[shown]), chosen_channel(trace)
     chart = contact_sheet(
         pictures,
@@ -174,23 +167,16 @@ def _weighted_sum(trace: AttentionTrace, region: int) -> None:
     st.caption(f"First what pushes the map up most, then what pushes it down most. {SIGNED}")
     sums = np.stack([to_array(partial_scores(trace, some)) for some in (order[:n], order)])
     words = [f"sum of {n} channel{'s' if n > 1 else ''}", f"S, the sum of all {len(order)}"]
-    draw_chart(
-        contact_sheet(sums, words, signed_ramp(sums), title="score", columns=2, size=SHEET // 2 - 8, marked=region),
-        width="content",
-        key="find_sums",
-        alt="The scores from some channels alone, and from all",
-    )
+    chart = contact_sheet(sums, words, signed_ramp(sums), title="score", columns=2, size=SHEET // 2 - 8, marked=region)
+    draw_chart(chart, width="content", key="find_sums", alt="The scores from some channels alone, and from all")
 
 
 def _mask(trace: AttentionTrace, region: int) -> None:
     weights = mask_of(trace)
     ramp = weights_ramp(trace.n_keys, float(weights.max()))
-    draw_chart(
-        picture(weights, ramp, title="weight", size=SHEET - 60, marked=region),
-        width="content",
-        key="find_mask",
-        alt="The mask: a weight for each of the 225 regions, together 1",
-    )
+    chart = picture(weights, ramp, title="weight", size=SHEET - 60, marked=region)
+    words = "The mask: a weight for each of the 225 regions, together 1"
+    draw_chart(chart, width="content", key="find_mask", alt=words)
     half, most = n_for_share(trace, 0.5), n_for_share(trace, 0.9)
     st.caption(
         f"All {weights.size} weights sum to {weights.sum():.2f}. {_largest(half)} half of the attention; "

@@ -13,7 +13,7 @@ from attention_core.charts import contact_sheet, matrix_chart, ramp_for, weights
 from attention_core.charts.heatmap import pair_map
 from attention_core.data.match3 import MODULUS, PRESETS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import device_of, to_array
-from attention_core.evaluate.match3 import accuracy
+from attention_core.evaluate.made_up import accuracy
 from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.computed import computed

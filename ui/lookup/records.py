@@ -1,16 +1,22 @@
-"""The first screen: the table of records, what is asked of it and how softly, and the answers."""
+"""The first screen: the table of records, what is asked of it, how softly, by spelling or meaning; the answers."""
 
 import html
 from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
+import torch
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
 
 from attention_core.attention.harmless import visible
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
+from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.model import ModelError
 from attention_core.packed import pack, unpack
+from attention_core.topics.lookup.encoders import SPELLING, Encoder, meaning, sentence_vectors
 from attention_core.topics.lookup.presets import PRESETS
 from attention_core.topics.lookup.records import (
     MAX_QUERIES,
@@ -23,14 +29,17 @@ from attention_core.topics.lookup.records import (
     usable_records,
 )
 from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
+from ui.computed import computed
 from ui.glossary import abbr, note
 from ui.inside_streamlit import growing_table
 from ui.labels import distinct, literal, said
 from ui.layout import role_colour
-from ui.lookup.encoder import BY
+from ui.runs.runs import pretrained_of
 from ui.state import Field, choice, is_mounted, one_of, whole_number
 
 NAME = "lookup"
+WAYS = ("spelling", "meaning")
+BY = Field(NAME, "by", WAYS[0], address="by", parse=one_of(WAYS))
 KEPT_ROWS = 2000
 """Rows of the editor that are remembered; only MAX_RECORDS of them are looked at."""
 SLUGS = {preset.lower().replace(" ", "-"): preset for preset in PRESETS}
@@ -153,13 +162,9 @@ def _edit(table: Table) -> tuple[tuple, ...]:
 def query_input(records: Records) -> Asked:
     """Let a person type queries, one per line."""
     kind = "numbers, as the keys are" if records.numeric_keys else "texts"
+    label = f"Queries, one per line ({kind})"
     st.text_area(
-        f"Queries, one per line ({kind})",
-        key=QUERIES.key,
-        height=104,
-        persist_state="session",
-        max_chars=MAX_QUERIES * 200,
-        on_change=QUERY.forget,
+        label, key=QUERIES.key, height=104, persist_state="session", max_chars=MAX_QUERIES * 200, on_change=QUERY.forget
     )
     asked = read_queries(QUERIES.value, records.numeric_keys)
     for remark in asked.remarks:
@@ -211,7 +216,6 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
 
 
 def as_text(entry: str | float | None) -> str:
-    """Return a record's key or value for people."""
     return entry if isinstance(entry, str) else f"{entry:.6g}"
 
 
@@ -224,3 +228,36 @@ def choose_query(trace: AttentionTrace) -> int:
         dict(enumerate(distinct([*map(said, trace.story.query_axis.labels)]))),
         wrap=True,
     )
+
+
+MODELS = (PACKAGE, "sentence-transformers/all-MiniLM-L6-v2")
+"""Names of the same sentence encoder: as a package, and in the hub's cache."""
+AT_ONCE = 16
+"""Texts that are read before the next visitor has the turn."""
+
+
+def encoder_input(place: DeltaGenerator) -> Encoder:
+    """Let a person choose in a place how texts are compared; without a sentence encoder, say so and take spelling."""
+    with place:
+        if choice("Texts are compared by", BY, WAYS) == WAYS[0]:
+            return SPELLING
+    name = next((name for name in MODELS if find_local(name) is not None), "")
+    try:
+        if not name:
+            raise ModelError(
+                f"The sentence encoder MiniLM is not on this machine. It comes with the Python package {PACKAGE}."
+            )
+        return meaning(pretrained_of(name), lambda texts: _read(name, texts))
+    except ModelError as error:
+        st.info(f"{said(error)} Until then texts are compared by their spelling.")
+        return SPELLING
+
+
+def _read(name: str, texts: Sequence[str]) -> Tensor:
+    starts = range(0, len(texts), AT_ONCE)
+    return torch.cat([_vectors(name, tuple(texts[start : start + AT_ONCE])) for start in starts])
+
+
+@computed(spinner="Reading the texts", by_model=True)
+def _vectors(name: str, texts: tuple[str, ...]) -> Tensor:
+    return sentence_vectors(pretrained_of(name), texts)

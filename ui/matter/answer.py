@@ -90,13 +90,7 @@ def attention_trace(text: str, blocked: tuple[int, ...] = ()) -> AttentionTrace:
 
 
 def answers(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
-    """Draw what the model with attention says, and what all three say, with their accuracies.
-
-    Args:
-        text: the sentence.
-        blocked: places of words that attention may not look at.
-        is_read: whether the models know enough of its words to judge by.
-    """
+    """Draw what the model with attention says, and what all three say, if they know enough words to judge by."""
     if not is_read:
         st.html(f'{STYLE}<p class="verdict">no judgement <small>too few of its words are known</small></p>')
         return
@@ -126,7 +120,6 @@ def answers(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
 
 
 def _fault(text: str, answer: str) -> str:
-    """Return what is wrong with an answer, or may be, as HTML: negations are often misread."""
     meant, negated = MEANT.get(text), is_negated(text)
     if meant and meant != answer:
         why = "The negation did not turn the words round" if negated else "Irony was taken at its word"
@@ -218,10 +211,6 @@ def _press() -> None:
         BLOCKED.value = sorted({*BLOCKED.value} ^ {place})
 
 
-def _give_back() -> None:
-    BLOCKED.value = []
-
-
 def _note_pictures(
     words: list[str],
     weights: list[float],
@@ -285,7 +274,7 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
     )
     if blocked:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Give all words back", key="matter_unblock", on_click=_give_back)
+            st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.forget)
             before, now = (verdict_of(ATTENTION, text, words).positive for words in ((), blocked))
             if len(blocked) == len(sentence.words):
                 st.caption("Every word is blocked: nothing is handed over, and the answer is the network's prejudice.")

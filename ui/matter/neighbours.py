@@ -65,7 +65,6 @@ def _neighbours(text: str, place: int) -> list[Neighbour]:
 
 
 def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:
-    """Let a person pick one of the heaviest words; None when none has letters."""
     heaviest = trace.weights()[0].argsort(descending=True, stable=True).tolist()
     options = sorted([place for place in heaviest if any(map(str.isalpha, sentence.words[place]))][:MOST_PICKED])
     if not options:

@@ -1,19 +1,16 @@
 """The cure in one picture: what the last states know of every word, and the context when a French word is said."""
 
-from typing import cast
-
 import streamlit as st
 
 from attention_core.device import to_array
-from attention_core.models.translator import Translator
+from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.memory.cure import Known, last_states_know, longer, what_is_known
-from attention_core.topics.memory.cure_bars import cure_chart
 from attention_core.topics.translate.translation import Translation, read_source, translate
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.glossary import note, say
 from ui.labels import as_percent, literal
-from ui.memory.reading import NAME
+from ui.memory.reading import NAME, recurrent
 from ui.models import model_or_none
 from ui.player import Walk
 from ui.state import Field, whole_number
@@ -25,21 +22,17 @@ CLAUSES = Field(NAME, "clauses", 0, address="clauses", parse=whole_number)
 
 @computed(by_model=True)
 def _french(text: str) -> Translation:
-    return translate(_model(MODEL), read_source(text), 5)
+    return translate(recurrent(MODEL), read_source(text), 5)
 
 
 @computed(by_model=True)
 def _known(text: str, said: list[int]) -> Known:
-    return what_is_known(_model(MODEL), read_source(text), said)
+    return what_is_known(recurrent(MODEL), read_source(text), said)
 
 
 @computed(by_model=True)
 def _without_attention(text: str) -> list[float]:
-    return last_states_know(_model(WITHOUT), read_source(text)).tolist()
-
-
-def _model(name: str) -> Translator:
-    return cast(Translator, model_or_none(name)[0])
+    return last_states_know(recurrent(WITHOUT), read_source(text)).tolist()
 
 
 def cure_tab(text: str) -> None:
@@ -62,12 +55,9 @@ def cure_tab(text: str) -> None:
         CLAUSES.within(0, len(ways) - 1)
         if len(ways) > 1:
             names = [f"{way.n_added} more words" if way.n_added else "as typed" for way in ways]
+            label = "Make the sentence longer, before and behind"
             st.select_slider(
-                "Make the sentence longer, before and behind",
-                range(len(ways)),
-                key=CLAUSES.key,
-                format_func=names.__getitem__,
-                persist_state="session",
+                label, range(len(ways)), key=CLAUSES.key, format_func=names.__getitem__, persist_state="session"
             )
         else:
             note("The sentence is as long as it can be: forty words are read.")
@@ -98,13 +88,9 @@ def cure_tab(text: str) -> None:
         )
     first_own, n_own = way.n_before, len(read_source(text).words)
     own = [first_own <= place < first_own + n_own for place in range(len(source.words))] + [True]
-    draw_chart(
-        cure_chart(source.word_labels, to_array(known.last), to_array(known.context), marked=here, own=own),
-        width="content",
-        key="memory_cure",
-        alt=f"What the last states and the context know of each of {len(source.words)} English words",
-        on=picture,
-    )
+    chart = cure_chart(source.word_labels, to_array(known.last), to_array(known.context), marked=here, own=own)
+    alt = f"What the last states and the context know of each of {len(source.words)} English words"
+    draw_chart(chart, width="content", key="memory_cure", alt=alt, on=picture)
 
 
 def _verdict(french: str, english: str, known: Known, place: int) -> None:

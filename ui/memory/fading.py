@@ -27,14 +27,11 @@ def fading_tab(memories: dict[str, Memory]) -> None:
     labels = next(iter(memories.values())).labels
     with here:
         section(f"What is left of the first word, “{labels[0][:24]}”")
-        chart = fading_chart(
-            {label: memory.left_after() for label, memory in memories.items()},
-            words=labels,
-            logarithmic=logarithmic,
-        )
+        left = {label: memory.left_after() for label, memory in memories.items()}
+        chart = fading_chart(left, words=labels, logarithmic=logarithmic)
         alt = "What is left of the first word after more words"
         draw_chart(chart, width="content", key="memory_fading", alt=alt)
-        _who_keeps_more({label: memory.left_after() for label, memory in memories.items()})
+        _who_keeps_more(left)
     figures = read_forgetting()
     with general:
         if figures is None:
@@ -59,7 +56,6 @@ def fading_tab(memories: dict[str, Memory]) -> None:
 
 
 def _who_keeps_more(left: Mapping[str, Sequence[float]]) -> None:
-    """Say from which word on more is left in the first network than in the second; nothing of one alone."""
     if len(left) < 2:
         return
     (first, here), (second, there), *_ = left.items()

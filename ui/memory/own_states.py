@@ -56,12 +56,10 @@ def own_states_tab() -> None:
 
 @computed(by_model=True)
 def read_both(given: Cut) -> Foreseen:
-    """Let both networks foresee a text."""
     return foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
 
 
 def _looks(given: Cut, told: Foreseen, at: int) -> None:
-    """Draw the text, each piece shaded by its weight at the chosen place."""
     row = to_array(told.trace.weights(0, [at])[0])
     most = float(row.max()) or 1.0
     spans = []
@@ -75,13 +73,8 @@ def _looks(given: Cut, told: Foreseen, at: int) -> None:
     where = int(row.argmax())
     looked = f"most at “{literal(names[where])}” ({row[where]:.0%}), {at - where} pieces back" if at else "nowhere yet"
     AT.value = at
-    st.select_slider(
-        "After which piece",
-        range(len(given.ids)),
-        format_func=names.__getitem__,
-        key=AT.key,
-        persist_state="session",
-    )
+    places = range(len(given.ids))
+    st.select_slider("After which piece", places, format_func=names.__getitem__, key=AT.key, persist_state="session")
     st.caption(f"Framed: the piece just read. Shaded: the earlier states that it looks back at, {looked}.")
 
 
@@ -111,7 +104,6 @@ def _each_piece(given: Cut, told: Foreseen) -> None:
 
 
 def _by_distance() -> None:
-    """Draw by how far back a pair of pieces last stood, how surprising it is to both; as measured."""
     cards = [card_or_empty(name).get("windows", {}) for name in (ATTENTIVE, ALONE)]
     if not all(cards):
         return

@@ -50,16 +50,17 @@ STYLE = """<style>
 
 @computed(spinner="Reading the sentence", by_model=True)
 def _remember(name: str, text: str, by_pieces: bool, both: bool) -> Memory:
-    return remember(_model(name), read_source(text), by_pieces, at_end=True, both=both)
+    return remember(recurrent(name), read_source(text), by_pieces, at_end=True, both=both)
 
 
 @computed(by_model=True)
 def _norms(name: str, text: str, by_pieces: bool, direction: str) -> np.ndarray:
     source = read_source(text)
-    return to_array(gradient_norms(_model(name), source.ids, direction, None if by_pieces else source.word_of))
+    return to_array(gradient_norms(recurrent(name), source.ids, direction, None if by_pieces else source.word_of))
 
 
-def _model(name: str) -> Translator:
+def recurrent(name: str) -> Translator:
+    """Return a translator that is there."""
     return cast(Translator, model_or_none(name)[0])
 
 
@@ -74,13 +75,8 @@ def read_sentence() -> str:
         READINGS,
         help="Forwards only: a state knows the words before it. Backwards too: a second network reads from the end.",
     )
-    st.toggle(
-        "Piece by piece",
-        key=BY_PIECES.key,
-        persist_state="session",
-        on_change=_walk_to_the_end,
-        help="The networks read pieces of words from a vocabulary of 8,000; most common words are one piece.",
-    )
+    told = "The networks read pieces of words from a vocabulary of 8,000; most common words are one piece."
+    st.toggle("Piece by piece", key=BY_PIECES.key, persist_state="session", on_change=_walk_to_the_end, help=told)
     try:
         source = read_source(text)
     except ValueError as error:
@@ -122,18 +118,9 @@ def with_norms(memories: dict[str, Memory], text: str, both: bool) -> dict[str, 
     }
 
 
-def notebook(text: str) -> str:
-    """Return the code that computes what of each word is left in the last state, word by word."""
-    return NOTEBOOK.format(text=text)
-
-
 def _pieces_remark(source: Source) -> None:
-    """Say which words are read in several pieces, and which signs the vocabulary does not have."""
-    several, remarks = [], []
-    for number, word in enumerate(source.words):
-        pieces = [piece for piece, of in zip(source.labels, source.word_of, strict=True) if of == number]
-        if len(pieces) > 1:
-            several.append(f"{literal(word, 20)} = {literal(' · '.join(pieces), 40)}")
+    remarks = []
+    several = [f"{literal(word, 20)} = {literal(' · '.join(pieces), 40)}" for word, pieces in source.cut]
     if source.n_dropped:
         last = literal(source.words[-1], 20)
         remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")

@@ -8,11 +8,11 @@ from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.topics.memory.charts import gradient_heatmap, gradient_ramp, over_time
 from attention_core.topics.memory.overview import MEASURES, Memory
 from attention_core.topics.memory.recurrence import CODE, FORMULAS
-from ui.chart import draw_chart
+from ui.chart import click, draw_chart
 from ui.glossary import say
 from ui.labels import literal
 from ui.memory.reading import NAME, WALK
-from ui.state import Field, choice, one_of, selected
+from ui.state import Field, choice, one_of
 
 MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))
 LOGARITHMIC = Field(NAME, "log", False, address="log")
@@ -53,7 +53,6 @@ def _gates_in_words(memory: Memory, direction: str, now: int) -> str:
 
 
 def _over_time(label: str, memory: Memory, kind: str, direction: str, now: int, title: str, bar: str | None) -> None:
-    """Draw states or gates, see Memory, over the words; what is not yet read at the place `now` is empty."""
     is_state = kind == "states"
     chart = over_time(
         getattr(memory, kind)[direction],
@@ -102,14 +101,6 @@ def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
             draw_chart(
                 chart,
                 width="content",
-                key=key,
-                on_select=lambda key=key: _walk_to_clicked(key),
-                selection_mode="cell",
+                **click(key, "cell", "row", WALK.field),
                 alt=f"How much each word still matters to each state of the {label}",
             )
-
-
-def _walk_to_clicked(key: str) -> None:
-    picked = selected(key, "cell")
-    if picked and isinstance(picked[0].get("row"), int):
-        WALK.field.value = picked[0]["row"]

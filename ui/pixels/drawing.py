@@ -1,10 +1,21 @@
-"""The first screen: the drawing, and the picture that it becomes."""
+"""The first screen: the drawing, the picture that it becomes, and the attention layers that can be looked at."""
 
+from typing import NamedTuple
+
+import numpy as np
 import streamlit as st
+import torch
+from torch import Tensor
 
+from attention_core.attention.edits import UNIFORM
+from attention_core.attention.trace import AttentionTrace
+from attention_core.charts import Ramp, probability_bars, signed_ramp, weights_ramp
 from attention_core.data.drawing import CanvasRemark, Drawing
+from attention_core.explain.faithfulness import ink_mask
 from ui.canvas import Pad, digit_presets
-from ui.digits import ink_image, query_field
+from ui.chart import draw_chart
+from ui.digits import Answer, ask, ink_image, query_field
+from ui.state import Field, one_of
 from ui.stepper import Stepper
 
 NAME = "pixels"
@@ -30,3 +41,97 @@ def preparation_section(drawing: Drawing) -> None:
         f"{cols} × {rows} (the longer side is 20) and laid into 28 × 28 with its centre of mass in the middle, "
         "as MNIST was made."
     )
+
+
+GUIDED, PLAIN, INK_ONLY, NO_SOFTMAX = "pixel-classifier", "pixel-notes", "pixel-notes-ink", "pixel-notes-product"
+LAYERS = {
+    GUIDED: "with a head start",
+    PLAIN: "plain: ink and position",
+    INK_ONLY: "plain: ink only",
+    NO_SOFTMAX: "plain, without softmax",
+}
+LAYER = Field(NAME, "layer", GUIDED, address="layer", parse=one_of(LAYERS))
+
+
+class About(NamedTuple):
+    """What is to be said of a layer."""
+
+    value: str  # what a pixel hands over
+    here: str  # the same in the page's own words, one sentence
+    start: str  # what the layer was given before it had learned anything
+    try_this: str  # an action and its surprise, HTML
+    done_in: str = ""  # the tab in which that is seen, if opening it is all
+
+
+OF_PLAIN = About(
+    "its ink and its position, projected",
+    "Here every pixel asks all 784, and each hands over its ink and its position.",
+    "Nothing was given: the ink's vector, the 784 positions and the three projections were random.",
+    "Open <i>How it was learned</i>: without any attention the network on top reads almost as well.",
+    "learned",
+)
+ABOUT = {
+    GUIDED: About(
+        "only the pixel's position. The drawing can influence the answer only through the weights",
+        "Here every pixel asks all 784, and each hands over its position.",
+        "Much was given: before the first batch its scores already prefer near pixels and ink, and its values hold no "
+        "ink, so that nothing can pass the attention by.",
+        "Open <i>Try: erase ink</i>, drag <i>Ink pixels</i> to 60: two thirds of the ink is gone, yet it reads 7.",
+    ),
+    PLAIN: OF_PLAIN,
+    INK_ONLY: About(
+        "its ink alone",
+        "Here every pixel asks all 784, and nobody knows where it stands: a pixel is its ink and nothing else.",
+        "Nothing was given: the ink's vector and the three projections were random.",
+        "Open <i>What Q and K say</i>: the whole matrix of scores is your drawing times itself, times one number.",
+        "parts",
+    ),
+    NO_SOFTMAX: OF_PLAIN._replace(
+        here="Here the scores themselves, Q Kᵀ divided by 784, weigh the values: no softmax, and a weight may be "
+        "negative.",
+        try_this="Open <i>One pixel</i>: without softmax a pixel also takes away what others hand over.",
+        done_in="pixel",
+    ),
+}
+
+
+def answers(image: Tensor) -> Answer:
+    """Draw what two models read, and what is left without attention; return the chosen layer's answer."""
+    name = LAYER.value
+    attention, ffn = ask(name, image), ask("ffn-classifier", image)
+    probabilities = {"self-attention": attention.probabilities, "feed-forward, no attention": ffn.probabilities}
+    chart = probability_bars(probabilities, [str(digit) for digit in range(10)], height=215)
+    draw_chart(chart, alt="Probabilities of the ten digits by both models", on=st.container(key="pixels_answer"))
+    st.markdown(
+        f"Attention reads **{attention.digit}** ({attention.confidence:.0%}), "
+        f"the feed-forward network **{ffn.digit}** ({ffn.confidence:.0%})."
+    )
+    blind = ask(name, image, UNIFORM, trace=False)
+    alike = "1/784" if attention.traces[0].has_softmax else "0"
+    became = "without attention the answer is lost"
+    if blind.digit == attention.digit:
+        became = "for this drawing it does not need to choose where to look"
+    elif name != GUIDED:
+        became = "the network on top then reads the same vector 784 times, which it never met in training"
+    st.caption(
+        f"With every weight set to {alike} the same attention network would read {blind.digit} "
+        f"({blind.confidence:.0%}): {became}."
+    )
+    return attention
+
+
+def blank_trace(name: str) -> AttentionTrace:
+    """Return the trace of an empty picture: what a model asks and answers by place alone."""
+    return ask(name, torch.zeros(28, 28)).traces[0]
+
+
+def received(trace: AttentionTrace, image: Tensor) -> Tensor:
+    """Return how much each pixel is looked at by the ink queries on average, (28, 28)."""
+    return trace.summary(0, ink_mask(image).flatten()).received.reshape(image.shape).cpu()
+
+
+def ramp_of(trace: AttentionTrace, *values: np.ndarray) -> Ramp:
+    """Return the colours of a trace's weights, one scale for all of these: without softmax they have signs."""
+    if trace.has_softmax:
+        return weights_ramp(trace.n_keys, float(max(one.max() for one in values)))
+    return signed_ramp(np.concatenate([one.ravel() for one in values]))

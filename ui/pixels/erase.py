@@ -1,13 +1,10 @@
 """Attention that is computed, and attention that is only there: erase ink, and see what follows the drawing."""
 
-from typing import NamedTuple
-
 import numpy as np
 import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import Ramp, picture, weights_ramp
 from attention_core.charts.palette import VIRIDIS
 from attention_core.data.drawing import Drawing
@@ -21,8 +18,7 @@ from ui.digits import Answer, ask, ink_image
 from ui.labels import number
 from ui.layout import figures_table
 from ui.models import model_or_stop
-from ui.pixels.drawing import NAME
-from ui.pixels.layers import LAYER
+from ui.pixels.drawing import LAYER, NAME, received
 from ui.state import Field, between, choice, whole_number
 
 RANDOM_TRIALS = 20
@@ -39,13 +35,6 @@ ERASED = Field(
 N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
 
 
-class Damage(NamedTuple):
-    """By how much the probability of each network's answer falls when the ink that a map points at is erased."""
-
-    attention: float
-    ffn: float
-
-
 def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer) -> None:
     """Fixed weights, or weights made from the input? Erase ink and see which maps follow."""
     st.markdown(
@@ -55,7 +44,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
     )
     name = LAYER.value
     trace = before.traces[0]
-    looked_at, moving = received(trace, image), moves(FFN, image)
+    looked_at, moving = received(trace, image).abs(), moves(FFN, image)
     n_ink = int(ink_mask(image).sum())
     choices: dict[str, np.ndarray | None] = {MOST_LOOKED_AT: None, MOST_MOVING: None}
     choices |= {f"stroke {number + 1}": path for number, path in enumerate(pad.strokes)} if len(pad.strokes) > 1 else {}
@@ -81,23 +70,20 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         st.markdown(f"reads **{before.digit}** ({before.confidence:.0%})")
     with columns[1]:
         title = f"Without {chosen}" if path is not None else f"Without {n} ink pixels"
-        _maps(erased.image, received(after.traces[0], erased.image), then_moving, trace.n_keys, title)
+        _maps(erased.image, received(after.traces[0], erased.image).abs(), then_moving, trace.n_keys, title)
         other = "" if after.digit == before.digit else f"; {before.digit}: {after.probabilities[before.digit]:.0%}"
         st.markdown(f"reads **{after.digit}** ({after.confidence:.0%}){other}")
     with columns[2]:
         its = ask(name, trials[0]).traces[0]
-        _maps(trials[0], received(its, trials[0]), moves(FFN, trials[0]), trace.n_keys, "As many at random")
+        _maps(trials[0], received(its, trials[0]).abs(), moves(FFN, trials[0]), trace.n_keys, "As many at random")
         st.markdown(
             f"reads **{before.digit}** in {agreeing} of {RANDOM_TRIALS} draws, on average with "
             f"{at_random[:, before.digit].mean():.0%}"
         )
     with columns[3]:
         if trace.has_softmax:
-            st.metric(
-                "attention moved",
-                f"{mean_total_variation(trace, after.traces[0]):.0%}",
-                help="Half the summed change of a row of the weights, averaged over all rows, after this erasure.",
-            )
+            told = "Half the summed change of a row of the weights, averaged over all rows, after this erasure."
+            st.metric("attention moved", f"{mean_total_variation(trace, after.traces[0]):.0%}", help=told)
         st.metric(
             "the Jacobian's map moved",
             f"{moved(moving, then_moving):.0%}",
@@ -109,22 +95,21 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
 
 
 def _foretold(name: str, image: Tensor, looked_at: Tensor, n: int) -> None:
-    """Draw a table: whose map, when its first pixels are erased, costs which network most."""
     maps = {
         "attention received": looked_at,
         "Jacobian of the attention network": moves(name, image),
         "Jacobian of the feed-forward network": moves(FFN, image),
     }
-    costs = {words: Damage(harm(name, image, its, n), harm(FFN, image, its, n)) for words, its in maps.items()}
-    by_chance = Damage(*(random_harm(network, image, n) for network in (name, FFN)))
+    costs = {words: [harm(network, image, its, n) for network in (name, FFN)] for words, its in maps.items()}
+    by_chance = [random_harm(network, image, n) for network in (name, FFN)]
     st.markdown(f"**Which map foretold the damage?** The {n} ink pixels that each map ranks first are erased.")
     figures_table(
         ("erased by", "attention network: its answer falls by", "feed-forward network: its answer falls by"),
-        *((words, _points(cost.attention), _points(cost.ffn)) for words, cost in costs.items()),
-        (f"chance, mean of {RANDOM_TRIALS} draws", _points(by_chance.attention), _points(by_chance.ffn)),
+        *((words, *map(_points, falls)) for words, falls in costs.items()),
+        (f"chance, mean of {RANDOM_TRIALS} draws", *map(_points, by_chance)),
     )
-    best = max(costs, key=lambda words: costs[words].attention)
-    spread = costs[best].attention - min(one.attention for one in costs.values())
+    best = max(costs, key=lambda words: costs[words][0])
+    spread = costs[best][0] - min(of_attention for of_attention, _ in costs.values())
     told = (
         f"For the attention network it was the map *{best}*."
         if spread > 0.01
@@ -140,14 +125,8 @@ def _points(fall: float) -> str:
     return f"{number(round(100 * fall, 1) + 0.0, '.1f')} points"
 
 
-def received(trace: AttentionTrace, image: Tensor) -> Tensor:
-    """Return how much each pixel is looked at by the ink queries on average, (28, 28); without softmax its size."""
-    return trace.summary(0, ink_mask(image).flatten()).received.abs().reshape(image.shape).cpu()
-
-
 @computed(by_model=True)
 def ask_many(name: str, images: Tensor) -> np.ndarray:
-    """Return probabilities (n, 10) of pictures (n, 28, 28)."""
     model = model_or_stop(name)
     return to_array(model(images.to(device_of(model))).logits.softmax(-1))
 
@@ -170,7 +149,6 @@ def harm(name: str, image: Tensor, importance: Tensor, n: int) -> float:
 
 
 def random_harm(name: str, image: Tensor, n: int) -> float:
-    """Return the same for n ink pixels drawn at random, the mean of RANDOM_TRIALS draws."""
     before = ask_many(name, image[None])[0]
     after = ask_many(name, torch.stack([erase_random(image, n, seed).image for seed in range(RANDOM_TRIALS)]))
     return float(before.max() - after[:, before.argmax()].mean())

@@ -9,7 +9,6 @@ from attention_core.attention.types import Role
 from attention_core.charts import picture
 from attention_core.data.drawing import Drawing
 from attention_core.device import to_array
-from attention_core.explain.faithfulness import ink_mask
 from attention_core.models import attention_at_snapshot
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
@@ -19,9 +18,8 @@ from ui.glossary import explain
 from ui.labels import said
 from ui.layout import section
 from ui.models import load_snapshots, model_or_stop
-from ui.pixels.drawing import NAME, STEPS
-from ui.pixels.layers import ABOUT, LAYER, ramp_of
-from ui.pixels.maps import query_maps, whole_maps
+from ui.pixels.drawing import ABOUT, LAYER, NAME, STEPS, ramp_of, received
+from ui.pixels.maps import query_maps
 from ui.pixels.worth import worth_section
 from ui.state import Field, whole_number
 from ui.step_view import query_row, show_matrix, show_words
@@ -68,11 +66,6 @@ def chosen_pixel(trace: AttentionTrace, drawing: Drawing) -> None:
             query_row(trace, 0, query)
 
 
-def all_pixels(trace: AttentionTrace, drawing: Drawing) -> None:
-    """Draw what the whole matrix says of each pixel."""
-    whole_maps(trace, chosen_query(drawing.image, NAME), drawing.image)
-
-
 def learning_section(image: Tensor) -> None:
     """Draw the drawing as eight moments of the training saw it, and what attention was worth in the end."""
     name = LAYER.value
@@ -93,7 +86,8 @@ def learning_section(image: Tensor) -> None:
     )
     trace = _at_moment(name, number, image)
     looks_at = to_array(trace.weights(0, [query])[0])
-    first, now, last = (_received(_at_moment(name, moment, image), image) for moment in (steps[0], number, steps[-1]))
+    moments = (_at_moment(name, moment, image) for moment in (steps[0], number, steps[-1]))
+    first, now, last = (to_array(received(trace, image)) for trace in moments)
     left, middle, right = st.columns([1, 1, 1], gap="large")
     ink = to_array(image)
     with left:
@@ -103,13 +97,13 @@ def learning_section(image: Tensor) -> None:
         draw_chart(chart, width="content", alt="Where the chosen pixel looks at this moment")
     with middle:
         st.markdown("**Received on average, over the ink queries**")
-        chart = picture(now.reshape(ink.shape), ramp_of(trace, now), title="weight", size=216, outline=ink)
+        chart = picture(now, ramp_of(trace, now), title="weight", size=216, outline=ink)
         draw_chart(chart, width="content", alt="Attention received at this moment")
     with right:
         if trace.has_softmax:
             _narrowness(trace)
         st.markdown(f"**What was given at the start?** {ABOUT[name].start}")
-        alike = float(np.corrcoef(first, last)[0, 1])
+        alike = float(np.corrcoef(first.ravel(), last.ravel())[0, 1])
         given = "most of this map was given" if alike > GIVEN else "this map was learned"
         st.caption(
             f"On this drawing the received attention at the first batch correlates {alike:.2f} with that at the last: "
@@ -121,16 +115,9 @@ def learning_section(image: Tensor) -> None:
 def _narrowness(trace: AttentionTrace) -> None:
     summary = trace.summary(0)
     entropy, largest = st.columns([1.4, 1])
-    entropy.metric(
-        "mean entropy of a row",
-        f"{float(summary.entropy.mean()):.1f} bits",
-        help=f"{explain('entropy')} log2(784) = 9.6 bits: looking everywhere alike.",
-    )
+    told = f"{explain('entropy')} log2(784) = 9.6 bits: looking everywhere alike."
+    entropy.metric("mean entropy of a row", f"{float(summary.entropy.mean()):.1f} bits", help=told)
     largest.metric("largest weight", f"{float(summary.largest.max()):.3f}")
-
-
-def _received(trace: AttentionTrace, image: Tensor) -> np.ndarray:
-    return to_array(trace.summary(0, ink_mask(image).flatten()).received)
 
 
 @computed(by_model=True)

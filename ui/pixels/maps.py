@@ -15,8 +15,7 @@ from attention_core.topics.pixels.split import product_means
 from ui.chart import draw_chart
 from ui.glossary import note, say
 from ui.labels import number
-from ui.pixels.drawing import NAME
-from ui.pixels.layers import ramp_of
+from ui.pixels.drawing import NAME, ramp_of
 from ui.state import Field, choice, named
 
 SIZE = 250
@@ -26,53 +25,30 @@ QUERIES_ONLY = Field(NAME, "ink_only", False, address="ink")
 
 
 class Map(NamedTuple):
-    """One map over the pixels.
+    """One map over the pixels."""
 
-    Attributes:
-        title: what it is.
-        symbol: exactly what is averaged, Markdown.
-        values: (n,).
-        ramp: its colours.
-        unit: of a value.
-        words: one sentence below it.
-    """
-
-    title: str
-    symbol: str
-    values: np.ndarray
+    title: str  # what it is
+    symbol: str  # exactly what is averaged, Markdown
+    values: np.ndarray  # (n,)
     ramp: Ramp
-    unit: str
-    words: str
+    unit: str  # of a value
+    words: str  # one sentence below it
 
 
 def query_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
-    """Draw where this pixel looks and which pixels look at it, on one colour scale."""
     row = to_array(trace.weights(0, [query])[0])
     column = to_array(trace.weights(0, cols=[query])[:, 0])
     ramp = ramp_of(trace, row, column)
-    maps = (
-        Map(
-            "This pixel looks at",
-            f"row {query + 1} of A",
-            row,
-            ramp,
-            "weight",
-            f"its row of the weights; sums to {number(row.sum())}",
-        ),
-        Map(
-            "Looks at this pixel",
-            f"column {query + 1} of A",
-            column,
-            ramp,
-            "weight",
-            f"its column of the weights; sums to {number(column.sum())}",
-        ),
+    looks = (
+        ("looks_at", "This pixel looks at", "row", row),
+        ("looked_at", "Looks at this pixel", "column", column),
     )
-    for column, key, one in zip(st.columns(2), ("looks_at", "looked_at"), maps, strict=True):
-        with column, st.container(key=f"{NAME}_{key}"):
-            st.markdown(f"**{one.title}**, {one.symbol}")
-            _draw(one, query, image)
-            st.caption(one.words)
+    for place, (key, title, line, weights) in zip(st.columns(2), looks, strict=True):
+        with place, st.container(key=f"{NAME}_{key}"):
+            st.markdown(f"**{title}**, {line} {query + 1} of A")
+            words = f"its {line} of the weights; sums to {number(weights.sum())}"
+            _draw(Map(title, "", weights, ramp, "weight", words), query, image)
+            st.caption(words)
 
 
 def whole_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
@@ -145,7 +121,6 @@ def _of_weights(trace: AttentionTrace, image: np.ndarray, ink_only: bool) -> Seq
 
 
 def _of_scores(trace: AttentionTrace, averaged: str) -> Sequence[Map]:
-    """Return the averages of the scores, of what is multiplied to make them, over columns and over rows."""
     means = product_means(trace)
     factor = 1.0 if averaged == PRODUCT else trace.score.dot_factor(trace.key.shape[-1])
     what = "Q Kᵀ, before scale and softmax" if averaged == PRODUCT else "the scaled scores, before the softmax"

@@ -11,23 +11,15 @@ from attention_core.attention.types import Role
 from attention_core.charts import contact_sheet, picture, probability_bars, signed_ramp
 from attention_core.data.drawing import Drawing
 from attention_core.device import to_array
-from attention_core.topics.pixels.split import (
-    PARTS,
-    SplitScores,
-    answer_from,
-    ink_number,
-    split_scores,
-    with_parts,
-)
+from attention_core.topics.pixels.split import PARTS, SplitScores, answer_from, ink_number, split_scores, with_parts
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import Answer, chosen_query, pick_pixel
 from ui.labels import number
 from ui.layout import section
 from ui.models import model_or_stop
-from ui.pixels.drawing import NAME
-from ui.pixels.layers import INK_ONLY, LAYER, blank_trace, ramp_of
-from ui.state import Field, whole_numbers
+from ui.pixels.drawing import INK_ONLY, LAYER, NAME, blank_trace, ramp_of
+from ui.state import Field, several, whole_numbers
 from ui.step_view import show_matrix
 
 NAMES = ["place asks for a place", "place asks for ink", "ink asks for a place", "ink asks for ink"]
@@ -47,15 +39,11 @@ def parts_section(image: Tensor, drawing: Drawing, answer: Answer) -> None:
     )
     st.markdown(f"**Are Q and K just random?** {made_of}")
     shares = split.shares()
-    KEPT.value = [place for place in KEPT.value if 0 <= place < len(PARTS)]
-    kept = st.pills(
+    names = {place: f"{NAMES[place]}: {number(shares[part], '.0%')}" for place, part in enumerate(PARTS)}
+    kept = several(
         "Keep of every score",
-        range(len(PARTS)),
-        format_func=lambda place: f"{NAMES[place]}: {number(shares[PARTS[place]], '.0%')}",
-        selection_mode="multi",
-        key=KEPT.key,
-        persist_state="session",
-        wrap=True,
+        KEPT,
+        names,
         help="How much of the variation within a row of the scores is due to each part. Below 0 %: works against the "
         "others. What is the same for a whole row does not count, since the softmax removes it.",
     )
@@ -102,7 +90,6 @@ def read_with(name: str, image: Tensor, kept: tuple[int, ...]) -> np.ndarray:
 
 
 def _row_maps(trace: AttentionTrace, changed: AttentionTrace, query: int, drawing: Drawing) -> None:
-    """Draw where the chosen pixel looks with all parts and with those that are kept."""
     rows = [to_array(one.weights(0, [query])[0]) for one in (trace, changed)]
     ramp = ramp_of(trace, *rows)
     with st.container(horizontal=True, gap="medium"):
@@ -153,5 +140,4 @@ def _rank_one(trace: AttentionTrace, image: Tensor, query: int) -> None:
 
 @computed(by_model=True)
 def constant(name: str) -> float:
-    """Return the number c of a model whose tokens are ink alone, see ink_number."""
     return ink_number(model_or_stop(name))

@@ -16,25 +16,18 @@ from ui.digits import ask, inked
 from ui.glossary import note, say
 from ui.layout import section
 from ui.models import card_or_empty, model_or_stop
-from ui.pixels.drawing import NAME
-from ui.pixels.layers import LAYER
+from ui.pixels.drawing import LAYER, NAME
 from ui.state import Field, between
 
 LAYER_SHOWN = Field(NAME, "patch_layer", 4, address="patch_layer", parse=between(1, 4))
 
 
 class Patches(NamedTuple):
-    """What the vision transformer makes of a drawing.
+    """What the vision transformer makes of a drawing."""
 
-    Attributes:
-        probabilities: (10,).
-        maps: (n_layers, n_heads, 7, 7), what the class token pays to each patch.
-        rolled: (7, 7), what each patch could have contributed to it through all layers.
-    """
-
-    probabilities: np.ndarray
-    maps: np.ndarray
-    rolled: np.ndarray
+    probabilities: np.ndarray  # (10,)
+    maps: np.ndarray  # (n_layers, n_heads, 7, 7), what the class token pays to each patch
+    rolled: np.ndarray  # (7, 7), what each patch could have contributed to it through all layers
 
 
 def patches_section(image: Tensor) -> None:
@@ -48,16 +41,14 @@ def patches_section(image: Tensor) -> None:
         "it has collected in the end is the answer."
     )
     n_layers, n_heads = seen.maps.shape[:2]
-    through, chart, answer = st.columns([1, 1.5, 1.1], gap="medium")
+    through, by_head, answer = st.columns([1, 1.5, 1.1], gap="medium")
     with through:
         say("**Through all layers** (rollout)")
-        draw_chart(
-            overlay(ink, seen.rolled, size=224),
-            width="content",
-            alt="What each patch could have contributed to the answer through all layers",
-        )
+        chart = overlay(ink, seen.rolled, size=224)
+        words = "What each patch could have contributed to the answer through all layers"
+        draw_chart(chart, width="content", alt=words)
         note("The layers' weights multiplied, residuals counted half: what could have reached the class token.")
-    with chart:
+    with by_head:
         layer = st.slider(
             "Layer", 1, n_layers, key=LAYER_SHOWN.key, persist_state="session", help="Each has a class token's row."
         )
@@ -88,7 +79,6 @@ def patches_section(image: Tensor) -> None:
 
 @computed(by_model=True)
 def read_patches(image: Tensor) -> Patches:
-    """Read a picture, float (28, 28), as patches."""
     model = model_or_stop(MODEL)
     traces = model.traces(image)
     probabilities = model(image[None].to(device_of(model))).logits[0].softmax(-1)

@@ -1,12 +1,14 @@
 """How much of the work attention does: the notes' layer beside controls that do not choose where to look."""
 
+import math
+from typing import Any
+
 import streamlit as st
 
-from attention_core.topics.pixels.worth import Worth, verdict
 from ui.glossary import note
 from ui.layout import figures_table, section
 from ui.models import card_or_empty
-from ui.pixels.layers import GUIDED, INK_ONLY, NO_SOFTMAX, PLAIN
+from ui.pixels.drawing import GUIDED, INK_ONLY, NO_SOFTMAX, PLAIN
 
 ROWS = {
     PLAIN: ("plain layer: ink and position", "softmax"),
@@ -17,32 +19,22 @@ ROWS = {
     "pixel-notes-alone": ("control: the network alone", "none"),
     GUIDED: ("the layer with a head start", "softmax"),
 }
+PARTS = ("test_accuracy", "held_out_stroke_accuracy", "test_accuracy_with_uniform_attention")
 
 
 def worth_section() -> None:
-    """Draw how well each layer and each control reads, and say what that tells about attention."""
     cards = {name: card for name in ROWS if "test_accuracy" in (card := card_or_empty(name))}
     if not {PLAIN, "pixel-notes-alone"} <= set(cards):
         return
     section("How much of the work did attention do?")
     table, words = st.columns([1.45, 1], gap="large")
-    strokes = {name: card["held_out_stroke_accuracy"] for name, card in cards.items()}
-    uniform = {name: Worth.of(card).uniform for name, card in cards.items()}
     with table:
         figures_table(
             ("what collects", "weights", "test digits", "pen digits", "made uniform"),
-            *(
-                (
-                    *ROWS[name],
-                    f"{card['test_accuracy']:.1%}",
-                    f"{strokes[name]:.1%}",
-                    "" if uniform[name] is None else f"{uniform[name]:.1%}",
-                )
-                for name, card in cards.items()
-            ),
+            *((*ROWS[name], *(_share(card, part) for part in PARTS)) for name, card in cards.items()),
         )
     with words:
-        st.markdown(verdict({name: Worth.of(card) for name, card in cards.items()}))
+        st.markdown(verdict(*(cards[name]["test_accuracy"] for name in (PLAIN, "pixel-notes-alone"))))
         note(
             "All but the last are trained alike, with a feed-forward network of 256 hidden units on top; without "
             "softmax the scores, divided by 784, are the weights. Laid end to end, what 784 pixels collect keeps its "
@@ -50,3 +42,37 @@ def worth_section() -> None:
             "network alone. With weights made uniform it reads one vector 784 times: beside that every attention "
             "looks good."
         )
+
+
+def _share(card: dict[str, Any], part: str) -> str:
+    return f"{card[part]:.1%}" if card.get(part) is not None else ""
+
+
+N_TEST = 10_000
+"""Test digits that the accuracies are measured on."""
+
+
+def verdict(plain: float, alone: float) -> str:
+    """Say how much work attention did: the plain layer against the network alone, within two standard errors.
+
+    Given are the shares of the test digits that each reads right.
+    """
+    gain = plain - alone
+    figures = f"with attention {plain:.1%} of the test digits are read right, without any {alone:.1%}"
+    standard_error = math.sqrt((plain * (1 - plain) + alone * (1 - alone)) / N_TEST)
+    if abs(gain) <= 2 * standard_error:
+        return (
+            f"**Attention did next to none of the work**: {figures}, a difference that chance alone could make. The "
+            "network on top sees every pixel's ink in its place in any case, and passes the attention by."
+        )
+    if gain < 0:
+        return (
+            f"**Attention cost more than it gave**: {figures}. The network on top sees every pixel's ink in its place "
+            "in any case; mixing the pixels before it only blurs them."
+        )
+    share = gain / (1 - alone)
+    part = "a small" if share < 1 / 3 else "a good"
+    return (
+        f"**Attention did {part} part of the work**: {figures}; it takes away {share:.0%} of the errors. The rest is "
+        "done by the network on top, which sees every pixel's ink in its place in any case."
+    )

@@ -76,19 +76,12 @@ REMARKS = {
 
 
 class ReadDrawing(NamedTuple):
-    """A drawing, read.
+    """A drawing, read."""
 
-    Attributes:
-        canvas: uint8 (height, width, 4), the pad.
-        picture: float32 (48, 192), what the reader sees.
-        reading: what it made of it.
-        remarks: what is unusual about either.
-    """
-
-    canvas: np.ndarray
-    picture: np.ndarray
-    reading: Reading
-    remarks: tuple[NumberRemark, ...]
+    canvas: np.ndarray  # uint8 (height, width, 4), the pad
+    picture: np.ndarray  # float32 (48, 192), what the reader sees
+    reading: Reading  # what it made of it
+    remarks: tuple[NumberRemark, ...]  # what is unusual about either
 
     @property
     def labels(self) -> list[str]:
@@ -96,12 +89,10 @@ class ReadDrawing(NamedTuple):
 
 
 def labels_of(reading: Reading) -> list[str]:
-    """Return what each look read: a digit or "end"."""
     return [CLASSES[number] for number in reading.probabilities.argmax(1).tolist()]
 
 
 def numbered(labels: Sequence[str]) -> list[str]:
-    """Return the labels of looks with their numbers, from 1."""
     return [f"look {number}: {label}" for number, label in enumerate(labels, 1)]
 
 
@@ -125,7 +116,16 @@ def _asked(number: str) -> list[Stroke] | None:
 
 
 PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "1809", "31415", "271828", "5555")}
-PAD = Pad(NAME, PRESETS, "31415", SIZE, address="number", help="Write {} for me", pen_width=10, from_address=_asked)
+PAD = Pad(
+    NAME,
+    PRESETS,
+    "31415",
+    SIZE,
+    address="number",
+    help="Write {} for me",
+    pen_width=10,
+    from_address=lambda asked: _strokes(asked) if _is_number(asked) else None,
+)
 
 
 def number_pad() -> PadState:

@@ -8,7 +8,7 @@ from attention_core.models.digit_reader import Reading
 from attention_core.topics.read import begins_at, looks_of, nearest_look, random_state, written
 from ui.chart import draw_chart
 from ui.read.drawing import NAME, PRESETS, ReadDrawing, cards, labels_of, maps_of, numbered, read_again
-from ui.state import Field, choice, one_of, whole_number
+from ui.state import Field, choice, one_of, several, whole_number
 
 STARTS = {
     "learned": "the learned one",
@@ -35,7 +35,8 @@ def another_start(drawing: ReadDrawing) -> None:
     choose, result = st.columns([1, 1.62], gap="large")
     with choose:
         start, why = _choose_start(drawing)
-        skipped = _choose_skipped(drawing.labels)
+        looks = {look: f"{look + 1}: {label}" for look, label in enumerate(drawing.labels)}
+        skipped = sorted(several("Withhold the glimpse of look", SKIPPED, looks))
     with result:
         st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
         st.html(cards(drawing.reading))
@@ -55,23 +56,18 @@ def another_start(drawing: ReadDrawing) -> None:
 
 
 def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: list[int]) -> None:
-    """Draw what is read with another start or without some glimpses, and say why."""
     after = read_again(drawing.picture, start, skipped)
     st.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
     st.html(cards(after, blind=skipped))
     st.markdown(" ".join([why, *_what_followed(drawing, after, skipped)]).strip())
     looks = numbered(labels_of(after))
     looks = [look + ", withheld" if number in skipped else look for number, look in enumerate(looks)]
-    draw_chart(
-        overlay_strip(drawing.canvas, maps_of(after), looks, size=185, columns=3),
-        key="read_try_strip",
-        width="content",
-        alt=f"The maps of the {len(looks)} looks of the changed reading",
-    )
+    chart = overlay_strip(drawing.canvas, maps_of(after), looks, size=185, columns=3)
+    words = f"The maps of the {len(looks)} looks of the changed reading"
+    draw_chart(chart, key="read_try_strip", width="content", alt=words)
 
 
 def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
-    """Return the chosen first query, None = the learned one, and what is worth saying about it."""
     kind = choice("The first query", START, STARTS, wrap=True)
     reading = drawing.reading
     if kind == "later":
@@ -93,24 +89,9 @@ def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
 
 
 def _choose_look(field: Field[int], labels: list[str]) -> int:
-    """Let the visitor choose after how many looks a state is taken, from 1; a shorter number has fewer."""
     field.within(1, len(labels))
     names = {after: f"{after}: {label}" for after, label in enumerate(labels, 1)}
     return choice("The state after look", field, names, wrap=True)
-
-
-def _choose_skipped(labels: list[str]) -> list[int]:
-    SKIPPED.value = [look for look in SKIPPED.value if 0 <= look < len(labels)]
-    skipped = st.pills(
-        "Withhold the glimpse of look",
-        range(len(labels)),
-        format_func=lambda look: f"{look + 1}: {labels[look]}",
-        selection_mode="multi",
-        key=SKIPPED.key,
-        persist_state="session",
-        wrap=True,
-    )
-    return sorted(skipped)
 
 
 def _reseed() -> None:

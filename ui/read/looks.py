@@ -2,14 +2,13 @@
 
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, overlay_strip, probability_bars, ramp_for
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES
 from attention_core.topics.read import column_weights, looks_of
 from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
-from ui.chart import draw_chart
+from ui.chart import click, draw_chart
 from ui.digits import ink_image
 from ui.glossary import say
 from ui.layout import section
@@ -25,6 +24,7 @@ REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 STRIP = Field(NAME, "strip_number", 0)
 """How many strips were mounted: a second click on the same picture counts only on a new one."""
 STEP_SIZE = 480
+SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 WIDTH = 576
 """Screen pixels of a drawing with a map over it: as wide as the pad."""
 
@@ -62,7 +62,9 @@ def another_question(drawing: ReadDrawing) -> None:
     """Draw what shows that the query makes the map: the same regions, scored otherwise at every look."""
     look = _film(drawing)
     trace, labels = drawing.reading.trace, [f"{number}: {label}" for number, label in enumerate(drawing.labels, 1)]
-    region = _chosen_region(trace)
+    region = REGION.value
+    if region is None or region >= trace.n_keys:
+        region = int(trace.weights(rows=[0])[0].argmax())
     row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
     left, right = st.columns(COLUMNS, gap="large")
     with left:
@@ -71,12 +73,9 @@ def another_question(drawing: ReadDrawing) -> None:
             "the same columns of the picture get other weights, and the map moves."
         )
         weights = to_array(column_weights(trace))
-        draw_chart(
-            columns_chart(drawing.canvas, weights, labels, size=WIDTH - 64, marked=look, column=column),
-            key="read_columns",
-            width="content",
-            alt=f"Weights of {len(labels)} looks over {weights.shape[1]} columns of the picture",
-        )
+        chart = columns_chart(drawing.canvas, weights, labels, size=WIDTH - 64, marked=look, column=column)
+        words = f"Weights of {len(labels)} looks over {weights.shape[1]} columns of the picture"
+        draw_chart(chart, key="read_columns", width="content", alt=words)
         st.caption(
             "Each row is one look. Weights are added up over the height of the picture. The dashed column holds the "
             "region on the right."
@@ -84,12 +83,9 @@ def another_question(drawing: ReadDrawing) -> None:
     with right:
         section("One region through all looks", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
-        draw_chart(
-            region_chart(scores, weights, labels, marked=look),
-            key="read_region_chart",
-            width="content",
-            alt="Score and weight of the chosen region at every look",
-        )
+        chart = region_chart(scores, weights, labels, marked=look)
+        alt = "Score and weight of the chosen region at every look"
+        draw_chart(chart, key="read_region_chart", width="content", alt=alt)
         whose = "look 1 looks at most" if REGION.value is None else "you chose"
         st.caption(
             f"The region that {whose} (row {row + 1}, column {column + 1}) has one key for all looks. The line is its "
@@ -102,21 +98,19 @@ def vectors(drawing: ReadDrawing) -> None:
     """Draw the state before a look, the glimpse that it brought, and the state after it."""
     look = WALK.draw(drawing.labels)
     states, glimpse = to_array(drawing.reading.states), to_array(drawing.reading.trace.context()[look])
+    low, after = (str(number).translate(SUBSCRIPT) for number in (look, look + 1))
     before = "the learned start" if look == 0 else f"the state after look {look}"
     strips = (
-        Strip(f"query h{_low(look)}: {before}, {states.shape[1]} numbers", states[look], Role.QUERY),
-        Strip(f"glimpse c{_low(look + 1)}: what it saw, {len(glimpse)} numbers", glimpse, Role.CONTEXT),
-        Strip(f"state h{_low(look + 1)}: after the look, the next query", states[look + 1], Role.QUERY),
-        Strip(f"h{_low(look + 1)} − h{_low(look)}: what the look changed", states[look + 1] - states[look], Role.INPUT),
+        Strip(f"query h{low}: {before}, {states.shape[1]} numbers", states[look], Role.QUERY),
+        Strip(f"glimpse c{after}: what it saw, {len(glimpse)} numbers", glimpse, Role.CONTEXT),
+        Strip(f"state h{after}: after the look, the next query", states[look + 1], Role.QUERY),
+        Strip(f"h{after} − h{low}: what the look changed", states[look + 1] - states[look], Role.INPUT),
     )
     left, right = st.columns(COLUMNS, gap="large")
     with left:
-        draw_chart(
-            strips_chart(strips, width=WIDTH),
-            key="read_vectors",
-            width="content",
-            alt="The state before the look, its glimpse, the state after it and their difference, a cell per number",
-        )
+        chart = strips_chart(strips, width=WIDTH)
+        words = "The state before the look, its glimpse, the state after it and their difference, a cell per number"
+        draw_chart(chart, key="read_vectors", width="content", alt=words)
     with right:
         say(
             "The glimpse is the weighted sum of the regions' features, the only thing the reader gets of the picture. "
@@ -150,10 +144,6 @@ def _film(drawing: ReadDrawing) -> int:
     def scrub() -> None:
         WALK.field.value = widget_value("read_scrub") - 1
 
-    def take_region() -> None:
-        for clicked in selected("read_film", "region"):
-            REGION.value = int(clicked["position"])
-
     film, answer = st.columns(COLUMNS, gap="large")
     with film:
         look = WALK.draw(drawing.labels)
@@ -163,26 +153,20 @@ def _film(drawing: ReadDrawing) -> int:
             st.slider(words, 1, n, key="read_scrub", on_change=scrub, label_visibility="collapsed")
         draw_chart(
             overlay(drawing.canvas, maps_of(drawing.reading)[look], size=WIDTH, select="region", marked=REGION.value),
-            key="read_film",
-            on_select=take_region,
-            selection_mode="region",
+            **click("read_film", "region", "position", REGION),
             width="content",
             alt=f"Where look {look + 1} of {n} goes, over the drawing; click a region to follow it",
         )
     with answer:
         section(f"Look {look + 1} says", Role.OUTPUT)
         row = to_array(drawing.reading.probabilities[look])
-        draw_chart(
-            probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False),
-            key="read_said",
-            alt=f"Probabilities of the ten digits and the end after look {look + 1}",
-        )
+        chart = probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False)
+        draw_chart(chart, key="read_said", alt=f"Probabilities of the ten digits and the end after look {look + 1}")
         say(_words_of_look(drawing, look))
     return look
 
 
 def _words_of_look(drawing: ReadDrawing, look: int) -> str:
-    """Say what the present look did, and what is special about the last one."""
     looks, label = looks_of(drawing.reading.trace, drawing.picture), drawing.labels[look]
     now = looks[look]
     where = (
@@ -202,14 +186,7 @@ def _words_of_look(drawing: ReadDrawing, look: int) -> str:
     )
 
 
-def _chosen_region(trace: AttentionTrace) -> int:
-    """Return the region that was clicked, or the one at which the first look looks most."""
-    region = REGION.value
-    return region if region is not None and region < trace.n_keys else int(trace.weights(rows=[0])[0].argmax())
-
-
 def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
-    """Draw a step: the picture as a picture, looks over regions as maps, everything else as its matrix."""
     trace = drawing.reading.trace
     if step.name == "picture":
         ink_image(drawing.picture, 2 * drawing.picture.shape[1], "The 48 x 192 picture that the reader sees")
@@ -228,7 +205,3 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
         draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words, step=step.name)
     else:
         show_matrix(step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)
-
-
-def _low(number: int) -> str:
-    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))

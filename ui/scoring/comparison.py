@@ -6,6 +6,7 @@ and checking an Altair chart takes Python longer than all of the page's other wo
 
 import base64
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -20,8 +21,8 @@ from attention_core.charts.bar_table import Bars, bar_table
 from attention_core.charts.design import ChartTemplate
 from attention_core.charts.palette import BLUE_ORANGE, ROLE_COLOURS, Ramp
 from attention_core.device import to_array
+from attention_core.topics.scoring.charts import score_fields
 from attention_core.topics.scoring.compare import favourites, nearest_key, score_field
-from attention_core.topics.scoring.plane import score_fields
 from attention_core.topics.scoring.presets import EXTENT
 from ui.component import component
 from ui.figures import note_picture
@@ -52,18 +53,10 @@ def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
         }
         for name, trace in traces.items()
     ]
-    largest = max(abs(score) for row in rows for score in row["scores"])
-    n_keys = len(rows[0]["scores"])
-    note_picture(lambda: _bar_picture(rows, _nice_limit(largest)), "Scores and weights under every function")
-    _bars(
-        key="scoring_bars",
-        data={
-            "functions": rows,
-            "keys": [key_name(place) for place in range(n_keys)],
-            "limit": _nice_limit(largest),
-            "active": active,
-        },
-    )
+    limit = _nice_limit(max(abs(score) for row in rows for score in row["scores"]))
+    keys = [key_name(place) for place in range(len(rows[0]["scores"]))]
+    note_picture(lambda: _bar_picture(rows, limit), "Scores and weights under every function")
+    _bars(key="scoring_bars", data={"functions": rows, "keys": keys, "limit": limit, "active": active})
 
 
 def _bar_picture(rows: Sequence[Mapping], limit: float) -> ChartTemplate:
@@ -79,13 +72,12 @@ def _bar_picture(rows: Sequence[Mapping], limit: float) -> ChartTemplate:
 
 def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
     """Say which function likes which key best, and which key is nearest."""
-    by_key: dict[int, list[str]] = {}
-    undecided = []
-    for name, favourite in favourites(traces).items():
-        if favourite.key is None:
+    by_key, undecided = defaultdict(list), []
+    for name, (place, weight) in favourites(traces).items():
+        if place is None:
             undecided.append(name)
         else:
-            by_key.setdefault(favourite.key, []).append(f"{name} ({favourite.weight:.0%})")
+            by_key[place].append(f"{name} ({weight:.0%})")
     parts = [f"**{key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
     if undecided:
         parts.append(f"nobody in particular: {', '.join(undecided)}")
@@ -121,38 +113,29 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
     fields = {
         name: to_array(score_field(function, query, extent=EXTENT, n=POINTS)) for name, function in functions.items()
     }
-    reaches = {name: float(np.ptp(field)) / 2 for name, field in fields.items()}
+    largest = max(float(np.ptp(field)) for field in fields.values())
     panels, ramps = [], []
     for name, field in fields.items():
         middle = (field.max() + field.min()) / 2
-        reach = max(max(reaches.values()) if shared else reaches[name], 1e-9)
-        ramp = Ramp(BLUE_ORANGE, middle - reach, middle + reach)
-        ramps.append(ramp)
+        reach = max((largest if shared else float(np.ptp(field))) / 2, 1e-9)
+        ramps.append(ramp := Ramp(BLUE_ORANGE, middle - reach, middle + reach))
         index = np.rint(ramp.position(field) * 255).astype(np.uint8)
-        own = "With the parameters that you put in."
         panels.append(
             {
                 "name": name,
                 "field": base64.b64encode(index.tobytes()).decode(),
                 "low": number(ramp.low, ".3g"),
                 "high": number(ramp.high, ".3g"),
-                "shape": own if name in changed else functions[name].picture,
+                "shape": "With the parameters that you put in." if name in changed else functions[name].picture,
             }
         )
     note_picture(
         lambda: score_fields(fields, ramps, query.tolist(), key.tolist(), EXTENT, bands=BANDS),
         "What each function would score at every place of the plane",
     )
+    band = np.minimum(np.arange(256) * BANDS // 256, BANDS - 1)
+    colours = base64.b64encode(Ramp(BLUE_ORANGE, 0, 1).lookup(BANDS)[band].tobytes()).decode()
     with drawn:
         vectors = {"query": query.tolist(), "keys": key.tolist()}
-        data = {"panels": panels, "n": POINTS, "colours": _COLOURS, "extent": EXTENT, **vectors}
+        data = {"panels": panels, "n": POINTS, "colours": colours, "extent": EXTENT, **vectors}
         _fields(key="scoring_fields", data=data)
-
-
-def _banded_colours() -> str:
-    colours = Ramp(BLUE_ORANGE, 0, 1).lookup(BANDS)
-    band = np.minimum(np.arange(256) * BANDS // 256, BANDS - 1)
-    return base64.b64encode(colours[band].tobytes()).decode()
-
-
-_COLOURS = _banded_colours()

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -44,6 +45,22 @@ CHANGED: Field[dict[int, Parameters]] = Field(
     text=pack,
 )
 """Vectors' width -> the parameters that are no longer the trained ones; replaced as a whole by every change."""
+FORMULAS = {
+    "plain": (
+        "Wᵀtanh(q + k)",
+        "The additive score as it is often printed, without matrices",
+        "additive is now Wᵀtanh(q + k), W all ones. Query and key meet inside the tanh, so that it can attend; but "
+        "without learned matrices it likes the key with the largest numbers, not the nearest. The trained one comes "
+        "back under The parameters.",
+    ),
+    "printed": (
+        "vᵀtanh([q; k])",
+        "A formula often printed, without W, in the place of concat",
+        "concat is now vᵀtanh([q; k]) without W, as it is often printed. Move the query: its weights do not change at "
+        "all. Why is shown under A formula that cannot attend, and the trained one comes back under The parameters.",
+    ),
+}
+"""Name -> what stands on the button, what it says on hover, and the note below."""
 LEARNED = [name for name, kind in SCORES.items() if kind.parameter_names()]
 FUNCTION = Field(NAME, "parameters_of", "general", address="of", parse=one_of(LEARNED))
 SEED = Field(NAME, "seed", 0)
@@ -64,18 +81,8 @@ def controls(vectors: Vectors) -> None:
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=arrange, args=(replace(preset),))  # a copy: told in the address
         st.button("Random", key="scoring_random", on_click=_shuffle)
-        st.button(
-            "Wᵀtanh(q + k)",
-            key="scoring_plain",
-            on_click=put_plain_formula,
-            help="The additive score as it is often printed, without matrices",
-        )
-        st.button(
-            "vᵀtanh([q; k])",
-            key="scoring_printed",
-            on_click=put_printed_formula,
-            help="A formula often printed, without W, in the place of concat",
-        )
+        for name, (title, about, _) in FORMULAS.items():
+            st.button(title, key=f"scoring_{name}", on_click=_put_formula, args=(name,), help=about)
         up_to = f"One key more, up to {MAX_KEYS}"
         st.button("+ key", key="scoring_more", on_click=_add_key, disabled=n_keys >= MAX_KEYS, help=up_to)
         goes = "The last key goes"
@@ -99,13 +106,13 @@ def _drop_key() -> None:
     arrange(replace(VECTORS.value, keys=VECTORS.value.keys[:-1]))
 
 
+def _exact(parameters: Mapping[str, Any]) -> dict[str, Tensor]:
+    return {name: torch.as_tensor(rows, dtype=torch.float64).detach().cpu() for name, rows in parameters.items()}
+
+
 def linked_parameters(parameters: Parameters, d: int) -> Parameters:
     """Return parameters of a link; one of UNSOUND is raised where the functions for d numbers cannot use them."""
-    trained = {
-        name: tensor.detach().cpu().double()
-        for name, tensor in model_or_stop("scoring-functions").parameters_of(d).items()
-    }
-    changed = {name: torch.tensor(rows, dtype=torch.float64) for name, rows in parameters.items()}
+    trained, changed = _exact(model_or_stop("scoring-functions").parameters_of(d)), _exact(parameters)
     for name, table in changed.items():
         if table.numel() > 2 * trained[name].numel() or not (table.abs() <= PARAMETER_LIMIT).all():
             raise ValueError(f"{name} must have numbers in bounds, and not too many")
@@ -115,31 +122,15 @@ def linked_parameters(parameters: Parameters, d: int) -> Parameters:
     return parameters
 
 
-def put_plain_formula() -> None:
-    """Put Wᵀtanh(q + k) in the place of additive: identities for its matrices, ones for the vector W."""
+def _put_formula(name: str) -> None:
     d = VECTORS.value.d
     same = torch.eye(d).tolist()
-    _put_formula(
-        {"additive.W_q": same, "additive.W_k": same, "additive.v": [1.0] * d},
-        "additive is now Wᵀtanh(q + k), W all ones. Query and key meet inside the tanh, so that it can attend; but "
-        "without learned matrices it likes the key with the largest numbers, not the nearest. The trained one comes "
-        "back under The parameters.",
-    )
-
-
-def put_printed_formula() -> None:
-    """Put vᵀtanh([q; k]) in the place of concat: the identity for W."""
-    d = VECTORS.value.d
-    _put_formula(
-        {"concat.W": torch.eye(2 * d).tolist(), "concat.v": [1.0, -0.5] * d},
-        "concat is now vᵀtanh([q; k]) without W, as it is often printed. Move the query: its weights do not change at "
-        "all. Why is shown under A formula that cannot attend, and the trained one comes back under The parameters.",
-    )
-
-
-def _put_formula(parameters: Parameters, note: str) -> None:
-    put_parameters(VECTORS.value.d, parameters)
-    arrange(replace(VECTORS.value, note=note))
+    parameters: dict[str, Parameters] = {
+        "plain": {"additive.W_q": same, "additive.W_k": same, "additive.v": [1.0] * d},
+        "printed": {"concat.W": torch.eye(2 * d).tolist(), "concat.v": [1.0, -0.5] * d},
+    }
+    put_parameters(d, parameters[name])
+    arrange(replace(VECTORS.value, note=FORMULAS[name][2]))
 
 
 def vector_table(vectors: Vectors) -> None:
@@ -172,11 +163,7 @@ def _names(vectors: Vectors) -> list[str]:
 
 def parameters_in_use(d: int, trained: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the parameters, float64: the trained ones, with what the visitor changed laid over them."""
-    changed = CHANGED.value.get(d, {})
-    return {
-        name: torch.tensor(changed[name], dtype=torch.float64) if name in changed else tensor.detach().cpu().double()
-        for name, tensor in trained.items()
-    }
+    return _exact(trained) | _exact(CHANGED.value.get(d, {}))
 
 
 def changed_functions(d: int) -> list[str]:
@@ -185,23 +172,18 @@ def changed_functions(d: int) -> list[str]:
 
 
 def put_parameters(d: int, parameters: Parameters) -> None:
-    """Lay changed parameters over the trained ones."""
     CHANGED.value = CHANGED.value | {d: CHANGED.value.get(d, {}) | parameters}
 
 
 def back_to_trained(d: int) -> None:
-    """Forget the visitor's changes to the parameters."""
     CHANGED.value = {width: parameters for width, parameters in CHANGED.value.items() if width != d}
     arrange(replace(VECTORS.value, note=""))
 
 
 def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, Parameters]) -> None:
-    """Draw how the parameters were trained, those of one function to type into, and the way back.
+    """Draw how the parameters were trained, those in use of one function to type into, and the way back.
 
-    Args:
-        d: numbers per vector.
-        parameters: in use.
-        changed: as CHANGED was when the first screen was drawn.
+    Changed are those that CHANGED had when the first screen was drawn.
     """
     if CHANGED.value is not changed:
         st.rerun()  # the first screen shows them too
@@ -243,7 +225,6 @@ def _columns(name: str, block: Tensor) -> list[str]:
 
 
 def _split(blocks: Mapping[str, Tensor], rows: Rows) -> Parameters:
-    """Return the table's columns as the parameters that they came from."""
     widths = [block[0].numel() for block in blocks.values()]
     parts = torch.tensor(rows, dtype=torch.float64).split(widths, dim=1)
     return {name: part.reshape(block.shape).tolist() for (name, block), part in zip(blocks.items(), parts, strict=True)}
@@ -252,13 +233,8 @@ def _split(blocks: Mapping[str, Tensor], rows: Rows) -> Parameters:
 def number_table(name: str, frame: pd.DataFrame, *, limit: float, on_edit: Callable[[Rows], None]) -> None:
     """Draw a table of numbers to type into, which forgets nothing when the page is left.
 
-    A cell that is no number within the limit is named below the table, and everything else stays as it was.
-
-    Args:
-        name: prefix of its state.
-        frame: the present numbers.
-        limit: the largest absolute value.
-        on_edit: gets all rows after each edit.
+    A cell that is no number within the limit is named below the table, and everything else stays; `on_edit` gets all
+    rows after each edit.
     """
     key = f"{name}_table_{VERSION.value}"
     if not is_mounted(key):  # drawn for the first time, or again after the page was left
@@ -278,7 +254,6 @@ def number_table(name: str, frame: pd.DataFrame, *, limit: float, on_edit: Calla
 
 
 def take_edits(name: str, key: str, limit: float, on_edit: Callable[[Rows], None]) -> None:
-    """Lay the edits over the table as it was drawn, and pass it on with what is sound."""
     frame, problems = DRAWN_TABLES.value[name].copy(), []
     for row, cells in widget_value(key)["edited_rows"].items():
         for column, value in cells.items():

@@ -51,14 +51,11 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
 def _printed_table(parts: Parts) -> str:
     n = len(parts.key_part)
     heads = "".join(f"<th>{key_name(place)}</th>" for place in range(n))
-    rows = []
-    for place, name in enumerate(("q", "q reversed", "−q")):
-        scores = "".join(f"<td>{number(score)}</td>" for score in parts.scores[place].tolist())
-        weights = "".join(f"<td>{_weight_cell(weight)}</td>" for weight in parts.weights[place].tolist())
-        rows.append(
-            f"<tr><th style='text-align:left;color:{role_colour(Role.QUERY)}'>{name}</th>"
-            f"<td>{number(float(parts.query_part[place]))}</td>{scores}{weights}</tr>"
-        )
+    names, rows = ("q", "q reversed", "−q"), ""
+    for name, part, scores, weights in zip(names, *(parts[i].tolist() for i in (0, 2, 3)), strict=True):
+        cells = [*map(number, [part, *scores]), *map(_weight_cell, weights)]
+        rows += f"<tr><th style='text-align:left;color:{role_colour(Role.QUERY)}'>{name}</th>"
+        rows += "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     key_part = "".join(f"<td>{number(part)}</td>" for part in parts.key_part.tolist())
     return f"""<style>
 .printed {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.84rem; width: 100%; }}
@@ -71,7 +68,7 @@ def _printed_table(parts: Parts) -> str:
 <th colspan="{n}" style="color:{role_colour(Role.WEIGHTS)}">weights</th></tr>
 <tr><th></th><th></th>{heads}{heads}</tr>
 <tr class="keypart"><th style="text-align:left">key's part</th><td></td>{key_part}{"<td></td>" * n}</tr>
-{"".join(rows)}</table></div>"""
+{rows}</table></div>"""
 
 
 def _weight_cell(weight: float) -> str:
@@ -96,15 +93,15 @@ def scale_tab() -> None:
         seed = st.number_input("Seed", 0, 9999, key=SEED.key, persist_state="session", width=100)
     rows = _measured(n_keys, seed)
     panels = [
-        ("variance", "variance of the scores", None, True),
-        ("entropy", "entropy of the weights (bits)", math.log2(n_keys), False),
-        ("largest", "largest weight", 1 / n_keys, False),
-        ("gradient", "size of the softmax's gradient", None, False),
+        ("variance", "variance of the scores", None),
+        ("entropy", "entropy of the weights (bits)", math.log2(n_keys)),
+        ("largest", "largest weight", 1 / n_keys),
+        ("gradient", "size of the softmax's gradient", None),
     ]
-    for column, (field, title, reference, logarithmic) in zip(st.columns(4, gap="small"), panels, strict=True):
+    for column, (field, title, reference) in zip(st.columns(4, gap="small"), panels, strict=True):
         with column:
             draw_chart(
-                scale_chart(rows, field, title, reference=reference, logarithmic=logarithmic, chosen=d_k, height=228),
+                scale_chart(rows, field, title, reference=reference, chosen=d_k),
                 key=f"scoring_{field}",
                 alt=f"{title} over d_k, with and without the division by its square root",
             )

@@ -5,7 +5,7 @@ The drag is drawn in the browser, Python follows.
 
 from dataclasses import replace
 
-from attention_core.topics.scoring.plane import vector_plane as plane
+from attention_core.topics.scoring.charts import vector_plane as plane
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
 from ui.address import PLAYING
 from ui.component import component
@@ -49,7 +49,6 @@ def arranged_vectors() -> Vectors:
 
 
 def _arranged(text: str) -> Vectors:
-    """Return the vectors of an address, with the words of the preset that they are."""
     vectors = Vectors.parse(text)
     return next((replace(preset) for preset in VECTOR_PRESETS if preset.text() == vectors.text()), vectors)
 
@@ -86,21 +85,9 @@ def vector_plane(vectors: Vectors) -> None:
     """Draw the plane. Call it last in its fragment: it counts a message as answered when it is drawn again."""
     query, keys = list(vectors.query), [list(key) for key in vectors.keys]
     note_picture(lambda: plane(query, keys, EXTENT), "The query and the keys as arrows")
-    _component(
-        key="scoring_plane",
-        data={
-            "query": query,
-            "keys": keys,
-            "revision": REVISION.value,
-            "answered": ANSWERED.value,
-            "active": ACTIVE.value,
-            "scale": 2**-0.5,
-            "extent": EXTENT,
-            "pause": PAUSE,
-        },
-        default={"moved": None},
-        on_moved_change=take_move,
-    )
+    counted = {"revision": REVISION.value, "answered": ANSWERED.value, "active": ACTIVE.value}
+    data = {"query": query, "keys": keys, "scale": 2**-0.5, "extent": EXTENT, "pause": PAUSE, **counted}
+    _component(key="scoring_plane", data=data, default={"moved": None}, on_moved_change=take_move)
 
 
 def key_name(place: int) -> str:

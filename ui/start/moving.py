@@ -62,7 +62,6 @@ def _arcs() -> ChartTemplate:
 
 
 def _looking(told: dict[str, Any]) -> ChartTemplate:
-    """Return the drawing with where the pixel in the middle of its ink looks, as shares of its largest weight."""
     import numpy as np
     from PIL import Image
 
@@ -88,7 +87,6 @@ def _place(content: bytes, ending: str) -> str:
 
 @lru_cache(maxsize=1)
 def first_answers() -> dict[str, Any]:
-    """Return what the models say about the first drawing and the sentence."""
     return json.loads(find_file("ui/assets/start/answers.json").read_text(encoding="utf-8"))
 
 

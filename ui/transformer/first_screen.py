@@ -34,17 +34,11 @@ PIECES_STYLE = """<style>
 
 
 class Experiment(NamedTuple):
-    """A sentence, and what is changed in the model that reads it.
-
-    Attributes:
-        text: the sentence.
-        off: heads that are switched off.
-        with_positions: whether the model is told where each piece stands.
-    """
+    """A sentence, and what is changed in the model that reads it."""
 
     text: str
-    off: tuple[Head, ...] = ()
-    with_positions: bool = True
+    off: tuple[Head, ...] = ()  # heads that are switched off
+    with_positions: bool = True  # whether the model is told where each piece stands
 
     @property
     def as_trained(self) -> Experiment:
@@ -66,7 +60,6 @@ def _edited(experiment: Experiment) -> Edited:
 
 @computed(by_model=True)
 def translation(experiment: Experiment) -> Translation:
-    """Return the French that beam search finds."""
     return translate(_edited(experiment), read_source(experiment.text), BEAM)
 
 
@@ -87,12 +80,7 @@ def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
 
 
 def french_part(experiment: Experiment, restore: Callable[[], None]) -> None:
-    """Draw the French of the model as changed beside that of the trained one; its pieces, how probable they are.
-
-    Args:
-        experiment: the sentence, and what is changed.
-        restore: called when everything is to be as trained.
-    """
+    """Draw the French of the model as changed beside that of the trained one; its pieces, how probable they are."""
     made, AT_TOP.value = translation(experiment), experiment
     whole, per_piece = sentence_probability(made.probabilities, len(made.probabilities))
     st.html(f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(made.text)}</p>')

@@ -14,12 +14,11 @@ from attention_core.charts.mosaic import mosaic
 from attention_core.charts.palette import weights_ramp
 from attention_core.device import to_array
 from attention_core.models.transformer import KINDS, TransformerConfig
-from attention_core.topics.transformer.ablation import Head, head_worth
+from attention_core.topics.transformer.ablation import Head, habit_words, head_worth
 from attention_core.topics.transformer.charts import said_chart, worth_chart
-from attention_core.topics.transformer.habits import habit_words
 from attention_core.topics.translate.translation import read_source
 from attention_core.topics.translate.word_view import WordView
-from ui.chart import draw_chart
+from ui.chart import click, draw_chart
 from ui.computed import computed
 from ui.labels import literal
 from ui.layout import section
@@ -57,14 +56,7 @@ def _name(head: Head) -> str:
     return f"{head.kind}-{head.layer + 1}-{head.head + 1}"
 
 
-CHOSEN = Field(
-    NAME,
-    "chosen",
-    Head("encoder", 0, 0),
-    address="head",
-    parse=_named,
-    text=_name,
-)
+CHOSEN = Field(NAME, "chosen", Head("encoder", 0, 0), address="head", parse=_named, text=_name)
 QUERY = Field(NAME, "query", 2, address="query", parse=whole_number)
 OFF: Field[list[Head]] = Field(
     NAME,
@@ -115,12 +107,8 @@ def _choose_head(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
             args=(head,),
             help="Sets what this head hands over to 0.",
         )
-        st.toggle(
-            "Leave positions out",
-            key=WITHOUT_POSITIONS.key,
-            persist_state="session",
-            help="Encoder and decoder are no longer told where a piece stands. They were trained with positions.",
-        )
+        told = "Encoder and decoder are no longer told where a piece stands. They were trained with positions."
+        st.toggle("Leave positions out", key=WITHOUT_POSITIONS.key, persist_state="session", help=told)
     st.caption(f"{ASKS[head.kind]}. Handed over is {HANDED.get(head.kind, BELOW)}.")
     return _looked_at(text)
 
@@ -148,7 +136,6 @@ def all_heads(text: str) -> None:
 
 @computed(by_model=True)
 def _habits(experiment: Experiment, kind: str) -> list[list[str]]:
-    """Return for each layer and head of a kind what it mostly looks at, in a phrase."""
     return [[habit_words(trace, head) for head in range(trace.n_heads)] for trace in _layers(experiment, kind)]
 
 
@@ -163,48 +150,33 @@ def _mosaic(experiment: Experiment, head: Head, habits: list[list[str]]) -> None
         for clicked in selected(key, "head"):
             CHOSEN.value = CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
 
-    draw_chart(
-        heads_chart(
-            mosaic(_layers(experiment, head.kind), size=70),
-            habits,
-            chosen=(head.layer, head.head),
-            off={(other.layer, other.head) for other in experiment.off if other.kind == head.kind},
-            select="head",
-        ),
-        key=key,
-        on_select=take,
-        selection_mode="head",
-        width="content",
-        alt=f"Weights of all heads of all layers, {head.kind} attention; click one",
+    chart = heads_chart(
+        mosaic(_layers(experiment, head.kind), size=70),
+        habits,
+        chosen=(head.layer, head.head),
+        off={(other.layer, other.head) for other in experiment.off if other.kind == head.kind},
+        select="head",
     )
+    words = f"Weights of all heads of all layers, {head.kind} attention; click one"
+    draw_chart(chart, key=key, on_select=take, selection_mode="head", width="content", alt=words)
 
 
 def _large(trace: AttentionTrace, head: Head, query: int) -> None:
     key = f"transformer_large_{trace.n_queries}_{trace.n_keys}"
     small = max(trace.n_queries, trace.n_keys) <= MAX_RECT_SIDE
-
-    def take() -> None:
-        for clicked in selected(key, "cell"):
-            QUERY.value = int(clicked["row"])
-
-    draw_chart(
-        matrix_chart(
-            masked_weights(trace, head.head),
-            trace.story.query_axis,
-            trace.story.key_axis,
-            Role.WEIGHTS,
-            title="weight",
-            size=400,
-            marked_row=query,
-            ramp=weights_ramp(trace.n_keys),
-            select="cell" if small else None,
-        ),
-        key=key,
-        width="content",
-        alt=f"Weights of {head.label}: queries are rows, keys are columns",
-        on_select=take if small else "ignore",
-        selection_mode="cell" if small else None,
+    chart = matrix_chart(
+        masked_weights(trace, head.head),
+        trace.story.query_axis,
+        trace.story.key_axis,
+        Role.WEIGHTS,
+        title="weight",
+        size=400,
+        marked_row=query,
+        ramp=weights_ramp(trace.n_keys),
+        select="cell" if small else None,
     )
+    words = f"Weights of {head.label}: queries are rows, keys are columns"
+    draw_chart(chart, **click(key, "cell", "row", QUERY) if small else {"key": key}, width="content", alt=words)
 
 
 def step_by_step(text: str) -> None:
@@ -255,13 +227,9 @@ def heads_off(text: str) -> None:
     head, experiment, _, _ = _choose_head(text)
     left, right = st.columns([0.8, 1.2], gap="large")
     left.markdown(f"**What each {head.kind} head is worth to this translation**")
-    draw_chart(
-        worth_chart(to_array(_worth(text, head.kind)), size=330),
-        key="transformer_worth",
-        width="content",
-        alt="Log-probability that the translation loses when one head alone is switched off",
-        on=left,
-    )
+    chart = worth_chart(to_array(_worth(text, head.kind)), size=330)
+    words = "Log-probability that the translation loses when one head alone is switched off"
+    draw_chart(chart, key="transformer_worth", width="content", alt=words, on=left)
     left.caption(
         "Each head alone is switched off and the same French is scored again. Orange: the translation becomes less "
         "probable without it; near white: nobody misses it (Michel et al. 2019)."
@@ -282,11 +250,9 @@ def _changed_probabilities(experiment: Experiment) -> None:
         st.info("Choose a head above and switch it off, or leave positions out: the translation at the top answers.")
         return
     before = translation(experiment.as_trained)
-    draw_chart(
-        said_chart(before.labels, probabilities(experiment.as_trained), probabilities(experiment)),
-        key="transformer_said",
-        alt="Probability of each piece of the first translation, as trained and edited",
-    )
+    chart = said_chart(before.labels, probabilities(experiment.as_trained), probabilities(experiment))
+    words = "Probability of each piece of the first translation, as trained and edited"
+    draw_chart(chart, key="transformer_said", alt=words)
 
 
 def restore() -> None:

@@ -1,6 +1,7 @@
-"""Where a word stands: the sentence shuffled, with and without positions, and three ways to make positions."""
+"""Where a word stands: words shuffled, with and without positions; three ways to make positions; order known twice."""
 
 import html
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -24,12 +25,14 @@ from attention_core.topics.transformer.ablation import Edited
 from attention_core.topics.transformer.charts import distance_chart, hands_chart
 from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.topics.transformer.shuffling import Shuffled, compare_orders, movable_words, reordered, word_order
+from attention_core.topics.translate.lengths import WITHOUT, Cost, committed_costs
 from attention_core.topics.translate.translation import read_source, translate
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.glossary import note
+from ui.glossary import note, say
 from ui.labels import said
+from ui.layout import figures_table, section
 from ui.models import model_or_stop
 from ui.state import Field, between, choice, named, one_of, whole_number
 from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
@@ -81,12 +84,9 @@ def shuffled_words(text: str) -> None:
         same = "the same" if typed == shuffled else "not the same"
         with column:
             st.markdown(f"**{way}**: largest difference of any number **{found.largest:.2g}**")
-            draw_chart(
-                matrix_chart(to_array(found.likeness), *axes, Role.SCORES, title="cosine", size=330, ramp=COSINE),
-                key=f"transformer_likeness_{with_positions}",
-                width="content",
-                alt=f"{way}: likeness of the encoder's outputs before and after shuffling",
-            )
+            chart = matrix_chart(to_array(found.likeness), *axes, Role.SCORES, title="cosine", size=330, ramp=COSINE)
+            words = f"{way}: likeness of the encoder's outputs before and after shuffling"
+            draw_chart(chart, key=f"transformer_likeness_{with_positions}", width="content", alt=words)
             st.html(
                 f'<p style="margin:0">As typed: <i lang="fr">{html.escape(typed)}</i><br>'
                 f'Shuffled: <i lang="fr">{html.escape(shuffled)}</i> ({same})</p>'
@@ -105,7 +105,6 @@ def _reorder(how: str) -> None:
 
 @computed(by_model=True)
 def _compared(text: str, order: list[int], with_positions: bool) -> tuple[Shuffled, str]:
-    """Return how the encoder's outputs differ, and the French of the shuffled sentence."""
     model: Any = model_or_stop(MODEL)
     source = read_source(text)
     other, _ = reordered(source, order)
@@ -182,13 +181,66 @@ def _pictures(first: ChartTemplate, products: Tensor, title: str, words: str, fo
     picture, matrix, line = st.columns([1, 1, 0.9], gap="medium")
     draw_chart(first, key="transformer_table", width="content", alt="The positions themselves", on=picture)
     axis = Axis.numbered("positions", len(products))
-    draw_chart(
-        matrix_chart(to_array(products), axis, axis, Role.SCORES, title=title, size=SIZE),
-        key="transformer_products",
-        width="content",
-        alt="Dot products of all pairs of positions",
-        on=matrix,
-    )
+    chart = matrix_chart(to_array(products), axis, axis, Role.SCORES, title=title, size=SIZE)
+    alt = "Dot products of all pairs of positions"
+    draw_chart(chart, key="transformer_products", width="content", alt=alt, on=matrix)
     by_places = distance_chart(found or by_distance(products), title)
     draw_chart(by_places, key="transformer_distance", alt="Dot products over the distance", on=line)
     line.caption(words)
+
+
+TRANSLATORS = {"additive": "GRU with additive attention", "transformer": "transformer"}
+
+
+def order_twice() -> None:
+    """Draw what both kinds of translator lose without order, without attention, and say whether one is too many."""
+    costs, n = committed_costs()
+    if not costs:
+        st.info("Nothing was measured beforehand: `python -m benchmarks.redundancy` does it.")
+        return
+    section("Is the order learned twice?")
+    say(
+        "A recurrent network's states know the order, and attention over them follows it too: is one of the two "
+        "redundant? Leave one out and translate again."
+    )
+    whole = {one.model: one for one in costs if not one.without}
+    table, words = st.columns([1.35, 1], gap="large")
+    with table:
+        figures_table(
+            ("", "BLEU", "lost", "long ones", "lost"),
+            *((_cost_name(one), *_figures(one, whole[one.model])) for one in costs if one.model in whole),
+        )
+    found = {(one.model, one.without): one.bleu for one in costs}
+    with words:
+        _in_words(found)
+        note(
+            f"{n} test sentences, beam search; long ones have twelve words and more. *Trained so*: a network of "
+            "the same size that never had it. All else is taken from a network that was trained with it, and so costs "
+            "more than it would have had to; the decoder's start stays as trained. To measure again: "
+            "`python -m benchmarks.redundancy`."
+        )
+
+
+def _cost_name(one: Cost) -> str:
+    return f"– without {WITHOUT.get(one.without, one.without)}" if one.without else TRANSLATORS[one.model]
+
+
+def _figures(one: Cost, whole: Cost) -> list[str]:
+    pairs = (one.bleu, whole.bleu), (one.bleu_long, whole.bleu_long)
+    return [text for now, then in pairs for text in (f"{now:.1f}", "" if one is whole else f"{then - now:.1f}")]
+
+
+def _in_words(found: Mapping[tuple[str, str], float]) -> None:
+    def lost(model: str, without: str) -> str:
+        return f"**{found[model, ''] - found[model, without]:.0f}**"
+
+    say(
+        f"Neither is too many. Read every piece alone, so that only attention is left to know the order, and the GRU "
+        f"loses {lost('additive', 'recurrence')} points of BLEU. Keep the states and give up the choice, and even a "
+        f"network trained so loses {lost('additive', 'choice_trained')}; trained without attention at all, "
+        f"{lost('additive', 'attention_trained')}. The states know the order, attention knows where to look."
+    )
+    st.markdown(
+        "The transformer did away with the recurrence and pays with positions: without them it loses "
+        f"{lost('transformer', 'positions')}, and {lost('transformer', 'order')} when the words are shuffled."
+    )

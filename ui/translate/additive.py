@@ -38,12 +38,9 @@ def any_length(text: str) -> None:
         n = st.slider("Words of the source, n", 1, LONGEST, key=N_STATES.key, persist_state="session")
         found = _collapsed(text, n)
         states, weights, context = map(to_array, (found.states, found.weights, found.context))
-        draw_chart(
-            collapse_chart(found.words, states, weights, context, width=430),
-            width="content",
-            key="translate_collapse",
-            alt=f"{len(found.words)} encoder states and their weighted sum",
-        )
+        chart = collapse_chart(found.words, states, weights, context, width=430)
+        words = f"{len(found.words)} encoder states and their weighted sum"
+        draw_chart(chart, width="content", key="translate_collapse", alt=words)
         st.caption(
             "Your sentence, word by word, and from its beginning again when it ends. Each row is one encoder state; "
             "the bars are the weights of the decoder's first state. Both are the additive model's own, to scale."
@@ -57,12 +54,8 @@ def any_length(text: str) -> None:
             ("numbers handed over", f"{price.attention:,}", f"{price.concatenation:,}"),
             ("parameters of the read-out", f"{price.attention_matrix:,}", f"{price.concatenation_matrix:,}"),
         )
-        draw_chart(
-            cost_chart(lambda m: cost(m, d, d_out).attention, lambda m: cost(m, d, d_out).concatenation, LONGEST, n),
-            width="stretch",
-            key="translate_cost",
-            alt="Numbers handed over against the number of states",
-        )
+        chart = cost_chart(lambda m: cost(m, d, d_out).attention, lambda m: cost(m, d, d_out).concatenation, LONGEST, n)
+        draw_chart(chart, width="stretch", key="translate_cost", alt="Numbers handed over against the number of states")
         st.caption(
             f"{n} x {d} numbers in, {d} out, for every n. Laid end to end, all states would need a read-out matrix "
             "that grows with the sentence and fits one length only; what it learned about the third word would not "
@@ -99,13 +92,9 @@ def being_learned() -> None:
         f"word. Sharpness now: **{mean:.0%}** (0% looks everywhere alike, 100% at one word each)."
     )
     for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
-        draw_chart(
-            alignment_chart(to_array(pair.moments[number].weights), pair.target, pair.source, size=270),
-            width="content",
-            key=f"translate_learning_{place}",
-            alt=f"Alignment after {pair.moments[number].step:,} updates: {' '.join(pair.source[:-1])}",
-            on=column,
-        )
+        chart = alignment_chart(to_array(pair.moments[number].weights), pair.target, pair.source, size=270)
+        alt = f"Alignment after {pair.moments[number].step:,} updates: {' '.join(pair.source[:-1])}"
+        draw_chart(chart, width="content", key=f"translate_learning_{place}", alt=alt, on=column)
     st.caption("The additive model, the French given. Weights kept at eight moments of its training.")
 
 

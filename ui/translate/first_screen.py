@@ -83,7 +83,6 @@ STEPS = Stepper(NAME)
 
 
 def forced() -> tuple[int, ...]:
-    """Return the pieces that every translation must begin with."""
     return tuple(FORCED.value)
 
 
@@ -112,13 +111,8 @@ def sentence_part() -> str | None:
     if FORCED.value or EARLIER.value:
         with st.container(horizontal=True, gap="xsmall"):
             st.button("Undo", key="translate_undo", icon=":material/undo:", disabled=not EARLIER.value, on_click=_undo)
-            st.button(
-                "The model's own choice",
-                key="translate_free",
-                disabled=not FORCED.value,
-                on_click=force,
-                args=([],),
-            )
+            own = "The model's own choice"
+            st.button(own, key="translate_free", disabled=not FORCED.value, on_click=force, args=([],))
     return text
 
 
@@ -165,11 +159,7 @@ def _remarks(source: Source) -> None:
         st.info(
             f"That is too many pieces: {len(source.words)} words are read, {source.n_dropped} stay in the box, unread."
         )
-    parts: dict[int, list[str]] = {}
-    for label, word in zip(source.labels[:-1], source.word_of[:-1], strict=True):
-        parts.setdefault(word, []).append(label)
-    cut = [(source.words[word], labels) for word, labels in parts.items() if len(labels) > 1]
-    if cut:
+    if cut := source.cut:
         shown = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in cut[:4])
         more = f" and {len(cut) - 4} more" if len(cut) > 4 else ""
         st.caption(f"Not in the vocabulary as a whole, read in pieces: {shown}{more}.")
@@ -302,6 +292,5 @@ def all_models(text: str) -> None:
 
 
 def _how_likely(made: Translation) -> tuple[str, str]:
-    """Return how likely a model finds its translation, the whole of it and a word on average."""
     total, per_word = sentence_probability(made.probabilities, len(made.word_labels))
     return as_percent(total), as_percent(per_word)

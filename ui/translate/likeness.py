@@ -49,13 +49,9 @@ def same_meaning(shown: ShownTranslation, row: int, text: str, layer: int) -> No
         Bars("cosine: state, key", *_told(alike.keys[row], "{:.2f}", largest[0]), SIGNED),
         Bars("cosine: words", *_told(alike.words[row].nan_to_num(), "{:.2f}", largest[1]), SIGNED),
     ]
-    draw_chart(
-        bar_table(view.source, columns, across=64, ink=LABELS),
-        width="content",
-        key="translate_likeness",
-        alt=f"Weights and cosines of “{view.target[row]}” with every English word",
-        on=table,
-    )
+    chart = bar_table(view.source, columns, across=64, ink=LABELS)
+    alt = f"Weights and cosines of “{view.target[row]}” with every English word"
+    draw_chart(chart, width="content", key="translate_likeness", alt=alt, on=table)
     with words:
         _in_words(shown, row, alike)
         note(
@@ -70,7 +66,6 @@ def _told(values: Tensor, form: str, limit: float = 1.0) -> tuple[list[float], f
 
 
 def _in_words(shown: ShownTranslation, row: int, alike: Likeness) -> None:
-    """Say the numbers of the present word and how often weights follow either cosine, and what that means."""
     view, weights = shown.words, shown.words.weights.cpu()
     french, best, nearest = view.target[row], int(weights[row].argmax()), int(alike.keys[row].argmax())
     asked, key = literal(view.source[best], 24), float(alike.keys[row, best])

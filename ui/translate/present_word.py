@@ -1,21 +1,23 @@
-"""What follows the present word: the trace's steps with the word that could be said next, and the alignments."""
+"""What follows the present word: the trace's steps with what could be said next, the network unrolled, alignments."""
 
 from collections.abc import Mapping
 
 import streamlit as st
 
 from attention_core.attention.harmless import as_markdown
+from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.device import to_array
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart
-from attention_core.topics.translate.parts import parts_of_context
+from attention_core.topics.translate.collapse import parts_of_context
+from attention_core.topics.translate.unrolled import unrolled_chart
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
-from ui.glossary import note
+from ui.glossary import note, say
 from ui.layout import section
 from ui.state import Field, choice, whole_number
-from ui.step_view import folded_row, show_matrix, show_words
+from ui.step_view import describe, folded_row, show_matrix, show_words
 from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
 from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
 from ui.words import chosen_piece, next_words
@@ -49,7 +51,8 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
     words, matrix, following = st.columns([1.05, 1.15, 0.8], gap="medium")
     if not hidden:
         with words:
-            head = _chosen_head(trace)
+            if trace.n_heads > 1:
+                head = choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
             best = int(trace.weights(head, [query])[0].argmax())
             show_words(trace, step, head, query, best)
             if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
@@ -66,16 +69,12 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
 
 
 def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
-    """Draw each state times its weight, and how far each carries along the context that they add up to."""
     section("Multiplied vectors: each state times its weight", Role.VALUE)
     parts = parts_of_context(trace, head, query)
     labels, (vectors, context, shares) = trace.story.key_axis.labels, map(to_array, parts)
-    draw_chart(
-        collapse_chart(labels, vectors, shares, context, width=400, multiplied=True),
-        width="content",
-        key="translate_multiplied",
-        alt=f"{len(labels)} states, each times its weight, and the context that they add up to",
-    )
+    chart = collapse_chart(labels, vectors, shares, context, width=400, multiplied=True)
+    words = f"{len(labels)} states, each times its weight, and the context that they add up to"
+    draw_chart(chart, width="content", key="translate_multiplied", alt=words)
     largest = sorted(range(len(labels)), key=lambda place: -shares[place])[:3]
     told = ", ".join(f"{as_markdown(labels[place])} {shares[place]:.0%}" for place in largest)
     rest = 1 - sum(float(shares[place]) for place in largest)
@@ -84,12 +83,6 @@ def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
         + (f", the others {rest:.0%}" if len(labels) > len(largest) else "")
         + ". Together 100%; a bar to the left points the other way."
     )
-
-
-def _chosen_head(trace: AttentionTrace) -> int:
-    if trace.n_heads == 1:
-        return 0
-    return choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
 
 
 def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
@@ -122,19 +115,16 @@ def alignments(models: Mapping[str, ShownTranslation]) -> None:
         view = shown.view
         with place:
             st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**: {_what_it_is(shown)}")
-            draw_chart(
-                alignment_chart(
-                    to_array(view.weights),
-                    view.target,
-                    view.keys,
-                    size=round(cell * max(len(view.target), len(view.keys))),
-                    marked=min(WORD.value, len(view.target) - 1),
-                    key_title="key: the encoder's last state" if view.is_single else "keys: the encoder's state at",
-                ),
-                width="content",
-                key=f"translate_alignment_{slot}",
-                alt=f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}",
+            chart = alignment_chart(
+                to_array(view.weights),
+                view.target,
+                view.keys,
+                size=round(cell * max(len(view.target), len(view.keys))),
+                marked=min(WORD.value, len(view.target) - 1),
+                key_title="key: the encoder's last state" if view.is_single else "keys: the encoder's state at",
             )
+            words = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}"
+            draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=words)
     st.caption(
         "Rows are queries, columns are keys, each row sums to 1; both pictures have the same colours, and the uniform "
         "weight is marked on the bar. Where French turns the order round, so does the diagonal: “red car”, “voiture "
@@ -150,3 +140,45 @@ def _what_it_is(shown: ShownTranslation) -> str:
     if shown.translator == "transformer":
         return f"cross-attention of layer {LAYER.value}, mean of {shown.trace.n_heads} heads."
     return "hover a row to see where its word looks."
+
+
+OUTPUTS = {"read_out": "layer", "output": "word"}
+
+
+def unrolled(shown: ShownTranslation, row: int) -> None:
+    """Draw the network at the present word, with the present step lit, beside what that step does."""
+    if shown.translator == "transformer":
+        st.info("The transformer has no recurrent network to unroll. Take another model above, or click its words.")
+        return
+    if row != WORD.value:
+        st.rerun()
+    trace, query = shown.trace, shown.view.first_piece[row]
+    say(
+        "The whole network, one line per piece of a word: the encoder reads downwards and upwards, the decoder speaks "
+        "downwards. *Play* above goes from word to word; the steps below light up one after the other."
+    )
+    step = STEPS.draw(trace)
+    if STEPS.hides(trace, step, query):
+        return
+    picture, words = st.columns([1, 1.1], gap="large")
+    numbers = None, None
+    if not shown.view.is_single:
+        numbers = tuple(to_array(one(0, [query])[0]) for one in (trace.scores, trace.weights))
+    source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
+    lit = OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
+    chart = unrolled_chart(source, target, query, lit, *numbers)
+    alt = f"The network unrolled, saying {target[query]}; lit is: {step.title}"
+    draw_chart(chart, width="content", key="translate_unrolled", alt=alt, on=picture)
+    with words:
+        describe(step)
+        fed = f"fed **{as_markdown(target[query - 1])}**, the piece before" if query else "fed the start"
+        st.markdown(
+            f"{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(shown.view.target)}: the decoder is "
+            f"{fed}, and says **{as_markdown(target[query])}**. The next state is fed that in turn."
+        )
+        note(
+            "Scores are drawn from the lowest one upwards: the softmax sees their differences alone. The next layer "
+            "joins state and context. A line is as thick as its weight."
+            if numbers[0] is not None
+            else "Nothing is scored: the two ends of the reading are all that is handed over, the same at every word."
+        )

@@ -34,39 +34,23 @@ BEAM = 5
 
 @dataclass(frozen=True, eq=False)
 class ShownTranslation:
-    """A model's translation with its attention.
+    """A model's translation with its attention."""
 
-    Attributes:
-        translator: one of TRANSLATORS.
-        forced: the pieces that it had to begin with.
-        made: the translation.
-        trace: its attention, over pieces; a transformer's is one layer's cross-attention.
-        words: the same by word.
-        view: the same by word, or by piece where that was asked for.
-    """
-
-    translator: str
-    forced: tuple[int, ...]
+    translator: str  # one of TRANSLATORS
+    forced: tuple[int, ...]  # the pieces that it had to begin with
     made: Translation
-    trace: AttentionTrace
-    words: WordView
-    view: WordView
+    trace: AttentionTrace  # its attention, over pieces; a transformer's is one layer's cross-attention
+    words: WordView  # the same by word
+    view: WordView  # the same by word, or by piece where that was asked for
 
 
 def why_missing(translator: str) -> str:
-    """Return why a model cannot be loaded, or ""."""
     return model_or_none(f"translator-{translator}")[1]
 
 
 @computed(by_model=True)
 def translation(translator: str, text: str, forced: tuple[int, ...]) -> Translation:
-    """Return what a model, which is there, makes of a sentence, with how likely it finds each piece.
-
-    Args:
-        translator: one of TRANSLATORS.
-        text: the English sentence; something in it can be read.
-        forced: French pieces that it must begin with; END last ends it there.
-    """
+    """Return what a model, which is there, makes of a sentence begun with forced pieces; END last ends it there."""
     model, source = _model(translator), read_source(text)
     if forced and forced[-1] == END:
         return translation_of(forced, piece_probabilities(model, source, forced))
@@ -97,7 +81,6 @@ def fit(translator: str, text: str, forced: tuple[int, ...]) -> float:
 
 @computed(by_model=True)
 def candidates(translator: str, text: str, after: tuple[int, ...]) -> list[Candidate]:
-    """Return the ten likeliest next pieces."""
     return next_pieces(_model(translator), read_source(text), after)
 
 

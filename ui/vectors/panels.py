@@ -1,6 +1,7 @@
 """The workbench's experiments: both ways of a pair, pairs beside a neuron, softmax in three steps, the hull."""
 
 import html
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -8,15 +9,22 @@ import streamlit as st
 from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Step
+from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
+from attention_core.charts.design import ChartTemplate
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
-from attention_core.topics.vectors.charts import column_bars, hull_chart, stacked_sum
-from attention_core.topics.vectors.network_charts import layers_chart, neuron_chart, pair_cells
-from attention_core.topics.vectors.neuron import feed_forward
+from attention_core.topics.vectors.cells import masked_scores
+from attention_core.topics.vectors.charts import (
+    column_bars,
+    hull_chart,
+    layers_chart,
+    neuron_chart,
+    pair_cells,
+    stacked_sum,
+)
+from attention_core.topics.vectors.experiments import feed_forward, softmax_parts
 from attention_core.topics.vectors.product import short
-from attention_core.topics.vectors.softmax import softmax_parts
 from ui.chart import draw_chart
 from ui.glossary import abbr, say
 from ui.labels import number
@@ -43,6 +51,15 @@ def has_both_ways(problem: Problem, trace: AttentionTrace) -> bool:
     return trace.n_queries == trace.n_keys <= MOST_ROWS and problem.mode != Mode.CROSS
 
 
+def _side_by_side(pictures: Sequence[tuple[str, ChartTemplate, str]], between: str) -> None:
+    """Draw charts in three columns, a title above each and words below; what is read aloud has a sign between them."""
+    for (title, chart, words), column in zip(pictures, st.columns(3, gap="medium"), strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            draw_chart(chart, width="content", alt=f"{title}{between} {words}")
+            st.caption(words)
+
+
 def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
     """Compare S_ij with S_ji, and X Xᵀ with Q Kᵀ, in the scores or what the step made of them."""
     step = step if step.name == "scaled" else step_of(trace, "scores")
@@ -64,26 +81,17 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
     inputs = problem.tables[source].astype(float)
     plain = inputs @ inputs.T
     ramp = signed_ramp(np.concatenate([plain.ravel(), scores.ravel()]))
-    pictures = (
+    matrices = (
         (f"{source} {source}ᵀ: no projections", plain, "Always symmetric: x · y = y · x.", ramp),
         (f"{step.title}: with projections", scores, "Queries and keys differ, so the two ways may differ.", ramp),
         ("S − Sᵀ", scores - scores.T, "Separate projections give attention a direction: who looks at whom.", None),
     )
-    for (title, values, words, colours), box in zip(pictures, st.columns(3, gap="medium"), strict=True):
-        with box:
-            st.markdown(f"**{title}**")
-            chart = matrix_chart(
-                values,
-                Axis(axis.name, axis.labels),
-                Axis(other.name, other.labels),
-                Role.SCORES,
-                size=max(120, min(230, 56 * len(axis))),
-                marked_row=row,
-                marked_col=column,
-                ramp=colours,
-            )
-            draw_chart(chart, width="content", alt=f"{title}. {words}")
-            st.caption(words)
+    look = {"size": max(120, min(230, 56 * len(axis))), "marked_row": row, "marked_col": column}
+    pictures = [
+        (title, matrix_chart(values, axis, other, Role.SCORES, ramp=colours, **look), words)
+        for title, values, words, colours in matrices
+    ]
+    _side_by_side(pictures, ".")
 
 
 def has_pairs(problem: Problem) -> bool:
@@ -102,15 +110,8 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
     with right:
         st.markdown(f"**Attention**: one weight for each of the {n} × {n} pairs")
         weights = to_array(trace.weights(head))
-        row, column = chosen_cell(step_of(trace, "weights"))
-        chart = pair_cells(
-            weights,
-            labels,
-            list(trace.story.key_axis.labels),
-            ramp_for(Role.WEIGHTS, weights, n),
-            title="weight",
-            marked=(row, column),
-        )
+        ramp, marked = ramp_for(Role.WEIGHTS, weights, n), chosen_cell(step_of(trace, "weights"))
+        chart = pair_cells(weights, labels, trace.story.key_axis.labels, ramp, title="weight", marked=marked)
         draw_chart(chart, width="content", alt="The weights: one cell for every pair")
         moved = None
         if before is not None and before.n_queries == n and before.n_keys == n and head < before.n_heads:
@@ -123,7 +124,6 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
 
 
 def _network_panel(inputs: np.ndarray, labels: list[str]) -> None:
-    """Draw a neuron, or two layers of them, and how much of one input's effect hangs on another."""
     st.markdown("**A feed-forward network**: one weight per input of a neuron")
     with st.container(horizontal=True, gap="medium"):
         bends = st.toggle("Non-linearity (tanh)", key=BENDS.key, persist_state="session")
@@ -161,10 +161,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     query, key = chosen_cell(step_of(trace, "weights"))
     asks, labels = trace.story.query_axis.labels[query], list(trace.story.key_axis.labels)
     section(f"The {abbr('softmax')} of {html.escape(asks)}, in three steps", Role.WEIGHTS)
-    scores = to_array(trace.scores(head, [query]))[0]
-    allowed = trace.allowed(head, [query])
-    if allowed is not None:
-        scores = np.where(to_array(allowed)[0] > 0, scores, -np.inf)
+    scores = masked_scores(trace, head, query)
     left, right = st.columns([1, 1.6], gap="large", vertical_alignment="bottom")
     constant = left.slider(
         "Add a constant to every score", -5.0, 5.0, step=0.5, key=CONSTANT.key, persist_state="session"
@@ -178,44 +175,31 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     if not parts.total:
         st.info(f"{as_markdown(asks)} may see no key: there is nothing to divide, and its weights are zeros.")
         return
-    exponentials, shares, few = parts.exponentials[:MOST_BARS], parts.shares[:MOST_BARS], labels[:MOST_BARS]
+    few = slice(MOST_BARS)
     lowered = f" (each score lowered by the row's largest, {parts.lowered:.3g}, first)" if parts.lowered else ""
+    exponentials = column_bars(parts.exponentials[few], labels[few], role=Role.SCORES, title="exp", marked=key)
+    total = stacked_sum(parts.exponentials, labels, title="sum of exponentials")
+    shares = column_bars(parts.shares[few], labels[few], role=Role.WEIGHTS, title="share", marked=key, share=True)
+    words = f"Scores become positive numbers; a difference of 1 is a factor of 2.7{lowered}."
+    divided = f"Each is divided by {parts.total:.4g}: the shares sum to {parts.shares.sum():.0%}."
     pictures = (
-        (
-            "1. Exponentials",
-            column_bars(exponentials, few, role=Role.SCORES, title="exp", marked=key),
-            f"Scores become positive numbers; a difference of 1 is a factor of 2.7{lowered}.",
-        ),
-        (
-            "2. Their sum",
-            stacked_sum(parts.exponentials, labels, title="sum of exponentials"),
-            f"They add up to {parts.total:.4g}.",
-        ),
-        (
-            "3. Division",
-            column_bars(shares, few, role=Role.WEIGHTS, title="share", marked=key, top=1.0, share=True),
-            f"Each is divided by {parts.total:.4g}: the shares sum to {parts.shares.sum():.0%}.",
-        ),
+        ("1. Exponentials", exponentials, words),
+        ("2. Their sum", total, f"They add up to {parts.total:.4g}."),
+        ("3. Division", shares, divided),
     )
-    for (title, chart, words), column in zip(pictures, st.columns(3, gap="medium"), strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            draw_chart(chart, width="content", alt=f"{title}: {words}")
-            st.caption(words)
+    _side_by_side(pictures, ":")
     if len(labels) > MOST_BARS:
         st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
     if nothing:
         say("Nothing fits, and still the shares sum to 100%: the softmax cannot say *none of them*.")
     elif constant:
-        factor = float(np.exp(constant))
-        st.markdown(
-            f"Every exponential is now {factor:.3g} times what it was, and so is their sum: the shares are the same."
-        )
+        times = f"{np.exp(constant):.3g} times what it was"
+        st.markdown(f"Every exponential is now {times}, and so is their sum: the shares are the same.")
 
 
 def hull_panel(trace: AttentionTrace, head: int) -> None:
     """Draw contexts inside the hull of two-dimensional values; say so when values have another width."""
-    values = to_array(trace.value_of(head))
+    values, queries = to_array(trace.value_of(head)), trace.story.query_axis.labels
     if values.shape[1] != 2:
         st.caption(
             f"Values of two columns can be drawn as points, with every context between them; these have "
@@ -226,12 +210,10 @@ def hull_panel(trace: AttentionTrace, head: int) -> None:
     weights, context = to_array(trace.weights(head, [query]))[0], to_array(trace.context(head))
     left, right = st.columns(2, gap="large", vertical_alignment="center")
     with left:
-        chart = hull_chart(
-            values, context, weights, list(trace.story.key_axis.labels), list(trace.story.query_axis.labels), query
-        )
+        chart = hull_chart(values, context, weights, trace.story.key_axis.labels, queries, query)
         draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
     with right:
-        asks = as_markdown(trace.story.query_axis.labels[query])
+        asks = as_markdown(queries[query])
         if query in trace.blind_queries:
             st.markdown(f"{asks} may see no key: its context is the origin, 0, not an average.")
         else:

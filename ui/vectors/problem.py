@@ -3,8 +3,9 @@
 Cells are kept as they were typed, so that a slip ("1..5") is still there to be put right.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -15,27 +16,29 @@ from attention_core.data.presets import preset_paths
 from attention_core.data.strokes import draw_paths
 from attention_core.device import to_array
 from attention_core.packed import pack, unpack
-from attention_core.topics.vectors import (
-    MASKS,
-    MAX_ROWS,
+from attention_core.topics.vectors.build import trace_of
+from attention_core.topics.vectors.links import linked_cells, linked_labels, linked_mask, linked_problem
+from attention_core.topics.vectors.presets import (
     PIXELS,
     PRESETS,
-    SCALES,
     SIZES,
+    in_mode,
+    pixel_problem,
+    randomised,
+    resize_cells,
+    spread_positions,
+)
+from attention_core.topics.vectors.problem import (
+    MASKS,
+    MAX_ROWS,
+    SCALES,
     TABLES,
     Fault,
     Mode,
     Problem,
     Settings,
     find_faults,
-    in_mode,
-    pixel_problem,
-    randomised,
-    resize_cells,
-    spread_positions,
-    trace_of,
 )
-from attention_core.topics.vectors.links import linked_cells, linked_labels, linked_mask, linked_problem
 from attention_core.topics.vectors.tables import parse_cells
 from ui.computed import computed
 from ui.digits import read_digit
@@ -64,19 +67,16 @@ BOUNDS = {
 SETTINGS = {
     name: Field(NAME, name, value, address=name, parse=BOUNDS.get(name)) for name, value in asdict(Settings()).items()
 }
-CELLS: Field[dict[str, list[list[str]]]] = Field(
-    NAME, "cells", dict, address="cells", parse=lambda text: linked_cells(unpack(text)), text=pack
-)
-LABELS: Field[dict[str, list[str]]] = Field(
-    NAME, "labels", dict, address="labels", parse=lambda text: linked_labels(unpack(text)), text=pack
-)
+
+
+def _packed(read: Callable[[Any], Any], plain: Callable[[Any], Any] = lambda value: value) -> dict[str, Callable]:
+    return {"parse": lambda text: read(unpack(text)), "text": lambda value: pack(plain(value))}
+
+
+CELLS: Field[dict[str, list[list[str]]]] = Field(NAME, "cells", dict, address="cells", **_packed(linked_cells))
+LABELS: Field[dict[str, list[str]]] = Field(NAME, "labels", dict, address="labels", **_packed(linked_labels))
 DRAWN: Field[np.ndarray | None] = Field(
-    NAME,
-    "drawn",
-    None,
-    address="drawn",
-    parse=lambda text: linked_mask(unpack(text)),
-    text=lambda mask: pack(mask.astype(int).tolist()),
+    NAME, "drawn", None, address="drawn", **_packed(linked_mask, lambda mask: mask.astype(int).tolist())
 )
 EDITORS: Field[dict[str, dict]] = Field(NAME, "editors", dict)
 """What the editors on the page started from; without an entry an editor starts anew from the cells."""
@@ -84,14 +84,8 @@ NOTES: Field[list[tuple[bool, str]]] = Field(NAME, "notes", list)
 """What to tell of the last preset, paste or file: whether it was refused, and the words."""
 GOOD: Field[dict | None] = Field(NAME, "good", None)
 """The last problem that could be computed; BEFORE: the one before the last edit."""
-BEFORE: Field[dict | None] = Field(
-    NAME,
-    "before",
-    None,
-    address="before",
-    parse=lambda text: linked_problem(unpack(text)).to_plain(),
-    text=lambda plain: pack(Problem.from_plain(plain).to_json()),
-)
+_PROBLEM = _packed(lambda plain: linked_problem(plain).to_plain(), lambda plain: Problem.from_plain(plain).to_json())
+BEFORE: Field[dict | None] = Field(NAME, "before", None, address="before", **_PROBLEM)
 CELL = Field(
     NAME,
     "cell",
@@ -148,7 +142,6 @@ def put_problem(problem: Problem, only: Sequence[str] | None = None) -> None:
 
 
 def put_table(name: str, values: np.ndarray, labels: Sequence[str] = ()) -> None:
-    """Write one table over what is typed."""
     _put_cells(name, [[_as_typed(float(value)) for value in row] for row in values], labels)
 
 
@@ -175,10 +168,8 @@ def read_problem() -> tuple[Problem | None, list[Fault]]:
     tables, faults = {}, []
     for name in (*TABLES[mode], *chosen.parameter_names):
         if name in CELLS.value:
-            table, wrong = parse_cells(name.split(".")[-1], CELLS.value[name])
+            tables[name], wrong = parse_cells(name.split(".")[-1], CELLS.value[name])
             faults += [Fault((name,), fault.message) for fault in wrong]
-            if table is not None:
-                tables[name] = table
     if faults:
         return None, faults
     labels = {name: tuple(texts) for name, texts in LABELS.value.items() if name in tables}
@@ -212,12 +203,12 @@ def change_mode(old: str) -> None:
     """Go to the mode that the widget says, keeping the numbers as far as they have a meaning there."""
     wanted = Mode(MODE.value)
     changed = in_mode(last_good() or PRESETS[FIRST].problem(), wanted)
-    stays = {
+    other = [
         name
-        for name in set(TABLES[Mode(old)]) & set(TABLES[wanted])
-        if np.shape(CELLS.value[name]) == changed.tables[name].shape
-    }
-    put_problem(changed, [name for name in TABLES[wanted] if name not in stays])
+        for name in TABLES[wanted]
+        if name not in TABLES[Mode(old)] or np.shape(CELLS.value[name]) != changed.tables[name].shape
+    ]
+    put_problem(changed, other)
 
 
 def sizes() -> dict[str, int]:
@@ -231,14 +222,12 @@ def sizes() -> dict[str, int]:
 
 
 def resize(wanted: dict[str, int]) -> None:
-    """Give all tables the sizes that they share; what was typed stays."""
     for name, (rows, columns) in SIZES[Mode(MODE.value)].items():
         cells = resize_cells(CELLS.value[name], wanted[rows], wanted[columns], name.startswith("W"))
         _put_cells(name, cells, LABELS.value.get(name, []))
 
 
 def randomise(seed: int) -> None:
-    """Fill all tables with random numbers; the sizes stay."""
     mode = Mode(MODE.value)
     zeros = {name: np.zeros((len(CELLS.value[name]), len(CELLS.value[name][0]))) for name in TABLES[mode]}
     for name, table in randomised(Problem(mode, zeros), seed).tables.items():
@@ -250,8 +239,6 @@ def cut_to_bounds(name: str) -> bool:
     if len(CELLS.value[name]) <= MAX_ROWS:
         return False
     _put_cells(name, CELLS.value[name][:MAX_ROWS], LABELS.value.get(name, []))
-    words = (
-        f"{name}: more than {MAX_ROWS} rows came; the first {MAX_ROWS} were kept, because every pair of rows is drawn."
-    )
-    NOTES.value = [(False, words)]
+    why = "because every pair of rows is drawn"
+    NOTES.value = [(False, f"{name}: more than {MAX_ROWS} rows came; the first {MAX_ROWS} were kept, {why}.")]
     return True

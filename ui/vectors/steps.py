@@ -9,12 +9,12 @@ from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
-from attention_core.charts import matrix_chart, ramp_for, signed_ramp
+from attention_core.charts import matrix_chart, signed_ramp
 from attention_core.charts.design import ChartTemplate
 from attention_core.device import to_array
-from attention_core.topics.vectors import Mode, Problem
-from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
-from attention_core.topics.vectors.product import Factor, product_cell, product_chart
+from attention_core.topics.vectors import Problem
+from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, factors, row_kind
+from attention_core.topics.vectors.product import FONT_SIZE, LARGEST_CELL, Factor, product_cell, product_chart
 from ui.chart import draw_chart
 from ui.layout import role_colour
 from ui.state import Field, choice, selected, set_widget, whole_number, widget_value
@@ -22,6 +22,8 @@ from ui.step_view import describe
 from ui.vectors.problem import CELL, NAME
 
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
+SIZE = (400, 370)
+"""Screen pixels that a product may take, across and down."""
 MOST_CLICKED = 64
 """Rows or columns beyond which cells are too small to click."""
 MANY = 8
@@ -61,7 +63,6 @@ def show_step(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
 
 
 def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
-    """Draw the step's matrix, as a product of two where it is one and fits; a click chooses a cell."""
     chart = _step_picture(problem, trace, step, head)
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     if max(step.shape) > MOST_CLICKED:
@@ -104,15 +105,14 @@ def _take_pick(kind: str, key: str) -> None:
 
 
 def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> ChartTemplate:
-    values = to_array(step.value(head))
-    row, column = chosen_cell(step)
-    width, height, largest, font_size = 400, 370, 54, 12
-    factors = _factors(problem, trace, step, head)
-    cell = None if factors is None else product_cell(*(factor.values for factor in factors), width, height, largest)
-    if factors is not None and cell is not None:
+    """Draw the step as a product of two matrices where it is one and fits, else as one."""
+    values, (row, column) = to_array(step.value(head)), chosen_cell(step)
+    factors_of_step = factors(problem, trace, step, head)
+    cell = factors_of_step and product_cell(*(factor.values for factor in factors_of_step), *SIZE)
+    if factors_of_step and cell:
         return product_chart(
-            *factors,
-            Factor(step.symbol, values, ramp_for(step.role, values, values.shape[1]), step.role),
+            *factors_of_step,
+            Factor(step.symbol, values, step.role),
             step.row_axis.labels,
             step.col_axis.labels,
             cell=cell,
@@ -120,7 +120,6 @@ def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int
             column=column,
             select="cell",
             title=step.title.lower(),
-            font_size=font_size,
         )
     return matrix_chart(
         values,
@@ -128,37 +127,12 @@ def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int
         step.col_axis,
         step.role,
         title=step.title.lower(),
-        size=max(90, min(max(width, height) - 60, largest * max(step.shape))),
+        size=max(90, min(max(SIZE) - 60, LARGEST_CELL * max(step.shape))),
         marked_row=row,
         marked_col=column,
         select="cell" if max(step.shape) <= MOST_CLICKED else None,
-        font_size=font_size,
+        font_size=FONT_SIZE,
     )
-
-
-def _factors(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> tuple[Factor, Factor] | None:
-    """Return the two matrices whose product a step is, or None."""
-    tables = problem.tables
-
-    def factor(name: str, values: np.ndarray, role: Role) -> Factor:
-        return Factor(name, values, ramp_for(role, values, values.shape[1]), role)
-
-    if step.name in ("query", "key", "value") and problem.mode != Mode.DIRECT:
-        source = problem.query_table if step.name == "query" else problem.key_table
-        letter, width = f"W_{step.symbol}", step.shape[1]
-        part = tables[letter][:, head * width : (head + 1) * width]
-        return factor(source, tables[source], Role.INPUT), factor(letter, part, step.role)
-    d_k = trace.key.shape[-1]
-    if step.name == "scores" and trace.score.stages(d_k)[0].compute.dot_factor(d_k) == 1:
-        keys = to_array(trace.key_of(head)).T
-        return factor("Q", to_array(trace.query[head]), Role.QUERY), factor("Kᵀ", keys, Role.KEY)
-    if step.name == "context":
-        weights, values = to_array(trace.weights(head)), to_array(trace.value_of(head))
-        return factor("A", weights, Role.WEIGHTS if trace.has_softmax else Role.SCORES), factor("V", values, Role.VALUE)
-    if step.name == "output":
-        contexts = np.hstack([to_array(trace.context(place)) for place in range(trace.n_heads)])
-        return factor("C", contexts, Role.CONTEXT), factor("W_O", tables["W_O"], Role.OUTPUT)
-    return None
 
 
 def show_cell(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
@@ -176,16 +150,15 @@ def show_cell(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
 
 
 def _arithmetic_table(arithmetic: Arithmetic, lit: int | None) -> None:
-    """Draw which row, which column, every product, their sum; `lit` = a column of the numbers to mark."""
 
     def in_order(head: str, numbers: list[str], total: str) -> str:
         return head + "".join([total, *numbers] if len(numbers) > MANY else [*numbers, total])
 
-    summed = arithmetic.total is not None
-    names = [f"<th>{html.escape(name[:14])}</th>" for name in arithmetic.columns]
-    rows = f"<thead><tr>{in_order('<th></th>', names, '<th>sum</th>' if summed else '')}</tr></thead>"
+    columns = arithmetic.columns or map(str, range(1, len(arithmetic.lines[0].values) + 1))
+    names = [f"<th>{html.escape(name[:14])}</th>" for name in columns]
+    rows = f"<thead><tr>{in_order('<th></th>', names, '<th>sum</th>')}</tr></thead>"
     for line in arithmetic.lines:
-        last = summed and line is arithmetic.lines[-1]
+        last = line is arithmetic.lines[-1]
         head = f'<th style="color:{role_colour(line.role)}">{html.escape(line.label)}</th>'
         numbers = [
             f'<td class="{"lit" if place == lit else ""}">{_number(value)}</td>'

@@ -1,9 +1,9 @@
 """The workbench's input: presets, the settings of the attention, tables to edit, their sizes, files, chance."""
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,20 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 from attention_core.attention.scores import SCORES
 from attention_core.attention.types import Role
 from attention_core.bounds import TABLE_BYTES
-from attention_core.topics.vectors import (
-    MASKS,
-    MAX_COLUMNS,
-    MAX_ROWS,
-    PIXELS,
-    PIXELS_LINE,
-    PIXELS_TITLE,
-    PRESETS,
-    SCALES,
-    TABLES,
-    Fault,
-    Mode,
-    Problem,
-)
+from attention_core.topics.vectors.presets import PIXELS, PIXELS_LINE, PIXELS_TITLE, PRESETS
+from attention_core.topics.vectors.problem import MASKS, MAX_COLUMNS, MAX_ROWS, SCALES, TABLES, Fault, Mode, Problem
 from attention_core.topics.vectors.tables import (
     TableError,
     parse_cells,
@@ -42,19 +30,7 @@ from ui.labels import said
 from ui.layout import role_colour
 from ui.state import Field, between, choice, is_mounted, set_widget, widget_value
 from ui.vectors import problem as typed
-from ui.vectors.problem import (
-    CELLS,
-    DRAWN,
-    EDITORS,
-    LABELLED,
-    LABELS,
-    MODE,
-    NAME,
-    NOTES,
-    PRESET,
-    SETTINGS,
-    STEPS,
-)
+from ui.vectors.problem import CELLS, DRAWN, EDITORS, LABELLED, LABELS, MODE, NAME, NOTES, PRESET, SETTINGS, STEPS
 
 MODES = {Mode.SELF: "X and projections", Mode.CROSS: "X asks Y", Mode.DIRECT: "Q, K, V"}
 WHAT = {
@@ -147,12 +123,23 @@ def problem_input() -> Problem | None:
             st.error(said(words), icon=ERROR_ICON)
         else:
             st.info(said(words))
-    places = _tables()
-    problem, _ = typed.read_problem()
-    places |= _parameter_tables(problem)
-    if problem is not None and problem.settings.mask == "drawn":
-        _drawn_mask(problem)
+    places, parameters = _tables(), typed.settings().parameter_names
+    are_own = any(name in CELLS.value for name in parameters)
+    if are_own:
+        for name, column in zip(parameters, st.columns(len(parameters), gap="small"), strict=True):
+            with column:
+                places[name] = _table(name)
+        st.button(
+            "Back to identities and ones", key="vectors_plain_parameters", on_click=_take_away, args=(parameters,)
+        )
     problem, faults = typed.read_problem()
+    if parameters and not are_own:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption("The score's own parameters are identities and ones.")
+            plain = {} if problem is None else problem.parameters()
+            st.button("Edit them", key="vectors_own_parameters", on_click=_put_all, args=(plain,), disabled=not plain)
+    if problem is not None and problem.settings.mask == "drawn":
+        problem = _drawn_mask(problem)
     _tell_faults(faults, places)
     return problem
 
@@ -254,8 +241,7 @@ def _table(name: str) -> DeltaGenerator:
         f'<b style="color:{role_colour(role)};font-size:1.05rem">{html.escape(plain)}</b> '
         f'<span style="opacity:.7;font-size:.85rem">{html.escape(words)} {shape}</span></p>'
     )
-    labels = LABELS.value.get(name, []) if name in LABELLED else None
-    _matrix_editor(name, labels, f"{plain}: {words}")
+    _matrix_editor(name, f"{plain}: {words}")
     if typed.cut_to_bounds(name):
         st.rerun()
     if otherwise := read_otherwise(CELLS.value[name]):
@@ -263,9 +249,9 @@ def _table(name: str) -> DeltaGenerator:
     return st.container()
 
 
-def _matrix_editor(name: str, labels: Sequence[str] | None, words: str) -> None:
+def _matrix_editor(name: str, words: str) -> None:
     """Draw an editable table; what is typed goes into the cells as texts, and the first column into the labels."""
-    key, base = _mounted(name, lambda: _frame(CELLS.value[name], labels))
+    key, base = _mounted(name, lambda: _frame(name))
     grows = name in ("X", "Y", "Q", "K", "V")
     numbers = [column for column in base.columns if column != LABEL]
     width = "small" if len(numbers) > 4 else None
@@ -283,16 +269,16 @@ def _matrix_editor(name: str, labels: Sequence[str] | None, words: str) -> None:
             width="stretch",
             alt=words,
         )
-    CELLS.value[name] = [[_text(cell) for cell in row] for row in edited[numbers].itertuples(index=False, name=None)]
-    if labels is not None:
-        LABELS.value[name] = [_text(label) for label in edited[LABEL]]
+    edited = edited.fillna("").astype(str)
+    CELLS.value[name] = edited[numbers].to_numpy().tolist()
+    if name in LABELLED:
+        LABELS.value[name] = edited[LABEL].tolist()
 
 
 def _mounted(name: str, make: Callable[[], pd.DataFrame]) -> tuple[str, pd.DataFrame]:
-    """Return the key of an editor's widget and the frame that it started from.
+    """Return the key of an editor's widget and the frame that it started from: make()'s on entering the page.
 
-    Streamlit drops an editor's state when its page is left. When the page is entered again the editor starts from what
-    make() returns, under a new key, so that nothing of its earlier life is laid over that.
+    Streamlit drops an editor's state when its page is left; a new key lays nothing of its earlier life over the frame.
     """
     editor = EDITORS.value.get(name)
     if editor is None or not is_mounted(editor["key"]):
@@ -301,35 +287,14 @@ def _mounted(name: str, make: Callable[[], pd.DataFrame]) -> tuple[str, pd.DataF
     return editor["key"], editor["frame"]
 
 
-def _frame(cells: Sequence[Sequence[str]], labels: Sequence[str] | None) -> pd.DataFrame:
-    n_columns = len(cells[0]) if cells else 1
-    frame = pd.DataFrame({str(place + 1): [row[place] for row in cells] for place in range(n_columns)}, dtype=object)
-    if labels is not None:
-        frame.insert(0, LABEL, pd.Series([*labels, *[""] * len(cells)][: len(cells)], dtype=object))
+def _frame(name: str) -> pd.DataFrame:
+    cells = CELLS.value[name]
+    columns = [str(place + 1) for place in range(len(cells[0]) if cells else 1)]
+    frame = pd.DataFrame(cells, columns=columns, dtype=object)
+    if name in LABELLED:
+        labels = [*LABELS.value.get(name, []), *[""] * len(cells)]
+        frame.insert(0, LABEL, pd.Series(labels[: len(cells)], dtype=object))
     return frame
-
-
-def _text(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
-
-
-def _parameter_tables(problem: Problem | None) -> dict[str, DeltaGenerator]:
-    """Draw the tables of a scoring function that has parameters; they start as identities and ones."""
-    names = typed.settings().parameter_names
-    if not names:
-        return {}
-    if not any(name in CELLS.value for name in names):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption("The score's own parameters are identities and ones.")
-            plain = {} if problem is None else problem.parameters()
-            st.button("Edit them", key="vectors_own_parameters", on_click=_put_all, args=(plain,), disabled=not plain)
-        return {}
-    places = {}
-    for name, column in zip(names, st.columns(len(names), gap="small"), strict=True):
-        with column:
-            places[name] = _table(name)
-    st.button("Back to identities and ones", key="vectors_plain_parameters", on_click=_take_away, args=(names,))
-    return places
 
 
 def _put_all(tables: dict[str, np.ndarray]) -> None:
@@ -357,21 +322,17 @@ def _tell_faults(faults: list[Fault], places: dict[str, DeltaGenerator]) -> None
         )
 
 
-def _drawn_mask(problem: Problem) -> None:
-    """Draw the mask as boxes to tick: who may see whom."""
+def _drawn_mask(problem: Problem) -> Problem:
+    """Draw the mask as boxes to tick: who may see whom; return the problem with what is ticked now."""
     mask = problem.mask()
-    if mask is None or max(mask.shape) > MOST_DRAWN:
+    if max(mask.shape) > MOST_DRAWN:
         st.info(f"A mask is drawn by hand for up to {MOST_DRAWN} rows; the part drawn so far stays.")
-        return
+        return problem
     queries, keys = problem.row_labels(problem.query_table), problem.row_labels(problem.key_table)
     columns = [str(place) for place in range(len(keys))]
-
-    def frame_of_mask() -> pd.DataFrame:
-        frame = pd.DataFrame(mask, columns=columns)
-        frame.insert(0, "asks", list(queries))
-        return frame
-
-    key, frame = _mounted(f"drawn_{len(queries)}_{len(keys)}", frame_of_mask)
+    base = pd.DataFrame(mask, columns=columns)
+    base.insert(0, "asks", list(queries))
+    key, frame = _mounted(f"drawn_{len(queries)}_{len(keys)}", lambda: base)
     st.caption("Ticked: this row (query) may see that column (key).")
     boxes = {column: st.column_config.CheckboxColumn(label) for column, label in zip(columns, keys, strict=True)}
     edited = st.data_editor(
@@ -391,3 +352,4 @@ def _drawn_mask(problem: Problem) -> None:
         whole[: old.shape[0], : old.shape[1]] = old
         whole[: new.shape[0], : new.shape[1]] = new
         DRAWN.value = whole
+    return replace(problem, drawn=DRAWN.value)

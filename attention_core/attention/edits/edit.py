@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_type_hints
 
 import torch
 from torch import Tensor
@@ -14,8 +14,7 @@ from attention_core.attention.score import Score
 from attention_core.attention.types import ALL, Rows
 from attention_core.bounds import EDIT_CELLS, EDIT_POSITION, MODEL_NAME_LETTERS, MODEL_TEXT_LETTERS
 
-EDITS: dict[str, type[Edit]] = {}
-"""All kinds of edits by name."""
+EDITS: dict[str, type[Edit]] = {}  # all kinds of edits by name
 NO_ROWS: Rows = ()
 Place = Literal["scoring", "order", "factor", "mask", "scores", "weights", "context"]
 """The scoring function, which key is compared, all scores of a head, the mask, single scores, weights, context."""
@@ -81,15 +80,10 @@ class Edit:
 
     @property
     def sets_cells(self) -> bool:
-        """Whether it sets scores or weights of its own."""
         return self.place == "scores"
 
     def check(self, pairs: Pairs) -> None:
-        """Refuse an attention in which this cannot be done.
-
-        Raises:
-            EditError: with the reason.
-        """
+        """Refuse an attention in which this cannot be done, with an EditError."""
         inside(pairs.n_heads, "head", getattr(self, "head", None))
         inside(pairs.n_queries, "query", getattr(self, "query", None))
         inside(pairs.n_keys, "key", getattr(self, "key", None))
@@ -131,7 +125,6 @@ class Edit:
 
     @classmethod
     def together(cls, edits: Sequence[Self], n_heads: int) -> Sequence[Edit]:
-        """Return edits of this kind as they act side by side."""
         return edits
 
     def for_item(self, item: int) -> Edit | None:
@@ -147,7 +140,6 @@ class Edit:
         return [replace(self, query=query - first + time * n) for time in times]  # type: ignore[call-arg]
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return what it does in words, with what queries and keys are called."""
         raise NotImplementedError
 
     @property
@@ -166,22 +158,14 @@ def label(labels: Sequence[str], place: int, what: str) -> str:
 
 
 def inside(n: int, what: str, *places: int | None) -> None:
-    """Refuse positions that are not there.
-
-    Raises:
-        EditError: with what there is.
-    """
+    """Refuse positions that are not there, with an EditError."""
     for place in places:
         if place is not None and not 0 <= place < n:
             raise EditError(f"{what} must be from 0 to {n - 1}, got {place}")
 
 
 def edit_from_plain(plain: Any) -> Edit:
-    """Return what to_plain() made.
-
-    Raises:
-        EditError: anything else, with the reason.
-    """
+    """Return what to_plain() made; an EditError says why it is anything else."""
     kind = EDITS.get(str(plain.get("edit"))) if isinstance(plain, dict) else None
     if kind is None:
         raise EditError(f"an edit must be one of {', '.join(EDITS)}")
@@ -195,7 +179,8 @@ def _plain(value: Any) -> Any:
 
 
 def _read(kind: Any, plain: dict[str, Any]) -> Any:
-    known = {field.name: str(field.type) for field in fields(kind) if field.compare}
+    types = get_type_hints(kind)
+    known = {field.name: types[field.name] for field in fields(kind) if field.compare}
     what = getattr(kind, "name", "a head of another run")
     if plain.keys() - known.keys():
         raise EditError(f"{what} has {', '.join(known)}, got {', '.join(map(str, plain))}")
@@ -250,14 +235,14 @@ def _run_head(value: Any) -> RunHead:
     return _read(RunHead, value)
 
 
-READ: dict[str, Callable[[Any], Any]] = {
-    "int": _position,
-    "int | None": lambda value: None if value is None else _position(value),
-    "float": _number,
-    "bool": _truth,
-    "str": _text,
-    "tuple[int, ...]": _several(_position),
-    "tuple[tuple[int, float], ...]": _several(_pair),
-    "RunHead": _run_head,
+READ: dict[Any, Callable[[Any], Any]] = {
+    int: _position,
+    int | None: lambda value: None if value is None else _position(value),
+    float: _number,
+    bool: _truth,
+    str: _text,
+    tuple[int, ...]: _several(_position),
+    tuple[tuple[int, float], ...]: _several(_pair),
+    RunHead: _run_head,
 }
-"""How the values of a field are read, by its annotation."""
+"""How the values of a field are read, by its type."""

@@ -7,11 +7,9 @@ HERE = Path(__file__).parent
 
 
 def script_of(*names: str, folder: Path = HERE) -> str:
-    """Return scripts as one, behind those parts of prelude.js that they use: it is sent with every message.
+    """Return scripts, by the names of their files without ending, as one with those parts of prelude.js that they use.
 
-    Args:
-        names: of files without their ending.
-        folder: where they lie; what is not there is a script of the view.
+    What is not in the folder is a script of the view.
     """
     script = "\n".join(read_asset(f"{name}.js", folder) for name in names)
     for part in reversed(read_asset("prelude.js").strip().split("\n\n")):  # a part uses only parts above it

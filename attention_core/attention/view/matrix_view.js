@@ -1,18 +1,14 @@
 // Matrices as pictures: queries downwards, keys to the right.
-const VIRIDIS = ["440154", "482475", "414487", "355f8d", "2a788e", "21918c", "22a884", "44bf70", "7ad151", "bddf26", "fde725"];
-const BLUE_ORANGE = ["134b73", "2a6f9e", "5b97c0", "98bfd9", "cfdfe9", "f4f2ee", "f5dcbf", "f0b97c", "df8f3b", "b9691a", "7c4511"];
+const VIRIDIS = ["#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725"];
+const BLUE_ORANGE = ["#134b73", "#2a6f9e", "#5b97c0", "#98bfd9", "#cfdfe9", "#f4f2ee", "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511"];
 const UNIFORM_AT = 0.3; // where on the ramp the weight of looking everywhere alike lies
 const LEAST_RANGE = 10; // the brightest colour is at least so many times that weight
 
-const rampOf = (colours) => Uint32Array.from({ length: 256 }, (_, at) => {
-  const place = (at / 255) * (colours.length - 1), low = Math.min(Math.floor(place), colours.length - 2);
-  const mixed = [0, 2, 4].map((part) => {
-    const [a, b] = [colours[low], colours[low + 1]].map((colour) => parseInt(colour.slice(part, part + 2), 16));
-    return Math.round(a + (b - a) * (place - low));
-  });
-  return pixelOf(mixed);
-});
-const RAMPS = { rising: rampOf(VIRIDIS), signed: rampOf(BLUE_ORANGE) };
+const tableOf = (colours) => {
+  const ramp = rampOf(colours);
+  return Uint32Array.from({ length: 256 }, (_, at) => pixelOf(ramp(at / 255)));
+};
+const RAMPS = { rising: tableOf(VIRIDIS), signed: tableOf(BLUE_ORANGE) };
 
 // What makes a weight a colour: up to the largest one, small ones spread so that the weight 1/n is not dark.
 const colouring = (largest, n) => {
@@ -49,7 +45,7 @@ const thumbnail = (canvas, head) => {
 };
 
 class MatrixView {
-  // about: { rows, columns (texts), name, paint: (place) => pixel, say: (row, column) => text, choose: (row) => ... }
+  // about: { rows, columns (texts), name, paint: (place) => pixel, say: (row, column) => text, choose: (row, column) => ... }
   constructor(parent, about) {
     Object.assign(this, about);
     this.box = make(parent, "div", "matrix");
@@ -66,13 +62,13 @@ class MatrixView {
     this.at = [about.row ?? 0, 0];
     this.canvas.onpointermove = (event) => this.look(this.cellOf(event));
     this.canvas.onpointerleave = () => this.look(null);
-    this.canvas.onclick = (event) => this.choose?.(this.cellOf(event)[0]);
+    this.canvas.onclick = (event) => this.choose?.(...this.cellOf(event));
     this.canvas.onfocus = () => this.look(this.at);
     this.canvas.onblur = () => this.look(null);
     this.canvas.onkeydown = (event) => {
       if (event.key === "Enter" || event.key === " ") {
         event.preventDefault();
-        this.choose?.(this.at[0]);
+        this.choose?.(...this.at);
       }
       const way = arrowOf(event);
       if (way) this.look([clamp(this.at[0] + way[1], 0, n - 1), clamp(this.at[1] + way[0], 0, m - 1)]);

@@ -22,52 +22,33 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 
-TOLERANCE = 0.0018
-"""Error of a weight that is left as it is."""
-STEP = 1 / 512
-"""Of a corrected weight, whose error is half of it at most."""
-SPARSE_STEP = 1.9
-"""The same where only large weights are kept, times the tolerance."""
+TOLERANCE = 0.0018  # error of a weight that is left as it is
+STEP = 1 / 512  # of a corrected weight, whose error is half of it at most
+SPARSE_STEP = 1.9  # the same where only large weights are kept, times the tolerance
 NOISE = tuple(0.0005 * 2 ** (step / 2) for step in range(25))
 """Errors of scores that are tried, the finest first; a file has room for so much."""
-BYTES_OF_A_HEAD = 830
-"""Times the root of its number of queries: 9 kB at 128, 19 kB at 512."""
-MOST_RANK = 64
-"""Dimensions of scores that are no products of queries and keys."""
-FAINT = 0.4
-"""Of a step: a dimension whose numbers are that small is left out."""
-COARSER = 6
-"""Doublings of the tolerance that are tried where there is less room."""
-MOST_STEPS = 32_000
-"""Numbers of 16 bits hold no more."""
-CODES = 1024
-"""Of a strength for each power of 2."""
-FORBIDDEN = -30.0
-"""A score so far below the largest of its row adds nothing to a weight."""
+BYTES_OF_A_HEAD = 830  # times the root of its number of queries: 9 kB at 128, 19 kB at 512
+MOST_RANK = 64  # dimensions of scores that are no products of queries and keys
+FAINT = 0.4  # of a step: a dimension whose numbers are that small is left out
+COARSER = 6  # doublings of the tolerance that are tried where there is less room
+MOST_STEPS = 32_000  # numbers of 16 bits hold no more
+CODES = 1024  # of a strength for each power of 2
+FORBIDDEN = -30.0  # a score so far below the largest of its row adds nothing to a weight
 
 
 class Packed(NamedTuple):
-    """One head in bytes, and how coarse it had to be.
+    """One head in bytes, and how coarse it had to be."""
 
-    Attributes:
-        entry: what the script of the view reads.
-        level: of the ladder of NOISE, then of tolerances.
-        error: the largest error of a weight.
-    """
-
-    entry: dict[str, Any]
-    level: int
-    error: float
+    entry: dict[str, Any]  # what the script of the view reads
+    level: int  # of the ladder of NOISE, then of tolerances
+    error: float  # the largest error of a weight
 
 
 def pack_head(trace: AttentionTrace, head: int, near: int = 0, most_bytes: int | None = None) -> Packed:
-    """Return a head as fine as there is room for.
+    """Return a head as fine as there is room for, most_bytes: where it has to, the tolerance grows.
 
-    Args:
-        trace: of the attention.
-        head: of the trace.
-        near: a level that may be the right one, such as that of the head before.
-        most_bytes: for this head; then the tolerance grows where it has to. None = BYTES_OF_A_HEAD and TOLERANCE.
+    Near is a level that may be the right one, such as that of the head before. Without most_bytes there is room for
+    BYTES_OF_A_HEAD, and TOLERANCE stays.
     """
     room = round(BYTES_OF_A_HEAD * math.sqrt(trace.n_queries)) if most_bytes is None else most_bytes
     last = len(NOISE) + (1 if most_bytes is None else COARSER)

@@ -1,12 +1,8 @@
 // Heads as Python packed them (see pack.py): the weights are computed here, row by row, when somebody looks.
-const inflate = async (text) => {
-  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-};
 
 // Numbers of 16 bits, whose lower bytes come before the upper ones.
 const numbersOf = async (text) => {
-  const bytes = await inflate(text), n = bytes.length / 2;
+  const bytes = await inflate(bytesOf(text)), n = bytes.length / 2;
   return Uint16Array.from({ length: n }, (_, at) => bytes[at] | (bytes[n + at] << 8));
 };
 
@@ -45,7 +41,7 @@ class PackedHead {
     this.gaps = take(cells);
     this.steps = take(cells);
     this.totals = whole ? null : take(n);
-    this.bits = this.mask && await inflate(this.mask);
+    this.bits = this.mask && await inflate(bytesOf(this.mask));
     return this;
   }
 

@@ -21,17 +21,13 @@ from attention_core.attention.view.pieces import SIGN, parts_of, pieces
 from attention_core.device import to_array
 from attention_core.files import written_whole
 
-MOST_WEIGHTS = 120_000_000
-"""In one page; a page of more leaves attentions out, and says so."""
-LARGEST_PICTURE = 448
-"""Pixels of a side."""
+MOST_WEIGHTS = 120_000_000  # in one page; a page of more leaves attentions out, and says so
+LARGEST_PICTURE = 448  # pixels of a side
 LARGEST_STEP = 256
 """Rows and columns of a step with more numbers than a square of that: the strongest of each block are kept."""
-BYTES_OF_STEPS = 1 / 6
-"""Numbers of all steps for each byte of a file: half of it."""
+BYTES_OF_STEPS = 1 / 6  # numbers of all steps for each byte of a file: half of it
 LIKELY_LEVEL = 14
-ABOUT_A_HEAD = 90
-"""Bytes of what is said of a head besides its numbers."""
+ABOUT_A_HEAD = 90  # bytes of what is said of a head besides its numbers
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 NAMED = re.compile(r"L(\d+)H(\d+)")
 
@@ -61,15 +57,10 @@ class Opening:
 
 @dataclass(frozen=True, repr=False)
 class View:
-    """What a notebook's cell shows, and a file keeps.
+    """What a notebook's cell shows, and a file keeps."""
 
-    Attributes:
-        title: what it shows, in a line.
-        data: what the script reads.
-    """
-
-    title: str
-    data: dict[str, Any]
+    title: str  # what it shows, in a line
+    data: dict[str, Any]  # what the script reads
 
     def _repr_html_(self) -> str:
         name = secrets.token_hex(8)  # several views in one page find themselves
@@ -83,7 +74,6 @@ class View:
         return f"<View of {self.title}>"
 
     def save(self, path: str | Path) -> None:
-        """Write a file of its own, which fetches nothing."""
         with written_whole(Path(path)) as place:
             place.write_text(self.page(), encoding="utf-8")
 
@@ -98,11 +88,7 @@ class View:
 
 
 def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Opening) -> View:
-    """Return a view of traces.
-
-    Raises:
-        ValueError: there are none, a head or query is not there, or the open trace has more than MOST_WEIGHTS.
-    """
+    """Return a view of traces; a ValueError says what is not there, or that the open one is too large."""
     opening = _checked(traces, opening)
     kept = _that_fit(traces, opening.heads[0][0])
     if len(kept) < len(traces):
@@ -139,11 +125,7 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
 
 
 def head_places(layer: int | None, head: int | str | Sequence[int | str]) -> list[tuple[int, int]]:
-    """Return (number of the trace, head) of what a person names: 3, "L3H1", or several of them.
-
-    Raises:
-        ValueError: a name that is none.
-    """
+    """Return (number of the trace, head) of what a person names: 3, "L3H1", or several; a ValueError if it is none."""
     several = [head] if isinstance(head, int | str) else list(head)
     places = []
     for one in several:

@@ -48,6 +48,20 @@ const bytesOf = (base64) => {
   return bytes;
 };
 
+const inflate = async (bytes) => {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+};
+
+// What makes a share, from 0 to 1, a colour [r, g, b] between others, which are written as "#rrggbb".
+const rampOf = (colours) => {
+  const anchors = colours.map((one) => [1, 3, 5].map((at) => parseInt(one.slice(at, at + 2), 16)));
+  return (share) => {
+    const at = clamp(share, 0, 1) * (anchors.length - 1), i = Math.min(Math.floor(at), anchors.length - 2);
+    return anchors[i].map((from, channel) => Math.round(from + (at - i) * (anchors[i + 1][channel] - from)));
+  };
+};
+
 // A colour as the 32 bits of a pixel.
 const pixelOf = ([r, g, b], a = 255) => ((a << 24) | (b << 16) | (g << 8) | r) >>> 0;
 

@@ -233,7 +233,7 @@ class RecordingView {
   async drawPatches(head, axes, own) {
     const { picture } = this.data;
     if (picture && !picture.pixels) {
-      const bytes = await inflate(picture.data), size = picture.width * picture.height;
+      const bytes = await inflate(bytesOf(picture.data)), size = picture.width * picture.height;
       picture.pixels = Uint32Array.from({ length: size }, (_, at) => pixelOf([bytes[at], bytes[size + at], bytes[2 * size + at]]));
     }
     keepFocus(this.patches, () => {
@@ -257,22 +257,17 @@ class RecordingView {
     const figure = make(this.patches, "figure"), { picture } = this.data, [down, across] = axis.grid, { before } = axis;
     make(figure, "figcaption", "", title);
     const high = Math.max(mostOf(weights.subarray(before, before + down * across)), 4 / weights.length), colour = RAMPS.rising;
+    const at = (row, column) => before + row * across + column;
     const view = new MatrixView(figure, {
       rows: down, columns: across, name: title, side: 260,
-      paint: (at) => {
-        const share = clamp(weights[before + at] / high, 0, 1), pixel = colour[Math.round(255 * share)];
+      paint: (place) => {
+        const share = clamp(weights[before + place] / high, 0, 1), pixel = colour[Math.round(255 * share)];
         return picture ? ((pixel & 0xffffff) | (Math.round(225 * Math.sqrt(share)) << 24)) >>> 0 : pixel;
       },
-      say: (row, column) => {
-        const at = before + row * across + column;
-        return `${axis.pieces[at][0]}: ${this.tokenView.number(weights[at])}`;
-      },
+      say: (row, column) => `${axis.pieces[at(row, column)][0]}: ${this.tokenView.number(weights[at(row, column)])}`,
       tell: (text) => { this.told.textContent = text; },
+      choose: (row, column) => { if (own) this.setQuery(at(row, column)); },
     });
-    if (own) view.canvas.onclick = (event) => {
-      const [row, column] = view.cellOf(event);
-      this.setQuery(before + row * across + column);
-    };
     if (picture) {
       const under = create("canvas", { className: "under", width: picture.width, height: picture.height });
       view.box.prepend(under);

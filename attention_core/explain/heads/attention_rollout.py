@@ -11,8 +11,7 @@ from attention_core.explain.heads.groups import is_of_itself
 
 MOST_POSITIONS = 1024
 """Rollout multiplies whole n x n matrices: beyond this many positions it takes seconds and hundreds of megabytes."""
-RESIDUAL = 0.5
-"""Share of each position that passes a layer beside the attention."""
+RESIDUAL = 0.5  # share of each position that passes a layer beside the attention
 
 
 class Rollout(NamedTuple):

@@ -42,15 +42,10 @@ PLAIN = Look()
 
 
 class Rescaled(NamedTuple):
-    """Weights without some of their keys.
+    """Weights without some of their keys."""
 
-    Attributes:
-        weights: as large as before, the hidden columns 0.
-        empty: rows with nothing left, all 0; rows that had nothing before do not count.
-    """
-
-    weights: Tensor
-    empty: list[int]
+    weights: Tensor  # as large as before, the hidden columns 0
+    empty: list[int]  # rows with nothing left, all 0; rows that had nothing before do not count
 
 
 def has_values(trace: AttentionTrace) -> bool:
@@ -63,23 +58,16 @@ def handed_over(
 ) -> Tensor:
     """Return weight x |value|, the length of what each key adds to each query's context; a tile of it if asked.
 
-    Normalised rows are divided by their sums over all keys; a row of zeros stays so.
-
-    Raises:
-        ValueError: the trace has no values.
+    Normalised rows are divided by their sums over all keys; a row of zeros stays so. Needs a trace with values.
     """
     return matrix_for(trace, head, Look(times_value=True, normalised=normalised), rows, cols)
 
 
 def without_sinks(weights: Tensor, positions: frozenset[int]) -> Rescaled:
-    """Hide the columns of sink positions and rescale each row to the sum that it had before.
+    """Hide columns of sink positions in whole rows (n_rows, n_keys), and rescale each to the sum that it had before.
 
     What the hidden keys took is shared out among the others in proportion to what they have, as if the softmax had
-    never seen the hidden keys. That is no longer what the model computed.
-
-    Args:
-        weights: (n_rows, n_keys), whole rows.
-        positions: of keys; those beyond the end do not count.
+    never seen the hidden keys. That is no longer what the model computed. Positions beyond the end do not count.
     """
     columns = [position for position in sorted(positions) if position < weights.shape[1]]
     if not columns:
@@ -96,10 +84,7 @@ def without_sinks(weights: Tensor, positions: frozenset[int]) -> Rescaled:
 def matrix_for(trace: AttentionTrace, head: int, look: Look = PLAIN, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
     """Return the matrix that is shown for a head, or a tile of it, (n_rows, n_cols); 0 where a query may not attend.
 
-    Whole rows are computed where the look divides by row sums.
-
-    Raises:
-        ValueError: weight x |value| of a trace without values.
+    Whole rows are computed where the look divides by row sums. Needs values where it shows weight x |value|.
     """
     if look.is_plain and knows_normaliser(trace):
         return trace.weights(head, rows, cols)
@@ -107,11 +92,7 @@ def matrix_for(trace: AttentionTrace, head: int, look: Look = PLAIN, rows: Rows 
 
 
 def shown(trace: AttentionTrace, head: int, look: Look, weights: Tensor, rows: Rows = ALL) -> Rescaled:
-    """Return whole rows of weights, trace.weights(head, rows), as the look shows them, and which have nothing left.
-
-    Raises:
-        ValueError: weight x |value| of a trace without values.
-    """
+    """Return whole rows, trace.weights(head, rows), as the look shows them, and which have nothing left."""
     if look.times_value:
         weights = weights * value_lengths(trace, head)
         if look.normalised:
@@ -124,11 +105,7 @@ def shown(trace: AttentionTrace, head: int, look: Look, weights: Tensor, rows: R
 
 
 def value_lengths(trace: AttentionTrace, head: int = 0) -> Tensor:
-    """Return |value|, the Euclidean length of the head's value of each key, (n_keys,).
-
-    Raises:
-        ValueError: the trace has no values.
-    """
+    """Return |value|, the Euclidean length of the head's value of each key, (n_keys,); a ValueError without values."""
     if not has_values(trace):
         raise ValueError("trace has no values: the model handed out its weights only, so weight x |value| is unknown")
     return at_least_single(trace.value_of(head)).norm(dim=-1)

@@ -14,19 +14,12 @@ SMALL = 200_000_000
 
 
 class WholeRows(NamedTuple):
-    """Some rows of a head over all keys.
+    """Some rows of a head over all keys."""
 
-    Attributes:
-        scores: (n_rows, n_keys), before the mask.
-        weights: (n_rows, n_keys), as trace.weights gives them.
-        log_normaliser: (n_rows,), -inf for a query that sees no key.
-        allowed: bool (n_rows, n_keys), or None where every query may attend to every key.
-    """
-
-    scores: Tensor
-    weights: Tensor
-    log_normaliser: Tensor
-    allowed: Tensor | None
+    scores: Tensor  # (n_rows, n_keys), before the mask
+    weights: Tensor  # (n_rows, n_keys), as trace.weights gives them
+    log_normaliser: Tensor  # (n_rows,), -inf for a query that sees no key
+    allowed: Tensor | None  # bool (n_rows, n_keys), or None where every query may attend to every key
 
 
 def whole_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> WholeRows:

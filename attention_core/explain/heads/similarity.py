@@ -9,16 +9,13 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads.rows import spaced, whole_rows
 
-MOST_HEADS = 400
-"""Heads of one matrix of distances; more have too many pairs."""
+MOST_HEADS = 400  # heads of one matrix of distances; more have too many pairs
 MOST_CELLS = 600_000_000
 """Pairs of heads x queries x keys that are compared for one matrix, less than a second on one core; with more, a
 sample of the queries."""
-MOST_NUMBERS = 32_000_000
-"""Weights kept at a time, 128 MB."""
+MOST_NUMBERS = 32_000_000  # weights kept at a time, 128 MB
 FEWEST_ROWS = 8
-_TINY = 1e-30
-"""Stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28."""
+_TINY = 1e-30  # stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28
 
 
 class Distances(NamedTuple):
@@ -69,11 +66,7 @@ def distances(layers: Sequence[AttentionTrace]) -> Distances:
 
 
 def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> Distances:
-    """Return the distance of one head to every head of a group, (1, n_heads) layer by layer, however many there are.
-
-    Raises:
-        ValueError: layers of several shapes.
-    """
+    """Return the distance of one head to every head of a group of one shape, (1, n_heads), however many there are."""
     n_keys = _one_shape(layers)[1] + 1
     n_heads = sum(trace.n_heads for trace in layers)
     rows, n_seen = _sample(layers, max(FEWEST_ROWS, min(MOST_CELLS // 4 // n_heads, MOST_NUMBERS // 4) // n_keys))
@@ -91,11 +84,8 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
 def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[AttentionTrace]) -> Tensor:
     """Return how far each head of one run is from the same head of another run, (n_layers, n_heads).
 
-    The distance is that of distances(), for two inputs with as many tokens, or two models of one shape. Given are the
-    layers of a group in each run.
-
-    Raises:
-        ValueError: other numbers of layers or heads, or matrices of several shapes.
+    The distance is that of distances(), for two inputs with as many tokens, or two models of one shape, which a
+    ValueError asks for. Given are the layers of a group in each run.
     """
     heads, others = ([trace.n_heads for trace in layers] for layers in (first, second))
     if heads != others or len(set(heads)) != 1:

@@ -7,10 +7,8 @@ import torch
 
 from attention_core.attention.trace import AttentionTrace
 
-FAR = 4
-"""Positions between a query and a key that count as far: beyond what looking at a neighbour explains."""
-MOST_CELLS = 6_000_000
-"""Weights of all heads together up to which all of them are looked through."""
+FAR = 4  # positions between a query and a key that count as far: beyond what looking at a neighbour explains
+MOST_CELLS = 6_000_000  # weights of all heads together up to which all of them are looked through
 
 
 class FarLook(NamedTuple):

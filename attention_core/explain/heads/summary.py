@@ -13,13 +13,10 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads.groups import Patches, is_of_itself
 from attention_core.explain.heads.rows import spaced, whole_rows
 
-CLEAR = 0.4
-"""A head "mostly" does what at least this share of its weight goes to, on average."""
-MOST_CELLS = 400_000_000
-"""Weights computed for the summaries of one group of layers, about a second on one core."""
+CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
+MOST_CELLS = 400_000_000  # weights computed for the summaries of one group of layers, about a second on one core
 FEWEST_QUERIES = 32
-EVERYWHERE = 0.9
-"""A head looks everywhere alike when its entropy is at least this share of the largest possible."""
+EVERYWHERE = 0.9  # a head looks everywhere alike when its entropy is at least this share of the largest possible
 
 
 @dataclass(frozen=True)
@@ -83,12 +80,8 @@ def summarise(
 ) -> HeadSummary:
     """Return one head in numbers, in one pass over blocks of its rows: memory grows with n, not with its square.
 
-    Args:
-        trace: of one layer.
-        head: of it.
-        special: positions of keys that are no words.
-        patches: for a picture, so that distances are those in it.
-        queries: positions of the queries that count; all if None.
+    Special are positions of keys that are no words; patches are those of a picture, in which distances are then
+    measured; queries are positions of those that count, all if None.
     """
     of_itself = is_of_itself(trace)
     marked = torch.tensor([position for position in sorted(special) if position < trace.n_keys], dtype=torch.long)

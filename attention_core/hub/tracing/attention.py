@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from attention_core.attention.capture.keeper import Keeper, from_weights
 from attention_core.attention.edits import EditError, Edits
-from attention_core.attention.keeper import Keeper, from_weights
 from attention_core.attention.pairs import at_least_single
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Rows

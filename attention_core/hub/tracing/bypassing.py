@@ -12,8 +12,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from attention_core.attention.capture import watched
-from attention_core.attention.keeper import from_weights
-from attention_core.attention.recorder import N_HEADS, is_attention
+from attention_core.attention.capture.keeper import from_weights
+from attention_core.attention.capture.recorder import N_HEADS, is_attention
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 

@@ -106,9 +106,7 @@ def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
 def fitting_questions(digits: Sequence[DrawnDigit], read: Sequence[str] = ()) -> list[Question]:
     """Return one question of every kind that has a clear answer on this drawing, the most telling kinds first.
 
-    Args:
-        digits: of the drawing.
-        read: for every digit which one it is, as far as is known; "" = not known.
+    `read` says of every digit which one it is, as far as is known; "" = not known.
     """
     if not digits:
         return list(EXAMPLES[:6])

@@ -13,8 +13,6 @@ WRITTEN = 3
 
 
 class Products(NamedTuple):
-    """The products that a region's score is the sum of."""
-
     channels: list[int]  # the numbers of the largest ones, whatever their sign, largest first
     values: Tensor  # float (n,), the channel's weight times the region's feature
     rest: float  # the sum of all others
@@ -22,15 +20,10 @@ class Products(NamedTuple):
 
 
 def pulls(trace: AttentionTrace) -> Tensor:
-    """Return how much each channel moves the map, and which way: its weight times its spread over the regions.
+    """Return how much each channel moves the map, its weight times its spread over the regions, (n_channels,).
 
-    A channel that is the same everywhere moves nothing: softmax ignores what is added to every score alike.
-
-    Args:
-        trace: of one query that meets its keys in a dot product.
-
-    Returns:
-        (n_channels,), positive where the channel lifts the score of the regions that have it.
+    It is positive where the channel lifts the score of the regions that have it. A channel that is the same everywhere
+    moves nothing: softmax ignores what is added to every score alike.
     """
     return trace.query[0, 0] * trace.key[0].std(0, correction=0)
 

@@ -49,7 +49,7 @@ def channel_bars(
         here = {"place": places[np.equal(order, chosen)], "end": places[np.equal(order, chosen)] + 1}
         layers.append(mark("rect", here, column, fillOpacity=0.12, fill=CHOSEN, stroke=CHOSEN))
     mouse = mouse_cells(data, column, *told, **pointer(select))
-    return alt.LayerChart(layer=[*layers, clickable(mouse, select, "channel")], height=height)
+    return alt.layer(*layers, clickable(mouse, select, "channel"), height=height)
 
 
 def _fill(values: np.ndarray) -> np.ndarray:
@@ -76,4 +76,4 @@ def product_bars(products: Products, n_channels: int, *, height: int = 180) -> C
     said = {**space, "text": alt.Text("words:N")}
     right = mark("text", data, said, *told, align="left", dx=4, **small).transform_filter("datum.product >= 0")
     left = mark("text", data, said, *told, align="right", dx=-4, **small).transform_filter("datum.product < 0")
-    return alt.LayerChart(layer=[bars, right, left], height=height)
+    return alt.layer(bars, right, left, height=height)

@@ -40,12 +40,7 @@ SPELLING = Encoder(
 
 
 def meaning(pretrained: Pretrained, embed: Callable[[Sequence[str]], Tensor] | None = None) -> Encoder:
-    """Return the way by meaning of a loaded sentence encoder.
-
-    Args:
-        pretrained: with a tokenizer.
-        embed: what gives sentence_vectors of texts, where they are kept; computed anew if None.
-    """
+    """Return the way by meaning of a loaded sentence encoder; `embed` gives sentence_vectors where they are kept."""
     return Encoder(
         embed or (lambda texts: sentence_vectors(pretrained, texts)),
         "numbers of meaning",

@@ -26,11 +26,11 @@ def plain(text: str) -> str:
     return " ".join("".join(sign if sign.isalnum() else " " for sign in bare).split())
 
 
-def ngrams(text: str, sizes: Sequence[int] = SIZES) -> Counter[str]:
+def ngrams(text: str) -> Counter[str]:
     """Return how often each run of letters occurs; "_" stands for the beginning and the end of a word."""
     marked = [f"_{word}_" for word in plain(text).split()]
     return Counter(
-        word[start : start + size] for word in marked for size in sizes for start in range(len(word) - size + 1)
+        word[start : start + size] for word in marked for size in SIZES for start in range(len(word) - size + 1)
     )
 
 

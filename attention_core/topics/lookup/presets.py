@@ -10,8 +10,6 @@ from attention_core.topics.lookup.records import Cell, Table
 
 @dataclass(frozen=True)
 class Preset:
-    """A table with something to ask it."""
-
     table: Table  # the records
     key: tuple[str, ...]  # the columns that are asked
     value: str  # the column that is handed over
@@ -21,9 +19,9 @@ class Preset:
     by: str = "spelling"  # how texts are compared, or by their "meaning"
 
 
-def noisy_series(seed: int = 0, n: int = 40) -> tuple[tuple[float, float], ...]:
+def noisy_series(n: int = 40) -> tuple[tuple[float, float], ...]:
     """Return n measurements (time, value) of a slow wave with a step in it, at uneven times, with noise of 0.25."""
-    source = np.random.default_rng(seed)
+    source = np.random.default_rng(0)
     times = np.sort(source.uniform(0, 10, n)).round(2)
     truth = np.sin(times) + 0.8 * (times > 6.5)
     return tuple(zip(times.tolist(), (truth + source.normal(0, 0.25, n)).round(2).tolist(), strict=True))
@@ -33,71 +31,38 @@ def _table(columns: Sequence[str], numeric: Sequence[bool], rows: Sequence[Seque
     return Table(tuple(columns), tuple(numeric), tuple(tuple(row) for row in rows))
 
 
+PAPERS_TEXT = """\
+2014 Sequence to sequence learning with neural networks
+One recurrent network reads a sentence into a single vector, a second one writes the translation from it.
+2014 Neural machine translation by jointly learning to align and translate
+The decoder looks back at all words of the source sentence and learns where to look for each new word.
+2014 Neural Turing machines
+A network with a memory that it reads and writes by attention, addressed by content and by place.
+2015 Show, attend and tell
+A caption is written word by word while attention moves over the regions of the image.
+2015 Effective approaches to attention-based neural machine translation
+Global and local attention, and several ways to score a query against a key, are compared.
+2017 Attention is all you need
+Translation without recurrence and without convolution: layers of self-attention with several heads.
+2017 Graph attention networks
+Every node of a graph weighs its neighbours by attention.
+2018 BERT: pre-training of deep bidirectional transformers
+Words are hidden in large amounts of text and guessed from both sides; the model is then tuned to tasks.
+2020 An image is worth 16 x 16 words
+Pictures are cut into patches, and a plain transformer classifies them.
+2019 Attention is not explanation
+Weights can often be changed a great deal without a change of the answer.
+2019 Logic and the 2-simplicial transformer
+Attention over pairs of entities, for reasoning that needs three at once.
+2022 FlashAttention
+Exact attention, computed tile by tile in fast memory, without writing the matrix down.
+"""
+"""Year and title of a paper, and below it what it says."""
+LINES = PAPERS_TEXT.splitlines()
 PAPERS = _table(
     ("title", "abstract", "year"),
     (False, False, True),
-    (
-        (
-            "Sequence to sequence learning with neural networks",
-            "One recurrent network reads a sentence into a single vector, a second one writes the translation from it.",
-            2014,
-        ),
-        (
-            "Neural machine translation by jointly learning to align and translate",
-            "The decoder looks back at all words of the source sentence and learns where to look for each new word.",
-            2014,
-        ),
-        (
-            "Neural Turing machines",
-            "A network with a memory that it reads and writes by attention, addressed by content and by place.",
-            2014,
-        ),
-        (
-            "Show, attend and tell",
-            "A caption is written word by word while attention moves over the regions of the image.",
-            2015,
-        ),
-        (
-            "Effective approaches to attention-based neural machine translation",
-            "Global and local attention, and several ways to score a query against a key, are compared.",
-            2015,
-        ),
-        (
-            "Attention is all you need",
-            "Translation without recurrence and without convolution: layers of self-attention with several heads.",
-            2017,
-        ),
-        (
-            "Graph attention networks",
-            "Every node of a graph weighs its neighbours by attention.",
-            2017,
-        ),
-        (
-            "BERT: pre-training of deep bidirectional transformers",
-            "Words are hidden in large amounts of text and guessed from both sides; the model is then tuned to tasks.",
-            2018,
-        ),
-        (
-            "An image is worth 16 x 16 words",
-            "Pictures are cut into patches, and a plain transformer classifies them.",
-            2020,
-        ),
-        (
-            "Attention is not explanation",
-            "Weights can often be changed a great deal without a change of the answer.",
-            2019,
-        ),
-        (
-            "Logic and the 2-simplicial transformer",
-            "Attention over pairs of entities, for reasoning that needs three at once.",
-            2019,
-        ),
-        (
-            "FlashAttention",
-            "Exact attention, computed tile by tile in fast memory, without writing the matrix down.",
-            2022,
-        ),
-    ),
+    [(head[5:], abstract, int(head[:4])) for head, abstract in zip(LINES[::2], LINES[1::2], strict=True)],
 )
 PHONE_BOOK = _table(
     ("name", "number"),

@@ -46,23 +46,18 @@ def fit_for_recall(keys: Sequence[str]) -> tuple[tuple[str, ...], int]:
 
 
 def recall_among_noise(
-    keys: Sequence[str], temperature: float, levels: Sequence[float], *, n_repeats: int = 3, seed: int = 0
+    keys: Sequence[str], temperature: float, levels: Sequence[float], *, n_repeats: int = 3
 ) -> list[Recall]:
     """Garble all keys, ask for each with its right spelling, and count how often its record is found.
 
-    Args:
-        keys: texts, all different; at least one.
-        temperature: of the soft look-up.
-        levels: shares of letters to replace, 0 to 1.
-        n_repeats: noise is drawn this often per level.
-        seed: of the noise.
+    For every level, a share of letters to replace, noise is drawn a number of times.
 
     Raises:
         ValueError: no keys, or two that are equal: there would be no right record.
     """
     if not keys or len(set(keys)) < len(keys):
         raise ValueError(f"keys must be different and at least one, got {len(keys)} with {len(set(keys))} different")
-    source = random.Random(seed)
+    source = random.Random(0)
     queries, right = embed(keys), torch.arange(len(keys))
     results = []
     for level in levels:

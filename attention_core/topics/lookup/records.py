@@ -70,7 +70,7 @@ def usable_records(table: Table, key: str | Sequence[str], value: str) -> Usable
             f"“{str(twice)[:40]}” is the key of several records: a dictionary keeps only the last, the soft look-up "
             "mixes them."
         )
-    records = Records(keys, values, " and ".join(map(_plural, asked)), value)  # type: ignore[arg-type]
+    records = Records(keys, values, " and ".join(name if name.endswith("s") else f"{name}s" for name in asked), value)  # type: ignore[arg-type]
     return Usable(records, tuple(remarks))
 
 
@@ -91,10 +91,6 @@ def _together(cells: Sequence[Cell]) -> Cell:
     if len(cells) == 1:
         return cells[0]
     return ". ".join(cell.rstrip(".") if isinstance(cell, str) else f"{cell:.6g}" for cell in cells)
-
-
-def _plural(name: str) -> str:
-    return name if name.endswith("s") else f"{name}s"
 
 
 class Asked(NamedTuple):

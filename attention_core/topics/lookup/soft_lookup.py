@@ -45,13 +45,10 @@ class Records:
 
     @property
     def numeric_values(self) -> bool:
-        """Whether values are numbers, which can be averaged."""
         return not isinstance(self.values[0], str)
 
 
 class Hit(NamedTuple):
-    """What a dictionary answers."""
-
     found: bool  # whether the key is there, letter by letter
     value: str | float | None = None  # what is stored under it, or None
 
@@ -161,7 +158,6 @@ def _values(records: Records) -> tuple[Tensor, Axis]:
 
 
 def _axis(name: str, entries: Sequence[str] | Sequence[float]) -> Axis:
-    """Return an axis with labels of at most MAX_LABEL characters, numbers with four digits."""
     texts = [entry if isinstance(entry, str) else f"{entry:.4g}" for entry in entries]
     labels = [text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…" for text in texts]
     return Axis(name, labels, whole=[str(entry) for entry in entries])

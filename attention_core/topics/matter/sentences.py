@@ -43,7 +43,6 @@ class Sentence:
 
     @property
     def known(self) -> list[bool]:
-        """Whether the vocabulary has each word whole."""
         unknown = {*self.cut_words, *self.unknown_words}
         return [place not in unknown for place in range(len(self.words))]
 
@@ -73,7 +72,6 @@ class Verdict(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """The likelier of "positive" and "negative"."""
         return "positive" if self.positive >= 0.5 else "negative"
 
     @property
@@ -176,16 +174,14 @@ def remove_each(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Tens
     The sentence has two words or more; words that are blocked already stay blocked in the shorter ones.
     """
     n, now = len(sentence.words), judge(model, sentence, edits).positive
-    shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]).pieces for place in range(n)]
+    shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]) for place in range(n)]
     gone = blocked_keys(edits)
     if not gone:
-        return judge_all(model, shorter) - now
+        return judge_all(model, [rest.pieces for rest in shorter]) - now
     answers = []
-    for place, pieces in enumerate(shorter):
+    for place, rest in enumerate(shorter):
         still = tuple(other - (other > place) for other in sorted(gone) if other != place)
-        with torch.inference_mode():
-            logits = model(pieces[None].to(device_of(model)), edits=(BlockKeys(still),)).logits
-        answers.append(float(logits.softmax(-1)[0, 1]))
+        answers.append(judge(model, rest, (BlockKeys(still),)).positive)
     return torch.tensor(answers) - now
 
 

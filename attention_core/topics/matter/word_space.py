@@ -12,8 +12,6 @@ from attention_core.topics.matter.sentences import Sentence, explain, sentence_o
 
 
 class Usual(NamedTuple):
-    """How a word is weighed over all the training sentences that it stands in."""
-
     n: int  # how often it occurs in them
     mean: float  # of its weight, as a multiple of the sentence's uniform weight 1/n_words
     spread: float  # standard deviation of the same

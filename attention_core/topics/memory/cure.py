@@ -40,8 +40,6 @@ class Known(NamedTuple):
 
 
 class Longer(NamedTuple):
-    """A sentence with clauses around it."""
-
     english: str  # all of it
     before: list[int]  # French pieces of what stands before the sentence
     n_before: int  # English words that stand before it
@@ -65,12 +63,9 @@ def longer(text: str) -> list[Longer]:
 
 @torch.inference_mode()
 def what_is_known(model: Translator, source: Source, said: Sequence[int]) -> Known:
-    """Return what the last states know of each English word, and the context when the next French piece is said.
+    """Return what the last states know of each English word, and the context after some French pieces were said.
 
-    Args:
-        model: a recurrent translator whose decoder attends to all states.
-        source: the English sentence.
-        said: the French pieces before.
+    The model is a recurrent translator whose decoder attends to all states.
     """
     device = device_of(model)
     encoding = model.encode(source.ids[None].to(device))
@@ -82,7 +77,7 @@ def what_is_known(model: Translator, source: Source, said: Sequence[int]) -> Kno
     apart = weights[:, None] * (states - weights @ states)  # w_j (h_j - c)
     of_start = apart.T @ by_query
     for place in reversed(range(len(said) + 1)):
-        of_start = of_start @ spoken.by_state(place)
+        of_start = of_start @ spoken.by_state[place]
     of_last = of_start * (1 - first.square()) @ model.start.weight
     halves = zip(DIRECTIONS, of_last.chunk(2, 1), by_key.chunk(2, 1), (0, states.shape[1] // 2), strict=True)
     forward, backward = (
@@ -122,6 +117,6 @@ def _to_inputs(
     found, through = [], of_last
     for step, place in zip(reversed(range(len(weights))), places, strict=True):
         through = through + weights[place] * straight + apart[place][:, None] * by_key[place]
-        found.append(through @ steps.by_input(step))
-        through = through @ steps.by_state(step)
+        found.append(through @ steps.by_input[step])
+        through = through @ steps.by_state[step]
     return torch.stack(found if is_reversed else found[::-1])

@@ -29,15 +29,7 @@ class Readings(NamedTuple):
 
 @torch.inference_mode()
 def read(model: Translator, ids: Tensor) -> Readings:
-    """Read a sentence with a translator's encoder and keep all states and gates.
-
-    Args:
-        model: its encoder is a GRU or a plain tanh network.
-        ids: int64 (n,), pieces, the end piece last.
-
-    Raises:
-        ValueError: ids are not one sentence of at least one piece.
-    """
+    """Read a sentence in both directions with a translator's encoder, and keep all states and gates; see walk."""
     forward, backward = (walk(model, ids, direction).reading for direction in DIRECTIONS)
     states, update, reset = backward
     gates = (None, None) if update is None or reset is None else (update.flip(0), reset.flip(0))
@@ -104,16 +96,10 @@ def what_is_left(norms: Tensor) -> Tensor:
     return norms / norms.diagonal().clamp(min=1e-30)
 
 
-def left_after(norms: Tensor, word: int = 0) -> Tensor:
-    """Return what is left of a word after 0, 1, 2, ... more words of a forward reading, (n - word,)."""
-    return what_is_left(norms)[word:, word]
-
-
 def half_life(left: Sequence[float]) -> float | None:
-    """Return after how many words less than half is left, or None if that does not happen.
+    """Return after how many words less than half is left, on the line between two words; None if that never happens.
 
-    Args:
-        left: what is left after 0, 1, 2, ... words; between two words it is taken for a straight line.
+    Given is what is left after 0, 1, 2, ... words.
     """
     for after in range(1, len(left)):
         if left[after] < 0.5:
@@ -138,13 +124,12 @@ def similar_first(states: Tensor) -> list[int]:
 
 
 def _last_row(steps: Steps, words: list[list[int]]) -> Tensor:
-    """Return the norms of the products of Jacobians that lead to the last state, (1, n_words), on the CPU."""
-    through, row = torch.eye(steps.kept.shape[-1]).to(steps.kept), []
+    through, row = torch.eye(steps.by_state.shape[-1]).to(steps.by_state), []
     for places in reversed(words):
         squares = []
         for place in reversed(places):
-            squares.append((through @ steps.by_input(place)).square().sum())
-            through = through @ steps.by_state(place)
+            squares.append((through @ steps.by_input[place]).square().sum())
+            through = through @ steps.by_state[place]
         row.append(torch.stack(squares).sum().sqrt())
     return torch.stack(row[::-1])[None].cpu()
 
@@ -154,10 +139,10 @@ def _chain(steps: Steps, words: list[list[int]]) -> Tensor:
 
     Carried along is, for every word that was read, the transpose of d h_t / d x_s, or of what stands for it.
     """
-    d = steps.kept.shape[-1]
-    height = max(d, steps.of_input.shape[-1])
-    carried = steps.kept.new_zeros(len(words), height, d)
-    norms = steps.kept.new_zeros(len(words), len(words))
+    d = steps.by_state.shape[-1]
+    height = max(d, steps.by_input.shape[-1])
+    carried = steps.by_state.new_zeros(len(words), height, d)
+    norms = steps.by_state.new_zeros(len(words), len(words))
     for number, places in enumerate(words):
         through, fresh = _merge(steps, places)
         carried[:number] = (carried[:number].flatten(0, 1) @ through.T).view(number, height, d)
@@ -172,8 +157,8 @@ def _merge(steps: Steps, places: list[int]) -> tuple[Tensor, Tensor]:
     B = d state / d vectors of all its pieces is as wide as there are pieces. For more than one, R^T of B^T = Q R stands
     for it: |P B| = |P R^T| (Frobenius) for every P.
     """
-    through, given = steps.by_state(places[0]), steps.by_input(places[0]).T
+    through, given = steps.by_state[places[0]], steps.by_input[places[0]].T
     for place in places[1:]:
-        step = steps.by_state(place)
-        through, given = step @ through, torch.cat((given @ step.T, steps.by_input(place).T))
+        step = steps.by_state[place]
+        through, given = step @ through, torch.cat((given @ step.T, steps.by_input[place].T))
     return through, given if len(places) == 1 else torch.linalg.qr(given.cpu(), mode="r").R.to(through)

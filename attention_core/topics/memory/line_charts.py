@@ -80,7 +80,6 @@ def _lowest(lines: Sequence[Sequence[float]]) -> float:
 
 
 def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, top: float) -> ChartTemplate:
-    """Write each network's name at the end of its line, apart from each other where lines end close together."""
     names = sorted(left, key=lambda name: -left[name][-1])
     ends = np.array([left[name][-1] for name in names])
     span = np.log10(top / least) if least else 1.02 * top

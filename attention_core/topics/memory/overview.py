@@ -73,19 +73,17 @@ class Memory:
         return facts | {"mean of the gate": values.mean(0).tolist()}
 
     def told(self, measure: str, both: bool) -> np.ndarray:
-        """Return one sentence per cell of matrix(measure, both), object (n, n)."""
         matrix = self.matrix(measure, both)
         sentences = np.empty(matrix.shape, dtype=object)
+        after = "at" if both else "after"
         for (state, word), value in np.ndenumerate(matrix):
-            after = "at" if both else "after"
+            here, there = (f"“{self.labels[place]}”" for place in (state, word))
             if not np.isfinite(value):
-                sentences[state, word] = f"after “{self.labels[state]}”, “{self.labels[word]}” has not been read yet"
+                sentences[state, word] = f"after {here}, {there} has not been read yet"
             elif state == word:
-                sentences[state, word] = f"right {after} “{self.labels[state]}”, it matters {value:.3g}"
+                sentences[state, word] = f"right {after} {here}, it matters {value:.3g}"
             else:
-                sentences[state, word] = (
-                    f"{after} “{self.labels[state]}”, “{self.labels[word]}” still matters {value:.3g}"
-                )
+                sentences[state, word] = f"{after} {here}, {there} still matters {value:.3g}"
         return sentences
 
     def share_at_end(self, both: bool) -> np.ndarray:
@@ -93,33 +91,23 @@ class Memory:
         norms = [torch.from_numpy(self.norms[direction]) for direction in (DIRECTIONS if both else DIRECTIONS[:1])]
         return to_array(influence.shares(influence.reaching_the_end(*norms)))
 
-    def left_after(self, word: int = 0) -> list[float]:
-        """Return what is left of a word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
-        return influence.left_after(torch.from_numpy(self.norms["forward"]), word).tolist()
+    def left_after(self) -> list[float]:
+        """Return what is left of the first word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
+        return influence.what_is_left(torch.from_numpy(self.norms["forward"]))[:, 0].tolist()
 
 
 def remember(
-    model: Translator,
-    source: Source,
-    by_pieces: bool = False,
-    *,
-    at_end: bool = False,
-    both: bool = True,
+    model: Translator, source: Source, by_pieces: bool = False, *, at_end: bool = False, both: bool = True
 ) -> Memory:
     """Read a sentence in both directions and keep what is needed to look at it; gradient norms cost most by far.
 
-    A word's state is the one after its last piece that was read.
-
-    Args:
-        model: its encoder is a GRU or a plain tanh network.
-        source: the sentence.
-        by_pieces: whether its positions are pieces rather than words.
-        at_end: whether gradient norms of the states at the end are enough: for `share_at_end` and all but the norms.
-        both: whether gradient norms are wanted in both directions, or forwards only.
+    A word's state is the one after its last piece that was read. Where gradient norms of the states at the end are
+    enough, `share_at_end` works and all else but the norms; they may be wanted in both directions.
     """
     word_of = list(range(len(source.ids))) if by_pieces else source.word_of
     n, wanted = word_of[-1] + 1, DIRECTIONS[: 1 + both]
-    last = {"forward": [_last(word_of, word) for word in range(n)], "backward": [word_of.index(w) for w in range(n)]}
+    ends = {word: piece for piece, word in enumerate(word_of)}
+    last = {"forward": [ends[word] for word in range(n)], "backward": [word_of.index(word) for word in range(n)]}
     readings = dict(zip(DIRECTIONS, influence.read(model, source.ids), strict=True))
     orders = {direction: influence.similar_first(reading.states) for direction, reading in readings.items()}
 
@@ -149,7 +137,3 @@ def norms_table(memories: Mapping[str, Memory]) -> pd.DataFrame:
     ]
     columns = ["network", "direction", "state", "state_after", "position", "word", "gradient_norm"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _last(word_of: list[int], word: int) -> int:
-    return len(word_of) - 1 - word_of[::-1].index(word)

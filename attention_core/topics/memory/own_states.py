@@ -18,31 +18,19 @@ LIKELIEST = 6
 
 
 class Cut(NamedTuple):
-    """A text in pieces.
+    """A text in pieces."""
 
-    Attributes:
-        ids: of START and the pieces.
-        labels: what they look like, a space before those that begin a word.
-        left_out: pieces beyond MOST_PIECES.
-    """
-
-    ids: tuple[int, ...]
-    labels: tuple[str, ...]
-    left_out: int
+    ids: tuple[int, ...]  # of START and the pieces
+    labels: tuple[str, ...]  # what they look like, a space before those that begin a word
+    left_out: int  # pieces beyond MOST_PIECES
 
 
 class Foreseen(NamedTuple):
-    """What both models made of a text of n pieces, START among them.
+    """What both models made of a text of n pieces, START among them."""
 
-    Attributes:
-        probabilities: for each model (n - 1,), of each piece after START, before it was read.
-        likeliest: for each model and each place (n) the likeliest next pieces with their probabilities.
-        trace: where the one looked back after each piece.
-    """
-
-    probabilities: tuple[np.ndarray, np.ndarray]
-    likeliest: tuple[list[list[tuple[str, float]]], list[list[tuple[str, float]]]]
-    trace: AttentionTrace
+    probabilities: list[np.ndarray]  # for each model (n - 1,), of each piece after START, before it was read
+    likeliest: list[list[list[tuple[str, float]]]]  # for each model and place (n) the likeliest pieces, with theirs
+    trace: AttentionTrace  # where the one looked back after each piece
 
 
 def cut(text: str) -> Cut:
@@ -57,8 +45,7 @@ def foresee(attentive: RecurrentLanguage, alone: RecurrentLanguage, given: Cut) 
     """Let both models foresee every piece of a text from those before it."""
     probabilities = [_probabilities(model, given.ids) for model in (attentive, alone)]
     said = [to_array(one[range(len(given.ids) - 1), list(given.ids[1:])]) for one in probabilities]
-    first, second = (_likeliest(one) for one in probabilities)
-    return Foreseen((said[0], said[1]), (first, second), attentive.trace(given.ids, given.labels))
+    return Foreseen(said, [_likeliest(one) for one in probabilities], attentive.trace(given.ids, given.labels))
 
 
 def _probabilities(model: RecurrentLanguage, ids: Sequence[int]) -> Tensor:

@@ -33,8 +33,6 @@ CODE = {
 
 
 class Reading(NamedTuple):
-    """A sentence read once, in one direction."""
-
     states: Tensor  # (n, d), h_t
     # (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates
     update: Tensor | None = None
@@ -43,31 +41,15 @@ class Reading(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What happened at each step, in the order of reading, with the parts that make up its Jacobians."""
+    """What happened at each step, in the order of reading."""
 
     reading: Reading  # states and gates
-    kept: Tensor  # (n, d), diagonal of d h_t / d h_{t-1} that does not pass through a weight
-    gain_state: Tensor  # (n, k, d), how much each of k products with h_{t-1} moves h_t
-    of_state: Tensor  # (k, d, d), the weights of these products
-    gain_input: Tensor  # (n, k, d), likewise for x_t
-    of_input: Tensor  # (k, d, d_x)
-
-    def by_state(self, place: int) -> Tensor:
-        """Return J_t = d h_t / d h_{t-1}, (d, d)."""
-        return (self.gain_state[place][..., None] * self.of_state).sum(0) + self.kept[place].diag()
-
-    def by_input(self, place: int) -> Tensor:
-        """Return B_t = d h_t / d x_t, (d, d_x)."""
-        return (self.gain_input[place][..., None] * self.of_input).sum(0)
+    by_state: Tensor  # (n, d, d), J_t = d h_t / d h_{t-1}
+    by_input: Tensor  # (n, d, d_x), B_t = d h_t / d x_t
 
 
 def walk(model: Translator, ids: Tensor, direction: str) -> Steps:
-    """Read a sentence in one direction, step by step.
-
-    Args:
-        model: its encoder is a GRU or a plain tanh network.
-        ids: int64 (n,), pieces, the end piece last.
-        direction: "forward" or "backward".
+    """Read a sentence, pieces int64 (n,), with a GRU or a plain tanh network, "forward" or "backward".
 
     Raises:
         ValueError: ids are not one sentence of at least one piece.
@@ -100,8 +82,8 @@ def _plain(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Ten
         state = (given + of_state @ state + bias_state).tanh()
         states.append(state)
     after = torch.stack(states)
-    slope = (1 - after.square())[:, None]
-    return Steps(Reading(after), torch.zeros_like(after), slope, of_state[None], slope, of_input[None])
+    slope = (1 - after.square())[..., None]
+    return Steps(Reading(after), slope * of_state, slope * of_input)
 
 
 def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor) -> Steps:
@@ -118,11 +100,10 @@ def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Ten
     by_proposal = (1 - update) * (1 - proposal.square())
     by_update = (before - proposal) * update * (1 - update)
     by_reset = by_proposal * seen * reset * (1 - reset)
-    return Steps(
-        Reading(after, update, reset),
-        update,
-        torch.stack((by_reset, by_update, by_proposal * reset), 1),
-        torch.stack(of_state.chunk(3)),
-        torch.stack((by_reset, by_update, by_proposal), 1),
-        torch.stack(of_input.chunk(3)),
+    of_old = torch.stack((by_reset, by_update, by_proposal * reset))
+    of_new = torch.stack((by_reset, by_update, by_proposal))
+    by_state, by_input = (
+        torch.einsum("knd,kde->nde", gains, torch.stack(weights.chunk(3)))
+        for gains, weights in ((of_old, of_state), (of_new, of_input))
     )
+    return Steps(Reading(after, update, reset), by_state + update.diag_embed(), by_input)

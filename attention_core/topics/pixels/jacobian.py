@@ -45,14 +45,8 @@ def moved(before: Tensor, after: Tensor) -> float:
 def damage(model: nn.Module, image: Tensor, importance: Tensor, counts: Sequence[int]) -> Tensor:
     """Return by how much the probability of a network's answer falls when the ink that a map points at is erased.
 
-    Args:
-        model: a classifier of pictures.
-        image: (side, side).
-        importance: (side, side) or (side * side,), the map.
-        counts: how many ink pixels are erased each time.
-
-    Returns:
-        (n_counts,), below 0 where the network has become surer.
+    The picture is (side, side), as is its map or (side * side,); counts say how many ink pixels go each time. What is
+    returned is (n_counts,), below 0 where the network has become surer.
     """
     pictures = torch.stack([image, *(erase_highest(image, importance.flatten(), n).image for n in counts)])
     probabilities = model(pictures).logits.softmax(-1)

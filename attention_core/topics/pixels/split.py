@@ -23,40 +23,24 @@ PARTS: tuple[Part, ...] = ((PLACE, PLACE), (PLACE, INK), (INK, PLACE), (INK, INK
 
 
 class Means(NamedTuple):
-    """Averages of a matrix of n queries and n keys.
+    """Averages of a matrix of n queries and n keys."""
 
-    Attributes:
-        column: (n_keys,) mean of each column, over the queries: is paid attention to.
-        row: (n_queries,) mean of each row, over the keys: pays attention.
-    """
-
-    column: Tensor
-    row: Tensor
+    column: Tensor  # (n_keys,) mean of each column, over the queries: is paid attention to
+    row: Tensor  # (n_queries,) mean of each row, over the keys: pays attention
 
 
 @dataclass(frozen=True, eq=False)
 class SplitScores:
-    """The four parts of the scores of one head.
+    """The four parts of the scores of one head."""
 
-    Attributes:
-        query: by what asks, (n_queries, d_k) each.
-        key: by what is asked, (n_keys, d_k) each.
-        factor: by which dot products are multiplied to give scores.
-    """
-
-    query: dict[str, Tensor]
-    key: dict[str, Tensor]
-    factor: float
+    query: dict[str, Tensor]  # by what asks, (n_queries, d_k) each
+    key: dict[str, Tensor]  # by what is asked, (n_keys, d_k) each
+    factor: float  # by which dot products are multiplied to give scores
 
     def scores(self, part: Part, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         """Return one part of the scores, (n_queries, n_keys), or a tile of it."""
         asks, asked = part
         return self.query[asks][rows] @ self.key[asked][cols].T * self.factor
-
-    def means(self, part: Part) -> Means:
-        """Return the averages of one part of the scores over its columns and its rows."""
-        asks, asked = part
-        return _means(self.query[asks], self.key[asked], self.factor)
 
     def shares(self) -> dict[Part, float]:
         """Return how much of the variation within a row of the scores is due to each part; they sum to 1.
@@ -64,7 +48,8 @@ class SplitScores:
         A part's share is its covariance with the scores, within rows, divided by their variance; it is negative where
         the part works against the others. Where all rows are even every share is 0.
         """
-        within = {part: _centred(self.scores(part)) for part in PARTS}
+        scores = {part: self.scores(part) for part in PARTS}
+        within = {part: own - own.mean(1, keepdim=True) for part, own in scores.items()}
         whole = torch.stack(list(within.values())).sum(0)
         variance = float(whole.square().sum())
         return {part: float((own * whole).sum()) / variance if variance else 0.0 for part, own in within.items()}
@@ -80,11 +65,8 @@ def split_scores(drawn: AttentionTrace, blank: AttentionTrace, head: int = 0) ->
     if factor is None or drawn.query.shape != blank.query.shape or drawn.key.shape != blank.key.shape:
         raise ValueError("scores are split between dot products over a drawing and over an empty picture of its size")
     place_q, place_k = blank.query[head], blank.key_of(head)
-    return SplitScores(
-        {PLACE: place_q, INK: drawn.query[head] - place_q},
-        {PLACE: place_k, INK: drawn.key_of(head) - place_k},
-        factor,
-    )
+    ink_q, ink_k = drawn.query[head] - place_q, drawn.key_of(head) - place_k
+    return SplitScores({PLACE: place_q, INK: ink_q}, {PLACE: place_k, INK: ink_k}, factor)
 
 
 def with_parts(drawn: AttentionTrace, split: SplitScores, kept: Collection[Part]) -> AttentionTrace:
@@ -108,19 +90,12 @@ def answer_from(model: nn.Module, trace: AttentionTrace) -> Tensor:
     return model.read(trace.context()[None]).logits[0].softmax(-1)  # type: ignore[operator]
 
 
-def product_means(trace: AttentionTrace, head: int = 0) -> Means:
+def product_means(trace: AttentionTrace) -> Means:
     """Return the averages of Q K^T itself, before scale and softmax, without ever building it."""
-    return _means(trace.query[head], trace.key_of(head), 1.0)
+    query, key = trace.query[0], trace.key_of(0)
+    return Means(key @ query.mean(0), query @ key.mean(0))
 
 
 def ink_number(model: nn.Module) -> float:
     """Return the one number c of a model whose tokens are ink alone: Q K^T = c p p^T, p the drawing's 784 pixels."""
     return float(model.query(model.ink) @ model.key(model.ink))  # type: ignore[operator]
-
-
-def _means(query: Tensor, key: Tensor, factor: float) -> Means:
-    return Means(key @ query.mean(0) * factor, query @ key.mean(0) * factor)
-
-
-def _centred(scores: Tensor) -> Tensor:
-    return scores - scores.mean(1, keepdim=True)

@@ -48,8 +48,6 @@ class NumberRemark(StrEnum):
 
 
 class Piece(NamedTuple):
-    """A piece of ink that hangs together."""
-
     top: int  # first row in the picture
     left: int  # first column
     bottom: int  # last row, exclusive
@@ -65,8 +63,6 @@ class Piece(NamedTuple):
 
 
 class Look(NamedTuple):
-    """One look in three numbers."""
-
     centre: float  # where the map's centre of mass lies, as a share of the picture's width
     spread: float  # its entropy in bits; log2(regions) = everywhere alike
     on_ink: float  # share of the weight that lies on regions with ink
@@ -95,7 +91,6 @@ def count_holes(picture: np.ndarray) -> int:
 
 
 def is_line(path: np.ndarray) -> bool:
-    """Say whether a stroke (n, 2) is a straight line of some length."""
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
     return len(path) > 1 and steps > 0 and bool(np.linalg.norm(path[-1] - path[0]) >= STRAIGHT * steps)
 
@@ -118,12 +113,9 @@ def remarks_before(seen: InkPicture, strokes: Sequence[np.ndarray], covered: flo
 
 
 def remarks_after(pieces: Sequence[Piece], reading: Reading, holes: int = 0) -> list[NumberRemark]:
-    """Say what is unusual about a reading.
+    """Say what is unusual about a reading, its pieces of ink, and the holes in them.
 
-    Args:
-        pieces: of ink that the drawing falls into.
-        reading: what was read.
-        holes: patches of paper that the ink encloses; digits that cross enclose more than any digit alone.
+    Digits that cross enclose more patches of paper than any digit alone.
     """
     if not reading.digits:
         return [NumberRemark.NOTHING]
@@ -143,11 +135,7 @@ def column_weights(trace: AttentionTrace) -> Tensor:
 
 
 def looks_of(trace: AttentionTrace, picture: np.ndarray) -> list[Look]:
-    """Return each look of a reading in numbers.
-
-    Args:
-        trace: one query per look, keys with a grid.
-        picture: (height, width) in [0, 1], what was read.
+    """Return each look of a reading of a picture, (height, width) in [0, 1], in numbers.
 
     Raises:
         ValueError: the trace's keys have no grid.
@@ -168,8 +156,9 @@ def nearest_look(centre: float, looks: Sequence[Look]) -> int:
     return int(np.argmin([abs(look.centre - centre) for look in looks]))
 
 
-def written(number: str, size: tuple[int, int] = (160, 640)) -> np.ndarray:
+def written(number: str) -> np.ndarray:
     """Return what the reader sees of a number in our own hand, written on a canvas, float32 (48, 192)."""
+    size = 160, 640
     strokes = number_strokes(number, size)
     canvas = draw_paths([stroke.path for stroke in strokes], size, strokes[0].width)
     return ink_picture(canvas, READ_SIZE).picture

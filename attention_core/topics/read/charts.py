@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Channel, ChartTemplate, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, FILL, images, mark, outlined, pointer, texts
 from attention_core.charts.overlay import glow_ramp, image_url
@@ -69,7 +69,7 @@ def columns_chart(
     return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
-def _colour(field: str, ramp: Ramp, title: str, bar: int) -> ChartTemplate:
+def _colour(field: str, ramp: Ramp, title: str, bar: int) -> Channel:
     return alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
 
 
@@ -81,13 +81,14 @@ def region_chart(
     Scores, weights and labels are one per look; the marked look is the present one.
     """
     n, room = len(scores), 0.18 * max(float(np.ptp(scores)), 1.0)
+    around = np.pad(scores, 1, mode="edge")
     data = {
         "place": range(n),
         "score": scores,
         "weight": weights,
         "label": labels,
         "present": [place == marked for place in range(n)],
-        "valley": _valleys(scores),
+        "valley": (around[:-2] + around[2:]) / 2 > scores,  # the line bends upwards: what is above lies on it
     }
     looks = {"values": list(range(n)), "labelExpr": names_at(labels), "labelAngle": 0}
     names = alt.Axis(title=None, ticks=False, grid=False, **looks)
@@ -106,12 +107,6 @@ def region_chart(
         mark("text", data, percent, dy=14, **look).transform_filter("datum.valley"),
     ]
     return fixed(layers, 280, 200)
-
-
-def _valleys(scores: np.ndarray) -> np.ndarray:
-    """Say where a line through the scores bends upwards: what is written above such a point lies on the line."""
-    around = np.pad(scores, 1, mode="edge")
-    return (around[:-2] + around[2:]) / 2 > scores
 
 
 def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> ChartTemplate:

@@ -1,13 +1,20 @@
-"""Why divide by sqrt(d_k): what grows with d_k, without and with the division."""
+"""A query and keys in the plane, how functions score every place in it, and what grows with d_k."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from attention_core.attention.types import Role
 from attention_core.charts.design import ChartTemplate, alt
-from attention_core.charts.marks import long_form, mark
-from attention_core.charts.palette import GREY
-from attention_core.charts.scale import rule_at, series_colour, shares
+from attention_core.charts.layers import corners, fixed, sheet
+from attention_core.charts.marks import FILL, images, long_form, mark, texts
+from attention_core.charts.palette import DARK, GREY, LABELS, ROLE_COLOURS, Ramp
+from attention_core.charts.raster import palette_url
+from attention_core.charts.scale import from_to, rule_at, series_colour, shares
 from attention_core.topics.scoring.scaling import ScaleRow
 
+FIELD = 168
+"""Screen pixels of a field's side."""
 WITHOUT, WITH = "q · k", "q · k / √dₖ"
 COLOUR = series_colour("scores", (WITHOUT, WITH), ("#D55E00", "#0072B2"), offset=2)
 
@@ -18,14 +25,12 @@ def scale_chart(
     title: str,
     *,
     reference: float | None = None,
-    logarithmic: bool = False,
     chosen: int | None = None,
-    height: int = 240,
 ) -> ChartTemplate:
     """Draw one measured quantity over d_k, a line without the division and one with it, under a title.
 
-    The field is variance, entropy, largest or gradient. The reference, such as the value of uniform weights, is
-    dotted; a d_k can be marked, and the vertical axis can be logarithmic.
+    The field is variance, which has a logarithmic axis, entropy, largest or gradient. The reference, such as the value
+    of uniform weights, is dotted; a d_k can be marked.
 
     Raises:
         ValueError: no such field.
@@ -35,7 +40,7 @@ def scale_chart(
     data = {"d_k": [row.d_k for row in rows], field: [getattr(row, field) for row in rows]}
     data["scores"] = [WITH if row.scaled else WITHOUT for row in rows]
     axis = alt.Axis(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False)
-    scale = alt.Scale(type="log", base=10) if logarithmic else alt.Scale(zero=True)
+    scale = alt.Scale(type="log", base=10) if field == "variance" else alt.Scale(zero=True)
     space = {
         "x": alt.X("d_k:Q", title="dₖ", scale=alt.Scale(type="log", base=2), axis=axis),
         "y": alt.Y(f"{field}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="~g")),
@@ -47,7 +52,7 @@ def scale_chart(
         layers.append(rule_at("y", "value", reference, strokeDash=[3, 3], color=GREY))
     if chosen is not None:
         layers.append(rule_at("x", "d_k", chosen, color=GREY, opacity=0.6))
-    return alt.layer(*layers, height=height, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))
+    return alt.layer(*layers, height=228, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
 def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) -> ChartTemplate:
@@ -61,3 +66,65 @@ def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) 
         "color": COLOUR,
     }
     return mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=190)
+
+
+def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float) -> ChartTemplate:
+    """Draw a query and keys (n_keys, 2) as arrows from the middle, whose sides are so far from it."""
+    vectors = np.array([query, *keys], float)
+    colours = [ROLE_COLOURS[Role.QUERY], *[ROLE_COLOURS[Role.KEY]] * len(keys)]
+    names = ["q", *(f"k{place}" for place in range(1, len(vectors)))]
+    lengths = np.maximum(np.hypot(*vectors.T), 1e-9)
+    beyond = vectors + 0.08 * extent * vectors / lengths[:, None]
+    turned = np.degrees(np.arctan2(*vectors.T))
+    arrows = {"x0": [0.0] * len(names), "y0": [0.0] * len(names), "x1": vectors[:, 0], "y1": vectors[:, 1]}
+    arrows |= {"fill": colours, "angle": turned, "x2": beyond[:, 0], "y2": beyond[:, 1], "text": names}
+    sides = {"scale": from_to(-extent, extent), "axis": alt.Axis(title=None, tickCount=8)}
+    from_middle = {"x": alt.X("x0:Q", **sides), "y": alt.Y("y0:Q", **sides), "x2": alt.X2("x1"), "y2": alt.Y2("y1")}
+    ends, beyond_ends = ({"x": alt.X(f"x{place}:Q"), "y": alt.Y(f"y{place}:Q")} for place in (1, 2))
+    angle, head = alt.Angle("angle:Q", scale=None), {"shape": "triangle", "filled": True, "size": 130, "opacity": 1}
+    layers = [
+        mark("rule", arrows, from_middle, color=FILL, strokeWidth=3),
+        mark("point", arrows, ends, color=FILL, angle=angle, **head),
+        texts(arrows, beyond_ends, fontSize=14, color=DARK),
+    ]
+    return fixed(layers, 420, 420)
+
+
+def score_fields(
+    fields: Mapping[str, np.ndarray],
+    ramps: Sequence[Ramp],
+    query: Sequence[float],
+    keys: Sequence[Sequence[float]],
+    extent: float,
+    *,
+    bands: int = 17,
+) -> ChartTemplate:
+    """Draw what every scoring function would give a key at every place of the plane from -extent to extent.
+
+    Fields are the scores (n, n) by name of a function, the top row first, each with its ramp, in bands of one colour
+    whose borders are level lines. The query (2,) is a line, keys (n_keys, 2) are dots.
+    """
+    places, width, height = sheet(len(fields), 4, FIELD, FIELD, 22, 42)
+    space = corners(width, height)
+    urls = []
+    for field, ramp in zip(fields.values(), ramps, strict=True):
+        band = np.floor(ramp.position(field) * (bands - 1e-9))
+        urls.append(palette_url(band / (bands - 1), ramp, 10**6))
+    ends = [f"{ramp.low:.3g} to {ramp.high:.3g}".replace("-", "−") for ramp in ramps]
+    frame = {**places, "url": urls, "name": list(fields), "ends": ends}
+    vectors = np.array([query, *keys], float)
+    spots = FIELD / 2 * (1 + vectors * (1, -1) / extent)
+    lefts, tops = (np.add.outer(places[side], spots[:, way]) for way, side in enumerate(("left", "top")))
+    lines = {"left": places["left"] + FIELD / 2, "top": places["top"] + FIELD / 2}
+    lines |= {"right": lefts[:, 0], "bottom": tops[:, 0]}
+    dots = {"left": lefts[:, 1:].ravel(), "top": tops[:, 1:].ravel()}
+    words = {"align": "left", "baseline": "bottom"}
+    layers = [
+        images(frame, space, smooth=True),
+        texts(frame, space, "name", dy=-18, fontSize=12, color=DARK, **words),
+        texts(frame, space, "ends", dy=-4, fontSize=10, color=LABELS, **words),
+    ]
+    for colour, thick in (("white", 5.5), (ROLE_COLOURS[Role.QUERY], 2.5)):
+        layers.append(mark("rule", lines, space, color=colour, strokeWidth=thick))
+    middle, look = {"x": space["x"], "y": space["y"]}, {"color": ROLE_COLOURS[Role.KEY], "stroke": DARK}
+    return fixed([*layers, mark("circle", dots, middle, size=60, opacity=1, **look)], width, height)

@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 
 def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str, AttentionTrace]:
-    """Return one trace per scoring function for the same query and keys; the keys are their own values.
-
-    Args:
-        scores: scoring functions by name.
-        query: (n_queries, d).
-        key: (n_keys, d).
+    """Return one trace per scoring function for the same query (n_queries, d) and keys (n_keys, d), their own values.
 
     Raises:
         ValueError: query and key differ in d.
@@ -46,15 +41,9 @@ def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str
 
 
 def score_field(score: Score, query: Tensor, *, extent: float, n: int) -> Tensor:
-    """Return the score that a key would get at every point of the plane, (n, n).
+    """Return the score that a key would get at every point of the plane from -extent to extent, (n, n), top row first.
 
     Every point is the only key of its own row, so that a function that does not look at keys is the same everywhere.
-
-    Args:
-        score: any scoring function of two-dimensional vectors.
-        query: (2,).
-        extent: the plane runs from -extent to extent in both directions.
-        n: points along a side; row 0 is the top (y = extent), column 0 the left (x = -extent).
     """
     ticks = torch.linspace(-extent, extent, n, dtype=query.dtype, device=query.device)
     y, x = torch.meshgrid(ticks.flip(0), ticks, indexing="ij")
@@ -95,8 +84,6 @@ UNDECIDED = 0.01
 
 
 class Favourite(NamedTuple):
-    """Which key a scoring function likes best."""
-
     key: int | None  # its position; None when all weights lie within 1 % of each other
     weight: float  # what it gets; ties go to the first
 

@@ -26,10 +26,7 @@ class ScaleRow:
 
 
 def random_scores(d_k: int, *, n_queries: int, n_keys: int, seed: int = 0) -> Tensor:
-    """Return q . k for random queries with n_keys random keys each, (n_queries, n_keys).
-
-    All numbers are independent, with mean 0 and variance 1.
-    """
+    """Return q . k for random queries with n_keys random keys each, (n_queries, n_keys); numbers have variance 1."""
     generator = torch.Generator().manual_seed(seed * 4099 + d_k)
     query = torch.randn(n_queries, 1, d_k, generator=generator)
     key = torch.randn(n_queries, n_keys, d_k, generator=generator)

@@ -82,7 +82,6 @@ def _share_right(model: MelodyFiller, seed: int) -> float:
 
 
 def main() -> int:
-    """Train and write the tables beside the weights."""
     from attention_core.weights import write_weights
 
     tables, shares = learn()

@@ -38,14 +38,9 @@ def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
 
 
 def reordered(source: Source, order: list[int]) -> tuple[Source, Tensor]:
-    """Return the sentence with its words in another order, pieces of a word together, a last mark left in place.
+    """Return the sentence with its words in another order, and the place that each of its pieces had, int64 (n,).
 
-    Args:
-        source: the sentence.
-        order: a permutation of its words, see movable_words.
-
-    Returns:
-        the sentence, and for each of its pieces, the end included, the place that it had, int64 (n,).
+    Pieces of a word stay together; a last mark, and the end, stay in place.
 
     Raises:
         ValueError: order is no permutation of the words that may move.

@@ -1,4 +1,4 @@
-"""Any number of states in, one vector out: what attention saves over laying all states end to end."""
+"""Any number of states in, one vector out: what that saves over laying all end to end, and what adds up to it."""
 
 from collections.abc import Sequence
 from itertools import cycle, islice
@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import END, START, pieces
 from attention_core.data.words import MOST_WORDS, bare, english_words
 from attention_core.device import device_of
@@ -45,7 +46,6 @@ def cost(n: int, d_state: int, d_out: int) -> Cost:
 
 
 def grown(words: Sequence[str], n: int) -> list[str]:
-    """Return the first n words, beginning again where they end."""
     if not words or n < 1:
         raise ValueError(f"words and n must be at least one, got {len(words)} and {n}")
     return list(islice(cycle(words), n))
@@ -53,13 +53,10 @@ def grown(words: Sequence[str], n: int) -> list[str]:
 
 @torch.inference_mode()
 def collapse(model: Translator, text: str, n: int) -> Collapse:
-    """Read n words and let the first decoder state collect what it wants from their states.
+    """Read n words, and let the first decoder state of a translator with attention collect from their states.
 
-    Args:
-        model: a recurrent translator with attention.
-        text: an English sentence; it begins again where it ends.
-        n: how many states, 1 to LONGEST. A word of several pieces counts with the state of its last piece; the
-            sentence's end is read but not counted.
+    The sentence begins again where it ends. A word of several pieces counts with the state of its last piece; the
+    sentence's end is read but not counted.
 
     Raises:
         ValueError: n out of bounds, or no words.
@@ -76,3 +73,22 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
     query, _ = model.decoder(model.embedding(torch.tensor([[START]], device=device)), start[None])
     weights = model.score()(query[0], states)[0].softmax(-1)
     return Collapse([bare(word) for word in taken], states, weights, weights @ states)
+
+
+class Parts(NamedTuple):
+    """A context and what it is the sum of."""
+
+    vectors: Tensor  # (n_keys, d), weight times value; their sum is the context
+    context: Tensor  # (d,)
+    shares: Tensor  # (n_keys,), how far each part goes along the context, of its length; they sum to 1
+
+
+def parts_of_context(trace: AttentionTrace, head: int, query: int) -> Parts:
+    """Return the values times their weights for one query of a head.
+
+    The share of a part is its dot product with the context over that of the context with itself: negative where it
+    points the other way. A context of zeros has shares of 0.
+    """
+    vectors = trace.weights(head, [query])[0][:, None] * trace.value_of(head)
+    context = trace.context(head)[query]
+    return Parts(vectors, context, vectors @ context / (context @ context).clamp(min=1e-30))

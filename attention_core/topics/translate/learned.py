@@ -16,8 +16,6 @@ from attention_core.topics.translate.translation import END_LABEL
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """One sentence pair's alignment at one moment of the training."""
-
     step: int  # parameter updates so far
     weights: Tensor  # (n_target_words, n_source_words), the ends included; each row sums to 1
     sharpness: float  # 1 = every word looks at one place, 0 = everywhere alike (1 - mean entropy / log n)
@@ -35,9 +33,7 @@ class Learning:
 def learning_of(snapshots: Mapping[str, Tensor]) -> list[Learning]:
     """Return how the alignments of the sentences of LEARNED came to be.
 
-    Args:
-        snapshots: tensors named "NUMBER.weights.SENTENCE" (n_target_pieces, n_source_pieces) and "NUMBER.step", as
-            the training command keeps them.
+    The training command keeps tensors "NUMBER.weights.SENTENCE" (n_target_pieces, n_source_pieces) and "NUMBER.step".
 
     Raises:
         ValueError: the weights of another vocabulary, or none at all.

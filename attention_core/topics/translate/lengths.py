@@ -1,9 +1,10 @@
-"""BLEU of all translators by the length of the sentence, as their cards tell it."""
+"""What translators are worth, measured beforehand: BLEU by the length of the sentence, and with something left out."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from attention_core.files import find_file, written_figures
 from attention_core.log import log
 from attention_core.weights import WeightsError, read_card
 
@@ -68,3 +69,35 @@ def _figures(name: str, part: str, folder: Path | None) -> dict[str, Any] | None
 def _first_number(group: str) -> int:
     digits = "".join(character if character.isdigit() else " " for character in group).split()
     return int(digits[0]) if digits else 0
+
+
+COMMITTED = find_file("benchmarks/results/redundancy.json")
+
+WITHOUT = {
+    "order": "the order of the English words, which are shuffled",
+    "recurrence": "neighbours in the keys: every piece is read alone",
+    "choice": "chosen weights: all are equal",
+    "choice_trained": "chosen weights, trained so",
+    "attention_trained": "attention, trained so",
+    "positions": "positions",
+    "encoder": "attention among the English pieces",
+    "cross": "attention to the English",
+}
+"""What is left out, in words."""
+
+
+class Cost(NamedTuple):
+    """What a translator is worth with something left out."""
+
+    model: str  # "additive" or "transformer"
+    without: str  # what is left out, one of WITHOUT; "" = nothing
+    bleu: float  # over all sentences
+    bleu_long: float  # over those of twelve words and more
+
+
+def committed_costs() -> tuple[list[Cost], int]:
+    """Return the figures that `python -m benchmarks.redundancy` wrote and how many sentences; none if it is missing."""
+    found = written_figures(COMMITTED)
+    if found is None:
+        return [], 0
+    return [Cost(**row) for row in found["rows"]], found["n"]

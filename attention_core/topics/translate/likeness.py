@@ -28,12 +28,7 @@ def likeness(
 ) -> Likeness:
     """Return how alike state and key, and the two word vectors, are for every row and English word of a view by words.
 
-    Args:
-        model: that made the trace.
-        trace: of a recurrent translator, or a layer's cross-attention, whose heads are laid end to end.
-        source: the English sentence.
-        made: the French one.
-        view: of both, by word.
+    The heads of a layer's cross-attention are laid end to end.
     """
     states, keys = (vectors.transpose(0, 1).flatten(1) for vectors in (trace.query, trace.key))
     table = model.embedding.weight

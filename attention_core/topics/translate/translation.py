@@ -43,9 +43,16 @@ class Source:
 
     @property
     def known(self) -> list[bool]:
-        """Whether the vocabulary has each word whole."""
         unknown = self.unknown
         return [self.word_of.count(place) == 1 and word not in unknown for place, word in enumerate(self.words)]
+
+    @property
+    def cut(self) -> list[tuple[str, list[str]]]:
+        """Words that are read in several pieces, with these."""
+        pieces: list[list[str]] = [[] for _ in range(len(self.words) + 1)]
+        for label, word in zip(self.labels, self.word_of, strict=True):
+            pieces[word].append(label)
+        return [(word, of_word) for word, of_word in zip(self.words, pieces, strict=False) if len(of_word) > 1]
 
     @property
     def unknown(self) -> list[str]:

@@ -54,7 +54,8 @@ def unrolled_chart(
     reads, says = (HEAD + high * (np.arange(n) + 0.5) / n for n in (len(source), len(target)))
     now = float(says[present])
     strength = {step: LIT if step == lit else NEAR for step in STEPS}
-    lines = [*_encoder(reads, strength), *_decoder(says, present, lit, strength)]
+    encoder = [(STATE + at, reads[0], STATE + at, reads[-1], Role.KEY, strength["key"], 1.0) for at in (4, 10)]
+    lines = [*encoder, *_decoder(says, present, lit, strength)]
     shapes = [_box(STATE, y, Role.KEY, strength["key"]) for y in reads.tolist()]
     for row, y in enumerate(says.tolist()):
         near = [strength[step] if row == present else FAR for step in ("query", "context", "layer")]
@@ -86,11 +87,6 @@ def unrolled_chart(
 
 def _box(left: float, middle: float, role: Role, shade: str) -> Shape:
     return left, middle - BOX / 2, BOX, BOX, role, shade
-
-
-def _encoder(reads: np.ndarray, strength: dict[str, str]) -> Iterator[Line]:
-    for at in (4, 10):
-        yield STATE + at, reads[0], STATE + at, reads[-1], Role.KEY, strength["key"], 1.0
 
 
 def _decoder(says: np.ndarray, present: int, lit: str, strength: dict[str, str]) -> Iterator[Line]:

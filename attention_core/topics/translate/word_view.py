@@ -11,7 +11,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
-from attention_core.models.beam_search import CanTranslate, DecoderState
+from attention_core.models.beam_search import CanTranslate
 from attention_core.topics.translate.translation import Source, Translation, read_source
 
 NEXT_LABEL = "?"
@@ -51,13 +51,8 @@ def word_view(
 ) -> WordView:
     """Return what a trace says about words, or about the pieces that they are cut into.
 
-    Args:
-        trace: of a recurrent translator, or of one cross-attention layer, saying `made`.
-        source: the English sentence.
-        made: the French one.
-        probabilities: of each piece, see piece_probabilities.
-        by_piece: rows and columns are pieces.
-        head: which head's weights; the mean over heads if None.
+    It is that of a recurrent translator, or of one cross-attention layer, saying `made`; its heads are averaged unless
+    one is named. Probabilities are those of each piece, see piece_probabilities.
     """
     weights = mean_over_heads(trace) if head is None else trace.weights(head)
     asked = trace.n_queries - len(made.ids)
@@ -75,7 +70,8 @@ def word_view(
             pieces_of=[[label] for label in labels],
         )
     word_of = [*made.word_of, *[len(made.words)] * asked]
-    rows = _without_gaps(word_of)
+    numbers = {word: place for place, word in enumerate(dict.fromkeys(word_of))}  # words without a piece have no row
+    rows = [numbers[word] for word in word_of]
     n_rows = rows[-1] + 1
     members: list[list[int]] = [[] for _ in range(n_rows)]
     for piece, row in enumerate(rows):
@@ -98,18 +94,13 @@ def mean_over_heads(trace: AttentionTrace) -> Tensor:
 
 
 @torch.inference_mode()
-def piece_probabilities(
-    model: CanTranslate, source: Source, ids: Sequence[int], read: DecoderState | None = None
-) -> list[float]:
-    """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it.
-
-    `read` is the model's state where it has read the source already.
-    """
+def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int]) -> list[float]:
+    """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it."""
     if not ids:
         return []
     device = device_of(model)
     fed, wanted = (torch.tensor(pieces, device=device) for pieces in ([START, *ids[:-1]], ids))
-    logits, _ = model.step(read or model.begin(source.ids[None].to(device)), fed[None])
+    logits, _ = model.step(model.begin(source.ids[None].to(device)), fed[None])
     return logits[0].softmax(-1).gather(1, wanted[:, None])[:, 0].tolist()
 
 
@@ -132,9 +123,3 @@ def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[
         return 0.0, 0.0
     total = sum(map(math.log, probabilities))
     return math.exp(total), math.exp(total / max(n_words, 1))
-
-
-def _without_gaps(word_of: Sequence[int]) -> list[int]:
-    """Number the words that have pieces from 0 on."""
-    numbers = {word: place for place, word in enumerate(dict.fromkeys(word_of))}
-    return [numbers[word] for word in word_of]

@@ -5,53 +5,7 @@ trace_of(PRESETS["pairs"].problem()).weights()
 """
 
 from attention_core.topics.vectors.build import trace_of
-from attention_core.topics.vectors.presets import (
-    PIXELS,
-    PIXELS_LINE,
-    PIXELS_TITLE,
-    PRESETS,
-    SIZES,
-    in_mode,
-    pixel_problem,
-    randomised,
-    resize_cells,
-    spread_positions,
-)
-from attention_core.topics.vectors.problem import (
-    MASKS,
-    MAX_COLUMNS,
-    MAX_ROWS,
-    SCALES,
-    TABLES,
-    Fault,
-    Mode,
-    Problem,
-    ProblemError,
-    Settings,
-    find_faults,
-)
+from attention_core.topics.vectors.presets import PRESETS
+from attention_core.topics.vectors.problem import Mode, Problem, Settings
 
-__all__ = [
-    "MASKS",
-    "MAX_COLUMNS",
-    "MAX_ROWS",
-    "PIXELS",
-    "PIXELS_LINE",
-    "PIXELS_TITLE",
-    "PRESETS",
-    "SCALES",
-    "SIZES",
-    "TABLES",
-    "Fault",
-    "Mode",
-    "Problem",
-    "ProblemError",
-    "Settings",
-    "find_faults",
-    "in_mode",
-    "pixel_problem",
-    "randomised",
-    "resize_cells",
-    "spread_positions",
-    "trace_of",
-]
+__all__ = ["PRESETS", "Mode", "Problem", "Settings", "trace_of"]

@@ -72,11 +72,7 @@ RESIDUAL_OF_QUERIES = Text(
 
 
 def trace_of(problem: Problem) -> AttentionTrace:
-    """Compute a problem.
-
-    Returns:
-        its trace in float64, one batch, with the steps X, (Y), Q, K, V before the scores and, where they apply, the
-        heads side by side, W_O and the residual after the context.
+    """Return a problem's trace in float64, with steps from its tables to the residual.
 
     Raises:
         ProblemError: tables that do not fit together; it names them and their shapes.
@@ -89,14 +85,13 @@ def trace_of(problem: Problem) -> AttentionTrace:
     tables = {
         name: torch.from_numpy(np.ascontiguousarray(table, dtype=np.float64)) for name, table in problem.tables.items()
     }
-    merged = _projected(problem, tables)
-    n_heads = problem.settings.n_heads
-    query, key, value = (split_heads(merged[part][None], n_heads)[0] for part in ("query", "key", "value"))
-    mask = problem.mask()
-    queries, keys = (
-        Axis("queries", problem.row_labels(problem.query_table)),
-        Axis("keys", problem.row_labels(problem.key_table)),
-    )
+    direct, n_heads, mask = problem.mode == Mode.DIRECT, problem.settings.n_heads, problem.mask()
+    asks, asked = tables[problem.query_table], tables[problem.key_table]
+    sources = zip((asks, asked, asked), "QKV", strict=True)
+    merged = [tables[letter] if direct else source @ tables[f"W_{letter}"] for source, letter in sources]
+    query, key, value = (split_heads(part[None], n_heads)[0] for part in merged)
+    queries = Axis("queries", problem.row_labels(problem.query_table))
+    keys = Axis("keys", problem.row_labels(problem.key_table))
     plain = AttentionTrace(
         query=query,
         key=key,
@@ -108,24 +103,17 @@ def trace_of(problem: Problem) -> AttentionTrace:
             mechanism="cross-attention" if problem.mode == Mode.CROSS else "self-attention",
             query_axis=queries,
             key_axis=keys,
-            value_axis=_numbered(value.shape[-1]),
+            value_axis=_numbered(value),
             steps_before=_steps_before(problem, tables, [query, key, value], queries, keys),
         ),
     )
-    context = torch.stack([plain.context(head) for head in range(n_heads)])
-    computed = replace(plain, normaliser=plain.log_normaliser, fused_context=context)
-    return computed.retold(steps_after=_steps_after(problem, tables, plain, queries))
+    contexts = [plain.context(head) for head in range(n_heads)]
+    computed = replace(plain, normaliser=plain.log_normaliser, fused_context=torch.stack(contexts))
+    return computed.retold(steps_after=_steps_after(problem, tables, contexts, queries))
 
 
-def _projected(problem: Problem, tables: dict[str, Tensor]) -> dict[str, Tensor]:
-    if problem.mode == Mode.DIRECT:
-        return {"query": tables["Q"], "key": tables["K"], "value": tables["V"]}
-    asks, asked = tables[problem.query_table], tables[problem.key_table]
-    return {"query": asks @ tables["W_Q"], "key": asked @ tables["W_K"], "value": asked @ tables["W_V"]}
-
-
-def _numbered(n: int) -> Axis:
-    return Axis("columns", [str(place + 1) for place in range(n)])
+def _numbered(matrix: Tensor) -> Axis:
+    return Axis.numbered("columns", matrix.shape[-1])
 
 
 def _steps_before(
@@ -136,42 +124,44 @@ def _steps_before(
     for text, axis in inputs[Mode(problem.mode)]:
         table = tables[text.symbol]
         text = text.filled(rows=table.shape[0], columns=table.shape[1])
-        steps.append(text.step(table, axis, _numbered(table.shape[1]), rows=table.tolist()))
-    n_heads = problem.settings.n_heads
+        steps.append(text.step(table, axis, _numbered(table), rows=table.tolist()))
+    n_heads, x, y = problem.settings.n_heads, problem.query_table, problem.key_table
     part = f".chunk({n_heads}, dim=-1)[head]  # of the columns" if n_heads > 1 else ""
-    direct, x, y = problem.mode == Mode.DIRECT, problem.query_table, problem.key_table
-    given = "Given directly, which is the projection by the identity: what each row $meaning."
-    made = "A projection of the rows of $x: what each row $meaning. Every cell is one dot product."
-    named = {f"rows_of_{letter}": tables[letter].tolist() for letter in "QKV"} if direct else tables
-    given_code = f"$name = torch.tensor(rows_of_$letter, dtype=torch.float64){part}"
+    named: dict[str, Any] = tables
+    formula, code = "$letter = $x W_$letter", ("$name = ($x @ W_$letter)" if part else "$name = $x @ W_$letter") + part
+    words = "A projection of the rows of $x: what each row $meaning. Every cell is one dot product."
+    if problem.mode == Mode.DIRECT:
+        named = {f"rows_of_{letter}": tables[letter].tolist() for letter in "QKV"}
+        formula, code = "$letter", f"$name = torch.tensor(rows_of_$letter, dtype=torch.float64){part}"
+        words = "Given directly, which is the projection by the identity: what each row $meaning."
     projected = projections(
         vectors,
         (queries, keys, keys),
-        [_numbered(vector.shape[-1]) for vector in vectors],
-        formula="$letter" if direct else "$letter = $x W_$letter",
-        code=given_code if direct else ("$name = ($x @ W_$letter)" if part else "$name = $x @ W_$letter") + part,
-        explanation=given if direct else made,
+        [_numbered(vector) for vector in vectors],
+        formula=formula,
+        code=code,
+        explanation=words,
         inputs=partial(always, named),
         x=(x, y, y),
     )
     return (*steps, *projected)
 
 
-def _steps_after(problem: Problem, tables: dict[str, Tensor], trace: AttentionTrace, queries: Axis) -> tuple[Step, ...]:
-    contexts, many = [trace.context(head) for head in range(trace.n_heads)], trace.n_heads > 1
-    context, steps = torch.cat(contexts, -1), []
+def _steps_after(
+    problem: Problem, tables: dict[str, Tensor], contexts: list[Tensor], queries: Axis
+) -> tuple[Step, ...]:
+    many, context, steps = len(contexts) > 1, torch.cat(contexts, -1), []
 
     def add(text: Text, matrix: Tensor, **named: Any) -> None:
-        steps.append(text.step(matrix, queries, _numbered(matrix.shape[-1]), **named))
+        steps.append(text.step(matrix, queries, _numbered(matrix), **named))
 
     if many:
-        add(MERGED.filled(n=trace.n_heads), context, contexts=contexts)
-    if problem.mode == Mode.DIRECT:
-        if context.shape == tables["Q"].shape:
-            query = "torch.tensor(rows_of_Q, dtype=torch.float64)" if many else "query"
-            add(RESIDUAL_OF_QUERIES.filled(query=query), tables["Q"] + context, rows_of_Q=tables["Q"].tolist())
-        return tuple(steps)
-    output = context @ tables["W_O"]
-    add(OUTPUT.filled(mixes=" and mixes the heads" if many else ""), output, W_O=tables["W_O"])
-    add(RESIDUAL, tables["X"] + output)
+        add(MERGED.filled(n=len(contexts)), context, contexts=contexts)
+    if problem.mode != Mode.DIRECT:
+        output = context @ tables["W_O"]
+        add(OUTPUT.filled(mixes=" and mixes the heads" if many else ""), output, W_O=tables["W_O"])
+        add(RESIDUAL, tables["X"] + output)
+    elif context.shape == tables["Q"].shape:
+        query = "torch.tensor(rows_of_Q, dtype=torch.float64)" if many else "query"
+        add(RESIDUAL_OF_QUERIES.filled(query=query), tables["Q"] + context, rows_of_Q=tables["Q"].tolist())
     return tuple(steps)

@@ -1,4 +1,4 @@
-"""Two-dimensional values and what was mixed from them; the softmax of one row: exponentials, their sum, the shares."""
+"""The experiments: values and what is mixed from them, one row's softmax, a feed-forward network beside the pairs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,14 +7,22 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts.design import ChartTemplate, alt
-from attention_core.charts.layers import fixed
-from attention_core.charts.marks import mark, texts
-from attention_core.charts.palette import ROLE_COLOURS, WORDS
-from attention_core.charts.scale import from_to, names_at
-from attention_core.topics.vectors.hull import convex_hull
+from attention_core.charts.layers import corners, fixed, rectangles
+from attention_core.charts.marks import FILL, INK, haloed, mark, texts
+from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
+from attention_core.charts.scale import colour_bar_layer, from_to, names_at, painted
+from attention_core.topics.vectors.experiments import convex_hull
+from attention_core.topics.vectors.product import short
 
 MOST_NAMES = 12
 SIZE = (230, 150)
+UNIT = corners(1, 1)
+NETWORK_SIZE = (430, 230)
+LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83
+"""Where inputs, units and the answer stand."""
+SMALL: dict[str, Any] = {"fontSize": 12, "color": WORDS}
+Edge = tuple[float, float, float, float, str]
+"""From x and y to x and y, and the weight."""
 
 
 def hull_chart(
@@ -36,8 +44,8 @@ def hull_chart(
         "x": alt.X("x:Q", title="column 1", scale=from_to(middle[0] - reach, middle[0] + reach)),
         "y": alt.Y("y:Q", title="column 2", scale=from_to(middle[1] - reach, middle[1] + reach)),
     }
-    corners = convex_hull(values)
-    ring = _points(np.vstack([corners, corners[:1]])) | {"order": range(len(corners) + 1)}
+    hull = convex_hull(values)
+    ring = _points(np.vstack([hull, hull[:1]])) | {"order": range(len(hull) + 1)}
     spokes = _points(values) | {"label": value_labels, "weight": weights, "width": 0.5 + 9 * weights}
     spokes |= {"x_end": [context[query, 0]] * len(values), "y_end": [context[query, 1]] * len(values)}
     sizes = np.where(np.arange(len(context)) == query, 170, 45)
@@ -66,32 +74,23 @@ def _points(places: np.ndarray) -> dict[str, Any]:
 
 
 def column_bars(
-    values: np.ndarray,
-    labels: Sequence[str],
-    *,
-    role: Role,
-    title: str,
-    marked: int | None = None,
-    top: float | None = None,
-    share: bool = False,
+    values: np.ndarray, labels: Sequence[str], *, role: Role, title: str, marked: int, share: bool = False
 ) -> ChartTemplate:
-    """Draw numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
+    """Draw positive numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
 
-    Numbers that are not finite get no bar, the marked bar gets a frame, shares are written as percentages; the axis
-    with the title ends at the top, or at the largest number if that is larger.
+    The marked bar gets a frame; shares are written as percentages on an axis up to 1.
     """
-    n, form, drawn = len(values), ".1%" if share else ".3g", np.where(np.isfinite(values), values, 0.0)
+    n, form = len(values), ".1%" if share else ".3g"
     data = {
         "place": range(n),
         "label": labels,
-        "value": drawn,
-        "text": [format(one, form) if np.isfinite(one) else "-∞" for one in values],
+        "value": values,
+        "text": [format(one, form) for one in values],
         "edge": [2 if place == marked else 0 for place in range(n)],
     }
-    low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()), top or 0.0)
-    room = 0.16 * max(high - low, 1e-12)
+    high = max(float(values.max()), float(share))
     places = alt.Axis(labelExpr=names_at(labels), labelAngle=0, labelLimit=70, ticks=False)
-    scale = from_to(low - (room if low < 0 else 0), high + room)
+    scale = from_to(0.0, high + 0.16 * max(high, 1e-12))
     space = {
         "x": alt.X("place:O", title=None, axis=places),
         "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, format="%" if share else "~g")),
@@ -100,17 +99,14 @@ def column_bars(
     look = {"color": ROLE_COLOURS[role], "stroke": WORDS, "cornerRadiusEnd": 1}
     layers = [mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)]
     if SIZE[0] / max(n, 1) >= 34:
-        style: dict[str, Any] = {"fontSize": 11, "color": WORDS}
-        above = texts(data, space, baseline="bottom", dy=-3, **style).transform_filter("datum.value >= 0")
-        below = texts(data, space, baseline="top", dy=3, **style).transform_filter("datum.value < 0")
-        layers += [above, below]
+        layers.append(texts(data, space, baseline="bottom", dy=-3, fontSize=11, color=WORDS))
     return fixed(layers, *SIZE)
 
 
 def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> ChartTemplate:
     """Draw positive numbers (n,), one per label, laid end to end: their sum is the length."""
     ends = np.cumsum(values)
-    total = float(ends[-1]) if len(ends) else 0.0
+    total = float(ends[-1])
     data = {
         "start": ends - values,
         "end": ends,
@@ -128,3 +124,107 @@ def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Cha
     names = texts(data, {"x": alt.X("middle:Q"), "y": middle}, "label", fontSize=11, color=WORDS, dy=-34)
     bar = mark("bar", data, space, "label:N", ("value:Q", "", ".4g"), opacity=shade, **look)
     return fixed([bar, names.transform_filter("datum.wide")], *SIZE)
+
+
+def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> ChartTemplate:
+    """Draw w1 x1 + w2 x2 + ... = y for a neuron's weights and inputs, (n, d), with a label per input.
+
+    A neuron that bends its sum has `bent`, what comes out; the sum then stands below it.
+    """
+    parts = (weights * inputs).sum(1)
+    total, heights, numbers = short(float(parts.sum())), _heights(len(labels)), range(1, len(labels) + 1)
+    of_input = [f"w{i} = ({_listed(row)})" for i, row in zip(numbers, weights, strict=True)]
+    of_part = [f"w{i} · {label} = {short(part)}" for i, label, part in zip(numbers, labels, parts, strict=True)]
+    layers = [
+        _edges([(0.56, height, RIGHT, 0.5, "") for height in heights]),
+        *_circles(LEFT, heights, labels, role=Role.INPUT),
+        texts(rectangles(0.16, heights, text=of_input), UNIT, align="left", dy=-8, **SMALL),
+        texts(rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=9, **SMALL),
+        *_circles(RIGHT, [0.5], [bent or total], [f"y = tanh({total})" if bent else "y"], role=Role.OUTPUT),
+    ]
+    return fixed(layers, *NETWORK_SIZE)
+
+
+def layers_chart(
+    weights: np.ndarray, units: Sequence[float], second: Sequence[float], answer: float, labels: Sequence[str]
+) -> ChartTemplate:
+    """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
+
+    Weights are (n_units, n, d), told on hover; a unit says a number and has a second weight.
+    """
+    heights, middles = _heights(len(labels)), _heights(len(units))
+    first = [
+        (LEFT, height, MIDDLE, middle, f"({_listed(weights[unit, place])})")
+        for unit, middle in enumerate(middles)
+        for place, height in enumerate(heights)
+    ]
+    last = [(MIDDLE, middle, RIGHT, 0.5, short(weight)) for middle, weight in zip(middles, second, strict=True)]
+    halfway = [(MIDDLE + RIGHT) / 2] * len(last), [(middle + 0.5) / 2 for middle in middles]
+    layers = [
+        _edges([*first, *last]),
+        texts(rectangles(*halfway, text=[weight for *_, weight in last]), UNIT, dy=-10, **SMALL),
+        *_circles(LEFT, heights, labels, role=Role.INPUT),
+        *_circles(MIDDLE, middles, [*map(short, units)], [f"h{i + 1}" for i in range(len(units))], role=Role.INPUT),
+        *_circles(RIGHT, [0.5], [short(answer)], ["y"], role=Role.OUTPUT),
+    ]
+    return fixed(layers, *NETWORK_SIZE)
+
+
+def _heights(n: int) -> list[float]:
+    return [(place + 0.5) / n for place in range(n)]
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    return ", ".join(map(short, numbers))
+
+
+def _edges(edges: Sequence[Edge]) -> ChartTemplate:
+    data = dict(zip(("left", "top", "right", "bottom", "weight"), map(list, zip(*edges, strict=True)), strict=True))
+    return mark("rule", data, UNIT, "weight:N", color=GREY, strokeWidth=1.5, aria=False)
+
+
+def _circles(
+    x: float, y: Sequence[float], inside: Sequence[str], under: Sequence[str] = (), *, role: Role
+) -> list[ChartTemplate]:
+    data, large = rectangles(x, y, text=inside), role is Role.OUTPUT
+    style: dict[str, Any] = {"fontSize": 13, "fontWeight": "bold"} if large else {"fontSize": 12}
+    place = {"x": UNIT["x"], "y": UNIT["y"]}
+    layers = [
+        mark("circle", data, place, size=1900 if large else 1000, color=ROLE_COLOURS[role], opacity=1),
+        texts(data, UNIT, color="white", **style),
+    ]
+    return [*layers, texts(data | {"text": under}, UNIT, dy=36 if large else 26, **SMALL)] if under else layers
+
+
+def pair_cells(
+    values: np.ndarray,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    ramp: Ramp,
+    *,
+    title: str,
+    marked: tuple[int, int] | None = None,
+) -> ChartTemplate:
+    """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
+
+    Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is
+    framed, and the title is that of the colour bar.
+    """
+    n_rows, n_cols = values.shape
+    rows, cols = np.indices(values.shape).reshape(2, -1)
+    fill, ink = painted(values.ravel(), ramp)
+    pairs = [f"({row}, {column})" for row in row_labels for column in column_labels]
+    numbers = [short(value) if np.isfinite(value) else "-∞" for value in values.ravel()]
+    data = rectangles(cols + 0.5, rows + 0.5, pair=pairs, text=numbers, fill=fill, ink=ink)
+    size = 230
+    cell, space = size / max(values.shape), corners(n_cols, n_rows)
+    middle, square = {"x": space["x"], "y": space["y"]}, {"width": cell - 2, "height": cell - 2}
+    layers = [mark("rect", data, middle, "pair:N", "text:N", color=FILL, aria=False, **square)]
+    if marked is not None:
+        layers += haloed(rectangles(marked[1] + 0.5, marked[0] + 0.5), middle, (5, 2.5), DARK, **square)
+    named = max(map(len, pairs)) * 6 < cell
+    if named:
+        layers.append(texts(data, space, "pair", color=INK, dy=-9, fontSize=11))
+    layers.append(texts(data, space, color=INK, dy=9 if named else 0, fontSize=13))
+    layers.append(colour_bar_layer(ramp, title, min(size - 20, 220)))
+    return fixed(layers, round(cell * n_cols), round(cell * n_rows))

@@ -4,13 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.attention.scores import SCORES
-from attention_core.topics.vectors.problem import MAX_COLUMNS, MAX_ROWS, TABLES, Problem, find_faults
+from attention_core.topics.vectors.problem import MAX_COLUMNS, MAX_ROWS, Problem, find_faults, table_names
 
 LONGEST_CELL = 60
-_NAMES = {name for names in TABLES.values() for name in names} | {
-    name for kind in SCORES.values() for name in kind.parameter_names()
-}
 
 
 def linked_cells(tables: Any) -> dict[str, list[list[str]]]:
@@ -45,7 +41,7 @@ def linked_problem(plain: Any) -> Problem:
 
 
 def _by_name(tables: Any) -> dict[str, Any]:
-    _check(isinstance(tables, dict) and tables.keys() <= _NAMES, "tables have names")
+    _check(isinstance(tables, dict) and tables.keys() <= table_names(), "tables have names")
     return tables
 
 

@@ -7,47 +7,40 @@ import numpy as np
 
 from attention_core.topics.vectors.problem import MAX_COLUMNS, MAX_ROWS, TABLES, Mode, Problem, Settings
 
-Rows = Sequence[Sequence[float]]
-
 
 @dataclass(frozen=True)
 class Preset:
-    """A problem with a name; mode, tables, labels and settings as in Problem."""
+    """A problem with a name; mode, labels and settings as in Problem."""
 
     title: str  # in the list
     line: str  # what it shows, one or two sentences
     mode: Mode
-    tables: dict[str, Rows]
+    tables: tuple[str, ...]  # in the order of TABLES, with ; between their rows
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     step: str = "inputs"  # the step to open on
 
     def problem(self) -> Problem:
-        tables = {name: np.array(rows, dtype=np.float64) for name, rows in self.tables.items()}
+        rows = {name: text.split(";") for name, text in zip(TABLES[self.mode], self.tables, strict=True)}
+        tables = {name: np.array([row.split() for row in texts], dtype=np.float64) for name, texts in rows.items()}
         return Problem(self.mode, tables, dict(self.labels), self.settings)
 
 
-EYE: Rows = ((1, 0), (0, 1))
-INPUTS: Rows = ((1, 0.5), (-0.5, 1), (1, 1.5))
-
+EYE, EYE_3 = "1 0; 0 1", "1 0 0; 0 1 0; 0 0 1"
 PRESETS = {
     "pairs": Preset(
         "Three inputs, nine pairs",
         "Three inputs make nine ordered pairs, and each pair gets a cell of its own. A feed-forward neuron has one "
         "weight per input and none for any pair.",
         Mode.SELF,
-        {"X": INPUTS, "W_Q": ((1, 0.5), (0, 1)), "W_K": ((0.5, -1), (1, 0.5)), "W_V": EYE, "W_O": EYE},
+        ("1 0.5; -0.5 1; 1 1.5", "1 0.5; 0 1", "0.5 -1; 1 0.5", EYE, EYE),
     ),
     "orthogonal": Preset(
         "Orthogonal keys",
         "Keys at right angles do not disturb each other: a query along one key scores zero with all the others and "
         "gets nearly that key's value alone. Attention as a dictionary.",
         Mode.DIRECT,
-        {
-            "Q": ((4, 0, 0), (0, 4, 0), (2, 2, 0)),
-            "K": ((2, 0, 0), (0, 2, 0), (0, 0, 2)),
-            "V": ((1, 0), (0, 1), (-1, -1)),
-        },
+        ("4 0 0; 0 4 0; 2 2 0", "2 0 0; 0 2 0; 0 0 2", "1 0; 0 1; -1 -1"),
         {"Q": ("like k1", "like k2", "between")},
         step="weights",
     ),
@@ -56,7 +49,7 @@ PRESETS = {
         "k1 and k2 are the same, so no query can tell them apart: they share its attention equally, and what comes "
         "back is the mean of their values. Change one number of k2 to separate them.",
         Mode.DIRECT,
-        {"Q": ((2, 1), (-1, 2)), "K": ((1, 1), (1, 1), (-1, 0.5)), "V": ((2, 0), (0, 2), (-1, -1))},
+        ("2 1; -1 2", "1 1; 1 1; -1 0.5", "2 0; 0 2; -1 -1"),
         step="weights",
     ),
     "huge": Preset(
@@ -64,7 +57,7 @@ PRESETS = {
         "k3 is ten times as long as the others. The softmax saturates: every query that points its way sees nothing "
         "else. Cosine scores do not know lengths; a high temperature helps too.",
         Mode.DIRECT,
-        {"Q": ((1, 0.5), (0.5, 1), (-1, 0.5)), "K": ((1, 0), (0, 1), (8, 6)), "V": ((1, 0), (0, 1), (1, 1))},
+        ("1 0.5; 0.5 1; -1 0.5", "1 0; 0 1; 8 6", "1 0; 0 1; 1 1"),
         step="weights",
     ),
     "unread": Preset(
@@ -72,11 +65,7 @@ PRESETS = {
         "No query points towards k4, so its weight is almost zero everywhere: its value may be 100 and the context "
         "hardly changes. Edit v4, then look at what the last edit changed.",
         Mode.DIRECT,
-        {
-            "Q": ((3, 1), (2, 2), (1, 3)),
-            "K": ((2, 0), (1, 1), (0, 2), (-8, -8)),
-            "V": ((1, 0), (0, 1), (1, 1), (100, -100)),
-        },
+        ("3 1; 2 2; 1 3", "2 0; 1 1; 0 2; -8 -8", "1 0; 0 1; 1 1; 100 -100"),
         step="context",
     ),
     "projections": Preset(
@@ -84,13 +73,7 @@ PRESETS = {
         "Without projections the scores are X Xᵀ: symmetric, and every row mostly meets itself. Projections make "
         "Q Kᵀ: who looks at whom is no longer the same both ways, and a row need not look at itself.",
         Mode.SELF,
-        {
-            "X": ((2, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 0)),
-            "W_Q": ((0, 1, 0), (0, 0, 1), (1, 0, 0)),
-            "W_K": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
-            "W_V": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
-            "W_O": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
-        },
+        ("2 0 0; 0 2 0; 0 0 2; 1 1 0", "0 1 0; 0 0 1; 1 0 0", EYE_3, EYE_3, EYE_3),
         {"X": ("cat", "sat", "mat", "both")},
     ),
     "causal": Preset(
@@ -98,13 +81,13 @@ PRESETS = {
         "A row may only look back, as in a model that writes from left to right: scores above the diagonal become "
         "minus infinity, their weights exactly zero, and the first row can only look at itself.",
         Mode.SELF,
-        {
-            "X": ((1, 0, 1), (0, 1, 1), (1, 1, 0), (0.5, -1, 1)),
-            "W_Q": ((1, 0), (0, 1), (0.5, 0.5)),
-            "W_K": ((0, 1), (1, 0), (0.5, -0.5)),
-            "W_V": ((1, 0), (0, 1), (-1, 1)),
-            "W_O": ((1, 0, 0.5), (0, 1, -0.5)),
-        },
+        (
+            "1 0 1; 0 1 1; 1 1 0; 0.5 -1 1",
+            "1 0; 0 1; 0.5 0.5",
+            "0 1; 1 0; 0.5 -0.5",
+            "1 0; 0 1; -1 1",
+            "1 0 0.5; 0 1 -0.5",
+        ),
         {"X": ("I", "saw", "a", "duck")},
         Settings(mask="causal"),
         step="mask",
@@ -114,14 +97,7 @@ PRESETS = {
         "Two rows ask, four other rows are asked, and they need not be equally many or equally wide: the weights are "
         "2 × 4. W_Q and W_K only have to lead to the same number of columns.",
         Mode.CROSS,
-        {
-            "X": ((1, 0, 2), (0, 1, -1)),
-            "Y": ((2, 0), (0, 2), (1, 1), (-1, 1)),
-            "W_Q": ((1, 0), (0, 1), (0.5, 0.5)),
-            "W_K": ((1, 0), (0, 1)),
-            "W_V": ((1, 0), (0, 1)),
-            "W_O": ((1, 0, 0), (0, 1, 0)),
-        },
+        ("1 0 2; 0 1 -1", "2 0; 0 2; 1 1; -1 1", "1 0; 0 1; 0.5 0.5", EYE, EYE, "1 0 0; 0 1 0"),
         {"X": ("le", "chat"), "Y": ("the", "small", "black", "cat")},
     ),
 }
@@ -137,12 +113,9 @@ PIXELS_LINE = (
 
 def pixel_problem(query: np.ndarray, key: np.ndarray, value: np.ndarray, positions: Sequence[int]) -> Problem:
     """Return the pixels at some positions of the digit model's layer, (n_pixels, d), as a problem in DIRECT mode."""
-    chosen = list(positions)
-    labels = tuple(f"pixel {place + 1}" for place in chosen)
-    tables = {
-        name: np.round(part[chosen].astype(np.float64), 4) for name, part in (("Q", query), ("K", key), ("V", value))
-    }
-    return Problem(Mode.DIRECT, tables, {"Q": labels, "K": labels, "V": labels})
+    chosen, parts = list(positions), zip("QKV", (query, key, value), strict=True)
+    tables = {name: np.round(part[chosen].astype(np.float64), 4) for name, part in parts}
+    return Problem(Mode.DIRECT, tables, dict.fromkeys("QKV", tuple(f"pixel {place + 1}" for place in chosen)))
 
 
 def spread_positions(ink: np.ndarray, n: int = 3) -> list[int]:
@@ -220,7 +193,7 @@ def in_mode(problem: Problem, mode: Mode) -> Problem:
     elif mode == Mode.CROSS:
         tables["Y"], labels["Y"] = tables["X"].copy(), problem.row_labels("X")
     else:
-        width, d_y = tables["X"].shape[1], tables["Y"].shape[1]
-        if width != d_y:
+        width = tables["X"].shape[1]
+        if width != tables["Y"].shape[1]:
             tables |= {name: np.eye(width, tables[name].shape[1]) for name in ("W_K", "W_V")}
     return Problem(mode, tables, labels, problem.settings, problem.drawn)

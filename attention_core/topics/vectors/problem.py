@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from attention_core.attention.score import Scaled, Score
-from attention_core.attention.scores import SCORES
+from attention_core.attention.scores import SCORES, parameter_names
 from attention_core.bounds import TABLE_COLUMNS, TABLE_ROWS
 
 SCALES = ("none", "sqrt(d_k)", "free")
@@ -39,13 +39,14 @@ TABLES = {
 }
 
 
+def table_names() -> set[str]:
+    """Return the names of everything that can be a table, parameters of scoring functions too."""
+    return {*TABLES[Mode.CROSS], *TABLES[Mode.DIRECT], *parameter_names()}
+
+
 @dataclass(frozen=True)
 class Settings:
-    """Everything about a problem that is not a table.
-
-    Raises:
-        ValueError: a name that is not one of these, or a number out of range.
-    """
+    """Everything about a problem that is not a table; a wrong name, or a number out of range, is a ValueError."""
 
     scoring: str = "dot"  # one of SCORES
     scale: str = "sqrt(d_k)"  # one of SCALES
@@ -118,11 +119,14 @@ class Problem:
         return len(self.tables[self.key_table])
 
     @property
-    def widths(self) -> tuple[int, int, int]:
-        """(d_q, d_k, d_v) before the heads are split."""
+    def widths(self) -> dict[str, int]:
+        """d_q, d_k and d_v before the heads are split, by the table whose columns they count."""
         names = ("Q", "K", "V") if self.mode == Mode.DIRECT else ("W_Q", "W_K", "W_V")
-        d_q, d_k, d_v = (self.tables[name].shape[1] for name in names)
-        return d_q, d_k, d_v
+        return {name: self.tables[name].shape[1] for name in names}
+
+    @property
+    def widths_of_a_head(self) -> list[int]:
+        return [width // self.settings.n_heads for width in self.widths.values()]
 
     def row_labels(self, table: str) -> tuple[str, ...]:
         """Return the labels of a table's rows; x1, x2, ... for those without one."""
@@ -133,8 +137,7 @@ class Problem:
     def fingerprint(self) -> str:
         """Return a text that changes whenever anything that is computed changes."""
         digest = hashlib.sha256(json.dumps([self.mode, asdict(self.settings)]).encode())
-        used = (*TABLES[Mode(self.mode)], *self.settings.parameter_names)
-        for name in used:
+        for name in (*TABLES[Mode(self.mode)], *self.settings.parameter_names):
             if name in self.tables:
                 digest.update(f"{name}{self.tables[name].shape}".encode() + self.tables[name].tobytes())
         if self.settings.mask == "drawn":
@@ -143,19 +146,15 @@ class Problem:
 
     def mask(self) -> np.ndarray | None:
         """Return the mask, bool (n_queries, n_keys), True = may attend, or None."""
-        n_queries, n_keys = self.n_queries, self.n_keys
-        kind = self.settings.mask
+        kind, mask = self.settings.mask, np.ones((self.n_queries, self.n_keys), dtype=bool)
         if kind == "causal":
-            return np.tri(n_queries, n_keys, dtype=bool)
-        if kind == "padding":
-            return np.broadcast_to(np.arange(n_keys) < n_keys - self.settings.n_padding, (n_queries, n_keys)).copy()
-        if kind == "drawn":
-            mask = np.ones((n_queries, n_keys), dtype=bool)
-            if self.drawn is not None:
-                rows, cols = min(n_queries, self.drawn.shape[0]), min(n_keys, self.drawn.shape[1])
-                mask[:rows, :cols] = self.drawn[:rows, :cols]
-            return mask
-        return None
+            mask = np.tri(*mask.shape, dtype=bool)
+        elif kind == "padding":
+            mask[:, max(0, self.n_keys - self.settings.n_padding) :] = False
+        elif kind == "drawn" and self.drawn is not None:
+            drawn = self.drawn[: self.n_queries, : self.n_keys]
+            mask[: drawn.shape[0], : drawn.shape[1]] = drawn
+        return None if kind == "none" else mask
 
     def parameters(self) -> dict[str, np.ndarray]:
         """Return the scoring function's tables: those given, and plain ones of the fitting size."""
@@ -167,7 +166,7 @@ class Problem:
 
         The first one has `hidden` rows, where they can be chosen.
         """
-        d_q, d_k, _ = (width // self.settings.n_heads for width in self.widths)
+        d_q, d_k, _ = self.widths_of_a_head
         kind = SCORES[self.settings.scoring]
         plain = kind.plain_parameters(d_q, d_k, max(self.n_keys, hidden or 0), hidden)
         return dict(zip(kind.parameter_names(), plain.values(), strict=True))
@@ -175,11 +174,9 @@ class Problem:
     def score(self) -> Score:
         """Return the scoring function with its scale and temperature."""
         settings = self.settings
-        tables = (torch.from_numpy(np.ascontiguousarray(table)) for table in self.parameters().values())
-        plain = self.plain_parameters().values()
-        base = SCORES[settings.scoring](
-            *(table[0] if parameter.ndim == 1 else table for table, parameter in zip(tables, plain, strict=True))
-        )
+        given = zip(self.parameters().values(), self.plain_parameters().values(), strict=True)
+        tables = (np.ascontiguousarray(table[0] if plain.ndim == 1 else table) for table, plain in given)
+        base = SCORES[settings.scoring](*map(torch.from_numpy, tables))
         temperature = None if settings.temperature == 1 else settings.temperature
         if temperature is None and settings.scale == "none":
             return base
@@ -188,17 +185,12 @@ class Problem:
 
     def to_plain(self) -> dict[str, Any]:
         """Return it as plain values and arrays, for the session's memory."""
-        return {
-            "mode": str(self.mode),
-            "tables": dict(self.tables),
-            "labels": dict(self.labels),
-            "settings": asdict(self.settings),
-            "drawn": self.drawn,
-        }
+        return vars(self) | {"mode": str(self.mode), "settings": asdict(self.settings)}
 
     def to_json(self) -> dict[str, Any]:
-        plain, drawn = self.to_plain(), None if self.drawn is None else self.drawn.astype(int).tolist()
-        return plain | {"tables": {name: table.tolist() for name, table in self.tables.items()}, "drawn": drawn}
+        drawn = None if self.drawn is None else self.drawn.astype(int).tolist()
+        tables = {name: table.tolist() for name, table in self.tables.items()}
+        return self.to_plain() | {"tables": tables, "drawn": drawn}
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> Problem:
@@ -207,108 +199,88 @@ class Problem:
         )
 
 
-def shape_words(matrix: np.ndarray) -> str:
-    """Return "3 × 2"."""
+def find_faults(problem: Problem) -> list[Fault]:
+    """Return everything that keeps a problem from being computed, in words; empty = it can be computed."""
+    tables, names = problem.tables, TABLES[Mode(problem.mode)]
+    faults = [Fault((name,), f"{name} is missing.") for name in names if name not in tables]
+    for name in (*names, *problem.settings.parameter_names):
+        if name in tables and (message := _table_fault(tables[name])):
+            faults.append(Fault((name,), f"{name}{message}."))
+    return faults or [*_row_faults(problem), *_width_faults(problem)] or list(_parameter_faults(problem))
+
+
+def _table_fault(matrix: np.ndarray) -> str:
+    if matrix.ndim != 2:
+        return f" must have rows and columns, got an array of shape {matrix.shape}"
+    if not matrix.size:
+        return f" has no {'columns' if len(matrix) else 'rows'}: add at least one"
+    if matrix.shape[0] > MAX_ROWS or matrix.shape[1] > MAX_COLUMNS:
+        return f" is {_size(matrix)}; at most {MAX_ROWS} × {MAX_COLUMNS} can be shown"
+    for row, column in np.argwhere(~(np.abs(matrix) <= LARGEST))[:1]:
+        wrong = f"{matrix[row, column]:g} is no number between ±{LARGEST:g}"
+        return f", row {row + 1}, column {column + 1}: {wrong}"
+    return ""
+
+
+def _size(matrix: np.ndarray) -> str:
     return f"{matrix.shape[0]} × {matrix.shape[1]}"
 
 
-def find_faults(problem: Problem) -> list[Fault]:
-    """Return everything that keeps a problem from being computed, in words; empty = it can be computed."""
+def _row_faults(problem: Problem) -> Iterator[Fault]:
     tables = problem.tables
-    names = TABLES[Mode(problem.mode)]
-    faults = [Fault((name,), f"{name} is missing.") for name in names if name not in tables]
-    for name in (*names, *problem.settings.parameter_names):
-        if name in tables:
-            faults += table_faults(name, tables[name])
-    if faults:
-        return faults
-    faults += _direct_faults(tables) if problem.mode == Mode.DIRECT else _projection_faults(problem)
-    faults += _width_faults(problem)
-    return faults or _parameter_faults(problem)
-
-
-def table_faults(name: str, matrix: np.ndarray) -> list[Fault]:
-    """Return what is wrong with one table by itself: no rows, no columns, too many, numbers that are none."""
-    if matrix.ndim != 2:
-        return [Fault((name,), f"{name} must have rows and columns, got an array of shape {matrix.shape}.")]
-    if not len(matrix):
-        return [Fault((name,), f"{name} has no rows: add at least one.")]
-    if not matrix.shape[1]:
-        return [Fault((name,), f"{name} has no columns: add at least one.")]
-    if matrix.shape[0] > MAX_ROWS or matrix.shape[1] > MAX_COLUMNS:
-        return [Fault((name,), f"{name} is {shape_words(matrix)}; at most {MAX_ROWS} × {MAX_COLUMNS} can be shown.")]
-    sound = np.abs(matrix) <= LARGEST
-    if not sound.all():
-        row, column = np.argwhere(~sound)[0] + 1
-        message = f"{matrix[row - 1, column - 1]:g} is no number between ±{LARGEST:g}"
-        return [Fault((name,), f"{name}, row {row}, column {column}: {message}.")]
-    return []
-
-
-def _direct_faults(tables: Mapping[str, np.ndarray]) -> list[Fault]:
-    if len(tables["K"]) == len(tables["V"]):
-        return []
-    message = (
-        f"K is {shape_words(tables['K'])} and V is {shape_words(tables['V'])}: every key hands over one value, so they "
-        "need the same number of rows."
-    )
-    return [Fault(("K", "V"), message)]
-
-
-def _projection_faults(problem: Problem) -> list[Fault]:
-    tables, faults = problem.tables, []
+    told = {name: f"{name} is {_size(tables[name])}" for name in TABLES[Mode(problem.mode)]}
+    if problem.mode == Mode.DIRECT:
+        if len(tables["K"]) != len(tables["V"]):
+            why = "every key hands over one value, so they need the same number of rows."
+            yield Fault(("K", "V"), f"{told['K']} and {told['V']}: {why}")
+        return
     for source, projection in ((problem.query_table, "W_Q"), (problem.key_table, "W_K"), (problem.key_table, "W_V")):
-        left, right = tables[source], tables[projection]
-        if left.shape[1] != right.shape[0]:
+        n_columns = tables[source].shape[1]
+        if n_columns != len(tables[projection]):
             message = (
-                f"{source} is {shape_words(left)} and {projection} is {shape_words(right)}: {source} {projection} "
-                f"needs as many rows in {projection} as {source} has columns ({left.shape[1]})."
+                f"{told[source]} and {told[projection]}: {source} {projection} needs as many rows in {projection} as "
+                f"{source} has columns ({n_columns})."
             )
-            faults.append(Fault((source, projection), message))
-    values, back, inputs = tables["W_V"], tables["W_O"], tables["X"]
-    if back.shape != (values.shape[1], inputs.shape[1]):
+            yield Fault((source, projection), message)
+    needed = tables["W_V"].shape[1], tables["X"].shape[1]
+    if tables["W_O"].shape != needed:
         message = (
-            f"W_O is {shape_words(back)} and must be {values.shape[1]} × {inputs.shape[1]}: it leads from the columns "
-            f"of W_V ({shape_words(values)}) back to the columns of X ({shape_words(inputs)})."
+            f"{told['W_O']} and must be {needed[0]} × {needed[1]}: it leads from the columns of W_V "
+            f"({_size(tables['W_V'])}) back to the columns of X ({_size(tables['X'])})."
         )
-        faults.append(Fault(("W_O",), message))
-    return faults
+        yield Fault(("W_O",), message)
 
 
-def _width_faults(problem: Problem) -> list[Fault]:
-    d_q, d_k, d_v = problem.widths
-    names = ("Q", "K", "V") if problem.mode == Mode.DIRECT else ("W_Q", "W_K", "W_V")
-    shapes = [f"{name} is {shape_words(problem.tables[name])}" for name in names]
+def _width_faults(problem: Problem) -> Iterator[Fault]:
+    widths, heads = problem.widths, problem.settings.n_heads
+    told = {name: f"{name} is {_size(problem.tables[name])}" for name in widths}
+    (asks, d_q), (asked, d_k), _ = widths.items()
     missing = SCORES[problem.settings.scoring].common_width
+    uneven = {name: width for name, width in widths.items() if width % heads}
     if missing and d_q != d_k:
         message = (
-            f"{shapes[0]} and {shapes[1]}: a query of {d_q} numbers and a key of {d_k} have no {missing}. "
-            f"Give {names[0]} and {names[1]} the same number of columns (d_k), or choose the scoring function general, "
+            f"{told[asks]} and {told[asked]}: a query of {d_q} numbers and a key of {d_k} have no {missing}. "
+            f"Give {asks} and {asked} the same number of columns (d_k), or choose the scoring function general, "
             "additive or concat."
         )
-        return [Fault((names[0], names[1]), message)]
-    heads = problem.settings.n_heads
-    uneven = [place for place, width in enumerate((d_q, d_k, d_v)) if width % heads]
-    if not uneven:
-        return []
-    message = (
-        f"{heads} heads share the columns evenly, but {' and '.join(shapes[place] for place in uneven)}. Choose a "
-        f"number of heads that divides {' and '.join(sorted({str((d_q, d_k, d_v)[place]) for place in uneven}))}."
-    )
-    return [Fault(tuple(names[place] for place in uneven), message)]
+        yield Fault((asks, asked), message)
+    elif uneven:
+        message = (
+            f"{heads} heads share the columns evenly, but {' and '.join(told[name] for name in uneven)}. Choose a "
+            f"number of heads that divides {' and '.join(sorted(set(map(str, uneven.values()))))}."
+        )
+        yield Fault(tuple(uneven), message)
 
 
-def _parameter_faults(problem: Problem) -> list[Fault]:
+def _parameter_faults(problem: Problem) -> Iterator[Fault]:
     given = problem.parameters()
-    d_q, d_k, _ = (width // problem.settings.n_heads for width in problem.widths)
+    d_q, d_k, _ = problem.widths_of_a_head
     plain = problem.plain_parameters(hidden=len(next(iter(given.values()), ())))
-    faults = []
     for name, matrix in given.items():
         rows, columns = (1, *plain[name].shape)[-2:]
         if matrix.shape != (rows, columns):
             message = (
-                f"{name.split('.')[1]} of the scoring function is {shape_words(matrix)} and must be "
+                f"{name.split('.')[1]} of the scoring function is {_size(matrix)} and must be "
                 f"{rows} × {columns} for queries of {d_q} and keys of {d_k} numbers in each head."
             )
-            faults.append(Fault((name,), message))
-    return faults
+            yield Fault((name,), message)

@@ -1,8 +1,7 @@
 """A matrix product as many dot products: left factor, right factor and result, with one row and column lit up."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,38 +9,38 @@ from attention_core.attention.types import Role
 from attention_core.charts.design import ChartTemplate, Columns, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import FILL, INK, clickable, haloed, mark, pointer, texts, word
-from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
+from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp, ramp_for
 from attention_core.charts.scale import colour_bar_layer, painted
 
 GAP = 0.45
 """Between the factors and the result, in cells."""
-SMALLEST_CELL = 20
-NUMBERS_FROM = 30
-"""Screen pixels of a cell from which on it carries its number."""
+SMALLEST_CELL, LARGEST_CELL = 20, 54
+NUMBERS_FROM, FONT_SIZE = 33, 12
+"""Screen pixels of a cell from which on it carries its number, and of the number."""
 LABEL_ROOM = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """One of the three matrices: its name, such as "X" or "Kᵀ", float (n_rows, n_columns), in the colours of its ramp.
+class Factor(NamedTuple):
+    """One of the three matrices of a product."""
 
-    The role decides the colour of name and frame.
-    """
+    name: str  # such as "X" or "Kᵀ"
+    values: np.ndarray  # float (n_rows, n_columns)
+    role: Role  # decides the colours
+    first_column: int = 0  # how many columns of the whole matrix go before it, where it is one head's part
 
-    name: str
-    values: np.ndarray
-    ramp: Ramp
-    role: Role
+    @property
+    def ramp(self) -> Ramp:
+        return ramp_for(self.role, self.values, self.values.shape[1])
 
 
-def product_cell(left: np.ndarray, right: np.ndarray, width: int, height: int, largest: int = 54) -> int | None:
+def product_cell(left: np.ndarray, right: np.ndarray, width: int, height: int) -> int | None:
     """Return the screen pixels of a cell at which the product fits, or None where cells would be too small to see.
 
     The factors are (n_rows, n_inner) and (n_inner, n_columns); width and height are the screen pixels there are.
     """
     across = left.shape[1] + right.shape[1] + GAP
     down = right.shape[0] + left.shape[0] + GAP
-    cell = int(min((width - LABEL_ROOM) / across, (height - 70) / down, largest))
+    cell = int(min((width - LABEL_ROOM) / across, (height - 70) / down, LARGEST_CELL))
     return cell if cell >= SMALLEST_CELL else None
 
 
@@ -57,7 +56,6 @@ def product_chart(
     column: int,
     select: str | None = None,
     title: str = "",
-    font_size: int = 11,
 ) -> ChartTemplate:
     """Draw left times right = result in Falk's scheme: every result cell lies where its row and its column cross.
 
@@ -74,20 +72,21 @@ def product_chart(
             f"{(n_rows, n_columns)}, got {result.values.shape}"
         )
     start, top = n_inner + GAP, inner + GAP
-    left_cells, right_cells, results = _cells(left, 0, top), _cells(right, start, 0), _cells(result, start, top)
-    factors = _joined(left_cells, right_cells)
+    results, factors = _cells(result, start, top), _joined(_cells(left, 0, top), _cells(right, start, 0))
     across, down = start + n_columns, top + n_rows
     space = corners(across, down)
     layers = [_painted(factors, space, None), _painted(results, space, select)]
-    if cell >= NUMBERS_FROM * font_size / 11:
-        layers.append(_numbers(_joined(factors, results), space, font_size))
+    if cell >= NUMBERS_FROM:
+        layers.append(_numbers(_joined(factors, results), space))
     at_x, at_y = start + column, top + row
     lit = rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
     lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK]
     layers += haloed(lit, space, (5.0, 2.5), alt.Stroke("colour:N", scale=None))
-    layers += _labels(row_labels, column_labels, start, top, across, cell, space, min(font_size, 14))
-    if inner:
-        layers += _names(left, right, inner, n_inner, start, top, space)
+    layers += _labels(row_labels, column_labels, start, top, across, cell, space)
+    if inner:  # the names stand in the free corner at the top left
+        style: dict[str, Any] = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
+        layers.append(word(left.name, inner, top, space, dy=-4, dx=-2, color=ROLE_COLOURS[left.role], **style))
+        layers.append(word(right.name, start, inner, space, dx=-6, color=ROLE_COLOURS[right.role], **style))
     layers.append(colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
     return fixed(layers, round(across * cell), round(down * cell))
 
@@ -114,11 +113,11 @@ def _painted(frame: Columns, space: dict[str, Any], select: str | None) -> Chart
     return clickable(mark("rect", shown, space, *told, color=FILL, description=said, **look), select, "row", "col")
 
 
-def _numbers(frame: Columns, space: dict[str, Any], font_size: int) -> ChartTemplate:
+def _numbers(frame: Columns, space: dict[str, Any]) -> ChartTemplate:
     there = ~np.isnan(frame["value"])
     middle = {"left": frame["left"][there] + 0.5, "top": frame["top"][there] + 0.5, "ink": frame["ink"][there]}
     middle["text"] = [short(value) for value in frame["value"][there]]
-    return texts(middle, space, fontSize=font_size, color=INK)
+    return texts(middle, space, fontSize=FONT_SIZE, color=INK)
 
 
 def short(value: float) -> str:
@@ -130,12 +129,12 @@ def short(value: float) -> str:
     return f"−{text}" if value < 0 and text != "0" else text
 
 
-def _labels(row_labels, column_labels, start, top, across, cell, space, font_size):
+def _labels(row_labels, column_labels, start, top, across, cell, space):
     every = max(1, round(14 / cell))
     names = [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)]
     rows = rectangles(across, top + np.arange(len(row_labels)) + 0.5, text=names)
     cols = rectangles(start + np.arange(len(column_labels)) + 0.5, 0.0, text=_fitting(column_labels, cell))
-    style = {"fontSize": font_size, "color": WORDS}
+    style = {"fontSize": FONT_SIZE, "color": WORDS}
     return [texts(rows, space, align="left", dx=6, **style), texts(cols, space, baseline="bottom", dy=-4, **style)]
 
 
@@ -144,14 +143,5 @@ def _fitting(labels: Sequence[str], cell: int) -> list[str]:
     if max(map(len, labels)) <= room:
         return list(labels)
     if cell < 30:
-        return ["" for _ in labels]
+        return [""] * len(labels)
     return [label if len(label) <= room else label[: max(room - 1, 1)] + "…" for label in labels]
-
-
-def _names(left, right, inner, n_inner, start, top, space):
-    """Write what the factors are into the free corner at the top left: left, times, right."""
-    style: dict = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
-    return [
-        word(left.name, n_inner, top, space, dy=-4, dx=-2, color=ROLE_COLOURS[left.role], **style),
-        word(right.name, start, inner, space, dx=-6, color=ROLE_COLOURS[right.role], **style),
-    ]

@@ -16,10 +16,18 @@ import numpy as np
 from attention_core.arrays import FileError
 from attention_core.arrays import read_npz as read_arrays
 from attention_core.attention.harmless import as_cell, from_cell, visible
-from attention_core.attention.scores import parameter_names
 from attention_core.bounds import TABLE_BYTES, TABLE_UNPACKED_BYTES
 from attention_core.files import read_json
-from attention_core.topics.vectors.problem import LARGEST, MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
+from attention_core.topics.vectors.problem import (
+    LARGEST,
+    MAX_COLUMNS,
+    MAX_ROWS,
+    Fault,
+    Mode,
+    Problem,
+    Settings,
+    table_names,
+)
 
 MAX_LABEL = 40
 """Characters of a row's label."""
@@ -101,10 +109,15 @@ def read_csv(data: str | bytes) -> ReadTable:
     """
     if len(data) > TABLE_BYTES.most:
         raise TableError(f"The text has {len(data):,} bytes; at most {TABLE_BYTES} are read. Paste a smaller part.")
-    rows, n_more = _split(_decoded(data))
+    try:
+        rows, n_more = _split(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
+    except UnicodeDecodeError:
+        raise TableError("The file is not a text in UTF-8. Save it as CSV (UTF-8), or upload an .npz.") from None
+    except csv.Error as error:
+        raise TableError(f"The text is not CSV: {error}.") from None
     if not rows:
         raise TableError("There are no rows of numbers in it.")
-    if len(rows) > 1 and not _has_number(rows[0]):
+    if len(rows) > 1 and not any(map(_is_numeric, rows[0])):
         rows = rows[1:]
     labels: tuple[str, ...] = ()
     if len(rows[0]) > 1 and all(row and not _is_numeric(row[0]) for row in rows):
@@ -115,31 +128,18 @@ def read_csv(data: str | bytes) -> ReadTable:
             raise TableError(
                 f"Row {place + 1} has {len(row)} numbers, most others have {usual}: every row needs the same number."
             )
-    notes = _bounds_notes(len(rows) + n_more, usual)
     kept = [row[:MAX_COLUMNS] for row in rows[:MAX_ROWS]]
     values, faults = parse_cells("The table", kept)
     if values is None:
         raise TableError(faults[0].message)
-    otherwise = read_otherwise(kept)
-    return ReadTable(values, labels[:MAX_ROWS], (*notes, otherwise) if otherwise else notes)
+    notes = (*_bounds_notes(len(rows) + n_more, usual), read_otherwise(kept))
+    return ReadTable(values, labels[:MAX_ROWS], tuple(filter(None, notes)))
 
 
-def _bounds_notes(n_rows: int, n_columns: int) -> tuple[str, ...]:
-    notes = []
-    if n_rows > MAX_ROWS:
-        notes.append(f"{n_rows:,} rows came; the first {MAX_ROWS} were kept, because every pair of rows is drawn.")
-    if n_columns > MAX_COLUMNS:
-        notes.append(f"{n_columns:,} columns came; the first {MAX_COLUMNS} were kept.")
-    return tuple(notes)
-
-
-def _decoded(data: str | bytes) -> str:
-    if isinstance(data, str):
-        return data
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise TableError("The file is not a text in UTF-8. Save it as CSV (UTF-8), or upload an .npz.") from None
+def _bounds_notes(n_rows: int, n_columns: int) -> list[str]:
+    why = ", because every pair of rows is drawn"
+    counted = (n_rows, "rows", MAX_ROWS, why), (n_columns, "columns", MAX_COLUMNS, "")
+    return [f"{n:,} {what} came; the first {most} were kept{why}." for n, what, most, why in counted if n > most]
 
 
 def _split(text: str) -> tuple[list[list[str]], int]:
@@ -149,16 +149,13 @@ def _split(text: str) -> tuple[list[list[str]], int]:
     n_more = sum(1 for _ in every)
     there = [sign for sign in "\t;," if any(sign in line for line in lines)]
     delimiter = max(there, key=lambda sign: _share_of_numbers(lines, sign), default=None)
-    try:
-        if delimiter is None:
-            return [line.split() for line in lines], n_more
-        rows = list(csv.reader(lines, delimiter=delimiter))
-        for row in rows:
-            for place, cell in enumerate(row):  # in its place: a line may have millions
-                row[place] = cell.strip()
-        return rows, n_more
-    except csv.Error as error:
-        raise TableError(f"The text is not CSV: {error}.") from None
+    if delimiter is None:
+        return [line.split() for line in lines], n_more
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    for row in rows:
+        for place, cell in enumerate(row):  # in its place: a line may have millions
+            row[place] = cell.strip()
+    return rows, n_more
 
 
 def _share_of_numbers(lines: Sequence[str], delimiter: str) -> float:
@@ -175,22 +172,17 @@ def _is_numeric(text: str) -> bool:
     return True
 
 
-def _has_number(row: Sequence[str]) -> bool:
-    return any(_is_numeric(cell) for cell in row)
-
-
 def write_csv(values: np.ndarray, labels: Sequence[str] = ()) -> str:
     """Return a table as CSV with full precision, labels in the first column if there are any."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    for place, row in enumerate(values):
-        writer.writerow([*([as_cell(labels[place])] if labels else []), *(repr(float(value)) for value in row)])
+    buffer, unnamed = io.StringIO(), [[""] if labels else []] * len(values)
+    rows = zip([*([as_cell(label)] for label in labels), *unnamed], values.astype(float).tolist(), strict=False)
+    csv.writer(buffer, lineterminator="\n").writerows([*name, *row] for name, row in rows)
     return buffer.getvalue()
 
 
 def write_npz(problem: Problem) -> bytes:
     """Return a whole problem, settings and labels too, as the bytes of an .npz file that read_npz() opens."""
-    arrays: dict[str, Any] = {name: np.asarray(table) for name, table in problem.tables.items()}
+    arrays: dict[str, Any] = dict(problem.tables)
     arrays |= {f"labels.{name}": np.array(labels, dtype=str) for name, labels in problem.labels.items() if labels}
     arrays["settings"] = np.array(json.dumps({"mode": str(problem.mode), **asdict(problem.settings)}))
     if problem.drawn is not None:
@@ -201,15 +193,9 @@ def write_npz(problem: Problem) -> bytes:
 
 
 def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
-    """Read tables from an .npz file into a problem.
+    """Return the present problem with what an .npz file has in the place of its tables, and notes on what was left out.
 
-    Args:
-        data: the file; arrays named X, Y, Q, K, V, W_Q, W_K, W_V, W_O replace those tables, `mask` the drawn mask. A
-            file from write_npz also brings labels and settings.
-        present: what stays where the file has nothing.
-
-    Returns:
-        the new problem and notes on what was left out.
+    Arrays are named X, Y, Q, K, V, W_Q, W_K, W_V, W_O, and `mask`; a file from write_npz also has labels and settings.
 
     Raises:
         TableError: not an .npz, too large, arrays that are not tables of finite numbers, nothing known in it.
@@ -218,8 +204,7 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
         raise TableError(f"The file has {len(data):,} bytes; at most {TABLE_BYTES} are read.")
     arrays = read_arrays(data, most_bytes=TABLE_UNPACKED_BYTES.most, fault=TableError)
     tables, labels, notes = dict(present.tables), dict(present.labels), []
-    known = {"X", "Y", "Q", "K", "V", "W_Q", "W_K", "W_V", "W_O"}
-    found = {name for name in arrays if name in known or name in parameter_names()}
+    found = arrays.keys() & table_names()
     if not found:
         raise TableError(
             f"The file holds {', '.join(sorted(arrays)) or 'nothing'}; expected arrays named X, W_Q, W_K, W_V, W_O, or "
@@ -237,10 +222,8 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
                 f"{name}, row {row}, column {column} is {table[row - 1, column - 1]}: not a finite number."
             )
         tables[name] = table
-        given = arrays.get(f"labels.{name}")
-        labels[name] = (
-            tuple(visible(str(label))[:MAX_LABEL] for label in given.ravel()[:MAX_ROWS]) if given is not None else ()
-        )
+        given = arrays.get(f"labels.{name}", np.array([])).ravel()[:MAX_ROWS]
+        labels[name] = tuple(visible(str(label))[:MAX_LABEL] for label in given)
     mode, settings = _settings_from(arrays.get("settings"), present, found)
     drawn = present.drawn
     if "mask" in arrays and arrays["mask"].ndim == 2 and arrays["mask"].dtype.kind in "fiub":

@@ -1,0 +1,40 @@
+"""Record the attention of any PyTorch code: `with capture() as p: my_model(x)`, then `p.traces`.
+
+Every call of torch.nn.functional.scaled_dot_product_attention and of nn.MultiheadAttention in the block becomes a
+trace, also where a module imported the function by its name, and so does attention that is written out: a softmax whose
+result meets values in a product of matrices. Calls of other threads are left alone, and the model computes what it
+would compute without: nothing that is recorded can change or stop it.
+
+How that works
+--------------
+**Two places to listen.** torch lets a thread watch the functions that Python calls (a TorchFunctionMode) and, below
+them, the few operations that all of them are made of (a TorchDispatchMode): matmul, @, einsum and bmm are all bmm
+there. `watch.py` listens above. A fused attention comes by with its query, key, value and mask, which are all that a
+trace needs. nn.MultiheadAttention calls its fused attention inside, or, where weights are asked for, is run once more
+without them.
+
+**Attention that is written out** has no name to know it by, so `written_out.py` listens below and follows numbers. It
+knows the operations in the list of `operations.py`: products of matrices, softmaxes, and what is done element by
+element (times, plus, masked_fill, where, tanh, dropout). Of each product it remembers the two factors; of each step
+after it, what was done. When a softmax takes such a tensor, its weights remember the way; when the weights meet a
+tensor in another product, that was attention, and the way back tells queries, keys, scale, cap, bias and mask.
+
+**Numbers are known by where they lie.** Between the steps models view, split, transpose and expand tensors, in more
+ways than could be followed. But a view shares the storage of its tensor, and a number's address there stays the same.
+So what is remembered belongs to a storage, and `provenance.py` computes with sizes and strides which dimension of the
+product is which dimension of the weights: which are queries and keys, which heads, which items of the batch. Only
+the factors are kept, never a matrix of the scores' size.
+
+**A trace is believed only if it is right.** `weighing.py` builds one from the factors, computes its weights and its
+context, and compares both with what the model had (`checking.py`). Where they differ, or where the way back is not
+known, the trace keeps the weights alone, and its note says so. `flex.py` does the same for flex_attention.
+
+**Names and notes.** `recorder.py` knows which modules are running, and so what an attention is called and how many
+heads it has. It never raises: what cannot be kept becomes a note of the recording, as do modules that call themselves
+attention and in which none was seen. `keeper.py` makes the traces: copies of one item of the batch, with masks that
+several calls share kept once.
+"""
+
+from attention_core.attention.capture.watch import capture, watched
+
+__all__ = ["capture", "watched"]

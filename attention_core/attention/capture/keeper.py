@@ -1,0 +1,278 @@
+"""Keeps what one call of an attention was given, as a trace, in memory that does not grow with every pair.
+
+Recorders hand over query, key, value and mask of one call; the first item of the batch is kept, as copies that later
+changes in place cannot reach. A mask or bias that several calls share is kept once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.scores import ScaledDot
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
+
+FORBIDS = -9000.0
+"""A bias of this or less stands for a mask: models write -inf, the smallest number of a type, or -10,000."""
+EVEN = (
+    "To some queries every key is forbidden, by a finite number that drowns their scores: they attend to all keys "
+    "alike, and are shown with a query of 0."
+)
+NO_HEADS = "The call had no dimension for heads: its first one is shown as heads."
+
+
+class Keeper:
+    """Turns what one call was given into a trace, and keeps every shared mask and bias once.
+
+    Attributes:
+        item: of the batch, which to keep; the last one of a batch that is smaller.
+    """
+
+    def __init__(self, item: int = 0) -> None:
+        self.item = item
+        self._seen: dict[tuple[Any, ...], tuple[Tensor, Split]] = {}
+
+    def trace(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        sinks: Tensor | None = None,
+        note: str = "",
+        **more: Any,
+    ) -> AttentionTrace:
+        """Return the trace of the item of the batch; arguments are as in AttentionTrace and Story, but batched.
+
+        The query is (batch, n_heads, n_queries, d_k), and with three dimensions the first one is shown as heads; key
+        and value may have fewer heads. The mask is bool, True = may attend, or float, added to the scores as the bias
+        is. Sinks are (n_heads,) or (batch, n_heads, n_queries, 1). More is as for keep.
+        """
+        both = [self.shared(item_of(part, 3, self.item), split_mask) for part in (mask, bias) if part is not None]
+        return self.keep(
+            *(item_of(given, 3, self.item) for given in (query, key, value)),
+            masks=both,
+            sinks=None if sinks is None else _sinks_of(sinks, self.item),
+            notes=[note, self._batch_note(query)],
+            **more,
+        )
+
+    def keep(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        *,
+        masks: Sequence[Split] = (),
+        scale: float | None = None,
+        softcap: float | None = None,
+        sinks: Tensor | None = None,
+        is_causal: bool = False,
+        dropout: float = 0.0,
+        normaliser: Tensor | None = None,
+        name: str = "",
+        mechanism: str = "scaled dot product attention",
+        notes: Sequence[str] = (),
+    ) -> AttentionTrace:
+        """Return the trace of one item, (n_heads, n, d) each; key and value may have fewer heads.
+
+        Without a scale dot products are divided by sqrt(d_k). Other arguments are as in AttentionTrace and Story.
+        """
+        query, key, value = (own_copy(given) for given in (query, key, value))
+        n_heads = max(query.shape[0], key.shape[0])
+        if query.shape[0] < n_heads:
+            query = query.expand(n_heads, -1, -1)
+        if key.shape[0] != value.shape[0]:  # one of them is broadcast over heads
+            shared = max(key.shape[0], value.shape[0])
+            key, value = (own.expand(shared, -1, -1) for own in (key, value))
+        known = [*notes, *_not_finite({"query": query, "key": key, "value": value})]
+        allowed, added, even = _together(masks)
+        if even is not None:
+            query = query.masked_fill(even, 0)
+            known.append(EVEN)
+        return AttentionTrace(
+            query=query,
+            key=key,
+            value=value,
+            score=ScaledDot(scale, None if softcap is None else float(softcap)),
+            mask=allowed,
+            is_causal=is_causal,
+            bias=added,
+            sinks=None if sinks is None else own_copy(sinks).float(),
+            dropout=dropout,
+            normaliser=normaliser,
+            story=Story(
+                mechanism=mechanism,
+                query_axis=Axis.numbered("queries", query.shape[1]),
+                key_axis=Axis.numbered("keys", key.shape[1]),
+                shows_vectors=True,
+                name=name,
+                note=" ".join(filter(None, known)),
+            ),
+        )
+
+    def shared(self, mask: Tensor, split: Callable[[Tensor], Split]) -> Split:
+        """Return what split makes of a mask, which is done once for all calls that share its numbers."""
+        version = mask._version if not mask.is_inference() else 0
+        where = (mask.untyped_storage()._cdata, mask.storage_offset(), mask.shape, mask.stride(), version, split)
+        if where not in self._seen:
+            self._seen[where] = (mask, split(mask))  # holding the mask keeps its storage from being given to another
+        return self._seen[where][1]
+
+    def _batch_note(self, query: Tensor) -> str:
+        if query.is_nested or query.ndim > 3:
+            items = query.size(0) if query.is_nested else math.prod(query.shape[:-3])
+            return item_note(self.item, items)
+        return NO_HEADS if query.ndim == 3 else ""
+
+
+class Split(NamedTuple):
+    """What a mask or bias does, each part broadcastable to (n_heads, n_queries, n_keys) or None where it is nothing.
+
+    Attributes:
+        allowed: bool, True = may attend.
+        added: float, added to the scores.
+        even: bool (n_heads, n_queries, 1), queries to which every key is forbidden by the same number, which drowns
+            their scores, so that they attend to all keys alike.
+    """
+
+    allowed: Tensor | None
+    added: Tensor | None = None
+    even: Tensor | None = None
+
+
+def item_note(item: int, n_items: int) -> str:
+    """Return which of the batch a trace shows; empty where there is but one."""
+    if n_items == 1:
+        return ""
+    return f"The first of {n_items} items of the batch." if item == 0 else f"Item {item} of {n_items} of the batch."
+
+
+def split_mask(mask: Tensor) -> Split:
+    """Return what a mask of bools, or of numbers to be added, does."""
+    return Split(own_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
+
+
+def split_bias(bias: Tensor) -> Split:
+    """Return what a float mask forbids and what it adds elsewhere.
+
+    A row of nothing but numbers that forbid leaves its query free: only their differences count.
+    """
+    bias = own_copy(bias)
+    top = bias.amax(-1, keepdim=True)
+    low = (top <= FORBIDS) & (top > -math.inf)
+    even = None
+    if low.any():
+        bias = torch.where(low, bias - top, bias)
+        even = low & (top.abs().double() * torch.finfo(torch.float32).eps > 1)
+        even = even if even.any() else None
+    allowed = bias > FORBIDS
+    rest = torch.where(allowed, bias, 0)
+    return Split(None if allowed.all() else allowed, rest if rest.any() else None, even)
+
+
+def split_hidden(hidden: Tensor) -> Split:
+    """Return what it does to write a number far below all others where hidden, a bool mask, is True."""
+    even = hidden.all(-1, keepdim=True)
+    if not even.any():
+        return Split(~hidden)
+    return Split(~hidden | even, None, even)
+
+
+def split_barred(hidden: Tensor) -> Split:
+    """Return what it does to write minus infinity where hidden, a bool mask, is True."""
+    return Split(~hidden)
+
+
+def _together(masks: Sequence[Split]) -> Split:
+    allowed = added = even = None
+    for mask in masks:
+        if mask.allowed is not None:
+            allowed = mask.allowed if allowed is None else allowed & mask.allowed
+        if mask.added is not None:
+            added = mask.added if added is None else added + mask.added
+        if mask.even is not None:
+            even = mask.even if even is None else even | mask.even
+    if even is not None and added is not None:
+        added = added.masked_fill(even, 0)
+    return Split(allowed, added, even)
+
+
+def item_of(tensor: Tensor, n_dimensions: int, item: int = 0) -> Tensor:
+    """Return an item of the first dimension, the first of others beyond the last n; few dimensions are filled up."""
+    if tensor.is_nested:
+        parts = tensor.unbind()
+        return parts[min(item, len(parts) - 1)]
+    while tensor.ndim > n_dimensions:
+        tensor, item = tensor[min(item, len(tensor) - 1)], 0
+    return tensor if tensor.ndim == n_dimensions else tensor[(None,) * (n_dimensions - tensor.ndim)]
+
+
+def own_copy(tensor: Tensor) -> Tensor:
+    """Return a copy that nobody else can change; dimensions that were only expanded stay so and cost nothing."""
+    small = tensor.detach()
+    for dimension, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
+        if stride == 0 and size > 1:
+            small = small.narrow(dimension, 0, 1)
+    return small.clone(memory_format=torch.contiguous_format).expand(tensor.shape)
+
+
+def from_weights(
+    weights: Tensor, *, name: str, note: str, mechanism: str, value: Tensor | None = None
+) -> AttentionTrace:
+    """Return a trace of which only the weights are known, and perhaps values: what is not has no columns.
+
+    Its scores are the logarithms of the weights (n_heads, n_queries, n_keys), which a softmax turns into them again.
+    """
+    weights = own_copy(weights).float()
+    n_heads, n_queries, n_keys = weights.shape
+    mask = weights > 0
+    empty = weights.new_zeros(n_heads, max(n_queries, n_keys), 0)
+    return AttentionTrace(
+        query=empty[:, :n_queries],
+        key=empty[:, :n_keys],
+        value=empty[:, :n_keys] if value is None else own_copy(value).expand(n_heads, -1, -1),
+        score=ScaledDot(1.0),
+        mask=None if mask.all() else mask,
+        bias=torch.where(mask, weights, 1).log(),
+        normaliser=torch.where(mask.any(-1), 0.0, -math.inf).to(weights.device),
+        story=Story(
+            mechanism=mechanism,
+            query_axis=Axis.numbered("queries", n_queries),
+            key_axis=Axis.numbered("keys", n_keys),
+            name=name,
+            note=note,
+        ),
+    )
+
+
+def all_finite(tensor: Tensor) -> bool:
+    """Return whether no number is NaN or infinite."""
+    return bool(tensor.sum().isfinite() or tensor.isfinite().all())  # the sum alone tells in nearly every case
+
+
+def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
+    """Return where a tensor (n_heads, n, d) holds what is no finite number."""
+    notes = []
+    for name, tensor in tensors.items():
+        if not all_finite(tensor):
+            bad = (~tensor.isfinite()).nonzero()
+            head, position, column = bad[0].tolist()
+            what = "NaN" if tensor[head, position, column].isnan() else "infinity"
+            notes.append(
+                f"The {name} holds {what}: {len(bad)} numbers are not finite, the first in head {head} at position "
+                f"{position}."
+            )
+    return notes
+
+
+def _sinks_of(sinks: Tensor, item: int) -> Tensor:
+    """Return (n_heads, n_queries or 1) from (n_heads,) or (batch, n_heads, n_queries, 1)."""
+    return sinks[:, None] if sinks.ndim == 1 else item_of(sinks, 3, item)[..., 0]

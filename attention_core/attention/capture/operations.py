@@ -1,0 +1,119 @@
+"""What torch's operations do element by element, in the words of provenance.Step."""
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+aten = torch.ops.aten
+PRODUCTS = {aten.bmm.default: 0, aten.mm.default: 0, aten.baddbmm.default: 1, aten.addmm.default: 1}
+"""Products of matrices, and at which argument their factors begin."""
+SOFTMAXES = {aten._softmax.default, aten._safe_softmax.default}
+FUSED = {
+    aten._scaled_dot_product_flash_attention_for_cpu.default,
+    aten._scaled_dot_product_flash_attention.default,
+    aten._scaled_dot_product_efficient_attention.default,
+    aten._scaled_dot_product_cudnn_attention.default,
+}
+"""Kernels of fused attention, as scripts and transforms call them."""
+OF_FUSED = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
+"""Those of their arguments that say what is computed."""
+
+
+class Taken(NamedTuple):
+    """A step: kind, operand and more as in provenance.Step; "bounded" is the same or changed."""
+
+    kind: str
+    operand: Any = None
+    more: Any = None
+
+
+def _times(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
+    return Taken("times", args[1 - place], False)
+
+
+def _divided(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
+    return Taken("times", args[1], True) if place == 0 else Taken("changed")
+
+
+def _plus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
+    alpha = kwargs.get("alpha", args[2] if len(args) > 2 else 1)
+    return Taken("plus", args[1 - place], alpha) if place == 0 or alpha == 1 else Taken("changed")
+
+
+def _minus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
+    taken = _plus(0, args, kwargs)
+    return taken._replace(more=-taken.more) if place == 0 else Taken("changed")
+
+
+def _fill(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
+    return Taken("fill", args[1], float(args[2])) if place == 0 else Taken("changed")
+
+
+def _where(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
+    number = _number(args[3 - place]) if place else None
+    return Taken("changed") if number is None else Taken("fill", args[0] if place == 2 else ~args[0], number)
+
+
+STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], Taken]] = {
+    **dict.fromkeys((aten.mul.Tensor, aten.mul.Scalar, aten.mul_.Tensor, aten.mul_.Scalar), _times),
+    **dict.fromkeys((aten.div.Tensor, aten.div.Scalar, aten.div_.Tensor, aten.div_.Scalar), _divided),
+    **dict.fromkeys((aten.add.Tensor, aten.add.Scalar, aten.add_.Tensor, aten.add_.Scalar), _plus),
+    **dict.fromkeys((aten.sub.Tensor, aten.sub.Scalar, aten.sub_.Tensor, aten.sub_.Scalar), _minus),
+    **dict.fromkeys((aten.masked_fill.Scalar, aten.masked_fill_.Scalar), _fill),
+    **dict.fromkeys((aten.masked_fill.Tensor, aten.masked_fill_.Tensor), _fill),
+    **dict.fromkeys((aten.where.self, aten.where.ScalarOther, aten.where.ScalarSelf), _where),
+    **dict.fromkeys((aten.tanh.default, aten.tanh_.default), lambda *_: Taken("tanh")),
+    **dict.fromkeys((aten.clone.default, aten._to_copy.default), lambda *_: Taken("same")),
+    aten.native_dropout.default: lambda place, args, kwargs: Taken("dropout", None, args[1]),
+    **dict.fromkeys((aten.nan_to_num.default, aten.clamp.default, aten.clamp_min.default), lambda *_: Taken("bounded")),
+    aten.relu.default: lambda *_: Taken("changed"),
+}
+"""What is done element by element: (which argument is followed, arguments, named arguments) -> the step."""
+
+
+def is_plain(tensor: Any) -> bool:
+    """Return whether this is a tensor of numbers that lie where its strides say."""
+    if type(tensor) not in (Tensor, nn.Parameter) or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return False
+    return tensor.layout == torch.strided and tensor.device.type != "meta"
+
+
+@cache
+def is_view(func: Any) -> bool:
+    """Return whether an operation only looks at the numbers of a tensor in another way."""
+    return bool(getattr(func, "is_view", False)) or func in (aten._unsafe_view.default, aten.detach.default)
+
+
+@cache
+def is_composite(func: Any) -> bool:
+    """Return whether an operation is made of others everywhere, which in inference mode are not seen by themselves."""
+    if not hasattr(func, "decompose"):
+        return False
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
+
+
+def with_numbers_as_tensors(func: Any, args: Sequence[Any]) -> list[Any] | None:
+    """Return arguments with tensors where a script handed over their numbers instead; None where it did not."""
+    types = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+    if not hasattr(func, "_schema"):
+        return None
+    wanted = [isinstance(one.type, torch.TensorType) for one in func._schema.arguments]
+    given = [
+        torch.tensor(one, dtype=types[type(one)]) if of_tensor and type(one) in types else one
+        for one, of_tensor in zip(args, wanted, strict=False)
+    ]
+    return None if all(map(operator.is_, given, args)) else given
+
+
+def _number(operand: Any) -> float | None:
+    if not isinstance(operand, Tensor):
+        return float(operand)
+    if operand.numel() == 0:
+        return None
+    first = operand[(0,) * operand.ndim]
+    repeats = not any(n > 1 and step for n, step in zip(operand.shape, operand.stride(), strict=True))
+    return float(first) if repeats or bool((operand == first).all()) else None

@@ -1,0 +1,274 @@
+"""What a capture writes into: traces and notes, named after the modules that are running; it never raises."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.attention.bias import CausalBias, CausalVariant
+from torch.utils._python_dispatch import _disable_current_modes
+
+from attention_core.attention.capture.keeper import Keeper
+from attention_core.attention.recording import Recording
+from attention_core.attention.trace import AttentionTrace
+
+N_HEADS = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads", "n_head", "heads", "nhead", "h")
+"""What modules call their number of heads."""
+HELPERS = ("output", "projection", "norm", "dropout", "mask", "embeddings", "intermediate")
+"""Ends of the names of modules that belong to an attention and are none."""
+MOST_LISTED = 12
+
+
+def is_attention(module: nn.Module) -> bool:
+    """Return whether a module calls itself attention, and not a part of one."""
+    name = type(module).__name__.lower()
+    return ("attention" in name or "attn" in name) and not name.endswith(HELPERS)
+
+
+def name_of(model: nn.Module) -> str:
+    """Return the hub id or folder that a transformers model was loaded from; empty for any other."""
+    name = getattr(getattr(model, "config", None), "name_or_path", "")
+    return name if isinstance(name, str) else ""
+
+
+@dataclass
+class _Entered:
+    """A module that the thread is in."""
+
+    module: nn.Module  # the module
+    n_items: int  # the first dimension of the tensor that it was given, if that has three or more; else 0
+    n_before: int  # how many attentions had been met when it was entered
+    by_itself: bool = False  # whether one was met that belongs to no attention module inside it
+
+
+class Inside:
+    """The modules whose forward the thread is in, outermost first, and where the innermost is.
+
+    Attributes:
+        unseen: place -> class of attentions that ran without one being met inside.
+    """
+
+    def __init__(self) -> None:
+        self.unseen: dict[str, str] = {}
+        self._n_met = 0
+        self._stack: list[_Entered] = []
+        self._root: nn.Module | None = None
+        self._places: dict[nn.Module, str] = {}
+
+    @property
+    def modules(self) -> tuple[nn.Module, ...]:
+        return tuple(entered.module for entered in self._stack)
+
+    @property
+    def place(self) -> str:
+        """The dotted name of the innermost module that the outermost has; empty where there is none."""
+        return self._place(len(self._stack))
+
+    def _place(self, depth: int) -> str:
+        if self._stack and self._stack[0].module is not self._root:
+            self._root = self._stack[0].module
+            self._places = {module: _uncompiled(name) for name, module in self._root.named_modules()}
+        modules = (entered.module for entered in reversed(self._stack[:depth]))
+        return next((self._places[module] for module in modules if module in self._places), "")
+
+    @property
+    def n_heads(self) -> int:
+        """How many heads the innermost module that says so has; 0 where none does."""
+        for entered in reversed(self._stack):
+            for name in N_HEADS:
+                if type(n := getattr(entered.module, name, None)) is int:
+                    return n
+        return 0
+
+    @property
+    def n_items(self) -> int:
+        """How many items the innermost module with a tensor of three dimensions was given; 0 where none was."""
+        return next((entered.n_items for entered in reversed(self._stack) if entered.n_items), 0)
+
+    def met(self) -> None:
+        self._n_met += 1
+        for entered in reversed(self._stack):
+            if is_attention(entered.module):
+                entered.by_itself = True
+                return
+
+    def enter(self, module: nn.Module, given: Any = None) -> None:
+        n_items = len(given) if isinstance(given, Tensor) and given.ndim > 2 else 0
+        self._stack.append(_Entered(module, n_items, self._n_met))
+
+    def leave(self, module: nn.Module) -> None:
+        if any(entered.module is module for entered in self._stack):
+            while self._stack[-1].module is not module:
+                self._stack.pop()
+            if is_attention(module):
+                self._look_back(self._stack[-1])
+            self._stack.pop()
+
+    def _look_back(self, entered: _Entered) -> None:
+        """Note an attention in which none was met, unless that can be said of one inside it."""
+        place, name = self._place(len(self._stack)), type(entered.module).__name__
+        inner = [other for other in self.unseen if other.startswith(f"{place}.")]
+        if entered.by_itself:  # what is inside helps it
+            for other in (place, *inner):
+                self.unseen.pop(other, None)
+        elif entered.n_before == self._n_met and not inner:
+            self.unseen[place] = name
+
+
+_CALL = nn.Module.__call__
+
+
+class _Here(threading.local):
+    insides: tuple[Inside, ...] = ()
+
+
+_here = _Here()
+
+
+def called(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    """Call a module and keep track of it; stands in for nn.Module.__call__, since compilers refuse global hooks."""
+    if torch.compiler.is_dynamo_compiling() or on_the_way_back() or not (insides := _here.insides):
+        return _CALL(module, *args, **kwargs)
+    for inside in insides:
+        inside.enter(module, *args[:1])
+    try:
+        return _CALL(module, *args, **kwargs)
+    finally:
+        for inside in insides:
+            inside.leave(module)
+
+
+def on_the_way_back() -> bool:
+    """Return whether gradients are being computed, where modules that were checkpointed run once more."""
+    return torch._C._current_graph_task_id() >= 0
+
+
+@contextmanager
+def modules_entered() -> Iterator[Inside]:
+    """Keep track of the modules that this thread goes through inside the block, while `called` stands in."""
+    inside = Inside()
+    _here.insides += (inside,)
+    try:
+        yield inside
+    finally:
+        _here.insides = tuple(other for other in _here.insides if other is not inside)
+
+
+class Recorder:
+    """Makes traces under the name of the module that is running, and notes what cannot be kept.
+
+    Attributes:
+        recording: what is written into.
+        inside: the modules that are running.
+        keeper: makes the traces.
+    """
+
+    def __init__(self, recording: Recording, inside: Inside, item: int) -> None:
+        self.recording, self.inside, self.keeper = recording, inside, Keeper(item)
+        self._n_calls: dict[str, int] = {}
+        self._faults: dict[str, None] = {}
+
+    @contextmanager
+    def unwatched(self, what: str = "") -> Iterator[None]:
+        """Do what is for the record alone: no mode and no gradient sees it, and a fault becomes a note."""
+        modes = _disable_current_modes() if torch._C._len_torch_dispatch_stack() else nullcontext()
+        try:
+            with modes, torch.no_grad(), torch._C.DisableTorchFunction():
+                yield
+        except Exception as error:  # whatever is wrong with a record is no fault of the model
+            reason = (str(error).strip().splitlines() or [""])[0][:200]
+            self.note(f"{what or self.inside.place or 'attention'}: not kept, {type(error).__name__}: {reason}")
+
+    def add(self, make: Callable[[], AttentionTrace], tensor: Any) -> None:
+        """Record what make returns, of a call with this tensor; a fault becomes a note."""
+        self.inside.met()
+        place = self.inside.place
+        name = place or f"attention.{len(self.recording)}"
+        if missing := _lacks(tensor):
+            self.note(f"{name}: not kept, {missing}.")
+            return
+        with self.unwatched(name), torch.autocast(tensor.device.type, enabled=False):
+            trace = make()
+            self.recording.model = self.recording.model or next(filter(None, map(name_of, self.inside.modules)), "")
+            number = self._n_calls[place] = self._n_calls.get(place, 0) + 1
+            self.recording.traces.append(trace.retold(name=name if number == 1 or not place else f"{place} ({number})"))
+
+    def fused(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        scale: float | None = None,
+        enable_gqa: bool = False,
+        *,
+        mechanism: str = "scaled dot product attention",
+    ) -> None:
+        short = None if _lacks(query) else _autocast_type(query)
+
+        def make() -> AttentionTrace:
+            notes = [f"Dropout of {dropout_p:g} was on; these are the weights before it."] if dropout_p else []
+            given, mask, causal = [query, key, value], attn_mask, is_causal
+            if short is not None:
+                given = [part.to(short) for part in given]
+                notes.append(f"Under autocast the model computed in {str(short).removeprefix('torch.')}.")
+            if isinstance(mask, CausalBias):
+                causal = mask.variant == CausalVariant.UPPER_LEFT
+                n_queries, n_keys = query.shape[-2], key.shape[-2]
+                allowed = query.new_ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries)
+                mask = None if causal else allowed
+            return self.keeper.trace(
+                *given,
+                mask=mask,
+                scale=scale,
+                is_causal=causal,
+                dropout=dropout_p,
+                mechanism=mechanism,
+                note=" ".join(notes),
+            )
+
+        self.add(make, query)
+
+    def note(self, text: str) -> None:
+        self._faults.setdefault(text)
+        self.tell()
+
+    def tell(self, *more: str) -> None:
+        missed = [f"{place} ({name})" if place else name for place, name in self.inside.unseen.items()]
+        unseen = f"Not seen: {_listed(missed)}, which ran without any attention that can be followed." if missed else ""
+        self.recording.note = " ".join(filter(None, [*self._faults, unseen, *more]))
+
+
+def _uncompiled(name: str) -> str:
+    return ".".join(part for part in name.split(".") if part != "_orig_mod")
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
+
+
+def _lacks(tensor: Any) -> str:
+    """Return why nothing can be kept of a tensor; empty if it can."""
+    if type(tensor).__module__.startswith(("torch._subclasses", "torch.fx")):  # as while a model is exported
+        return f"its tensors hold no numbers ({type(tensor).__name__})"
+    if tensor.device.type == "meta":
+        return "its tensors hold no numbers (meta)"
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return "its tensors are those of a transform such as vmap"
+    if tensor.device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        return "a CUDA graph was being captured"
+    return ""
+
+
+def _autocast_type(query: Tensor) -> torch.dtype | None:
+    """Return in what a call computes under autocast, where that is another type than the query's."""
+    if not torch.is_autocast_enabled(query.device.type):
+        return None
+    short = torch.get_autocast_dtype(query.device.type)
+    return short if query.is_floating_point() and query.dtype not in (short, torch.float64) else None

@@ -1,0 +1,204 @@
+"""Heads switched off, positions left out, what each head is worth; words shuffled; what n costs."""
+
+import pytest
+import torch
+
+from attention_core.attention.edits import DropHead, Uniform
+from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.topics.transformer import cost
+from attention_core.topics.transformer.ablation import Edited, Head, habit_words, habits, head_worth, switched_off
+from attention_core.topics.transformer.cost import CostRow, committed, expected_line, fitted_slope, layer_costs
+from attention_core.topics.transformer.shuffling import compare_orders, movable_words, reordered, word_order
+from attention_core.topics.translate.translation import explain_layers, read_source, translation_of
+from attention_core.topics.translate.word_view import piece_probabilities
+from benchmarks.cost import forward_pass, measure
+
+SMALL = TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=32, dropout=0.0)
+SAID = [10, 200, 37, 3]
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(0)
+    return Transformer(SMALL).eval().requires_grad_(False)
+
+
+@pytest.fixture(scope="module")
+def source():
+    return read_source("The red car.")
+
+
+def test_heads_of_a_layer_share_one_intervention():
+    edits = switched_off([Head("cross", 1, 2), Head("encoder", 0, 1), Head("cross", 1, 0)])
+    assert edits == {
+        ("cross", 1): (DropHead(0), DropHead(2)),
+        ("encoder", 0): (DropHead(1),),
+    }
+    assert Head("cross", 1, 2).label == "cross, layer 2, head 3"
+
+
+def test_without_edits_the_model_says_what_it_says(model, source):
+    plain = piece_probabilities(model, source, SAID)
+    assert piece_probabilities(Edited(model), source, SAID) == pytest.approx(plain)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_an_edit_gives_the_probabilities_of_the_model_s_own_forward_pass(model, source, kind):
+    edits = switched_off([Head(kind, 0, 1), Head(kind, 1, 2)])
+    found = piece_probabilities(Edited(model, edits), source, SAID)
+    fed = torch.tensor([[2, *SAID[:-1]]])
+    with torch.inference_mode():
+        logits = model(source.ids[None], fed, interventions=edits).logits[0]
+    expected = logits.softmax(-1)[range(4), SAID].tolist()
+    assert found == pytest.approx(expected, rel=1e-4)
+    assert found != pytest.approx(piece_probabilities(model, source, SAID), rel=1e-3)
+
+
+def test_a_switched_off_head_hands_over_nothing(model, source):
+    edits = switched_off([Head("cross", 1, 2)])
+    trace = explain_layers(model, source, translation_of(SAID), edits)["cross", 1]
+    assert not trace.context(2).any()
+    assert trace.context(1).any()
+    torch.testing.assert_close(trace.weights(2).sum(1), torch.ones(trace.n_queries))
+
+
+def test_without_positions_two_equal_pieces_are_one_and_the_same(model):
+    source, made = read_source("the man saw the man"), translation_of(SAID)
+    for with_positions, same in ((False, True), (True, False)):
+        trace = explain_layers(model, source, made, with_positions=with_positions)["encoder", 0]
+        assert torch.allclose(trace.query[:, 0], trace.query[:, 3], atol=1e-6) == same
+
+
+def test_the_worth_of_a_head_is_the_log_probability_that_its_loss_costs(model, source):
+    made = translation_of(SAID)
+    worth = head_worth(model, source, made)
+    assert {kind: tuple(table.shape) for kind, table in worth.items()} == dict.fromkeys(
+        ("encoder", "decoder", "cross"), (2, 3)
+    )
+    ways = (
+        piece_probabilities(Edited(model, edits), source, SAID) for edits in ({}, switched_off([Head("cross", 0, 1)]))
+    )
+    before, after = (torch.tensor(one).log().sum() for one in ways)
+    assert float(worth["cross"][0, 1]) == pytest.approx(float(before - after), abs=1e-4)
+
+
+@pytest.mark.parametrize("said", [SAID, SAID[:1]])
+def test_heads_switched_off_together_are_worth_what_they_are_one_by_one(model, source, said):
+    def log_probability(edits):
+        return torch.tensor(piece_probabilities(Edited(model, edits), source, said), dtype=torch.double).log().sum()
+
+    for kind, table in head_worth(model, source, translation_of(said)).items():
+        for layer, lost in enumerate(table):
+            alone = torch.stack([log_probability(switched_off([Head(kind, layer, head)])) for head in range(3)])
+            torch.testing.assert_close(lost.double(), log_probability({}) - alone, rtol=0, atol=1e-5)
+            assert lost.abs().min() > 1e-4
+
+
+def test_habits_name_the_place_that_gets_most():
+    before = torch.zeros(5, 5)
+    before[0, 0] = 1
+    before[range(1, 5), range(4)] = 1
+    assert habits(before, of_itself=True)[0] == ("the piece before", 1.0)
+    assert habits(torch.eye(5), of_itself=True)[0] == ("itself", 1.0)
+    last = torch.zeros(3, 4)
+    last[:, 3] = 1
+    assert habits(last, of_itself=False) == [("the last piece", 1.0)]
+
+
+def test_a_head_without_a_habit_is_said_to_spread(model, source):
+    traces = explain_layers(model, source, translation_of(SAID))
+    scattered = traces["encoder", 0].replace((Uniform(),))
+    assert habit_words(scattered, 0) == f"spread over about {len(source.ids):.1f} pieces"
+
+
+def test_one_piece_has_no_neighbours():
+    assert habits(torch.ones(1, 1), of_itself=True)[0].share == 1.0
+
+
+TYPED = read_source("The unbelievable dog bit the man.")
+
+
+def test_without_positions_the_encoder_gives_the_same_vectors_in_the_new_order(model):
+    for seed in range(3):
+        order = word_order(movable_words(TYPED), "shuffled", seed)
+        found = compare_orders(model, TYPED, order, with_positions=False)
+        assert found.largest < 1e-5
+        torch.testing.assert_close(found.shuffled_states, found.states[found.order], atol=1e-5, rtol=0)
+
+
+def test_with_positions_it_does_not(model):
+    found = compare_orders(model, TYPED, word_order(movable_words(TYPED), "reversed"), with_positions=True)
+    assert found.largest > 0.01
+
+
+def test_likeness_is_one_where_a_piece_meets_itself(model):
+    order = word_order(movable_words(TYPED), "shuffled", 1)
+    found = compare_orders(model, TYPED, order, with_positions=False)
+    torch.testing.assert_close(found.likeness[found.order, range(len(found.order))], torch.ones(len(found.order)))
+
+
+def test_words_keep_their_pieces_together_and_the_full_stop_stays_last():
+    other, places = reordered(TYPED, word_order(movable_words(TYPED), "reversed"))
+    assert other.words == ["man", "the", "bit", "dog", "unbelievable", "The", "."]
+    assert "".join(other.labels) == "manthebitdogunbelievablethe.end"
+    assert sorted(places.tolist()) == list(range(len(TYPED.ids)))
+    assert other.ids.tolist() == TYPED.ids[places].tolist()
+    assert other.word_of == sorted(other.word_of)
+
+
+def test_a_shuffle_is_never_the_order_as_typed_unless_there_is_only_one():
+    assert all(word_order(2, "shuffled", seed) == [1, 0] for seed in range(10))
+    assert word_order(1, "shuffled") == [0]
+    assert word_order(0, "reversed") == []
+
+
+def test_what_cannot_be_ordered_is_named():
+    with pytest.raises(ValueError, match="'shuffled' or 'reversed'"):
+        word_order(3, "sorted")
+    with pytest.raises(ValueError, match="permutation of the 6 words"):
+        reordered(TYPED, [0, 0, 1, 2, 3, 4])
+
+
+def test_both_kinds_of_attention_compute_the_same():
+    torch.testing.assert_close(forward_pass("attention", 17)(), forward_pass("fused", 17)())
+    assert forward_pass("recurrent", 17)().shape == (1, 17, cost.D)
+
+
+def test_memory_is_that_of_scores_and_weights_or_of_the_result():
+    whole, fused = measure("attention", 1024, 1).megabytes, measure("fused", 1024, 1).megabytes
+    assert whole == pytest.approx(2 * 4 * 1024**2 / 2**20, rel=0.2)
+    assert 4 * 1024 * cost.D / 2**20 <= fused < whole / 2
+
+
+def test_slopes_are_fitted_and_expected_on_log_axes():
+    rows = [CostRow("attention", n, 3e-4 * n**2, 1e-5 * n**2) for n in (64, 128, 256)]
+    assert fitted_slope(rows, "attention", "milliseconds") == pytest.approx(2)
+    assert expected_line(rows, "attention", "milliseconds")[0] == pytest.approx((64, rows[0].milliseconds))
+    assert fitted_slope(rows[:1], "attention", "megabytes") is None
+    assert expected_line([], "fused", "megabytes") == []
+    with pytest.raises(ValueError, match="milliseconds or megabytes"):
+        cost.expected_slope("fused", "hours")
+    with pytest.raises(ValueError, match="way must be one of"):
+        forward_pass("magic", 3)
+
+
+def test_committed_figures_have_the_expected_slopes():
+    rows = committed().rows
+    assert len(rows) >= 21
+    for way in cost.WAYS:
+        for field in ("milliseconds", "megabytes"):
+            slope = fitted_slope(rows, way, field)
+            # a matrix that outgrows the processor's cache costs more than its number of cells
+            assert slope == pytest.approx(cost.expected_slope(way, field), abs=0.5), (way, field)
+
+
+def test_missing_figures_are_no_figures(monkeypatch, tmp_path):
+    monkeypatch.setattr(cost, "COMMITTED", tmp_path / "none.json")
+    assert committed().rows == []
+
+
+def test_table_counts_multiplications_steps_and_paths():
+    recurrent, attention = layer_costs(10, 192)
+    assert recurrent.work == "n d² = 368,640"
+    assert attention.work == "n² d = 19,200"
+    assert (recurrent.steps, attention.steps, recurrent.path, attention.path) == ("n = 10", "1", "n = 10", "1")

@@ -1,0 +1,190 @@
+"""Translations by word, alignments kept while a translator learned, and any number of states that become one vector."""
+
+import math
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core.data.pieces import END, START, pieces
+from attention_core.data.sentence_presets import LEARNED
+from attention_core.data.tatoeba import words_of
+from attention_core.models import build
+from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.topics.translate.collapse import LONGEST, collapse, cost, grown
+from attention_core.topics.translate.learned import learning_of, sharpness
+from attention_core.topics.translate.translation import (
+    explain,
+    explain_layers,
+    french_prefix,
+    read_source,
+    translation_of,
+)
+from attention_core.topics.translate.word_view import (
+    mean_over_heads,
+    piece_probabilities,
+    sentence_probability,
+    word_view,
+)
+
+SOURCE = read_source("My chihuahua sleeps.")
+FINISHED = translation_of([*french_prefix("Mon chihuahua dort."), END])
+OPEN = translation_of(french_prefix("Mon chihuahua"))
+
+
+@pytest.fixture(scope="module")
+def additive():
+    torch.manual_seed(0)
+    return build("translator-additive").eval().requires_grad_(False)
+
+
+def viewed(model, made, **more):
+    return word_view(explain(model, SOURCE, made), SOURCE, made, piece_probabilities(model, SOURCE, made.ids), **more)
+
+
+def test_rows_and_columns_are_words_and_each_row_sums_to_one(additive):
+    view = viewed(additive, FINISHED)
+    assert view.target == ["Mon", "chihuahua", "dort", ".", "end"]
+    assert view.source == view.keys == ["My", "chihuahua", "sleeps", ".", "end"]
+    assert view.weights.shape == (5, 5)
+    assert_close(view.weights.sum(1), torch.ones(5))
+
+
+def test_pieces_can_be_had_instead(additive):
+    view = viewed(additive, FINISHED, by_piece=True)
+    assert view.target == FINISHED.labels
+    assert view.keys == SOURCE.labels
+    assert view.first_piece == list(range(len(FINISHED.ids)))
+    assert len(view.target) > 5
+
+
+def test_a_word_begins_at_its_first_piece_and_is_found_from_any(additive):
+    words = viewed(additive, FINISHED)
+    start, following = words.first_piece[1], words.first_piece[2]
+    assert following - start == len(words.pieces_of[1]) > 1
+    assert [words.row_of(piece) for piece in range(start, following + 1)] == [1] * (following - start) + [2]
+
+
+def test_the_probability_of_a_word_is_the_product_of_its_pieces(additive):
+    words, pieces = viewed(additive, FINISHED), viewed(additive, FINISHED, by_piece=True)
+    assert math.prod(words.probabilities) == pytest.approx(math.prod(pieces.probabilities))
+    assert words.probabilities[0] == pytest.approx(pieces.probabilities[0])
+
+
+def test_piece_probabilities_are_those_of_the_model(additive):
+    fed = torch.tensor([[START, *FINISHED.ids[:-1]]])
+    expected = additive(SOURCE.ids[None], fed).logits[0].softmax(-1)
+    told = piece_probabilities(additive, SOURCE, FINISHED.ids)
+    assert told == pytest.approx([float(expected[place, one]) for place, one in enumerate(FINISHED.ids)])
+    assert piece_probabilities(additive, SOURCE, []) == []
+
+
+def test_an_open_end_has_a_row_of_its_own_and_no_probability(additive):
+    view = viewed(additive, OPEN)
+    assert view.target == ["Mon", "chihuahua", "?"]
+    assert math.isnan(view.probabilities[-1])
+    nothing = translation_of([])
+    assert viewed(additive, nothing).target == ["?"]
+
+
+def test_without_attention_there_is_a_single_key():
+    model = build("translator-none").eval().requires_grad_(False)
+    view = viewed(model, FINISHED)
+    assert view.is_single
+    assert_close(view.weights, torch.ones(5, 1))
+    assert len(view.source) == 5
+
+
+def test_heads_are_averaged_unless_one_is_asked_for():
+    model = Transformer(TransformerConfig(n_layers=1, n_heads=2, d_model=8, d_ff=8)).eval().requires_grad_(False)
+    trace = explain_layers(model, SOURCE, FINISHED)["cross", 0]
+    assert_close(mean_over_heads(trace), (trace.weights(0) + trace.weights(1)) / 2)
+    probabilities = piece_probabilities(model, SOURCE, FINISHED.ids)
+    second = word_view(trace, SOURCE, FINISHED, probabilities, by_piece=True, head=1)
+    assert_close(second.weights, trace.weights(1))
+
+
+def test_sentence_probability_is_a_product_and_per_word_its_root():
+    assert sentence_probability([0.5, 0.25, 0.5], 2) == pytest.approx((0.0625, 0.25))
+    assert sentence_probability([], 0) == (1.0, 1.0)
+    assert sentence_probability([0.5, 0.0], 2) == (0.0, 0.0)
+
+
+def snapshots(n_moments=3):
+    """Weights from uniform to all on the first piece, as the training command keeps them."""
+    kept = {}
+    for number in range(n_moments):
+        kept[f"{number}.step"] = torch.tensor(100.0 * number)
+        for place, sides in enumerate(words_of(list(LEARNED))):
+            n_source, n_target = (len(pieces().cut(words).ids) + 1 for words in sides)
+            weights = torch.full((n_target, n_source), (1 - number / (n_moments - 1)) / n_source)
+            weights[:, 0] += number / (n_moments - 1)
+            kept[f"{number}.weights.{place}"] = weights.half()
+    return kept
+
+
+def test_every_sentence_goes_from_uniform_to_sharp():
+    learned = learning_of(snapshots())
+    assert len(learned) == len(LEARNED)
+    for one in learned:
+        assert one.source[-1] == one.target[-1] == "end"
+        assert [moment.step for moment in one.moments] == [0, 100, 200]
+        sharp = [moment.sharpness for moment in one.moments]
+        assert sharp == sorted(sharp)
+        assert sharp[-1] == pytest.approx(1)
+        for moment in one.moments:
+            assert moment.weights.shape == (len(one.target), len(one.source))
+            assert_close(moment.weights.sum(1), torch.ones(len(one.target)), atol=2e-3, rtol=0)
+
+
+def test_words_of_the_first_sentence_are_those_that_were_typed():
+    first = learning_of(snapshots())[0]
+    assert first.source == ["the", "red", "car", "is", "in", "front", "of", "the", "house", ".", "end"]
+    assert first.target[:3] == ["la", "voiture", "rouge"]
+
+
+def test_no_snapshots_are_refused():
+    with pytest.raises(ValueError, match="at least one"):
+        learning_of({})
+
+
+def test_sharpness_of_uniform_one_hot_and_single_columns():
+    assert sharpness(torch.full((4, 5), 0.2)) == pytest.approx(0, abs=1e-6)
+    assert sharpness(torch.eye(5)) == 1
+    assert sharpness(torch.ones(3, 1)) == 1
+
+
+TEXT = "The red chihuahua."
+
+
+@pytest.mark.parametrize("n", [1, 4, LONGEST])
+def test_any_number_of_states_becomes_one_vector(additive, n):
+    made = collapse(additive, TEXT, n)
+    assert made.states.shape == (n, 384)
+    assert made.context.shape == (384,)
+    assert_close(made.weights.sum(), torch.tensor(1.0))
+    assert_close(made.context, (made.weights[:, None] * made.states).sum(0))
+
+
+def test_a_short_sentence_begins_again(additive):
+    assert grown(["a", "b"], 5) == ["a", "b", "a", "b", "a"]
+    assert collapse(additive, TEXT, 6).words == ["The", "red", "chihuahua", ".", "The", "red"]
+
+
+def test_bounds_are_told(additive):
+    for n in (0, LONGEST + 1):
+        with pytest.raises(ValueError, match="from 1 to"):
+            collapse(additive, TEXT, n)
+    with pytest.raises(ValueError, match="at least one"):
+        grown([], 3)
+    with pytest.raises(ValueError, match="at least 1"):
+        cost(0, 3, 2)
+
+
+def test_costs_of_three_states_of_five_numbers():
+    price = cost(3, 5, 2)
+    assert price == (5, 15, 20, 40)
+
+
+def test_attention_costs_the_same_for_every_number_and_is_the_models_own_read_out(additive):
+    assert {cost(n, 384, 192).attention_matrix for n in range(1, 41)} == {additive.read_out.weight.numel()}
