@@ -134,7 +134,7 @@ def _labels(row_labels, column_labels, start, top, across, cell, space):
     names = [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)]
     rows = rectangles(across, top + np.arange(len(row_labels)) + 0.5, text=names)
     cols = rectangles(start + np.arange(len(column_labels)) + 0.5, 0.0, text=_fitting(column_labels, cell))
-    style = {"fontSize": FONT_SIZE, "color": WORDS}
+    style: dict[str, Any] = {"fontSize": FONT_SIZE, "color": WORDS}
     return [texts(rows, space, align="left", dx=6, **style), texts(cols, space, baseline="bottom", dy=-4, **style)]
 
 
