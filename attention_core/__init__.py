@@ -12,7 +12,7 @@ the softmax; context is the weighted sum of the values, per head.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from attention_core.attention.attend import Attended, attend, merge_heads, split_heads

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+import attention_core
 from benchmarks.server import free_port
 from benchmarks.session import Session
 from tests import tiny_hub
@@ -93,7 +94,7 @@ def test_the_command_records_a_model_and_the_library_reads_it(installed, root):
     assert read.returncode == 0, read.stderr
     file, version, *_ = read.stdout.split()
     assert not Path(file).is_relative_to(root)
-    assert version == "0.1.0"
+    assert version == attention_core.__version__
     assert read.stdout.endswith("['decoder.0.self', 'decoder.1.self'] The animal was tired.\n")
 
 

@@ -24,7 +24,8 @@ def test_benchmarks_and_tests_start_servers_by_the_command_of_readme(root: Path)
     assert files
     for file in files:
         text = file.read_text()
-        assert file.name in ("server.py", "test_command.py", "test_start.py") or '"run", ' not in text, file
+        starts = re.search(r'streamlit.*"run", ', text)
+        assert not starts or file.name in ("server.py", "test_command.py", "test_start.py"), file
         for call in (one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Call)):
             if getattr(call.func, "id", "") in ("started", "serving"):
                 variables = [one.arg for one in call.keywords if one.arg and one.arg.isupper()]
