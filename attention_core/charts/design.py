@@ -85,14 +85,10 @@ class alt:
 
 
 class ChartTemplate:
-    """A chart or a layer of one.
-
-    Attributes:
-        spec: as Vega-Lite has it, with columns for data.
-    """
+    """A chart or a layer of one."""
 
     def __init__(self, spec: Spec) -> None:
-        self.spec = spec
+        self.spec = spec  # as Vega-Lite has it, with columns for data
 
     def properties(self, **named: Any) -> ChartTemplate:
         return ChartTemplate({**self.spec, **named})
