@@ -10,7 +10,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts.design import ChartTemplate, Data, Spec
-from attention_core.charts.look import Look
 from ui.figures import note_picture
 from ui.pictures import address
 from ui.state import Field, selected
@@ -37,7 +36,7 @@ def draw_chart(
     is drawn in the container that is open unless `on` says in which.
     """
     note_picture(lambda: chart, alt, step)
-    spec, data = chart.drawn(Look())
+    spec, data = chart.drawn()
     settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(
         None,

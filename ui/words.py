@@ -114,10 +114,7 @@ def word_bars(
     note_picture(lambda: bar_table([bar.text for bar in bars], [column]), "The likeliest next words")
     _bars(
         key=f"{name}_choice",
-        data={
-            "words": [{**bar._asdict(), "said": bar.piece == said} for bar in bars],
-            "after": list(after),
-        },
+        data={"words": [{**bar._asdict(), "said": bar.piece == said} for bar in bars], "after": list(after)},
         default={"chosen": None},
         on_chosen_change=on_choose,
     )

@@ -125,18 +125,12 @@ class Scaled(Score):
     """A scoring function times a factor, divided by a temperature and bent towards a cap.
 
     Source of the cap: Gemma Team 2024, "Gemma 2", section 2, logit soft-capping.
-
-    Attributes:
-        base: gives the raw scores.
-        scale: the factor; None = 1 / sqrt(d_k); 0 makes every weight the same.
-        temperature: above 1 evens the weights out, towards 0 the largest score takes all; None = there is none, 1.
-        cap: no score is larger than this, none smaller than its negative; None = as large as they come.
     """
 
-    base: Score
-    scale: float | None = None
-    temperature: float | None = None
-    cap: float | None = None
+    base: Score  # gives the raw scores
+    scale: float | None = None  # the factor; None = 1 / sqrt(d_k); 0 makes every weight the same
+    temperature: float | None = None  # above 1 evens weights out, near 0 the largest score takes all; None = 1, untold
+    cap: float | None = None  # no score is larger than this, none smaller than its negative; None = no limit
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not self.temperature > 0:

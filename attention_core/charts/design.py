@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.charts.look import Look
+from attention_core.charts.look import THEME
 
-PLAIN = Look()
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 TYPES = {"Q": "quantitative", "N": "nominal", "O": "ordinal", "T": "temporal"}
 UNDEFINED = object()  # stands for what is left to Vega-Lite, where None would switch it off
@@ -85,14 +84,10 @@ class alt:
 
 
 class ChartTemplate:
-    """A chart or a layer of one.
-
-    Attributes:
-        spec: as Vega-Lite has it, with columns for data.
-    """
+    """A chart or a layer of one."""
 
     def __init__(self, spec: Spec) -> None:
-        self.spec = spec
+        self.spec = spec  # as Vega-Lite has it, with columns for data
 
     def properties(self, **named: Any) -> ChartTemplate:
         return ChartTemplate({**self.spec, **named})
@@ -113,19 +108,20 @@ class ChartTemplate:
     def _and(self, name: str, *more: Spec) -> ChartTemplate:
         return self.properties(**{name: [*self.spec.get(name, []), *more]})
 
-    def drawn(self, look: Look = PLAIN) -> tuple[Spec, dict[str, Data]]:
-        """Return the Vega-Lite spec in a look, and the data by the names that stand for them in it."""
+    def drawn(self, *, themed: bool = False) -> tuple[Spec, dict[str, Data]]:
+        """Return the Vega-Lite spec, for a file with a theme, and the data by the names that stand for them in it."""
         data: dict[str, Data] = {}
-        spec = {**_written(self.spec, data), "$schema": SCHEMA}
+        config = {"view": {"continuousWidth": 300, "continuousHeight": 300}, **(THEME if themed else {})}
+        spec = {**_written(self.spec, data), "$schema": SCHEMA, "config": config}
         params = []
         for number, layer in enumerate(_layers(spec)):
             if "params" in layer:  # the whole names the layers in which a click counts
                 layer["name"] = f"view_{number}"
                 params += [{**one, "views": [layer["name"]]} for one in layer.pop("params")]
-        return look.dress({**spec, "params": params} if params else spec), data
+        return {**spec, "params": params} if params else spec, data
 
-    def to_dict(self, look: Look = PLAIN) -> Spec:
-        spec, data = self.drawn(look)
+    def to_dict(self, *, themed: bool = False) -> Spec:
+        spec, data = self.drawn(themed=themed)
         return spec | {"datasets": {name: _records(columns) for name, columns in data.items()}}
 
     def to_altair(self) -> Any:

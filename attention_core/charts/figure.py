@@ -5,7 +5,6 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from attention_core.charts.look import Look
 from attention_core.files import written_whole
 
 COLUMN = 85.0
@@ -34,7 +33,7 @@ def figure(chart: Any, form: str, *, title: str = "", width: float | None = None
         raise ValueError(f"a figure is one of {', '.join(FORMATS)}, not {form!r}")
     import vl_convert
 
-    spec = chart.to_dict(Look(themed=True))
+    spec = chart.to_dict(themed=True)
     if title:
         spec["title"] = {"text": _lines(title, spec), "fontSize": 13, "fontWeight": "normal", "offset": 10}
     svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
-from attention_core.attention.rotary import places, plane_waves, turn
+from attention_core.attention.positions import places, plane_waves, turn
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import Prediction
 from attention_core.attention.types import Axis, Story, always
@@ -68,8 +68,8 @@ class PixelAttention(nn.Module):
     """One head of scaled dot-product self-attention.
 
     Values are read from the tokens' position part: a pixel hands over where it is, never how dark it is, so that the
-    drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back by
-    the query's (see attention_core.attention.rotary).
+    drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back
+    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.attention.positions).
     """
 
     def __init__(self, config: PixelConfig) -> None:

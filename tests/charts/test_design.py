@@ -10,7 +10,6 @@ import pytest
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart, overlay, picture, probability_bars, weights_ramp
 from attention_core.charts.design import alt
-from attention_core.charts.look import Look
 from attention_core.charts.marks import mark
 from tests.charts.tools import valid
 
@@ -114,7 +113,7 @@ def test_mistake_in_a_design_is_an_error():
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_file_has_a_theme_and_is_valid(name):
-    plain, file = (CHARTS[name](1).to_dict(look) for look in (Look(), Look(themed=True)))
+    plain, file = (CHARTS[name](1).to_dict(themed=themed) for themed in (False, True))
     assert file["config"]["background"] == "#ffffff"
     assert plain["config"].get("background") is None
     (altair.LayerChart if "layer" in file else altair.Chart).from_dict(file, validate=True)

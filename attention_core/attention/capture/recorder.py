@@ -45,14 +45,10 @@ class _Entered:
 
 
 class Inside:
-    """The modules whose forward the thread is in, outermost first, and where the innermost is.
-
-    Attributes:
-        unseen: place -> class of attentions that ran without one being met inside.
-    """
+    """The modules whose forward the thread is in, outermost first, and where the innermost is."""
 
     def __init__(self) -> None:
-        self.unseen: dict[str, str] = {}
+        self.unseen: dict[str, str] = {}  # place -> class of attentions that ran without one being met inside
         self._n_met = 0
         self._stack: list[_Entered] = []
         self._root: nn.Module | None = None
@@ -158,13 +154,7 @@ def modules_entered() -> Iterator[Inside]:
 
 
 class Recorder:
-    """Makes traces under the name of the module that is running, and notes what cannot be kept.
-
-    Attributes:
-        recording: what is written into.
-        inside: the modules that are running.
-        keeper: makes the traces.
-    """
+    """Makes traces under the name of the module that is running, and notes what cannot be kept."""
 
     def __init__(self, recording: Recording, inside: Inside, item: int) -> None:
         self.recording, self.inside, self.keeper = recording, inside, Keeper(item)

@@ -86,22 +86,16 @@ def planes(numbers: np.ndarray) -> bytes:
 class _Matrix(NamedTuple):
     """A head to be packed.
 
-    Attributes:
-        weights: (n_queries, n_keys).
-        allowed: bool, as large, True = may attend; None = all.
-        has_softmax: see AttentionTrace.
-        left: (n_queries, r), orthonormal columns.
-        strengths: (r,), singular values.
-        right: (n_keys, r), orthonormal columns. The product of the three is the scores, but for what is the same in a
-            whole row; without a softmax the weights.
+    The product of left, strengths and right is the scores, but for what is the same in a whole row; without a softmax
+    the weights.
     """
 
-    weights: np.ndarray
-    allowed: np.ndarray | None
+    weights: np.ndarray  # (n_queries, n_keys)
+    allowed: np.ndarray | None  # bool, as large, True = may attend; None = all
     has_softmax: bool
-    left: np.ndarray
-    strengths: np.ndarray
-    right: np.ndarray
+    left: np.ndarray  # (n_queries, r), orthonormal columns
+    strengths: np.ndarray  # (r,), singular values
+    right: np.ndarray  # (n_keys, r), orthonormal columns
 
     @classmethod
     def of(cls, trace: AttentionTrace, head: int) -> _Matrix:

@@ -34,25 +34,14 @@ NAMED = re.compile(r"L(\d+)H(\d+)")
 
 @dataclass(frozen=True)
 class Opening:
-    """Where a view opens, and what it shows besides the weights.
+    """Where a view opens, and what it shows besides the weights; see Recording.show."""
 
-    Attributes:
-        heads: (number of the trace, head), those that are open at first.
-        query: row that is chosen at first.
-        picture: uint8 (height, width, 3), what a vision model was shown, or None.
-        grid: rows and columns of its patches, the last positions of those axes that are long enough, or the first where
-            they are named so; None = as the axes say.
-        steps: of the first head, to be walked through.
-        most_bytes: of the whole file; all heads but the first open one become as coarse as that needs. None = as large
-            as pack_head makes it.
-    """
-
-    heads: Sequence[tuple[int, int]] = ((0, 0),)
+    heads: Sequence[tuple[int, int]] = ((0, 0),)  # (number of the trace, head), those that are open at first
     query: int | None = None
     picture: np.ndarray | None = None
-    grid: tuple[int, int] | None = None
+    grid: tuple[int, int] | None = None  # of the last positions of long axes, or the first where they are named so
     steps: Sequence[Step] = ()
-    most_bytes: int | None = None
+    most_bytes: int | None = None  # None = as large as pack_head makes it
 
 
 @dataclass(frozen=True, repr=False)
