@@ -35,7 +35,6 @@ def block(page, *places):
 def test_every_preset_is_judged_by_three_models_side_by_side(page):
     for number in range(len(PRESETS)):
         page.button(key=f"matter_example_{number}").click().run()
-        assert not page.exception
         assert not page.error
         body = verdict(page)
         assert body.count('class="track"') == 3
@@ -66,8 +65,7 @@ def test_another_sentence_begins_with_no_word_blocked(page):
 
 
 def test_every_step_can_be_shown_and_guessed(page):
-    page.session_state["matter_step"] = "embedding"
-    page.run()
+    settled(page, matter_step="embedding")
     seen = steps_to_the_end(page)
     assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
     page.toggle(key="matter_step_guess").set_value(True).run()
@@ -77,9 +75,7 @@ def test_every_step_can_be_shown_and_guessed(page):
 def test_neighbours_of_any_picked_word_are_shown(page):
     open_tab(say(page, "A wonderful but slow film."), "similar")
     for place in (1, 3):
-        page.session_state["matter_picked"] = place
-        page.run()
-        assert not page.exception
+        settled(page, matter_picked=place)
         assert ("`wonderful`", "`slow`")[place == 3] in said(page)
     assert 'class="near"' in bodies(page)
 
@@ -160,12 +156,10 @@ def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
 
 def test_guess_is_taken_and_compared(page):
     page.session_state["matter_step"] = "weights"
-    page.session_state["matter_step_guess"] = True
-    page.run()
+    settled(page, matter_step_guess=True)
     assert "you expected" not in said(page)
     page.session_state["matter_step_guessed"] = ("weights", 0, 1)
     page.button(key="matter_step_reveal").click().run()
-    assert not page.exception
     assert "you expected the largest number at" in said(page) + "".join(
         box.value for box in [*page.info, *page.success]
     )

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from attention_core import capture, trace_model
 from attention_core.hub.inputs import text_inputs
 from attention_core.models.own import own_model
-from tests.app.tools import open_tab, opened
+from tests.app.tools import open_tab, opened, settled
 
 PAGE = "pages/model.py"
 
@@ -76,21 +76,17 @@ def test_a_link_to_a_head_that_is_not_there_opens_one_that_is(app, address):
     app.query_params["head"] = address
     app.query_params["token"] = "123456"
     page = app.switch_page(PAGE).run()
-    assert not page.exception
     assert "Encoder self, layer 1, head" in titles(page)
 
 
 def test_inputs_of_one_length_are_compared_head_by_head_and_of_others_told_why_not(app):
     page = opened(app, PAGE, "pair")
-    page.session_state["model_other_shown"] = "How far each head moved"
-    page.run()
+    settled(page, model_other_shown="How far each head moved")
     other = next(area for area in page.text_area if area.key.startswith("model_other"))
     page = other.set_value("The animal didn't cross the street because it was too wide.").run()
-    assert not page.exception
     assert "How far each head moved" in words_of(page)
     other = next(area for area in page.text_area if area.key.startswith("model_other"))
     page = other.set_value("Two words.").run()
-    assert not page.exception
     assert "16 × 16 and 5 × 5 weights cannot be laid over each other" in words_of(page)
 
 
@@ -113,7 +109,6 @@ def opened_with(monkeypatch, start_app, path):
 
 def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(monkeypatch, start_app, recording):
     page = opened_with(monkeypatch, start_app, recording)
-    assert not page.exception
     assert "run.npz: 2 calls of attention, 6 heads" in words_of(page).replace("**", "")
     assert "attention" in titles(page).lower()
     assert page.tabs
@@ -129,7 +124,6 @@ def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(monkey
     page = open_tab(start_app(), "without")
     assert "the model that made it can: `tatoeba-llama`" in words_of(page)
     page.button(key="model_load").click().run()
-    assert not page.exception
     assert page.selectbox(key="model_picked").value == "tatoeba-llama"
     assert page.text_area(key="model_text_decoder").value == text
     assert "The text becomes" in words_of(page)
@@ -138,7 +132,6 @@ def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(monkey
 def test_the_start_page_stays_reachable_after_a_recording_was_opened(monkeypatch, start_app, recording):
     page = opened_with(monkeypatch, start_app, recording)
     page = page.switch_page("pages/start.py").run()
-    assert not page.exception
     assert "run.npz" not in words_of(page)
 
 
@@ -150,7 +143,6 @@ def test_a_file_that_cannot_be_opened_is_told_and_the_page_goes_on(monkeypatch, 
     if content is not None:
         path.write_bytes(content)
     page = opened_with(monkeypatch, start_app, path)
-    assert not page.exception
     assert told in words_of(page)
     assert page.get("file_uploader")
 
@@ -160,7 +152,6 @@ def test_tensors_named_on_the_command_line_open_in_the_atlas(monkeypatch, start_
     generator = np.random.default_rng(0)
     np.savez(path, query=generator.normal(size=(2, 40, 8)), key=generator.normal(size=(2, 40, 8)))
     page = opened_with(monkeypatch, start_app, path)
-    assert not page.exception
     assert next(one for one in page.selectbox if one.label == "Map").value == "tensors"
     assert "40 × 40" in words_of(page) + titles(page)
 
@@ -168,5 +159,4 @@ def test_tensors_named_on_the_command_line_open_in_the_atlas(monkeypatch, start_
 def test_without_the_right_start_arguments_nothing_is_opened(monkeypatch, start_app):
     monkeypatch.setattr(sys, "argv", ["pytest", "run.npz"])
     page = start_app()
-    assert not page.exception
     assert "run.npz" not in words_of(page)

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from attention_core.files import find_file
+from tests.app.tools import settled
 from ui.navigation import PAGES
 from ui.start.answers import drawing_answer, sentence_answer
 from ui.start.moving import FIRST_DIGIT, SENTENCE, TRANSLATOR, first_answers
@@ -16,7 +17,6 @@ PAGE = "pages/start.py"
 
 
 def test_page_opens_and_leads_everywhere(page):
-    assert not page.exception
     links = {link.proto.page for link in page.get("page_link")}
     assert {entry.url_path for entry in PAGES[1:]} <= links
 
@@ -47,7 +47,5 @@ def test_first_translation_is_what_the_network_says():
 
 @pytest.mark.parametrize("digit", [0, 7])
 def test_another_digit_is_computed(page, digit):
-    page.session_state["start_digit"] = digit
-    page.run()
-    assert not page.exception
+    settled(page, start_digit=digit)
     assert any(f"reads **{digit}**" in caption.value for caption in page.caption)

@@ -6,7 +6,7 @@ import streamlit as st
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
-from tests.app.tools import open_tab, opened, said, steps_to_the_end
+from tests.app.tools import open_tab, opened, said, settled, steps_to_the_end
 from ui.translate import first_screen, translations
 
 PAGE, OTHER = "pages/translate.py", "pages/start.py"
@@ -14,7 +14,6 @@ PAGE, OTHER = "pages/translate.py", "pages/start.py"
 
 def write(page, text):
     page.text_area(key="translate_text").set_value(text).run()
-    assert not page.exception
     return page
 
 
@@ -25,13 +24,11 @@ def listed(page) -> str:
 
 def press(page, key):
     page.button(key=key).click().run()
-    assert not page.exception
     return page
 
 
 def all_six(page):
     page.toggle(key="translate_all").set_value(True).run()
-    assert not page.exception
     return page
 
 
@@ -83,8 +80,7 @@ def test_french_that_does_not_belong_to_the_english_is_told_and_kept(page):
 
 
 def test_multiplied_vectors_stand_beside_the_context(page):
-    page.session_state["translate_step"] = "context"
-    page.run()
+    settled(page, translate_step="context")
     assert "Number by number the rows add up" in said(page)
     assert "car 99%" in said(page)
     assert len(page.get("vega_lite_chart")) == 2
@@ -100,8 +96,7 @@ def test_the_unrolled_network_follows_words_and_steps(page):
     page.toggle(key="translate_step_guess").set_value(True).run()
     assert not page.get("vega_lite_chart") or "still hidden" in str([one.proto.body for one in page.get("html")])
     page.toggle(key="translate_step_guess").set_value(False).run()
-    page.session_state["translate_focus"] = "upper"
-    page.run()
+    settled(page, translate_focus="upper")
     assert "Nothing is scored" in said(page)
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()
     assert "no recurrent network to unroll" in said(page)
@@ -114,11 +109,9 @@ def test_likeness_is_told_in_the_numbers_of_the_sentence(page):
     assert "in **9 of 9** words" in said(page)
     page.segmented_control(key="translate_model_lower").set_value("additive").run()
     assert "its score has learned another comparison" in said(page)
-    page.session_state["translate_focus"] = "upper"
-    page.run()
+    settled(page, translate_focus="upper")
     assert "nothing to choose from" in said(page)
     write(page, "Hello")
-    assert not page.exception
 
 
 def test_words_are_stepped_through_to_both_ends(page):
@@ -181,7 +174,6 @@ def test_layers_and_heads_of_the_transformer_can_be_chosen(page):
     page.segmented_control(key="translate_model_lower").set_value("transformer").run()
     page.segmented_control(key="translate_layer").set_value(1).run()
     page.segmented_control(key="translate_head").set_value(2).run()
-    assert not page.exception
     assert "cross-attention of layer 1" in said(open_tab(page, "alignment"))
 
 
@@ -192,8 +184,7 @@ def test_the_words_play_until_they_end(page):
     for _ in range(60):
         if not page.session_state["playing"]:
             break
-        page.session_state["player_tick"] = 0.0  # as after the pause between two words
-        page.run()
+        settled(page, player_tick=0.0)  # as after the pause between two words
     assert page.button(key="translate_word_next").disabled
 
 
@@ -288,7 +279,6 @@ def test_odd_input_is_read_and_kept(page):
         assert listed(page), kind
         assert "<script" not in listed(page)
     page.toggle(key="translate_by_piece").set_value(True).run()  # the endless word as its pieces
-    assert not page.exception
 
 
 def test_unknown_words_are_shown_as_pieces_and_unknown_signs_are_told(page):
@@ -312,11 +302,9 @@ def test_words_that_the_models_do_not_know_are_counted(page):
 def test_learning_and_collapse_follow_their_sliders(page):
     open_tab(page, "length")
     page.slider(key="translate_n").set_value(40).run()
-    assert not page.exception
     assert any("15,360" in one.proto.body for one in page.get("html"))
     open_tab(page, "learned")
     page.select_slider(key="translate_moment").set_value(0).run()
-    assert not page.exception
     assert "Sharpness now: **0%**" in said(page)
 
 
