@@ -31,10 +31,12 @@ def open_tab(page: AppTest, slug: str) -> AppTest:
 
 
 def settled(page: AppTest, **state: object) -> AppTest:
-    """Put values into the session, and run the page again."""
+    """Put values into the session and run the page again, and nothing goes wrong."""
     for key, value in state.items():
         page.session_state[key] = value
-    return page.run()
+    page.run()
+    assert not page.exception
+    return page
 
 
 def said(page: AppTest) -> str:
