@@ -54,13 +54,7 @@ BOMBS = (
 
 @dataclass(frozen=True)
 class Server:
-    """Where visitors go.
-
-    Attributes:
-        address: of all its processes.
-        doors: addresses of single processes, to warm each of them.
-        pids: of all its processes; none if it is not ours.
-    """
+    """Where visitors go: its address, those of its single processes, to warm each, and their ids if it is ours."""
 
     address: str
     doors: tuple[str, ...]
@@ -87,14 +81,9 @@ class Server:
 
 
 class Done(NamedTuple):
-    """An answered action.
+    """An answered action: "open" (with a new session), "go" (from another page) or "act".
 
-    Attributes:
-        page: on which.
-        kind: "open" (with a new session), "go" (from another page) or "act".
-        seconds: to the end of its run.
-        n_bytes: sent to the browser.
-        cpu: seconds that the server's processes worked from the action to the next.
+    Its seconds last to the end of its run, its cpu those that the server's processes worked until the next action.
     """
 
     page: str

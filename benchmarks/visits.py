@@ -19,12 +19,9 @@ Given = Sequence[str] | Callable[[Any, Random], Any]
 
 
 class Action(NamedTuple):
-    """What a visitor does to one widget.
+    """What a visitor does to a widget of a kind, see Drawn.kind, one of those whose keys fit a pattern.
 
-    Attributes:
-        kind: of the widget, see Drawn.kind.
-        key: of the widget, a pattern; one of those that fit is taken.
-        given: texts to choose from, or what makes a value from the widget's message; None = what the widget offers.
+    Given are texts to choose from, or what makes a value from the widget's message; None = what the widget offers.
     """
 
     kind: str

@@ -11,7 +11,10 @@ D = WIDTH // HEADS
 
 
 class Written(nn.Module):
-    """Projects x (B, n, WIDTH); `attend` gets q, k, v (B, HEADS, n, D) and gives the weights and the context."""
+    """Projects x (B, n, WIDTH); `weigh` makes the weights of q, k, v (B, HEADS, n, D).
+
+    Or `attend` makes both the weights and the context.
+    """
 
     def __init__(self):
         super().__init__()
@@ -25,6 +28,10 @@ class Written(nn.Module):
         q, k, v = self.qkv(x).reshape(batch, n, 3, HEADS, D).permute(2, 0, 3, 1, 4)
         self.weights, context = self.attend(q, k, v)
         return self.proj(context.transpose(1, 2).reshape(batch, n, -1))
+
+    def attend(self, q, k, v):
+        weights = self.weigh(q, k, v)
+        return weights, weights @ v
 
 
 class MinGPT(Written):
@@ -74,25 +81,23 @@ class Timm(Written):
 class Swin(Written):
     """A bias for relative positions, and a mask of windows added in another shape."""
 
-    def attend(self, q, k, v):
+    def weigh(self, q, k, v):
         windows, n = q.shape[0], q.shape[2]
         mask = torch.zeros(windows, n, n)
         mask[0, :2, 2:] = -100.0
         attn = (q * D**-0.5) @ k.transpose(-2, -1)
         attn = attn + self.extra[:, :n, :n].unsqueeze(0)
         attn = attn.view(1, windows, HEADS, n, n) + mask.unsqueeze(1).unsqueeze(0)
-        attn = attn.view(-1, HEADS, n, n).softmax(-1)
-        return attn, attn @ v
+        return attn.view(-1, HEADS, n, n).softmax(-1)
 
 
 class SwinCosine(Written):
     """Cosines, with a learned scale per head."""
 
-    def attend(self, q, k, v):
+    def weigh(self, q, k, v):
         attn = F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-2, -1)
         attn = attn * torch.linspace(3, 9, HEADS).view(HEADS, 1, 1)
-        attn = (attn + self.extra[:, : q.shape[2], : q.shape[2]]).softmax(-1)
-        return attn, attn @ v
+        return (attn + self.extra[:, : q.shape[2], : q.shape[2]]).softmax(-1)
 
 
 class XTransformers(Written):
@@ -201,44 +206,40 @@ class KeysFirst(Written):
 class DecomposedPositions(Written):
     """Biases for rows and columns of a grid of 2 x 3, added in a shape of five dimensions."""
 
-    def attend(self, q, k, v):
+    def weigh(self, q, k, v):
         n = q.shape[2]
         attn = (q * D**-0.5) @ k.mT
         down = einsum("bhnd,rd->bhnr", q, self.extra[0, :2, :D])
         right = einsum("bhnd,cd->bhnc", q, self.extra[1, :3, :D])
         attn = attn.view(len(q), HEADS, n, 2, 3) + down[..., :, None] + right[..., None, :]
-        attn = attn.view(len(q), HEADS, n, n).softmax(-1)
-        return attn, attn @ v
+        return attn.view(len(q), HEADS, n, n).softmax(-1)
 
 
 class InPlace(Written):
     """Everything is written over what was there."""
 
-    def attend(self, q, k, v):
+    def weigh(self, q, k, v):
         n = q.shape[2]
         scores = torch.matmul(q, k.mT)
         scores *= D**-0.5
         scores.add_(self.extra[:, :n, :n])
         scores.masked_fill_(torch.ones(n, n, dtype=torch.bool).triu(1), -torch.inf)
-        attn = scores.softmax(-1)
-        return attn, attn @ v
+        return scores.softmax(-1)
 
 
 class Bahdanau(Written):
     """Scores of a small network: no queries and keys."""
 
-    def attend(self, q, k, v):
+    def weigh(self, q, k, v):
         scores = (q.unsqueeze(3) + k.unsqueeze(2)).tanh().sum(-1)
-        attn = scores.softmax(-1)
-        return attn, attn @ v
+        return scores.softmax(-1)
 
 
 class TalkingBefore(Written):
     """Scores are mixed between the heads before the softmax."""
 
-    def attend(self, q, k, v):
-        attn = einsum("b h i j, h g -> b g i j", q @ k.mT, self.extra[0, :HEADS, :HEADS]).softmax(-1)
-        return attn, attn @ v
+    def weigh(self, q, k, v):
+        return einsum("b h i j, h g -> b g i j", q @ k.mT, self.extra[0, :HEADS, :HEADS]).softmax(-1)
 
 
 class TalkingAfter(Written):
@@ -268,19 +269,17 @@ class TalkingByConvolution(Written):
 class Renormalised(Written):
     """Weights are masked after the softmax and divided by their sum."""
 
-    def attend(self, q, k, v):
+    def weigh(self, q, k, v):
         attn = (q @ k.mT).softmax(-1) * (torch.arange(k.shape[2]) < 4)
-        attn = attn / attn.sum(-1, keepdim=True)
-        return attn, attn @ v
+        return attn / attn.sum(-1, keepdim=True)
 
 
 class Sink(Written):
     """A score that belongs to no key takes its share."""
 
-    def attend(self, q, k, v):
+    def weigh(self, q, k, v):
         sinks = self.extra[:, 0, 0].view(1, -1, 1, 1).expand(len(q), -1, q.shape[2], 1)
-        attn = torch.cat([q @ k.mT, sinks], -1).softmax(-1)[..., :-1]
-        return attn, attn @ v
+        return torch.cat([q @ k.mT, sinks], -1).softmax(-1)[..., :-1]
 
 
 class GroupedQueries(Written):
@@ -330,45 +329,40 @@ class ImageBlock(OneHead):
 class Multiplied(Written):
     """Masked by a product with 0 and a number far below, as the first GPT."""
 
-    def attend(self, q, k, v):
+    def weigh(self, q, k, v):
         allowed = torch.ones(q.shape[2], q.shape[2]).tril()
         scores = q @ k.mT / math.sqrt(D)
-        attn = (scores * allowed + -1e4 * (1 - allowed)).softmax(-1)
-        return attn, attn @ v
+        return (scores * allowed + -1e4 * (1 - allowed)).softmax(-1)
 
 
 class WhereFull(Written):
     """torch.where with a whole tensor of -inf."""
 
-    def attend(self, q, k, v):
+    def weigh(self, q, k, v):
         scores = q @ k.mT * D**-0.5
         allowed = torch.ones(q.shape[2], q.shape[2], dtype=torch.bool).tril()
-        attn = torch.where(allowed, scores, torch.full_like(scores, -torch.inf)).softmax(-1)
-        return attn, attn @ v
+        return torch.where(allowed, scores, torch.full_like(scores, -torch.inf)).softmax(-1)
 
 
 class Clamped(Written):
     """Kept within bounds that are not reached."""
 
-    def attend(self, q, k, v):
-        attn = (q @ k.mT * D**-0.5).clamp(-5e4, 5e4).softmax(-1)
-        return attn, attn @ v
+    def weigh(self, q, k, v):
+        return (q @ k.mT * D**-0.5).clamp(-5e4, 5e4).softmax(-1)
 
 
 class ClampedHard(Written):
     """Kept within bounds that are reached."""
 
-    def attend(self, q, k, v):
-        attn = (q @ k.mT * D**-0.5).clamp(-0.1, 0.1).softmax(-1)
-        return attn, attn @ v
+    def weigh(self, q, k, v):
+        return (q @ k.mT * D**-0.5).clamp(-0.1, 0.1).softmax(-1)
 
 
 class MultipliedOnly(Written):
     """Scores of the later positions are 0, and may be looked at."""
 
-    def attend(self, q, k, v):
-        attn = (q @ k.mT * torch.ones(q.shape[2], q.shape[2]).tril()).softmax(-1)
-        return attn, attn @ v
+    def weigh(self, q, k, v):
+        return (q @ k.mT * torch.ones(q.shape[2], q.shape[2]).tril()).softmax(-1)
 
 
 class TalkingByEinsum(Written):

@@ -6,7 +6,7 @@ import streamlit as st
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
-from tests.app.tools import bodies, body_with, given, open_tab, opened, said, steps_to_the_end, there_and_back
+from tests.app.tools import bodies, body_with, given, open_tab, opened, said, settled, steps_to_the_end, there_and_back
 from ui.translate import first_screen, translations
 
 PAGE = "pages/translate.py"
@@ -184,8 +184,7 @@ def test_the_words_play_until_they_end(page):
     for _ in range(60):
         if not page.session_state["playing"]:
             break
-        page.session_state["player_tick"] = 0.0  # as after the pause between two words
-        page.run()
+        settled(page, player_tick=0.0)  # as after the pause between two words
     assert page.button(key="translate_word_next").disabled
 
 

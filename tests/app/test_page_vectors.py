@@ -1,7 +1,5 @@
 """The workbench page without a browser: presets, steps, settings, slips of the keyboard."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -9,17 +7,14 @@ from attention_core.attention.scores import SCORES
 from attention_core.topics.vectors import PRESETS, trace_of
 from attention_core.topics.vectors.presets import PIXELS
 from attention_core.topics.vectors.tables import write_npz
-from tests.app.tools import open_tab, said
+from tests.app.tools import App, open_tab, said
 
 
 @pytest.fixture
 def page(root, monkeypatch):
     """The workbench at a step that draws quickly, reached without drawing the start page first."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Streamlit's own imports
-        from streamlit.testing.v1 import AppTest
     monkeypatch.chdir(root)
-    app = AppTest.from_file(str(root / "app.py"), default_timeout=60).switch_page("pages/vectors.py")
+    app = App(root / "app.py", default_timeout=60).switch_page("pages/vectors.py")
     app.query_params["step"] = "query"
     return app.run()
 
@@ -40,7 +35,6 @@ def retype(page, table, row, column, text):
 
 
 def errors(page):
-    assert not page.exception
     return [error.value for error in page.error]
 
 

@@ -39,10 +39,12 @@ def given(page: AppTest, **state: Any) -> AppTest:
 
 
 def settled(page: AppTest, **state: object) -> AppTest:
-    """Put values into the session, and run the page again."""
+    """Put values into the session and run the page again, and nothing goes wrong."""
     for key, value in state.items():
         page.session_state[key] = value
-    return page.run()
+    page.run()
+    assert not page.exception
+    return page
 
 
 def put(element: Any, value: Any) -> AppTest:

@@ -6,23 +6,19 @@ server's log is read when all tests are done.
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
 
+from benchmarks import browser
 from benchmarks.server import SECONDS_TO_START, command, free_port, started
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
+    *browser.ARGUMENTS,
     "--disable-component-update",
     "--disable-sync",
     "--process-per-site",  # the next visitor's scripts are compiled already
@@ -41,12 +37,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _chromium() -> str:
     """Return the browser's path; without one skip, or fail where the variable ATTENTION_REQUIRE_BROWSER is set."""
-    if CHROMIUM:
-        return CHROMIUM
+    if browser.CHROMIUM:
+        return browser.CHROMIUM
     reason = "no Chromium on the PATH nor in the variable CHROMIUM"
     if os.environ.get("ATTENTION_REQUIRE_BROWSER"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """Run a browser that keeps nothing."""
+    path = _chromium()
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=path, args=ARGUMENTS) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")
@@ -59,26 +63,22 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @contextmanager
 def serving(folder: Path, **environment: str) -> Iterator[str]:
     """Run the app in a process of its own, with these variables besides; its log is read at the end."""
-    browser = _chromium()
+    _chromium()
     port, log = free_port(), folder / "server.log"
     url, environment = f"http://127.0.0.1:{port}", {"ATTENTION_WARM": "0", **environment}
     with log.open("w") as output, started(command("app.py", port), url, output=output, **environment):
-        _visit_once(browser, url)
+        _visit_once(url)
         yield url
     bad = [line for line in log.read_text().splitlines() if BAD_LINE.search(line)]
     assert not bad, f"the server's log must be clean:\n{log.read_text()}"
 
 
-def _visit_once(browser: str, url: str) -> None:
+def _visit_once(url: str) -> None:
     """Be the first visitor: until app.py has run once, Streamlit greets deep links with an error in the console."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        first = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
-        page = first.new_page()
+    with launched() as browser:
+        page = browser.new_page()
         page.goto(url)
         page.get_by_test_id("stHeading").first.wait_for(timeout=1000 * SECONDS_TO_START)
-        first.close()
 
 
 @pytest.fixture(scope="session")
@@ -91,8 +91,6 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def context(profile):
     """One browser of 1440 x 900 for the tests of a file."""
     path = _chromium()
-    from playwright.sync_api import expect, sync_playwright
-
     expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch_persistent_context(

@@ -3,12 +3,10 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.tools import draw, settle
-from ui.navigation import PAGES
+from tests.browser.tools import draw, settle, wait_for_change
 
-expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "find")
 BARS = ".st-key-find_answer svg.marks [aria-label*='probability: ']"
 ANSWER = f"""() => [...document.querySelectorAll("{BARS}")].map(bar => bar.getAttribute('aria-label')).join()"""
 MASK = """() => [...document.querySelectorAll('.st-key-find_hero svg.marks image')]
@@ -21,17 +19,12 @@ VERDICT = ".verdict b"
 @pytest.fixture
 def visitor(page, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/{ADDRESS}?step=key")
+    page.goto(f"{app_url}/find?step=key")
     page.locator("canvas.upper-canvas").wait_for()
     page.locator(BARS).first.wait_for(state="attached")  # a bar of nearly 0 has no height
     page.locator(".st-key-find_hero svg.marks image").first.wait_for()
     settle(page)
     return page
-
-
-def wait_for_change(page, expression, before) -> None:
-    page.wait_for_function(f"before => {{ const now = ({expression})(); return now && now !== before; }}", arg=before)
-    settle(page)
 
 
 def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(visitor):

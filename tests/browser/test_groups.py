@@ -1,18 +1,16 @@
 """Beyond pairs in a real browser: numbers are typed, a query is chosen, its pair lights up, keys step."""
 
-import pytest
+from playwright.sync_api import expect
 
 from tests.browser.tools import open_tab
 from ui.navigation import PAGES
 
-expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "groups")
 OTHER = next(entry.title for entry in PAGES if entry.name == "start")
 TITLE = next(entry.title for entry in PAGES if entry.name == "groups")
 
 
 def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):
-    page.goto(f"{app_url}/{ADDRESS}?step=weights")
+    page.goto(f"{app_url}/groups?step=weights")
     numbers = page.get_by_role("textbox", name="Your numbers")
     numbers.fill("3 9 19 1 14 22 6 30")
     numbers.press("Enter")

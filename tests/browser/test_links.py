@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.browser.test_pixels import ADDRESS, ANSWER, settle, wait_for_change
-from tests.browser.tools import draw
+from tests.browser.test_pixels import ANSWER, settle
+from tests.browser.tools import draw, wait_for_change
 from tests.browser.tools import settle as run_to_the_end
 
 SEVEN = [(0.3, 0.22), (0.72, 0.2), (0.45, 0.85)]
@@ -20,7 +20,7 @@ STROKES = re.compile(r"[?&]strokes=~1")
 @pytest.fixture
 def drawn(page, app_url):
     """The digit page with two strokes of somebody's own."""
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/pixels")
     page.locator("canvas.upper-canvas").wait_for()
     settle(page)
     page.locator(".st-key-pixels_clear button").click()

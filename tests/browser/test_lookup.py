@@ -1,12 +1,10 @@
 """Look up softly in a real browser: a cell is edited, a query almost matches it, both survive leaving the page."""
 
-import pytest
+from playwright.sync_api import expect
 
-from tests.browser.tools import open_tab, settle
+from tests.browser.tools import leave_and_return, open_tab, settle, submit
 from ui.navigation import PAGES
 
-expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "lookup")
 OTHER = next(entry.title for entry in PAGES if entry.name == "groups")
 TITLE = next(entry.title for entry in PAGES if entry.name == "lookup")
 CELLS = "() => document.querySelector('[data-testid=stDataFrame] canvas')?.textContent ?? ''"
@@ -30,19 +28,16 @@ def write_first_cell(page, text):
 
 
 def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page):
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/lookup")
     page.get_by_text("most weight on").wait_for()
     settle(page)
     write_first_cell(page, "A brand new title")
     queries = page.get_by_role("textbox", name="Queries, one per line")
-    queries.fill("a brend new titel")
-    queries.press("Control+Enter")
+    submit(queries, "a brend new titel")
     found = page.locator(".looked-up").get_by_text("A brand new title (")
     found.wait_for()
     expect(page.locator(".looked-up tr").nth(1)).to_contain_text("miss")
-    page.get_by_role("link", name=OTHER).click()
-    page.get_by_role("heading", name=OTHER).wait_for()
-    page.get_by_role("link", name=TITLE).first.click()
+    leave_and_return(page, OTHER, TITLE)
     found.wait_for()
     expect(queries).to_have_value("a brend new titel")
     page.get_by_text("Noisy time series", exact=True).first.click()

@@ -1,21 +1,15 @@
 """Which words matter in a real browser: type a sentence, hover and block a word, step, look at near words."""
 
-import pytest
+from playwright.sync_api import expect
 
-from tests.browser.tools import IDLE, open_tab
-from ui.navigation import PAGES
-
-expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "matter")
+from tests.browser.tools import IDLE, open_tab, submit
 
 
 def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_url, page):
-    page.goto(f"{app_url}/{ADDRESS}?step=weights")
+    page.goto(f"{app_url}/matter?step=weights")
     page.locator(".verdict").wait_for()
     page.wait_for_function(IDLE)
-    box = page.get_by_role("textbox").first
-    box.fill("The plot is dull.")
-    box.press("Control+Enter")
+    submit(page.get_by_role("textbox").first, "The plot is dull.")
     word = page.get_by_role("button", name="dull, weight")
     word.wait_for()
     page.locator(".verdict", has_text="negative").wait_for()

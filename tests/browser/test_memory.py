@@ -2,12 +2,11 @@
 
 import re
 
-import pytest
+from playwright.sync_api import expect
 
-from tests.browser.tools import open_tab
+from tests.browser.tools import leave_and_return, open_tab, submit
 from ui.navigation import PAGES
 
-expect = pytest.importorskip("playwright.sync_api").expect
 ENTRY = next(entry for entry in PAGES if entry.name == "memory")
 OTHER = next(entry.title for entry in PAGES if entry.name == "groups")
 SENTENCE = "The green bird sings."
@@ -16,9 +15,7 @@ SENTENCE = "The green bird sings."
 def test_a_typed_sentence_is_walked_through_and_a_cell_leads_to_its_state(app_url, page):
     page.goto(f"{app_url}/{ENTRY.url_path}")
     box = page.get_by_role("textbox", name="An English sentence")
-    box.wait_for()
-    box.fill(SENTENCE)
-    box.press("Control+Enter")
+    submit(box, SENTENCE)
     page.get_by_text("Word 6 of 6").wait_for()
     expect(page.locator(".shaded .word")).to_have_count(12)
     page.get_by_role("button", name="Previous").click()
@@ -37,9 +34,7 @@ def test_a_typed_sentence_is_walked_through_and_a_cell_leads_to_its_state(app_ur
     cell.click()
     page.get_by_text("Word 3 of 6").wait_for()
 
-    page.get_by_role("link", name=OTHER).click()
-    page.get_by_role("heading", name=OTHER).wait_for()
-    page.get_by_role("link", name=ENTRY.title).first.click()
+    leave_and_return(page, OTHER, ENTRY.title)
     page.get_by_text("Word 3 of 6").wait_for()
     expect(box).to_have_value(SENTENCE)
 

@@ -3,12 +3,10 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.tools import open_tab, settle
-from ui.navigation import PAGES
+from tests.browser.tools import assert_fits, open_tab, settle, submit
 
-expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "model")
 HEADS = ".st-key-model_glance .marks"
 TOKENS = ".st-key-model_tokens .token"
 TIP = ".st-key-model_tokens .tip"
@@ -17,7 +15,7 @@ TIP = ".st-key-model_tokens .tip"
 @pytest.fixture
 def visitor(page, app_url):
     """The page on one head of the model that comes as a package, painted."""
-    page.goto(f"{app_url}/{ADDRESS}?head=encoder.1.self:8&token=3")
+    page.goto(f"{app_url}/model?head=encoder.1.self:8&token=3")
     page.locator(HEADS).wait_for(timeout=90_000)
     page.locator(TOKENS).first.wait_for()
     settle(page)
@@ -90,17 +88,13 @@ def test_two_columns_have_arcs_and_what_is_handed_over_is_said_to_be_no_weight(v
     visitor.get_by_text("Not the plain weights").first.wait_for()
     settle(visitor)
     expect(visitor.locator(TIP).first).not_to_contain_text("[CLS]")
-    visitor.set_viewport_size({"width": 390, "height": 844})
-    settle(visitor)
-    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    assert_fits(visitor)
 
 
 def test_of_a_long_text_the_rest_of_the_matrix_is_fetched_when_a_token_is_hovered(visitor):
     fetched = []
     visitor.on("request", lambda request: fetched.append(request.url) if request.url.endswith(".bin") else None)
-    text = visitor.locator(".st-key-model_text_encoder textarea")
-    text.fill("the man sees the dog near the river " * 12)
-    text.press("Control+Enter")
+    submit(visitor.locator(".st-key-model_text_encoder textarea"), "the man sees the dog near the river " * 12)
     visitor.locator(TOKENS).nth(96).wait_for()
     settle(visitor)
     given = visitor.locator(TIP).all_inner_texts()
@@ -122,9 +116,7 @@ def test_a_file_that_the_server_has_let_go_of_is_asked_for_again(visitor):
         route.fulfill(status=300) if len(gone) == 1 else route.continue_()  # a 404 would be in the console
 
     visitor.route("**/pictures/*.bin", lose)
-    text = visitor.locator(".st-key-model_text_encoder textarea")
-    text.fill("the man sees the dog near the river " * 12)
-    text.press("Control+Enter")
+    submit(visitor.locator(".st-key-model_text_encoder textarea"), "the man sees the dog near the river " * 12)
     visitor.locator(TOKENS).nth(96).wait_for()
     settle(visitor)
     visitor.locator(TOKENS).nth(60).hover()

@@ -4,27 +4,22 @@ import json
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.steps import steps_of
 from attention_core.attention.types import Axis
-from tests.browser.conftest import ARGUMENTS, _chromium
+from tests.browser.conftest import launched
 from tests.view_samples import NASTY, every_kind, made
 
-expect = pytest.importorskip("playwright.sync_api").expect
 MATRICES = """() => Promise.all(document.querySelector('[data-attention]').view.heads.map((heads) =>
     Promise.all(heads.map(async (head) => [...(await head.load()).matrix()]))))"""
 
 
 @pytest.fixture(scope="module")
 def browser():
-    path = _chromium()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield launched
-        launched.close()
+    with launched() as running:
+        yield running
 
 
 @pytest.fixture

@@ -4,11 +4,9 @@ import re
 
 import pytest
 
-from tests.browser.tools import CHIP, IDLE, draw, open_tab
+from tests.browser.tools import CHIP, IDLE, assert_fits, draw, open_tab, wait_for_change
 from tests.browser.tools import settle as run_to_the_end
-from ui.navigation import PAGES
 
-ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "pixels")
 PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].map(chart => {
     const svg = chart.querySelector('svg.marks'), canvas = chart.querySelector('canvas.marks');
     return svg ? svg.outerHTML.replace(/(gradient|clip)[_\\w-]*\\d+/g, '') : canvas ? canvas.toDataURL() : '';
@@ -21,7 +19,7 @@ INK = "() => document.querySelector('canvas.lower-canvas, .st-key-pixels_canvas_
 @pytest.fixture
 def visitor(page, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/pixels")
     page.locator("canvas.upper-canvas").wait_for()
     settle(page)
     return page
@@ -31,11 +29,6 @@ def settle(page) -> None:
     """Wait until the script has run and every chart is painted."""
     run_to_the_end(page)
     page.wait_for_function(f"() => {{ const all = ({PAINTINGS})(); return all.length > 2 && all.every(one => one); }}")
-
-
-def wait_for_change(page, expression, before, timeout=20_000) -> None:
-    page.wait_for_function(f"before => {{ const now = ({expression})(); return now && now !== before; }}", arg=before)
-    page.wait_for_function(IDLE, timeout=timeout)
 
 
 def step_of(page) -> str:
@@ -152,7 +145,7 @@ def test_drawing_survives_leaving_the_page_and_coming_back(visitor):
     links.first.click()
     visitor.locator("canvas.upper-canvas").wait_for(state="detached")
     visitor.wait_for_function(IDLE)
-    visitor.get_by_test_id("stSidebarNav").locator(f"a[href$='/{ADDRESS}']").click()
+    visitor.get_by_test_id("stSidebarNav").locator("a[href$='/pixels']").click()
     visitor.locator("canvas.upper-canvas").wait_for()
     settle(visitor)
     visitor.wait_for_timeout(500)
@@ -162,10 +155,7 @@ def test_drawing_survives_leaving_the_page_and_coming_back(visitor):
 
 
 def test_phone_shows_the_pad_without_scrolling_sideways(visitor):
-    visitor.set_viewport_size({"width": 390, "height": 844})
-    visitor.wait_for_timeout(500)
-    settle(visitor)
-    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    assert_fits(visitor)
 
 
 def test_the_matrix_is_a_file_that_browsers_keep(visitor):

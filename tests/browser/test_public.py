@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.browser import visitor
 from benchmarks.server import running
-from tests.browser.conftest import ARGUMENTS, _chromium, serving
-from tests.browser.tools import IDLE, draw, settle
+from tests.browser.conftest import launched, serving
+from tests.browser.tools import IDLE, draw, settle, submit
 
 STROKES = {"quokkazan": [(0.2, 0.2), (0.8, 0.25), (0.3, 0.9)], "wombatilo": [(0.7, 0.1), (0.25, 0.6), (0.75, 0.8)]}
 """What each visitor draws; the word, which no page has, is in all that this one types and uploads."""
@@ -22,11 +22,10 @@ STATE = "document.querySelector('[data-testid=stApp]')?.dataset.testConnectionSt
 
 
 class Browser:
-    """A browser of its own, and all that has come to it."""
+    """A visitor's browser, which shares nothing with another's, and all that has come to it."""
 
-    def __init__(self, playwright, url: str) -> None:
-        self.browser = playwright.chromium.launch(executable_path=_chromium(), args=ARGUMENTS)
-        self.page = self.browser.new_page(viewport={"width": 1440, "height": 900})
+    def __init__(self, browser, url: str) -> None:
+        self.page = browser.new_page(viewport={"width": 1440, "height": 900})
         self.page.set_default_timeout(90_000)
         self.url, self.received = url, []
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._keep))
@@ -59,21 +58,14 @@ def public(tmp_path_factory):
 
 @pytest.fixture
 def open_browser(public):
-    from playwright.sync_api import sync_playwright
-
-    opened = []
-    with sync_playwright() as playwright:
-        yield lambda: opened.append(Browser(playwright, public[0])) or opened[-1]
-        for one in opened:
-            one.browser.close()
+    with launched() as browser:
+        yield lambda: Browser(browser, public[0])
 
 
 def leave_secrets(one: Browser, word: str) -> str:
     """Type, draw and upload as this visitor; returns the drawing as the address has it."""
     one.go("matter")
-    box = one.page.get_by_role("textbox", name="In English")
-    box.fill(f"The {word} in this film was a great surprise.")
-    box.press("Control+Enter")
+    submit(one.page.get_by_role("textbox", name="In English"), f"The {word} in this film was a great surprise.")
     one.page.wait_for_function(f"location.search.includes('{word}')")
     settle(one.page)
     one.go("pixels")

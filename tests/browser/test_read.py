@@ -3,12 +3,10 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.tools import IDLE, draw, open_tab, settle
-from ui.navigation import PAGES
+from tests.browser.tools import IDLE, assert_fits, draw, open_tab, settle
 
-expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "read")
 CARDS = ".reading"
 FILM = ".st-key-read_film svg.marks"
 FOUR = ([(0.30, 0.2), (0.25, 0.6), (0.345, 0.6)], [(0.325, 0.4), (0.325, 0.82)])
@@ -18,7 +16,7 @@ SEVEN = ([(0.55, 0.22), (0.65, 0.22), (0.585, 0.8)],)
 @pytest.fixture
 def visitor(page, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/read")
     page.locator("canvas.upper-canvas").wait_for()
     page.locator(FILM).wait_for()
     settle(page)
@@ -105,10 +103,7 @@ def test_click_on_the_map_follows_a_region(visitor):
 
 
 def test_phone_fits_the_pad_and_keeps_the_pen_under_the_finger(visitor):
-    visitor.set_viewport_size({"width": 360, "height": 740})
-    visitor.wait_for_timeout(500)
-    settle(visitor)
-    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 360
+    assert_fits(visitor, 360, 740)
     pad = visitor.locator("canvas.upper-canvas").bounding_box()
     assert pad["x"] >= 0
     assert pad["x"] + pad["width"] <= 360

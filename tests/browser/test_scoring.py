@@ -4,10 +4,10 @@ import math
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.tools import open_tab, settle
 
-expect = pytest.importorskip("playwright.sync_api").expect
 SENTENCE = "[data-testid=stMarkdown] p:has-text('Largest weight to')"
 
 

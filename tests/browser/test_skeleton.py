@@ -3,11 +3,10 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.tools import open_tab, settle
 from ui.navigation import PAGES
-
-expect = pytest.importorskip("playwright.sync_api").expect
 
 MOST_PIXELS = 2 * 900 + 60
 """Two screens, and what other machines' letters may add to them."""

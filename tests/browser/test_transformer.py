@@ -3,28 +3,24 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.tools import open_tab, settle
-from ui.navigation import PAGES
+from tests.browser.tools import assert_fits, open_tab, settle, submit
 
-expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "transformer")
 HEADS = "[class*='st-key-transformer_heads'] .marks"
 
 
 @pytest.fixture
 def visitor(page, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/transformer")
     page.locator(HEADS).wait_for(timeout=90_000)
     settle(page)
     return page
 
 
 def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
-    box = visitor.get_by_role("textbox", name="An English sentence")
-    box.fill("The dog bit the man")
-    box.press("Control+Enter")
+    submit(visitor.get_by_role("textbox", name="An English sentence"), "The dog bit the man")
     visitor.locator(".pieces").get_by_text("dog", exact=True).first.wait_for()
     settle(visitor)
     heads = visitor.locator(HEADS)
@@ -52,7 +48,6 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
 
 
 def test_phone_shows_no_more_than_its_width(visitor):
-    visitor.set_viewport_size({"width": 390, "height": 844})
     for tab in visitor.get_by_role("tab").all_inner_texts():
         open_tab(visitor, tab)
-        assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, tab
+        assert_fits(visitor)

@@ -1,24 +1,18 @@
 """Translate and align in a real browser: typing, hovering, stepping by word, choosing another word, taking it back."""
 
-import pytest
+from playwright.sync_api import expect
 
-from tests.browser.tools import IDLE, open_tab, settle
-from ui.navigation import PAGES
-
-expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "translate")
+from tests.browser.tools import IDLE, assert_fits, open_tab, settle, submit
 
 
 def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/translate")
     lower, source = page.locator(".root .target").nth(1), page.locator(".root .source").nth(1)
     words = lower.get_by_role("button")
     words.first.wait_for()
     page.wait_for_function(IDLE)
 
-    box = page.get_by_role("textbox", name="An English sentence")
-    box.fill("The black cat is old.")
-    box.press("Control+Enter")
+    submit(page.get_by_role("textbox", name="An English sentence"), "The black cat is old.")
     source.get_by_text("black", exact=True).wait_for()
     page.wait_for_function(IDLE)
 
@@ -50,18 +44,17 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
 
 def test_forty_words_fit_a_phone(app_url, page):
     page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(f"{app_url}/{ADDRESS}?text=" + "+".join(["the+red+car+and"] * 12))
+    page.goto(f"{app_url}/translate?text=" + "+".join(["the+red+car+and"] * 12))
     page.get_by_text("The first 40 of 48 words are read").wait_for()
     page.locator(".root .target button").first.wait_for()
     page.wait_for_function(IDLE)
-    wide = "() => document.querySelector('[data-testid=stMain]').scrollWidth - innerWidth"
     for tab in page.get_by_role("tab").all_inner_texts():
         open_tab(page, tab)
-        assert page.evaluate(wide) <= 0, tab
+        assert_fits(page, 360, 740)
 
 
 def test_the_words_play_by_themselves_and_take_the_steps_along(app_url, page):
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/translate")
     words = page.get_by_test_id("stMarkdown").filter(has_text="Additive, word")
     expect(words).to_contain_text("word 2 of")
     settle(page)
@@ -80,7 +73,7 @@ def test_the_words_play_by_themselves_and_take_the_steps_along(app_url, page):
 
 def test_on_a_phone_every_arc_leaves_from_its_own_word(app_url, page):
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/translate")
     words = page.locator(".root .target").nth(1).get_by_role("button")
     words.first.wait_for()
     settle(page)
@@ -102,4 +95,4 @@ def test_on_a_phone_every_arc_leaves_from_its_own_word(app_url, page):
         )
     )
     assert lines == [1, 1, 1]  # one line of words above, one below, and the first arc begins at one word of the upper
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    assert_fits(page)

@@ -1,6 +1,6 @@
 """What tests in a browser do again and again."""
 
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+from benchmarks.browser import IDLE
 
 CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"
 """The chosen chip of a stepper."""
@@ -10,6 +10,32 @@ def settle(page, before: int = 300) -> None:
     """Wait until what was done has reached the server and the script has run."""
     page.wait_for_timeout(before)
     page.wait_for_function(IDLE)
+
+
+def submit(box, text: str) -> None:
+    """Type a text into a box, and Ctrl and Enter."""
+    box.fill(text)
+    box.press("Control+Enter")
+
+
+def assert_fits(page, width: int = 390, height: int = 844) -> None:
+    """Make sure that on a phone nothing of the page lies beside the screen."""
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+
+
+def leave_and_return(page, other: str, title: str) -> None:
+    """Go to another page and back, by the links at the side."""
+    page.get_by_role("link", name=other).click()
+    page.get_by_role("heading", name=other).wait_for()
+    page.get_by_role("link", name=title).first.click()
+
+
+def wait_for_change(page, expression: str, before) -> None:
+    """Wait until an expression, a function of JavaScript, has another value, and the script has run."""
+    page.wait_for_function(f"before => {{ const now = ({expression})(); return now && now !== before; }}", arg=before)
+    settle(page)
 
 
 def open_tab(page, label: str) -> None:
