@@ -20,7 +20,6 @@ ORDER = (
     "exchange functions of torch",
     "tiles",
     "surveyor",
-    "build a chart",
     "cache",
 )
 """Whoever holds one takes later ones only, so that no two threads wait for each other."""
