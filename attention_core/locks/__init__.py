@@ -19,7 +19,6 @@ ORDER = (
     "trace a model",
     "exchange functions of torch",
     "surveyor",
-    "build a chart",
     "cache",
 )
 """Whoever holds one takes later ones only, so that no two threads wait for each other."""
