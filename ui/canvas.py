@@ -244,19 +244,12 @@ def _buttons(pad: Pad) -> None:
         st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not pad.undone.value)
         st.button("Clear", key=f"{name}_clear", on_click=_turn_back, args=(pad, math.inf))
         with st.popover("Pen"):
-            st.slider(
-                "Stroke width",
-                2,
-                60,
-                key=pad.width.key,
-                persist_state="session",
-            )
-            st.radio(
+            pad.width.widget(st.slider, "Stroke width", 2, 60)
+            pad.paper.widget(
+                st.radio,
                 "Canvas",
                 ["light", "dark"],
                 horizontal=True,
-                key=pad.paper.key,
-                persist_state="session",
                 on_change=_turn_paper,
                 args=(pad, pad.paper.value),
             )
@@ -282,7 +275,7 @@ def _pen_choice(pad: Pad) -> None:
     names = [*(pad.pens or ("pen",)), *([ANY_INK] if pad.any_ink else []), *([ERASER] if pad.eraser else [])]
     pen = choice("Pen", pad.pen, names, label_visibility="collapsed", wrap=True)
     if pen == ANY_INK:
-        st.color_picker("Ink of any colour", key=pad.ink.key, persist_state="session")
+        pad.ink.widget(st.color_picker, "Ink of any colour")
 
 
 def _colour_of(digits: str) -> str:

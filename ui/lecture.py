@@ -13,10 +13,9 @@ _component = component("lecture")
 
 def lecture_mode() -> None:
     """Let a lecturer switch lecture mode on, and give the page its keys."""
-    on = st.toggle(
+    on = LECTURE.widget(
+        st.toggle,
         "Lecture mode",
-        key=LECTURE.key,
-        persist_state="session",
         help="Everything larger, for a projector. The key ? lists the others, those of a presenter's remote too.",
     )
     if on:

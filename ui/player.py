@@ -135,7 +135,7 @@ class Walk(Player[int]):
             self.play_button(places)
             st.caption(f"{self.label} {self.field.value + 1} of {len(places)}")
         if len(places) > MOST_JUMPS:
-            st.slider(self.label, 0, places[-1], key=self.name, persist_state="session", label_visibility="collapsed")
+            self.field.widget(st.slider, self.label, 0, places[-1], label_visibility="collapsed")
         elif len(places) > 1:
             names = dict(enumerate(distinct([_short(label) for label in labels])))
             choice(self.label, self.field, names, label_visibility="collapsed", wrap=True)

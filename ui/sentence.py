@@ -38,12 +38,11 @@ def sentence_box(
     examples = dict(presets) if isinstance(presets, Mapping) else {sentence: sentence for sentence in presets}
     typed = text_field(name)
     typed.offer(next(iter(examples.values()), ""))
-    st.text_area(
+    typed.widget(
+        st.text_area,
         label,
-        key=typed.key,
         height=height,
         max_chars=SENTENCE_LETTERS.most,
-        persist_state="session",
         on_change=on_change,
         help=f"English; up to {most_words} words are read. Ctrl + Enter, or a click elsewhere, takes what you typed.",
     )

@@ -75,6 +75,10 @@ class Field(Generic[Value]):
     def default(self) -> Value:
         return self._default() if callable(self._default) else self._default
 
+    def widget(self, draw: Callable[..., Any], label: str, *given: Any, **look: Any) -> Any:
+        """Draw a widget that sets it, such as st.slider, and return what that returns; it outlives other pages."""
+        return draw(label, *given, key=self.key, persist_state="session", **look)
+
     def among(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
         """Return what is set, brought back to `otherwise` or the first of the options if it is none of them."""
         first = options[0] if otherwise is None or otherwise not in options else otherwise
@@ -277,21 +281,14 @@ def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -
         field.among(values)
     if isinstance(options, Mapping):
         look["format_func"] = options.__getitem__
-    return st.segmented_control(label, values, key=field.key, required=True, persist_state="session", **look)
+    return field.widget(st.segmented_control, label, values, required=True, **look)
 
 
 def several(label: str, field: Field[list[int]], options: Mapping[int, str], **look: Any) -> list[int]:
     """Let a visitor set a field to some of the options, by the names that are shown; see st.pills for the look."""
     field.value = [one for one in field.value if one in options]
-    return st.pills(
-        label,
-        list(options),
-        selection_mode="multi",
-        key=field.key,
-        persist_state="session",
-        wrap=True,
-        format_func=options.__getitem__,
-        **look,
+    return field.widget(
+        st.pills, label, list(options), selection_mode="multi", wrap=True, format_func=options.__getitem__, **look
     )
 
 

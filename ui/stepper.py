@@ -70,11 +70,8 @@ class Stepper(Player[str]):
             self.previous_button(names)
             self.next_button(names)
             self.play_button(names)
-            st.toggle(
-                "Guess first",
-                key=self.guesses.key,
-                persist_state="session",
-                help="Say where the largest number will be, then reveal the step.",
+            self.guesses.widget(
+                st.toggle, "Guess first", help="Say where the largest number will be, then reveal the step."
             )
         step = by_name[self.field.value]
         if self.revealed.value != step.name:

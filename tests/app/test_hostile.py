@@ -22,6 +22,7 @@ from tests.bombs import DEEP, MOST_SECONDS, npz
 from tests.core.test_bombs import TABLES, TENSORS, ZIPS
 from tests.core.test_picture_bombs import DRAWINGS, PICTURES
 from ui.navigation import PAGES, path_of
+from ui.state import Field
 
 KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input")
 """What a visitor may type into, or put a file into."""
@@ -86,8 +87,10 @@ def sites(root):
     found = set()
     for path in [*(root / "ui").rglob("*.py"), *(root / "pages").glob("*.py"), root / "app.py"]:
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in KINDS:
-                found.add((str(path.relative_to(root)), node.lineno, node.end_lineno))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                drawn = node.args[0] if node.func.attr == "widget" else node.func  # of a Field, which draws it
+                if isinstance(drawn, ast.Attribute) and drawn.attr in KINDS:
+                    found.add((str(path.relative_to(root)), node.lineno, node.end_lineno))
     return found
 
 
@@ -106,6 +109,7 @@ class Walk:
     def _watched(self, draw, kind):
         def drawn(*given, **named):
             frame = sys._getframe(1)
+            frame = frame.f_back if frame.f_code is Field.widget.__code__ else frame
             self.has_tables |= kind == "data_editor"
             self.met.add((frame.f_code.co_filename, frame.f_lineno))
             value = draw(*given, **named)

@@ -67,11 +67,10 @@ def question_part(drawing: AskedDrawing) -> Reading | None:
     """Draw the box, the menus and the examples; return the question, or None after saying kindly why there is none."""
     box, menus = st.columns([3, 1], vertical_alignment="bottom", gap="small")
     with box:
-        st.text_input(
+        TEXT.widget(
+            st.text_input,
             "Your question, in English",
-            key=TEXT.key,
             max_chars=QUESTION_BOX_LETTERS.most,
-            persist_state="session",
             label_visibility="collapsed",
             placeholder="Ask in English: what colour is the 7?",
             help=f"Enter asks. Up to {QUESTION_LETTERS.most} characters are read.",
@@ -152,12 +151,8 @@ def _built(kind: Kind) -> Question | None:
 
 
 def _choose(label: str, name: str, names: dict[str, str] | None = None) -> str:
-    return st.selectbox(
-        label,
-        list(MENU_OPTIONS[name]),
-        key=MENUS[name].key,
-        format_func=lambda option: (names or {}).get(option, option),
-        persist_state="session",
+    return MENUS[name].widget(
+        st.selectbox, label, list(MENU_OPTIONS[name]), format_func=lambda option: (names or {}).get(option, option)
     )
 
 

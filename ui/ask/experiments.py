@@ -137,7 +137,7 @@ def forbidding(drawing: AskedDrawing, reading: Reading, before: Answered) -> Non
         names = dict(enumerate(distinct([f"{digit.colour}, {digit.place}" for digit in drawing.digits])))
         digits = several("Block", BLOCKED_DIGITS, names | {EMPTY_KEY: "the empty key"})
         told = "Every region and the empty key get the same weight, whatever is asked."
-        uniform = st.toggle("Uniform attention", key=UNIFORM.key, persist_state="session", help=told)
+        uniform = UNIFORM.widget(st.toggle, "Uniform attention", help=told)
         clicked = BLOCKED.regions(grid)
         st.caption("A region has seen its surroundings too, so that a digit is blocked with a margin.")
     blocked = [drawing.digits[place] for place in digits if place != EMPTY_KEY]

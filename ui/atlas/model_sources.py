@@ -52,7 +52,7 @@ def run_source() -> Source | None:
     shown = latest()
     if shown is not None:
         RUN.among([LATEST, FILE])
-        st.radio("Run", [LATEST, FILE], key=RUN.key, label_visibility="collapsed", persist_state="session")
+        RUN.widget(st.radio, "Run", [LATEST, FILE], label_visibility="collapsed")
     if shown is None or RUN.value == FILE:
         run = uploaded_run(NAME) or opened_run()
         return None if run is None else _attention_of(run, f"run/{RECORDINGS.setdefault(run, f'file-{next(NUMBERS)}')}")
@@ -65,7 +65,7 @@ def run_source() -> Source | None:
 
 
 def _long_text() -> str:
-    st.text_area("Text", key=TEXT.key, height=150, persist_state="session", help="Ctrl + Enter takes what you typed.")
+    TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
     st.popover("From a .txt file", icon=":material/upload_file:").file_uploader(
         "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=LONG_TEXT_BYTES.millions, on_change=_fill
     )
@@ -116,12 +116,8 @@ def _attention_of(run: ModelRun, key: str) -> Source:
     traces = run.recording.traces
     places = range(len(traces))
     ATTENTION.among(places)
-    st.selectbox(
-        "Attention",
-        places,
-        format_func=lambda place: traces[place].story.name or f"number {place}",
-        key=ATTENTION.key,
-        persist_state="session",
+    ATTENTION.widget(
+        st.selectbox, "Attention", places, format_func=lambda place: traces[place].story.name or f"number {place}"
     )
     trace = traces[ATTENTION.value]
     if trace.story.note:

@@ -27,14 +27,13 @@ SURVEY: Field[tuple[str, bool]] = Field(NAME, "survey", ("", False))
 
 def places_part(shelf: Shelf) -> None:
     """Draw the search, the numbers and the places; each moves the map that is drawn after it."""
-    st.text_input(
+    WANTED.widget(
+        st.text_input,
         "Jump to a token",
-        key=WANTED.key,
         placeholder="a word, or a few",
         max_chars=SEARCH_LETTERS.most,
         on_change=_go_to_hit,
         args=(shelf, 0),
-        persist_state="session",
     )
     if WANTED.value.strip():
         _hit_part(shelf)

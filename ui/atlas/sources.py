@@ -59,7 +59,7 @@ def choose_source() -> Source | None:
     """Draw the choice and the chosen source's own input; return None where there is nothing to show yet."""
     if (SHOWN.value, STROKES.value) != FOLLOWED.value:
         _follow_address()
-    st.selectbox("Map", list(SOURCES), format_func=SOURCES.__getitem__, key=SOURCE.key, persist_state="session")
+    SOURCE.widget(st.selectbox, "Map", list(SOURCES), format_func=SOURCES.__getitem__)
     draws = {MADE: _made_source, TEXT: text_source, DIGIT: _digit_source, TENSORS: tensor_source, RUN: run_source}
     source = draws[SOURCE.value]()
     is_mine = SOURCE.value == DIGIT and CHOSEN_DIGIT.value == MINE
@@ -86,18 +86,12 @@ def choose_head(source: Source) -> int:
     last = source.n_heads - 1
     HEAD.within(0, last)
     if last:
-        st.selectbox(
-            "Head",
-            range(last + 1),
-            key=HEAD.key,
-            format_func=lambda head: f"{head + 1:,} (H{head} in code)",
-            persist_state="session",
-        )
+        HEAD.widget(st.selectbox, "Head", range(last + 1), format_func=lambda head: f"{head + 1:,} (H{head} in code)")
     return HEAD.value
 
 
 def _made_source() -> Source:
-    n = st.select_slider("Words", LENGTHS, key=LENGTH.key, format_func="{:,}".format, persist_state="session")
+    n = LENGTH.widget(st.select_slider, "Words", LENGTHS, format_func="{:,}".format)
     first, again, length = passage(n)
     st.caption(
         "Words and vectors come from a formula, not from a model; the head looks for what followed last time. The "

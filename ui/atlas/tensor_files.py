@@ -105,19 +105,15 @@ def _source(file: File) -> Source:
     content = brought.getvalue() if isinstance(brought, UploadedFile) else brought
     names = _choose_arrays(_contents(digest, name, content))
     tensors = _tensors(digest, names, name, content)
-    causal = st.toggle(
-        "Causal",
-        key=CAUSAL.key,
-        persist_state="session",
-        help="Query i may attend to keys 0 to i only, besides a mask that the file may hold.",
+    causal = CAUSAL.widget(
+        st.toggle, "Causal", help="Query i may attend to keys 0 to i only, besides a mask that the file may hold."
     )
-    scale = st.number_input(
+    scale = SCALE.widget(
+        st.number_input,
         "Scale",
         value=None,
         format="%.6g",
         placeholder=f"1/√{tensors.query.shape[-1]} = {tensors.query.shape[-1] ** -0.5:.4g}",
-        key=SCALE.key,
-        persist_state="session",
         help="The factor on the dot products before the softmax.",
     )
     if scale == 0:
@@ -134,7 +130,7 @@ def _choose_arrays(contents: Contents) -> Names:
         return next(iter(sets.values()))
     if sets:
         ARRAYS.among([*sets, BY_HAND])
-        chosen = st.selectbox("Queries", [*sets, BY_HAND], key=ARRAYS.key, persist_state="session")
+        chosen = ARRAYS.widget(st.selectbox, "Queries", [*sets, BY_HAND])
         if chosen in sets:
             return sets[chosen]
     arrays = [entry.name for entry in contents.entries]

@@ -34,7 +34,7 @@ def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
     """Draw the mask as it is, without its heaviest regions, without random ones, and uniform, with the answers."""
     trace = look(picture)
     label = "Regions to block, those that the mask looks at most"
-    n = st.slider(label, 1, MOST_BLOCKED, key=BLOCKED.key, persist_state="session", width=420)
+    n = BLOCKED.widget(st.slider, label, 1, MOST_BLOCKED, width=420)
     heaviest = most_looked_at(trace, n)
     at_random = [(BlockKeys(others_at_random(trace, n, seed)),) for seed in range(N_DRAWS)]
     edits: list[Edits] = [(), (BlockKeys(heaviest),), UNIFORM, *at_random]

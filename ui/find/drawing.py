@@ -164,7 +164,7 @@ def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
     """Draw the mask over the drawing, large, with its opacity to choose and how narrow it is in words."""
     clicked = region if region != most_looked_at(trace, 1)[0] else None
     mask_over(drawing, trace, key="find_hero", size=316, opacity=OPACITY.value / 100, framed=clicked)
-    st.slider("Opacity of the mask", 0, 100, step=5, format="%d %%", key=OPACITY.key, persist_state="session")
+    OPACITY.widget(st.slider, "Opacity of the mask", 0, 100, step=5, format="%d %%")
     half = n_for_share(trace, 0.5)
     st.caption(
         f"{'One region receives' if half == 1 else f'{half} regions receive'} half of all attention, out of "

@@ -93,7 +93,7 @@ def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
     masked, order, by = step.name == "masked", order_of(trace), ORDERS[step.name]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         choice("Order", by, [by.default, BY_NUMBER], label_visibility="collapsed")
-        every = st.toggle(f"Show all {len(order)}", key=ALL_CHANNELS.key, persist_state="session")
+        every = ALL_CHANNELS.widget(st.toggle, f"Show all {len(order)}")
     maps = channel_maps(trace)
     if masked:
         maps = maps * trace.weights(0, [0])[0].reshape(maps.shape[1:])
@@ -160,7 +160,7 @@ def _weighted_sum(trace: AttentionTrace, region: int) -> None:
     pull, order = pulls(trace), order_of(trace)
     up = [channel for channel in order if pull[channel] > 0][:STRONGEST]
     down = [channel for channel in order if pull[channel] < 0][:STRONGEST]
-    n = st.slider("Channels in the sum, the strongest first", 1, len(order), key=IN_SUM.key, persist_state="session")
+    n = IN_SUM.widget(st.slider, "Channels in the sum, the strongest first", 1, len(order))
     shown, maps = up + down, channel_maps(trace, weighted=True)
     labels = [f"{float(trace.query[0, 0, channel]):+.2f} × channel {channel + 1}" for channel in shown]
     _channel_sheet(trace, maps, shown, labels, "find_products_sheet", region)

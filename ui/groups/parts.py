@@ -72,10 +72,9 @@ STEPS = Stepper(NAME)
 
 def number_input() -> list[int]:
     """Let a person type numbers or take a preset; the last numbers that could be read stay when these cannot."""
-    st.text_input(
+    TEXT.widget(
+        st.text_input,
         f"Your numbers, 0 to {MODULUS - 1}",
-        key=TEXT.key,
-        persist_state="session",
         max_chars=200,
         on_change=QUERY.forget,
         help="Whole numbers with spaces between. Eight is what the heads were trained on; 3 to 16 are read.",

@@ -161,9 +161,7 @@ def query_input(records: Records) -> Asked:
     """Let a person type queries, one per line."""
     kind = "numbers, as the keys are" if records.numeric_keys else "texts"
     label = f"Queries, one per line ({kind})"
-    st.text_area(
-        label, key=QUERIES.key, height=104, persist_state="session", max_chars=MAX_QUERIES * 200, on_change=QUERY.forget
-    )
+    QUERIES.widget(st.text_area, label, height=104, max_chars=MAX_QUERIES * 200, on_change=QUERY.forget)
     asked = read_queries(QUERIES.value, records.numeric_keys)
     for remark in asked.remarks:
         st.info(remark)
@@ -176,7 +174,7 @@ def temperature_input(records: Records) -> float:
     if records.numeric_keys:
         field, options, words = WIDTH, WIDTHS, "Width of the bump (its square is the temperature)"
     field.among(options, field.default)
-    chosen = st.select_slider(words, options, key=field.key, persist_state="session", format_func="{:g}".format)
+    chosen = field.widget(st.select_slider, words, options, format_func="{:g}".format)
     return chosen**2 if records.numeric_keys else chosen
 
 

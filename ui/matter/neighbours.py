@@ -70,13 +70,12 @@ def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:
         return None
     PICKED.among(options, next(place for place in heaviest if place in options))
     labels = dict(zip(options, distinct([said(sentence.labels[place]) for place in options]), strict=True))
-    return st.pills(
+    return PICKED.widget(
+        st.pills,
         "Pick a word",
         options,
-        key=PICKED.key,
         format_func=lambda place: labels[place],
         required=True,
-        persist_state="session",
         label_visibility="collapsed",
     )
 

@@ -56,9 +56,7 @@ def cure_tab(text: str) -> None:
         if len(ways) > 1:
             names = [f"{way.n_added} more words" if way.n_added else "as typed" for way in ways]
             label = "Make the sentence longer, before and behind"
-            st.select_slider(
-                label, range(len(ways)), key=CLAUSES.key, format_func=names.__getitem__, persist_state="session"
-            )
+            CLAUSES.widget(st.select_slider, label, range(len(ways)), format_func=names.__getitem__)
         else:
             note("The sentence is as long as it can be: forty words are read.")
         way = ways[CLAUSES.value]

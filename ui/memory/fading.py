@@ -22,7 +22,7 @@ PART = Field(NAME, "part", PARTS[0], address="part", parse=one_of(PARTS))
 
 def fading_tab(memories: dict[str, Memory]) -> None:
     """Draw how fast the first word of this sentence fades, and words in general."""
-    logarithmic = st.toggle("Logarithmic axis", key=LOGARITHMIC.key, persist_state="session")
+    logarithmic = LOGARITHMIC.widget(st.toggle, "Logarithmic axis")
     here, general = st.columns(2, gap="large")
     labels = next(iter(memories.values())).labels
     with here:

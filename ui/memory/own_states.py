@@ -34,7 +34,7 @@ def own_states_tab() -> None:
         "foresees the next piece of a word. After each piece, one of two networks may also average all its earlier "
         "states, weighted by attention; the other has its present state alone, and as many parameters."
     )
-    st.text_area("A text in English", key=TEXT.key, max_chars=PASSAGE_LETTERS.most, persist_state="session", height=84)
+    TEXT.widget(st.text_area, "A text in English", max_chars=PASSAGE_LETTERS.most, height=84)
     given = cut(TEXT.value)
     if len(given.ids) < 2:
         st.info("Type a few words: there is nothing to foresee yet.")
@@ -73,7 +73,7 @@ def _looks(given: Cut, told: Foreseen, at: int) -> None:
     looked = f"most at “{literal(names[where])}” ({row[where]:.0%}), {at - where} pieces back" if at else "nowhere yet"
     AT.value = at
     places = range(len(given.ids))
-    st.select_slider("After which piece", places, format_func=names.__getitem__, key=AT.key, persist_state="session")
+    AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
     st.caption(f"Framed: the piece just read. Shaded: the earlier states that it looks back at, {looked}.")
 
 

@@ -75,7 +75,7 @@ def read_sentence() -> str:
         help="Forwards only: a state knows the words before it. Backwards too: a second network reads from the end.",
     )
     told = "The networks read pieces of words from a vocabulary of 8,000; most common words are one piece."
-    st.toggle("Piece by piece", key=BY_PIECES.key, persist_state="session", on_change=_walk_to_the_end, help=told)
+    BY_PIECES.widget(st.toggle, "Piece by piece", on_change=_walk_to_the_end, help=told)
     try:
         source = read_source(text)
     except ValueError as error:

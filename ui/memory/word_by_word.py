@@ -80,7 +80,7 @@ def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
     at = WALK.draw(next(iter(memories.values())).labels)
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         measure = choice("Shown", MEASURE, MEASURES, label_visibility="collapsed", wrap=True)
-        logarithmic = st.toggle("Logarithmic colours", key=LOGARITHMIC.key, persist_state="session")
+        logarithmic = LOGARITHMIC.widget(st.toggle, "Logarithmic colours")
     matrices = {label: memory.matrix(measure, both) for label, memory in memories.items()}
     ramp = gradient_ramp(list(matrices.values()), logarithmic)
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):

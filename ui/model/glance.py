@@ -51,12 +51,11 @@ def look_controls(run: ModelRun) -> Look:
             help="A weight says how much of a value is taken; weight × |value| how long the arrow is that arrives "
             "(after Kobayashi et al. 2020; here the head's values before the output projection).",
         )
-        st.pills(
+        HIDDEN.widget(
+            st.pills,
             "Hide as keys",
             [SPECIAL, FIRST, SIGNS],
-            key=HIDDEN.key,
             selection_mode="multi",
-            persist_state="session",
             wrap=True,
             help="Tokens that take weight when there is nothing to look at. What they took is shared out among the "
             "others in proportion, so that each row keeps its sum: no longer what the model computed.",

@@ -50,7 +50,7 @@ def heads_in_numbers(run: ModelRun) -> None:
     found = summaries_of(run, now.group)
     known = [field for field in METRICS if _is_told(found, field)]
     metric = METRIC.among(known)
-    st.selectbox("Number", known, format_func=METRICS.get, key=METRIC.key, persist_state="session", width=420)
+    METRIC.widget(st.selectbox, "Number", known, format_func=METRICS.get, width=420)
     values = [[getattr(head, metric) for head in layer] for layer in found]
     left, right = st.columns([1.35, 1], gap="large")
     with left:

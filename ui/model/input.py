@@ -129,11 +129,11 @@ def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInpu
     text, second = TEXT[name, kind], SECOND_TEXT[name, kind]
     text.offer(first or next(iter(examples.values())))
     if kind is Kind.DECODER:
-        st.text_area("Text", key=text.key, height=96, persist_state="session")
+        text.widget(st.text_area, "Text", height=96)
     else:
         left, right = st.columns(2) if wide else (st.container(), st.container())
-        left.text_area("Text", key=text.key, height=68, persist_state="session")
-        right.text_area(SECOND[kind], key=second.key, height=68, persist_state="session")
+        text.widget(left.text_area, "Text", height=68)
+        second.widget(right.text_area, SECOND[kind], height=68)
     if kind is Kind.ENCODER:
         examples |= PAIR_EXAMPLES
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):

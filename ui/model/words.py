@@ -84,8 +84,8 @@ def _settings() -> tuple[float, int]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if choice("It says", WAY, WAYS) != "drawn":
             return 0.0, 0
-        st.slider("Temperature", 0.1, 2.0, step=0.1, key=TEMPERATURE.key, width=150, persist_state="session")
-        st.number_input("Seed", 0, 9999, key=SEED.key, width=100, persist_state="session")
+        TEMPERATURE.widget(st.slider, "Temperature", 0.1, 2.0, step=0.1, width=150)
+        SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
     return float(TEMPERATURE.value), int(SEED.value)
 
 

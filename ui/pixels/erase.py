@@ -54,7 +54,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         if path is None:
             most = max(2, n_ink - 1)
             N_ERASED.value = N_ERASED.among(range(1, most + 1), max(1, n_ink // 4))  # another bound is another slider
-            n = st.slider("Ink pixels", 1, most, key=N_ERASED.key, persist_state="session", width=320)
+            n = N_ERASED.widget(st.slider, "Ink pixels", 1, most, width=320)
             erased = erase_highest(image, (looked_at if chosen == MOST_LOOKED_AT else moving).flatten(), n)
         else:
             erased = erase_along(image, torch.from_numpy(drawing.locate(path)).float())

@@ -76,12 +76,11 @@ def learning_section(image: Tensor) -> None:
     query = chosen_query(to_array(image), NAME)
     steps = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))
     MOMENT.among(steps, steps[-1])
-    number = st.select_slider(
+    number = MOMENT.widget(
+        st.select_slider,
         "Moment of the training",
         steps,
         format_func=lambda moment: f"batch {int(snapshots[f'{moment}.step']):,}",
-        key=MOMENT.key,
-        persist_state="session",
     )
     trace = _at_moment(name, number, image)
     looks_at = to_array(trace.weights(0, [query])[0])

@@ -50,11 +50,8 @@ def whole_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
     """Draw averages over the whole matrix: over the columns, over the rows, of what the visitor chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         averaged = choice("Average", AVERAGED, (WEIGHTS, SCORES, PRODUCT), wrap=True)
-        ink_only = averaged == WEIGHTS and st.toggle(
-            "Average over ink queries only",
-            key=QUERIES_ONLY.key,
-            persist_state="session",
-            help="Most queries are background.",
+        ink_only = averaged == WEIGHTS and QUERIES_ONLY.widget(
+            st.toggle, "Average over ink queries only", help="Most queries are background."
         )
     maps = _of_weights(trace, image, ink_only) if averaged == WEIGHTS else _of_scores(trace, averaged)
     for column, one in zip(st.columns(3), maps, strict=False):

@@ -47,9 +47,7 @@ def patches_section(image: Tensor) -> None:
         draw_chart(chart, width="content", alt=words)
         note("The layers' weights multiplied, residuals counted half: what could have reached the class token.")
     with by_head:
-        layer = st.slider(
-            "Layer", 1, n_layers, key=LAYER_SHOWN.key, persist_state="session", help="Each has a class token's row."
-        )
+        layer = LAYER_SHOWN.widget(st.slider, "Layer", 1, n_layers, help="Each has a class token's row.")
         maps = seen.maps[layer - 1]
         st.markdown(f"**The class token's row in layer {layer}**, head by head")
         ramp = weights_ramp(50, float(seen.maps.max()))

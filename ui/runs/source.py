@@ -116,7 +116,7 @@ class ModelChoice:
         with st.form(f"{self.name}_form", border=False, enter_to_submit=True):
             text, button = st.columns([4, 1], vertical_alignment="bottom")
             example = "distilbert/distilgpt2"
-            text.text_input(label, key=self.asked.key, placeholder=example, max_chars=300, persist_state="session")
+            self.asked.widget(text.text_input, label, placeholder=example, max_chars=300)
             button.form_submit_button("Load", on_click=self.ask, width="stretch")
 
     def _draw_suggestions(self) -> None:

@@ -104,7 +104,7 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
     words, drawn = st.columns([0.3, 1], gap="medium")
     with words:
         st.markdown("**What would a key score there?**")
-        shared = st.toggle("One colour scale for all", key=SHARED.key, persist_state="session")
+        shared = SHARED.widget(st.toggle, "One colour scale for all")
         st.caption(
             "Blue arrow: query. Orange dots: keys. A key on an orange spot scores high, on a blue spot low; the "
             "borders of the bands are level lines. The learned ones were trained on the upper half of the plane; below "

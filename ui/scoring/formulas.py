@@ -89,8 +89,8 @@ def scale_tab() -> None:
         )
     with controls, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         n_keys = choice("Keys per query", N_KEYS, MANY_KEYS)
-        d_k = st.select_slider("dₖ of the example", DIMENSIONS, key=D_K.key, persist_state="session", width=190)
-        seed = st.number_input("Seed", 0, 9999, key=SEED.key, persist_state="session", width=100)
+        d_k = D_K.widget(st.select_slider, "dₖ of the example", DIMENSIONS, width=190)
+        seed = SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
     rows = _measured(n_keys, seed)
     panels = [
         ("variance", "variance of the scores", None),

@@ -108,7 +108,7 @@ def _choose_head(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
             help="Sets what this head hands over to 0.",
         )
         told = "Encoder and decoder are no longer told where a piece stands. They were trained with positions."
-        st.toggle("Leave positions out", key=WITHOUT_POSITIONS.key, persist_state="session", help=told)
+        WITHOUT_POSITIONS.widget(st.toggle, "Leave positions out", help=told)
     st.caption(f"{ASKS[head.kind]}. Handed over is {HANDED.get(head.kind, BELOW)}.")
     return _looked_at(text)
 

@@ -138,7 +138,7 @@ def _learned() -> None:
         "which begin as noise. Nobody tells it their order; it finds out that they form a line, roughly at first."
     )
     TRAINED_STEPS.among(steps, steps[-1])
-    step = st.select_slider("Steps of training", steps, key=TRAINED_STEPS.key, persist_state="session", width=420)
+    step = TRAINED_STEPS.widget(st.select_slider, "Steps of training", steps, width=420)
     table, share = tables[steps.index(step)], card["share_right"][steps.index(step)]
     _added(
         table,
@@ -158,7 +158,7 @@ def _rotary() -> None:
         "Rotary positions add nothing: they turn each pair of a query's and a key's numbers, like hands of clocks that "
         "run at different speeds (Su et al. 2021). Only the difference of two places is left in q · k."
     )
-    seed = st.number_input("Another query", 0, 9999, key=SEED.key, persist_state="session", width=160)
+    seed = SEED.widget(st.number_input, "Another query", 0, 9999, width=160)
     query, key = alike_pair(D_ROTARY, seed)
     _pictures(
         hands_chart(rotary_angles(11, D_ROTARY), PAIRS, cell=25),

@@ -35,7 +35,7 @@ def any_length(text: str) -> None:
         return
     picture, numbers = st.columns([1.35, 1], gap="large")
     with picture:
-        n = st.slider("Words of the source, n", 1, LONGEST, key=N_STATES.key, persist_state="session")
+        n = N_STATES.widget(st.slider, "Words of the source, n", 1, LONGEST)
         found = _collapsed(text, n)
         states, weights, context = map(to_array, (found.states, found.weights, found.context))
         chart = collapse_chart(found.words, states, weights, context, width=430)
@@ -79,12 +79,11 @@ def being_learned() -> None:
     MOMENT.within(0, len(moments) - 1)
     words, slider = st.columns([1, 1.4], gap="large", vertical_alignment="center")
     with slider:
-        number = st.select_slider(
+        number = MOMENT.widget(
+            st.select_slider,
             "Updates of the parameters so far",
             range(len(moments)),
-            key=MOMENT.key,
             format_func=lambda place: f"{moments[place].step:,}",
-            persist_state="session",
         )
     mean = sum(pair.moments[number].sharpness for pair in learned) / len(learned)
     words.markdown(

@@ -99,11 +99,10 @@ def sentence_part() -> str | None:
     if text is None:
         return None
     _remarks(read_source(text))
-    st.text_input(
+    PREFIX.widget(
+        st.text_input,
         "The French must begin with",
-        key=PREFIX.key,
         max_chars=PREFIX_LETTERS.most,
-        persist_state="session",
         placeholder="nothing: the models are free",
         on_change=lambda: force(_pieces_of(PREFIX.value), PREFIX.value),
     )
@@ -250,10 +249,9 @@ def _word_controls(models: Mapping[str, ShownTranslation], rows: range) -> None:
         ):
             st.button(label, key=key, shortcut=shortcut, disabled=WORD.value == end, on_click=WORDS.go, args=(rows, by))
         WORDS.play_button(rows)
-        st.toggle(
+        BY_PIECE.widget(
+            st.toggle,
             "Pieces",
-            key=BY_PIECE.key,
-            persist_state="session",
             help="Words as the pieces they are cut into.",
             on_change=_keep_place,
             args=(in_focus(models),),
@@ -286,7 +284,7 @@ def all_models(text: str) -> None:
             f'<div class="fr" lang="fr">{french}</div></div>'
         )
     st.html(f'{LIST_STYLE}<div class="said-by-all">{"".join(rows)}</div>')
-    st.toggle("All six models", key=ALL.key, persist_state="session")
+    ALL.widget(st.toggle, "All six models")
 
 
 def _how_likely(made: Translation) -> tuple[str, str]:

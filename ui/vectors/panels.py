@@ -73,9 +73,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
     else:
         there, back = scores[row, column], scores[column, row]
         st.markdown(f"{asks} asks {asked}: **{there:.3g}**. {asked} asks {asks}: **{back:.3g}**. {same}")
-    if len(axis) > SMALL and not st.toggle(
-        "Draw both ways", key=BOTH.key, persist_state="session", help="Three more matrices of this size."
-    ):
+    if len(axis) > SMALL and not BOTH.widget(st.toggle, "Draw both ways", help="Three more matrices of this size."):
         return
     source = problem.query_table
     inputs = problem.tables[source].astype(float)
@@ -126,8 +124,8 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
 def _network_panel(inputs: np.ndarray, labels: list[str]) -> None:
     st.markdown("**A feed-forward network**: one weight per input of a neuron")
     with st.container(horizontal=True, gap="medium"):
-        bends = st.toggle("Non-linearity (tanh)", key=BENDS.key, persist_state="session")
-        deep = st.toggle("Second layer", key=DEEP.key, persist_state="session")
+        bends = BENDS.widget(st.toggle, "Non-linearity (tanh)")
+        deep = DEEP.widget(st.toggle, "Second layer")
     network = feed_forward(*inputs.shape, bends=bends, deep=deep)
     answer = network.answer(inputs)
     if network.second is None:
@@ -163,12 +161,8 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     section(f"The {abbr('softmax')} of {html.escape(asks)}, in three steps", Role.WEIGHTS)
     scores = masked_scores(trace, head, query)
     left, right = st.columns([1, 1.6], gap="large", vertical_alignment="bottom")
-    constant = left.slider(
-        "Add a constant to every score", -5.0, 5.0, step=0.5, key=CONSTANT.key, persist_state="session"
-    )
-    nothing = right.toggle(
-        "Let nothing be relevant", key=NOTHING_RELEVANT.key, persist_state="session", help="Every score becomes -9."
-    )
+    constant = CONSTANT.widget(left.slider, "Add a constant to every score", -5.0, 5.0, step=0.5)
+    nothing = NOTHING_RELEVANT.widget(right.toggle, "Let nothing be relevant", help="Every score becomes -9.")
     if nothing:
         scores = np.where(np.isfinite(scores), NOTHING, scores)
     parts = softmax_parts(scores, constant)

@@ -70,14 +70,13 @@ def preset_choice() -> None:
     """Draw the list of presets and the chosen one's line of explanation."""
     left, right = st.columns([1, 2.8], vertical_alignment="center", gap="medium")
     titles = {name: preset.title for name, preset in PRESETS.items()} | {PIXELS: PIXELS_TITLE}
-    left.selectbox(
+    PRESET.widget(
+        left.selectbox,
         "Example",
         list(titles),
         format_func=titles.get,
-        key=PRESET.key,
         on_change=_first_step,
         label_visibility="collapsed",
-        persist_state="session",
     )
     line = PIXELS_LINE if PRESET.value == PIXELS else PRESETS[PRESET.value].line
     right.markdown(line, help=explain(line))
@@ -89,21 +88,18 @@ def _first_step() -> None:
 
 def settings_input() -> None:
     """Draw scoring function, scale, temperature, mask, softmax and heads."""
-    keys = {name: field.key for name, field in SETTINGS.items()}
     widths = [1, 1.1, 1.1, 1.05, 1, 0.7]
     first, second, third, fourth, fifth, sixth = st.columns(widths, gap="small", vertical_alignment="bottom")
-    first.selectbox("Score", list(SCORES), key=keys["scoring"], persist_state="session")
-    second.selectbox("Scale", SCALES, format_func=SCALE_WORDS.get, key=keys["scale"], persist_state="session")
+    SETTINGS["scoring"].widget(first.selectbox, "Score", list(SCORES))
+    SETTINGS["scale"].widget(second.selectbox, "Scale", SCALES, format_func=SCALE_WORDS.get)
     if SETTINGS["scale"].value == "free":
-        second.number_input("Factor", -100.0, 100.0, step=0.1, key=keys["factor"], persist_state="session")
-    third.slider("Temperature", 0.05, 5.0, step=0.05, key=keys["temperature"], persist_state="session")
-    fourth.selectbox("Mask", MASKS, format_func=MASK_WORDS.get, key=keys["mask"], persist_state="session")
+        SETTINGS["factor"].widget(second.number_input, "Factor", -100.0, 100.0, step=0.1)
+    SETTINGS["temperature"].widget(third.slider, "Temperature", 0.05, 5.0, step=0.05)
+    SETTINGS["mask"].widget(fourth.selectbox, "Mask", MASKS, format_func=MASK_WORDS.get)
     if SETTINGS["mask"].value == "padding":
-        fourth.number_input("Padding keys", 0, MAX_ROWS, key=keys["n_padding"], persist_state="session")
-    fifth.toggle(
-        "Softmax", key=keys["softmax"], persist_state="session", help="Off: (Q Kᵀ) V, the scores weigh the values."
-    )
-    sixth.number_input("Heads", 1, 16, key=keys["n_heads"], persist_state="session")
+        SETTINGS["n_padding"].widget(fourth.number_input, "Padding keys", 0, MAX_ROWS)
+    SETTINGS["softmax"].widget(fifth.toggle, "Softmax", help="Off: (Q Kᵀ) V, the scores weigh the values.")
+    SETTINGS["n_heads"].widget(sixth.number_input, "Heads", 1, 16)
 
 
 def problem_input() -> Problem | None:
@@ -116,7 +112,7 @@ def problem_input() -> Problem | None:
         with st.popover("Paste, files"):
             _files()
         with st.popover("Random"):
-            seed = st.number_input("Seed", 0, 999_999, key=SEED.key, persist_state="session")
+            seed = SEED.widget(st.number_input, "Seed", 0, 999_999)
             st.button("Fill all tables", key="vectors_randomise", on_click=typed.randomise, args=(int(seed),))
     for refused, words in NOTES.value:
         if refused:
