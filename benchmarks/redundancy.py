@@ -22,13 +22,13 @@ from attention_core.models import load
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Translator
-from attention_core.topics.transformer.ablation import Edited, Head, switched_off
-from attention_core.topics.translate.lengths import WITHOUT, Cost
+from attention_core.topics.transformer.ablation import EditedTransformer, TransformerHead, switched_off
+from attention_core.topics.translate.lengths import WITHOUT, ReductionCost
 from benchmarks.report import publish
 
 
 @dataclass(frozen=True, eq=False)
-class Without:
+class ReducedTranslator:
     """A recurrent translator with something left out, for beam search and whatever else a translator is asked."""
 
     model: Translator  # it is not changed
@@ -60,10 +60,12 @@ def shuffled(sentence: str, seed: int = 0) -> str:
     return " ".join(words) + sentence[len(spoken) :].rstrip()
 
 
-def without_heads(model: Transformer, kind: str) -> Edited:
+def without_heads(model: Transformer, kind: str) -> EditedTransformer:
     """Return a transformer whose attention of one kind gives nothing, in all layers."""
     sizes = range(model.config.n_layers), range(model.config.n_heads)
-    return Edited(model, switched_off(Head(kind, layer, head) for layer in sizes[0] for head in sizes[1]))
+    return EditedTransformer(
+        model, switched_off(TransformerHead(kind, layer, head) for layer in sizes[0] for head in sizes[1])
+    )
 
 
 def out_of_order(pairs: list[Pair]) -> list[Pair]:
@@ -81,13 +83,13 @@ def main() -> None:
     ways: list[tuple[str, str, Callable[[], Any], list[Pair]]] = [
         ("additive", "", lambda: gru, pairs),
         ("additive", "order", lambda: gru, mixed),
-        ("additive", "recurrence", lambda: Without(gru, reads_alone=True), pairs),
-        ("additive", "choice", lambda: Without(gru, UNIFORM), pairs),
+        ("additive", "recurrence", lambda: ReducedTranslator(gru, reads_alone=True), pairs),
+        ("additive", "choice", lambda: ReducedTranslator(gru, UNIFORM), pairs),
         ("additive", "choice_trained", partial(load, "translator-mean", "cpu"), pairs),
         ("additive", "attention_trained", partial(load, "translator-none", "cpu"), pairs),
         ("transformer", "", lambda: transformer, pairs),
         ("transformer", "order", lambda: transformer, mixed),
-        ("transformer", "positions", lambda: Edited(transformer, with_positions=False), pairs),
+        ("transformer", "positions", lambda: EditedTransformer(transformer, with_positions=False), pairs),
         ("transformer", "encoder", lambda: without_heads(transformer, "encoder"), pairs),
         ("transformer", "cross", lambda: without_heads(transformer, "cross"), pairs),
     ]
@@ -95,7 +97,7 @@ def main() -> None:
     for name, what, make, given in ways:
         found = bleu_of(make(), given)
         n = found["n"]
-        costs.append(Cost(name, what, found["bleu"], found["bleu_long"]))
+        costs.append(ReductionCost(name, what, found["bleu"], found["bleu_long"]))
         print(costs[-1], flush=True)
     rows = [["model", "without", "BLEU", "12 words and more"]]
     rows += [

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.hub.language import predicts_words
-from attention_core.hub.model import Kind
+from attention_core.hub.model import ModelKind
 from ui.layout import end_here, who_asks
 from ui.model.cache import kv_cache
 from ui.model.compare import side_by_side
@@ -59,7 +59,7 @@ OPEN_TAB[NAME].value = OPEN_TAB[NAME].value or VIEW.value
 pretrained = pretrained_of(asked.key) if asked is not None else None
 speaks = pretrained is not None and predicts_words(pretrained)
 named = asked is None and run.recording.model
-writes = speaks and pretrained.kind is not Kind.ENCODER
+writes = speaks and pretrained.kind is not ModelKind.ENCODER
 page_tabs(
     NAME,
     tab("head", "One head", one_head, run, look),

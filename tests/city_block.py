@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.attention.score import Line, Numbers, Score
+from attention_core.attention.score import Line, Score, ScoreDerivation
 from attention_core.attention.scores import same_width
 
 
@@ -35,4 +35,4 @@ class CityBlock(Score):
     def numbers(self, pair):
         walked = -self.w * (pair.query - pair.key).abs()
         words = f"From {pair.asks} to {pair.asked}"
-        return Numbers(words, float(walked.sum()), "", (Line("walked", "", walked),), is_sum=True)
+        return ScoreDerivation(words, float(walked.sum()), "", (Line("walked", "", walked),), is_sum=True)

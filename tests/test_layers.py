@@ -189,3 +189,13 @@ def test_commands_explain_themselves_without_streamlit(root, command):
     done = run_without_streamlit(root, code)
     assert done.returncode == 0, done.stderr
     assert "pixel-classifier" in done.stdout
+
+
+def test_no_two_classes_bear_one_name(root):
+    places = {}
+    for path in [*(root / "attention_core").rglob("*.py"), *(root / "ui").rglob("*.py")]:
+        for node in nodes_of(path):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(root)))
+    shared = {name: where for name, where in places.items() if len(where) > 1}
+    assert not shared, f"one name stands for several things: {shared}"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.charts.design import ChartTemplate, Data, Spec
+from attention_core.charts.design import Chart, Data, Spec
 from ui.figures import note_picture
 from ui.pictures import address
 from ui.state import Field, selected
@@ -20,7 +20,7 @@ LEAST_FILE = 2000
 
 
 def draw_chart(
-    chart: ChartTemplate,
+    chart: Chart,
     *,
     alt: str,
     key: str | None = None,

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from attention_core.bounds import VALUE_BYTES
 from attention_core.device import to_array
 from attention_core.locks import entering, left
+from ui.bounded_cache import BoundedCache
 from ui.cluster import computed_there
-from ui.shelf import Shelf
 
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
@@ -165,6 +165,6 @@ def _parts(value: Any) -> list[Any]:
 
 
 @st.cache_resource(show_spinner=False)
-def values() -> Shelf:
+def values() -> BoundedCache:
     """Return what is kept for all visitors; the menu's “Clear cache” empties it with everything else."""
-    return Shelf(VALUE_BYTES.most, size=size_in_bytes)
+    return BoundedCache(VALUE_BYTES.most, size=size_in_bytes)

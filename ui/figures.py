@@ -15,7 +15,7 @@ import streamlit as st
 from ui.state import APP, Field
 
 if TYPE_CHECKING:
-    from attention_core.charts.design import ChartTemplate
+    from attention_core.charts.design import Chart
 
 PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "pictures_of_the_part", list)
 SUBJECT = Field(APP, "pictures_subject", "")
@@ -27,7 +27,7 @@ LONGEST = 120  # letters of a file's name
 class Picture(NamedTuple):
     """A picture on the page."""
 
-    make: Callable[[], ChartTemplate]  # returns what was drawn, as a chart
+    make: Callable[[], Chart]  # returns what was drawn, as a chart
     title: str  # what it shows
     name: str  # what its file is called after the page, such as "additive-attention-weights"
 
@@ -70,7 +70,7 @@ def say_subject(words: str) -> None:
     SUBJECT.value = words
 
 
-def note_picture(make: Callable[[], ChartTemplate], title: str, step: str = "") -> None:
+def note_picture(make: Callable[[], Chart], title: str, step: str = "") -> None:
     """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step.
 
     What stands behind a semicolon says what to do with it on the page, and not what it shows.

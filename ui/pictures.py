@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ui.shelf import Shelf
+from ui.bounded_cache import BoundedCache
 
 MOST_BYTES = 96 * 2**20  # of all files together; the one that was used longest ago goes first
 FOLDER = "pictures"
 FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name is that of its content
-FILES = Shelf(MOST_BYTES, size=lambda found: len(found[0]))
+FILES = BoundedCache(MOST_BYTES, size=lambda found: len(found[0]))
 IS_SERVED = Event()
 
 

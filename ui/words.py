@@ -14,7 +14,7 @@ from attention_core.charts.words import word_arcs
 from attention_core.data.pieces import pieces
 from attention_core.data.words import SPACE
 from attention_core.device import to_array
-from attention_core.topics.translate.translation import END_LABEL, Candidate
+from attention_core.topics.translate.translation import END_LABEL, NextPiece
 from attention_core.topics.translate.word_view import WordView
 from ui.component import component
 from ui.figures import note_picture
@@ -91,7 +91,7 @@ def chosen_piece(name: str) -> tuple[int, list[int]] | None:
 
 
 def next_words(
-    name: str, candidates: Sequence[Candidate], after: Sequence[int], said: int | None, on_choose: Callable[[], None]
+    name: str, candidates: Sequence[NextPiece], after: Sequence[int], said: int | None, on_choose: Callable[[], None]
 ) -> None:
     """Draw the candidates, best first, see word_bars; a piece that continues a word begins with a hyphen."""
     after_apostrophe = bool(after) and pieces().text(after[-1]).endswith("'")

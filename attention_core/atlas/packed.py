@@ -22,7 +22,7 @@ MOST_PAIRS = 2**24
 """Pairs up to which a mask is looked at to tell hidden cells from weights of 0."""
 
 
-class Packed(NamedTuple):
+class PackedTile(NamedTuple):
     """One tile, ready to be sent.
 
     Attributes:
@@ -42,7 +42,7 @@ class Packed(NamedTuple):
     content: bytes
 
 
-def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> Packed:
+def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> PackedTile:
     """Return a tile's values as codes: none is negative, NaN = not surveyed; True in hidden = hidden by a mask."""
     codes = np.full(values.shape, ZERO, np.uint32)
     codes[np.isnan(values)] = UNKNOWN
@@ -59,7 +59,7 @@ def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> Packed:
     if hidden is not None:
         codes[hidden] = MASKED
     planes = codes.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :n_bytes].T
-    return Packed(len(values), values.shape[1], low, step, n_bytes, zlib.compress(planes.tobytes(), 1))
+    return PackedTile(len(values), values.shape[1], low, step, n_bytes, zlib.compress(planes.tobytes(), 1))
 
 
 def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarray) -> np.ndarray | None:

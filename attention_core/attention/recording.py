@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Head(NamedTuple):
+class HeadRecord(NamedTuple):
     """One head of one attention."""
 
     name: str  # such as "L3H1": head 1 of trace 3, both from 0
@@ -61,10 +61,10 @@ class Recording:
         return [trace.story.name for trace in self.traces]
 
     @property
-    def heads(self) -> list[Head]:
+    def heads(self) -> list[HeadRecord]:
         """Every head of every trace, "L0H0" first."""
         return [
-            Head(f"L{number}H{head}", trace, head)
+            HeadRecord(f"L{number}H{head}", trace, head)
             for number, trace in enumerate(self.traces)
             for head in range(trace.n_heads)
         ]
@@ -105,7 +105,7 @@ class Recording:
             raise KeyError(f"no trace {which!r}, there are {self.names}")
         return self.traces[self.names.index(which)]
 
-    def head(self, name: str) -> Head:
+    def head(self, name: str) -> HeadRecord:
         """Return the head of that name, such as "L3H1"; a KeyError says which there are."""
         found = next((head for head in self.heads if head.name == name), None)
         if found is None:
@@ -211,7 +211,7 @@ def _labelled(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTra
     )
 
 
-def _row(head: Head) -> dict[str, Any]:
+def _row(head: HeadRecord) -> dict[str, Any]:
     summary, trace = head.trace.summary(head.head), head.trace
     most = int(summary.received.argmax())
     return {

@@ -43,7 +43,7 @@ class Line(NamedTuple):
     values: Any  # tensor or array (n,)
 
 
-class Numbers(NamedTuple):
+class ScoreDerivation(NamedTuple):
     """How the score of one pair came about."""
 
     words: str  # what meets what
@@ -75,7 +75,7 @@ class Score(ABC):
         """Return the score of every pair, in a tensor of its own, which the caller may change."""
 
     @abstractmethod
-    def numbers(self, pair: Pair) -> Numbers:
+    def numbers(self, pair: Pair) -> ScoreDerivation:
         """Return the arithmetic of one pair."""
 
     @classmethod
@@ -173,18 +173,18 @@ class Scaled(Score):
         heat = {} if self.temperature is None else {"temperature": self.temperature}
         return {**self.base.to_plain(), "scale": self.scale, "softcap": self.cap, **heat}
 
-    def numbers(self, pair: Pair) -> Numbers:
+    def numbers(self, pair: Pair) -> ScoreDerivation:
         words = f"The score of {pair.asks} with {pair.asked}, scaled"
         if self.cap is not None:
             inner = Scaled(self.base, self.scale, self.temperature).numbers(pair).value
             way = rf"{self.cap:.3g}\, \tanh\!\left(\frac{{{number(inner)}}}{{{self.cap:.3g}}}\right)"
-            return Numbers(f"{words} and capped", math.tanh(inner / self.cap) * self.cap, way)
+            return ScoreDerivation(f"{words} and capped", math.tanh(inner / self.cap) * self.cap, way)
         raw, d_k = self.base.numbers(pair).value, len(pair.key)
         free, cooled = self.scale is not None and not self._is_only_cooled, self.temperature is not None
         above = [number(raw)] + [number(self.scale or 0)] * free
         below = [rf"\sqrt{{{d_k}}}"] * (self.scale is None) + [number(self.temperature or 1)] * cooled
         way, divisor = (r" \cdot ".join(part) for part in (above, below))
-        return Numbers(words, raw * self.factor(d_k), rf"\frac{{{way}}}{{{divisor}}}" if divisor else way)
+        return ScoreDerivation(words, raw * self.factor(d_k), rf"\frac{{{way}}}{{{divisor}}}" if divisor else way)
 
     def stages(self, d_k: int) -> tuple[Stage, ...]:
         uncapped = Scaled(self.base, self.scale, self.temperature)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.latex import number, products, terms
-from attention_core.attention.score import Line, Numbers, Pair, Scaled, Score
+from attention_core.attention.score import Line, Pair, Scaled, Score, ScoreDerivation
 from attention_core.attention.types import Rows
 
 SCORES: dict[str, type[Score]] = {}  # all scoring functions by name; scaling is a matter of its own, see Scaled
@@ -38,9 +38,9 @@ def _key_line(pair: Pair) -> Line:
     return Line(f"key {pair.asked}", "key", pair.key)
 
 
-def _multiplied(words: str, left: Line, right: Line, way: str = "") -> Numbers:
+def _multiplied(words: str, left: Line, right: Line, way: str = "") -> ScoreDerivation:
     product = left.values * right.values
-    return Numbers(words, float(product.sum()), way, (left, right, Line("products", "", product)), is_sum=True)
+    return ScoreDerivation(words, float(product.sum()), way, (left, right, Line("products", "", product)), is_sum=True)
 
 
 @register
@@ -61,7 +61,7 @@ class Dot(Score):
         same_width(query, key)
         return query @ key.transpose(-2, -1)
 
-    def numbers(self, pair: Pair) -> Numbers:
+    def numbers(self, pair: Pair) -> ScoreDerivation:
         way = rf"q_{{{pair.cell[0]}}} \cdot k_{{{pair.cell[1]}}} = {products(pair.query, pair.key)}"
         return _multiplied(f"Query {pair.asks} meets key {pair.asked}", _query_line(pair), _key_line(pair), way)
 
@@ -107,7 +107,7 @@ class General(Score):
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
         return {"W": _identity(d_q, d_k)}
 
-    def numbers(self, pair: Pair) -> Numbers:
+    def numbers(self, pair: Pair) -> ScoreDerivation:
         turned = Line(f"query {pair.asks} times W", "query", pair.query @ self.W)
         return _multiplied(f"Query {pair.asks} times W, meets key {pair.asked}", turned, _key_line(pair))
 
@@ -130,7 +130,7 @@ class Cosine(Score):
         normalise = torch.nn.functional.normalize
         return Dot()(normalise(query, dim=-1, eps=1e-12), normalise(key, dim=-1, eps=1e-12))
 
-    def numbers(self, pair: Pair) -> Numbers:
+    def numbers(self, pair: Pair) -> ScoreDerivation:
         dot = Dot().numbers(pair)
         lengths = rf"{number(float(pair.query.norm()))} \cdot {number(float(pair.key.norm()))}"
         return dot._replace(
@@ -174,7 +174,7 @@ class Additive(Score):
         n = hidden or max(d_q, d_k)
         return {"W_q": _identity(n, d_q), "W_k": _identity(n, d_k), "v": torch.ones(n, dtype=torch.float64)}
 
-    def numbers(self, pair: Pair) -> Numbers:
+    def numbers(self, pair: Pair) -> ScoreDerivation:
         from_query, from_key = self.W_q @ pair.query, self.W_k @ pair.key
         hidden = (from_query + from_key).tanh()
         lines = (
@@ -185,7 +185,7 @@ class Additive(Score):
             Line("products", "", hidden * self.v),
         )
         words = f"Query {pair.asks} and key {pair.asked} meet in a hidden layer"
-        return Numbers(words, float(hidden @ self.v), "", lines, is_sum=True, unit="unit ")
+        return ScoreDerivation(words, float(hidden @ self.v), "", lines, is_sum=True, unit="unit ")
 
 
 @register
@@ -223,7 +223,7 @@ class Concat(Score):
         W_q, W_k, v = Additive.plain_parameters(d_q, d_k, n_keys, hidden).values()
         return {"W": torch.cat([W_q, W_k], 1), "v": v}
 
-    def numbers(self, pair: Pair) -> Numbers:
+    def numbers(self, pair: Pair) -> ScoreDerivation:
         return self._apart(len(pair.query), len(pair.key)).numbers(pair)
 
 
@@ -256,7 +256,7 @@ class Location(Score):
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
         return {"W": _identity(d_q, d_q)[torch.arange(n_keys) % d_q]}
 
-    def numbers(self, pair: Pair) -> Numbers:
+    def numbers(self, pair: Pair) -> ScoreDerivation:
         place = pair.cell[1]
         row = Line(f"row {place + 1} of W", "scores", self.W[place])
         words = f"Query {pair.asks} meets row {place + 1} of W: the key {pair.asked} plays no part"
@@ -288,13 +288,13 @@ class L2(Score):
         same_width(query, key)
         return 0 - 0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)  # 0 -: a match scores 0, not -0
 
-    def numbers(self, pair: Pair) -> Numbers:
+    def numbers(self, pair: Pair) -> ScoreDerivation:
         halves = 0 - 0.5 * (pair.query - pair.key).square()
         both = zip(pair.query.tolist(), pair.key.tolist(), strict=True)
         squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in both)
         way = rf"-\tfrac{{1}}{{2}} {squares if len(halves) == 1 else rf'({squares})'}"
         lines = (_query_line(pair), _key_line(pair), Line("−½ difference²", "", halves))
-        return Numbers(
+        return ScoreDerivation(
             f"How far query {pair.asks} is from key {pair.asked}", float(halves.sum()), way, lines, is_sum=True
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import FILL, mark, texts, word
 from attention_core.charts.palette import DARK, FAINT, LABELS
@@ -32,7 +32,7 @@ def bar_table(
     *,
     across: int = ACROSS,
     ink: str = DARK,
-) -> ChartTemplate:
+) -> Chart:
     """Draw one line per name, with a bar in every column; groups are headings, each with the line that it is above."""
     heads = dict(groups)
     tops, top = [], 2 * LINE
@@ -56,7 +56,7 @@ def bar_table(
     return fixed(layers, round(wide), top + 4)
 
 
-def _column(column: Bars, left: float, tops: Sequence[int], space: dict, across: int, ink: str) -> list[ChartTemplate]:
+def _column(column: Bars, left: float, tops: Sequence[int], space: dict, across: int, ink: str) -> list[Chart]:
     signed = len(column.colours) > 1
     zero, unit = left + across / 2 * signed, across / (1 + signed) / (column.limit or 1.0)
     lengths = [unit * value for value in column.values]

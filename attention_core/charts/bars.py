@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.marks import long_form, mark
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import names_at, series_colour, shares
@@ -13,7 +13,7 @@ SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
 def probability_bars(
     series: Mapping[str, Sequence[float]], labels: Sequence[str], *, height: int = 200, legend: bool = True
-) -> ChartTemplate:
+) -> Chart:
     """Draw probabilities of the same classes by several models side by side; a single one may go without a legend."""
     names = list(series)
     colour = series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
@@ -28,9 +28,7 @@ def probability_bars(
     return mark("bar", data, space, *told, cornerRadiusEnd=1).properties(height=height)
 
 
-def bars(
-    values: Sequence[float], labels: Sequence[str], *, title: str, colour: str, height: int = 180
-) -> ChartTemplate:
+def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: str, height: int = 180) -> Chart:
     """Draw one number per label as horizontal bars, in the order given; the title is that of the axis."""
     space = {
         "y": alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
@@ -46,7 +44,7 @@ def before_after_bars(
     *,
     fields: tuple[str, str] = ("label", "when"),
     decimals: int = 1,
-) -> ChartTemplate:
+) -> Chart:
     """Return bars of probabilities before and after a change, for a chart to lay along an axis of places.
 
     A series is what before or after is called -> its probabilities, one per label. The mouse is told both under the
@@ -62,7 +60,7 @@ def before_after_bars(
 
 def before_after_chart(
     labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str]
-) -> ChartTemplate:
+) -> Chart:
     """Draw probabilities of the same things before and after a change, by their names, as pairs of horizontal bars."""
     axis = alt.Axis(labelExpr=names_at(labels), ticks=False, labelLimit=130, labelOverlap=False)
     bars = before_after_bars(labels, dict(zip(names, (before, after), strict=True)), decimals=3).encode(

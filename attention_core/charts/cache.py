@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, Columns, alt
+from attention_core.charts.design import Chart, Columns, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import haloed, images, mouse_cells
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
@@ -24,7 +24,7 @@ def kept_chart(
     role: Role,
     width: int = 560,
     height: int = 300,
-) -> ChartTemplate:
+) -> Chart:
     """Draw what a cache keeps: a column per token, a row per layer and key head, the newest column framed.
 
     Lengths are those of the kept vectors, (n_layers * n_key_heads, n_tokens), NaN = forgotten, a grey cell; the

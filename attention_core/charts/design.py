@@ -78,34 +78,34 @@ class alt:
         return {"name": name, "select": {"type": "point", **known(named)}}
 
     @staticmethod
-    def layer(*layers: ChartTemplate, **properties: Any) -> ChartTemplate:
+    def layer(*layers: Chart, **properties: Any) -> Chart:
         """Return layers in one plot, the first one below."""
-        return ChartTemplate({"layer": [layer.spec for layer in layers], **properties})
+        return Chart({"layer": [layer.spec for layer in layers], **properties})
 
 
-class ChartTemplate:
+class Chart:
     """A chart or a layer of one."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec  # as Vega-Lite has it, with columns for data
 
-    def properties(self, **named: Any) -> ChartTemplate:
-        return ChartTemplate({**self.spec, **named})
+    def properties(self, **named: Any) -> Chart:
+        return Chart({**self.spec, **named})
 
-    def encode(self, **channels: Any) -> ChartTemplate:
+    def encode(self, **channels: Any) -> Chart:
         return self.properties(encoding={**self.spec["encoding"], **channels})
 
-    def transform_filter(self, test: str) -> ChartTemplate:
+    def transform_filter(self, test: str) -> Chart:
         """Return the chart of those rows of its data for which an expression is true."""
         return self._and("transform", {"filter": test})
 
-    def transform_calculate(self, **columns: str) -> ChartTemplate:
+    def transform_calculate(self, **columns: str) -> Chart:
         return self._and("transform", *({"calculate": how, "as": name} for name, how in columns.items()))
 
-    def add_params(self, *selections: Spec) -> ChartTemplate:
+    def add_params(self, *selections: Spec) -> Chart:
         return self._and("params", *selections)
 
-    def _and(self, name: str, *more: Spec) -> ChartTemplate:
+    def _and(self, name: str, *more: Spec) -> Chart:
         return self.properties(**{name: [*self.spec.get(name, []), *more]})
 
     def drawn(self, *, themed: bool = False) -> tuple[Spec, dict[str, Data]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.device import to_array
@@ -24,7 +24,7 @@ def layer_head_map(
     high: float | None = None,
     widest: int = WIDEST,
     exponent: float = 1.0,
-) -> ChartTemplate:
+) -> Chart:
     """Draw one number per head, layers downwards, heads to the right, and frame the chosen (layer, head).
 
     Layers may differ in heads; nan = no number. The highest possible number, else the largest, ends the colours; an
@@ -57,7 +57,7 @@ def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
 
 def distance_chart(
     found: Distances, n_heads: Sequence[int], chosen: int, *, size: int = 430, select: str | None = None
-) -> ChartTemplate:
+) -> Chart:
     """Draw the distances of all heads to all heads, layer by layer; the chosen head's row is marked.
 
     There are so many heads in each layer; the chosen one is counted through all layers. A point selection over cells

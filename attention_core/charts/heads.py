@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells, pointer, texts
 from attention_core.charts.mosaic import Mosaic
@@ -33,7 +33,7 @@ def heads_chart(
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
     title: str = "weight",
-) -> ChartTemplate:
+) -> Chart:
     """Draw every head of every layer; queries downwards, keys to the right.
 
     Notes are what the mouse is told of each layer and head; the chosen (layer, head) is framed, those that are off
@@ -76,7 +76,7 @@ def heads_chart(
     return fixed([*layers, clickable(mouse, select, "layer", "head")], width, height)
 
 
-def _bar(pictures: Mosaic, title: str) -> ChartTemplate:
+def _bar(pictures: Mosaic, title: str) -> Chart:
     """Return the layer with the colour bar; where each picture has its own colours it ends at its own largest."""
     if not pictures.of_its_own:
         return colour_bar_layer(pictures.ramp, title, 200)
@@ -85,7 +85,7 @@ def _bar(pictures: Mosaic, title: str) -> ChartTemplate:
     return colour_bar_layer(pictures.ramp, title, 200, labelExpr=names, titleLimit=400)
 
 
-def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[ChartTemplate]:
+def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[Chart]:
     """Write "head 1" and so on above the columns, "layer 1" and so on beside the rows; numbers where they are small."""
     roomy = min(right, down) >= 45
     every = 1 if roomy else -(-22 // min(right, down))

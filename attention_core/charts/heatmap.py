@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import Channel, ChartTemplate, Spec, alt
+from attention_core.charts.design import Channel, Chart, Spec, alt
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells
 from attention_core.charts.palette import DARK, MASKED, ROLE_COLOURS, VIRIDIS, Ramp, ramp_for
@@ -39,7 +39,7 @@ def matrix_chart(
     numbers: Any = None,
     bar: bool = True,
     framed: Sequence[tuple[int, int]] = (),
-) -> ChartTemplate:
+) -> Chart:
     """Draw a matrix, rows downwards; only those of up to MAX_RECT_SIDE rows and columns have cells that answer.
 
     Args:
@@ -85,7 +85,7 @@ def matrix_chart(
 
 def pair_map(
     values: np.ndarray, single: Axis, role: Role, *, framed: Sequence[tuple[int, int]] = (), **more: Any
-) -> ChartTemplate:
+) -> Chart:
     """Draw one query's slice of n x n x n weights or scores, (n, n): first others down, second across.
 
     The axis says what one member of a pair can be; framed pairs are framed in both orders. More: see matrix_chart.
@@ -97,7 +97,7 @@ def pair_map(
 
 def part_chart(
     cells: np.ndarray, origin: tuple[int, int], block: int, names: tuple[str, str], *, title: str, log: bool = False
-) -> ChartTemplate:
+) -> Chart:
     """Draw a part of a matrix that is too large to be drawn whole; its axes say where it lies.
 
     Each of the cells (rows, columns) stands for a block of so many cells a side, NaN = not known yet; the origin is the
@@ -220,13 +220,13 @@ def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
     return [f"{first + 1} to {min(first + factor, n)}" for first in range(0, n, factor)]
 
 
-def _frame_mark(row: int) -> list[ChartTemplate]:
+def _frame_mark(row: int) -> list[Chart]:
     """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
     ends = {"y": alt.Y("top:Q"), "y2": alt.Y2("bottom:Q")}
     return haloed({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
 
 
-def row_mark(row: int, height: float) -> list[ChartTemplate]:
+def row_mark(row: int, height: float) -> list[Chart]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
     return haloed({"row": [row]}, {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=height)
 

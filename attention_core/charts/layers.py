@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.charts.design import ChartTemplate, Columns, alt
+from attention_core.charts.design import Chart, Columns, alt
 from attention_core.charts.scale import from_to
 
 CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
 """Channels of rectangles, in the scales of another layer."""
 
 
-def fixed(layers: Sequence[ChartTemplate], width: int, height: int, **properties: Any) -> ChartTemplate:
+def fixed(layers: Sequence[Chart], width: int, height: int, **properties: Any) -> Chart:
     """Return layers in a plot of exactly this size; axes and colour bar come on top (cells stay square)."""
     return alt.layer(*layers, width=width, height=height, autosize={"type": "pad"}, **properties)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attention_core.charts.design import Channel, ChartTemplate, Columns, Data, Spec, alt, known
+from attention_core.charts.design import Channel, Chart, Columns, Data, Spec, alt, known
 from attention_core.charts.palette import CHOSEN, FAINT
 
 SILENT: dict[str, Any] = {"aria": False, "tooltip": None}
@@ -13,7 +13,7 @@ FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # c
 Line = Sequence[str]  # what the mouse is told: "field:Q", or with a title and a format after it, "" = none
 
 
-def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **style: Any) -> ChartTemplate:
+def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **style: Any) -> Chart:
     """Return a layer of marks, such as "rect" or "line"; what of its style is a Channel, such as FILL, is one of it.
 
     Those of which nothing is told meet neither the mouse nor a screen reader.
@@ -22,32 +22,32 @@ def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **styl
     look = {**({} if told else SILENT), **{name: value for name, value in style.items() if name not in own}}
     if told:
         own["tooltip"] = tips(*told)
-    return ChartTemplate({"data": data, "mark": {"type": kind, **known(look)}, "encoding": {**channels, **own}})
+    return Chart({"data": data, "mark": {"type": kind, **known(look)}, "encoding": {**channels, **own}})
 
 
-def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> ChartTemplate:
+def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> Chart:
     """Return pictures, whose data URLs are a field of the data, from corner to corner with crisp pixels."""
     return mark("image", data, {**space, "url": alt.Url(f"{field}:N")}, **{"smooth": False, "aspect": False, **style})
 
 
-def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> ChartTemplate:
+def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> Chart:
     """Return words, a field of the data, at x and y of the space."""
     return mark("text", data, {"x": space["x"], "y": space["y"], "text": alt.Text(f"{field}:N")}, **style)
 
 
-def word(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> ChartTemplate:
+def word(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Chart:
     """Return one text at a place."""
     return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
 
 
-def outlined(data: Data, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> ChartTemplate:
+def outlined(data: Data, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> Chart:
     """Return the outlines of rectangles, in the colour of what is chosen unless told otherwise."""
     return mark("rect", data, space, fillOpacity=0, stroke=colour, strokeWidth=width, **style)
 
 
 def haloed(
     data: Data, space: Mapping[str, Any], widths: tuple[float, float], colour: Any = CHOSEN, kind="rect", **style: Any
-) -> list[ChartTemplate]:
+) -> list[Chart]:
     """Return the outlines of marks on a white halo that shows on any ground; widths are those of halo and outline."""
     strokes = zip(("white", colour), widths, strict=True)
     return [mark(kind, data, space, fillOpacity=0, stroke=one, strokeWidth=wide, **style) for one, wide in strokes]
@@ -61,12 +61,12 @@ def _line(field: str, title: str = "", form: str = "") -> Channel:
     return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
 
 
-def mouse_cells(data: Data, space: Mapping[str, Any], *told: Line, **style: Any) -> ChartTemplate:
+def mouse_cells(data: Data, space: Mapping[str, Any], *told: Line, **style: Any) -> Chart:
     """Return what the mouse meets and is told by, for the top: invisible rectangles."""
     return mark("rect", data, space, *told, **{"opacity": 0, "aria": False, **style})
 
 
-def clickable(chart: ChartTemplate, select: str | None, *fields: str, clear: Any = False) -> ChartTemplate:
+def clickable(chart: Chart, select: str | None, *fields: str, clear: Any = False) -> Chart:
     """Return the chart with a point selection over fields that a click makes and no click clears; as it is if None."""
     if not select:
         return chart

@@ -17,7 +17,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.charts.raster import palette_url
 from attention_core.device import to_array
-from attention_core.explain.heads.look import PLAIN, Look, shown, value_lengths
+from attention_core.explain.heads.look import PLAIN, HeadDisplay, shown, value_lengths
 from attention_core.explain.heads.rows import whole_rows
 
 MOST_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
@@ -44,7 +44,9 @@ class Mosaic:
     n_queries: int  # queries there are
 
 
-def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, look: Look = PLAIN, of_its_own: bool = False) -> Mosaic:
+def mosaic(
+    layers: Sequence[AttentionTrace], *, size: int = 78, look: HeadDisplay = PLAIN, of_its_own: bool = False
+) -> Mosaic:
     """Draw every head of every layer: one trace per layer, all of one shape; a picture's longer side has `size` pixels.
 
     Pictures are coloured up to their own largest numbers, rather than all from 0 to 1, where weights of long inputs are
@@ -96,7 +98,7 @@ def own_ramp(uniform: float, largest: float) -> Ramp:
     return Ramp(VIRIDIS, 0.0, high, exponent)
 
 
-def _uniform(trace: AttentionTrace, head: int, look: Look) -> float:
+def _uniform(trace: AttentionTrace, head: int, look: HeadDisplay) -> float:
     """Return what a key would have on average if the head looked everywhere alike."""
     times = float(value_lengths(trace, head).mean()) if look.times_value and not look.normalised else 1.0
     return times / trace.n_keys
@@ -114,7 +116,9 @@ def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
     return torch.from_numpy(np.concatenate(rows)), np.cumsum([0, *map(len, rows)])[:-1]
 
 
-def _reduced(trace: AttentionTrace, head: int, look: Look, rows: Tensor, edges: np.ndarray, width: int) -> np.ndarray:
+def _reduced(
+    trace: AttentionTrace, head: int, look: HeadDisplay, rows: Tensor, edges: np.ndarray, width: int
+) -> np.ndarray:
     """Return a head's picture, (len(edges), width): the largest number behind each pixel, NaN where all is masked."""
     if len(rows) <= len(edges):
         return _numbers(_columns(_cells(trace, head, look, rows)[torch.from_numpy(edges)], width))
@@ -130,7 +134,7 @@ def _reduced(trace: AttentionTrace, head: int, look: Look, rows: Tensor, edges: 
     return _numbers(_columns(torch.stack(lines), width))
 
 
-def _cells(trace: AttentionTrace, head: int, look: Look, rows: Tensor) -> Tensor:
+def _cells(trace: AttentionTrace, head: int, look: HeadDisplay, rows: Tensor) -> Tensor:
     """Return whole rows of what is shown, -1 where a query may not attend."""
     _, weights, _, allowed = whole_rows(trace, head, rows)
     if not look.is_plain:

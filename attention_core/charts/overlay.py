@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from attention_core.charts.design import ChartTemplate, Data, alt
+from attention_core.charts.design import Chart, Data, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, images, mark, outlined, texts
 from attention_core.charts.palette import LABELS, Ramp, weights_ramp
@@ -30,7 +30,7 @@ def overlay(
     bar: bool = True,
     select: str | None = None,
     marked: int | None = None,
-) -> ChartTemplate:
+) -> Chart:
     """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
     `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None.
@@ -66,7 +66,7 @@ def overlay_strip(
     columns: int = 4,
     chosen: int | None = None,
     select: str | None = None,
-) -> ChartTemplate:
+) -> Chart:
     """Draw the same picture several times, each with its own map over it, see overlay, and a label above.
 
     Weights are (n, rows, columns); the chosen one is framed, and a point selection over them has the field number.
@@ -117,5 +117,5 @@ def _screen(width: int, height: int, size: int) -> tuple[int, int]:
     return round(width * scale), round(height * scale)
 
 
-def _framed(place: Data, dash: list[int]) -> ChartTemplate:
+def _framed(place: Data, dash: list[int]) -> Chart:
     return outlined(place, CORNERS, 2, strokeDash=dash)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.charts.design import ChartTemplate, Data, alt
+from attention_core.charts.design import Chart, Data, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, Line, clickable, haloed, images, mark, mouse_cells, pointer, texts, tips
 from attention_core.charts.palette import CHOSEN, FAINT, LABELS, Ramp
@@ -25,7 +25,7 @@ def picture(
     select: str | None = None,
     bar: bool = True,
     outline: np.ndarray | None = None,
-) -> ChartTemplate:
+) -> Chart:
     """Draw a picture of one value per position, (height, width), whose longer side has so many screen pixels.
 
     Pictures that are compared share a ramp; the title says what a value is. The marked position, in reading order, is
@@ -48,7 +48,7 @@ def picture(
     return fixed([*layers, cells], round(width * scale), round(height * scale))
 
 
-def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> ChartTemplate:
+def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> Chart:
     """Return what the mouse meets on a picture (height, width), for the top: an invisible cell per position in it.
 
     Cells are in reading order and can be selected by their position; a value is told under its name, title and format.
@@ -61,14 +61,14 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     return clickable(cells, select, "position")
 
 
-def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> ChartTemplate:
+def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> Chart:
     """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
     rows, cols = np.nonzero(ink > 0.5)
     middles = {"left": (cols + 0.5) * across, "top": (rows + 0.5) * down}
     return mark("circle", middles, MIDDLE, color="white", **style)
 
 
-def _squares(data: Data, size: float, widths: tuple[float, float]) -> list[ChartTemplate]:
+def _squares(data: Data, size: float, widths: tuple[float, float]) -> list[Chart]:
     return haloed(data, MIDDLE, widths, kind="point", shape="square", filled=False, size=size, opacity=1)
 
 
@@ -83,7 +83,7 @@ def contact_sheet(
     marked: int | None = None,
     chosen: int | None = None,
     select: str | None = None,
-) -> ChartTemplate:
+) -> Chart:
     """Draw small pictures (n, height, width) with a label above each, on one colour scale, so many in a row.
 
     Marked is a position in each, in reading order; the chosen picture is framed, and a point selection over pictures
@@ -109,7 +109,7 @@ def contact_sheet(
     return fixed(layers, total_width, total_height)
 
 
-def edges(data: Data, space: dict[str, Any], is_chosen: str, *told: Line, select: str | None) -> ChartTemplate:
+def edges(data: Data, space: dict[str, Any], is_chosen: str, *told: Line, select: str | None) -> Chart:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
     stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))
     width = alt.condition(is_chosen, alt.value(3), alt.value(1))

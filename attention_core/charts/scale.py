@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.charts.design import Channel, ChartTemplate, Spec, alt
+from attention_core.charts.design import Channel, Chart, Spec, alt
 from attention_core.charts.marks import mark
 from attention_core.charts.palette import DARK, MASKED, Ramp
 
@@ -83,7 +83,7 @@ def _has_room(ramp: Ramp, reference: float) -> bool:
     return float(ramp.position(np.array([reference]))[0]) < 0.85
 
 
-def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> ChartTemplate:
+def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Chart:
     """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
     ends = {"value": [ramp.low, ramp.high]}
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
@@ -107,6 +107,6 @@ def names_at(labels: Sequence[str], place: str = "datum.value", every: int | Non
     return f"{place} % {every} == 0 ? {names} : ''" if every else names
 
 
-def rule_at(axis: str, field: str, value: float, **style: Any) -> ChartTemplate:
+def rule_at(axis: str, field: str, value: float, **style: Any) -> Chart:
     """Return a line across the plot where a field on the axis, x or y, has this value."""
     return mark("rule", {field: [value]}, {axis: alt.X(f"{field}:Q")}, **style)

@@ -2,7 +2,7 @@
 
 from attention_core.attention.types import Role, Step
 from attention_core.charts.bars import probability_bars
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import INK_RAMP, Ramp, ramp_for
 from attention_core.charts.picture import contact_sheet, picture
@@ -13,7 +13,7 @@ STEP_SIZE = 500
 
 def step_chart(
     step: Step, head: int = 0, *, query: int | None = None, size: int = STEP_SIZE, ramp: Ramp | None = None
-) -> ChartTemplate:
+) -> Chart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
     The query is marked; the longer side has about so many screen pixels; bars and ink have colours of their own.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, Columns, alt
+from attention_core.charts.design import Chart, Columns, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
 from attention_core.charts.marks import FILL, INK, mark, outlined, texts
 from attention_core.charts.palette import CHOSEN, DARK, LABELS, ROLE_COLOURS, Ramp, mixed
@@ -45,7 +45,7 @@ def shaded_words(
     chosen: int | None = None,
     struck: Sequence[int] = (),
     width: int = 640,
-) -> ChartTemplate:
+) -> Chart:
     """Draw words as running text, each shaded by one number, 0 to 1, in its colour or that of all.
 
     The bar is the ramp of a colour bar below, and its title, where the shades have a common scale. A glued word follows
@@ -72,7 +72,7 @@ def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> Ramp:
 
 def word_arcs(
     source: Sequence[str], target: Sequence[str], weights: np.ndarray, row: int, *, single: str = "", down: bool = False
-) -> ChartTemplate:
+) -> Chart:
     """Draw source words above target words, with an arc for every weight and one target word's (row) arcs strong.
 
     Weights are (n_target, n_source), each row sums to 1; (n_target, 1) with one vector for the whole sentence, which
@@ -150,7 +150,7 @@ def _move(words: Columns, way: str, by: float) -> None:
         words[side] = words[side] + by
 
 
-def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int = SIZE) -> list[ChartTemplate]:
+def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int = SIZE) -> list[Chart]:
     names = {"left": words["x"], "top": words["y"], "text": words["text"]}
     grounds = mark("rect", words, space, color=FILL, cornerRadius=3)
     layers = [grounds, texts(names, space, fontSize=size, color=DARK, baseline="middle")]
@@ -160,7 +160,7 @@ def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int 
     return layers
 
 
-def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, Any], down: bool) -> ChartTemplate:
+def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, Any], down: bool) -> Chart:
     """Return curves from one point to another, each with its opacity, thickness and colour."""
     frame: dict[str, list[Any]] = {name: [] for name in ("arc", "at", "left", "top", "opacity", "thick", "ink")}
     for number, ((x1, y1), (x2, y2), opacity, thick, role) in enumerate(arcs):

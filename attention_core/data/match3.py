@@ -23,21 +23,25 @@ FEWEST, MOST = 3, 16
 """Numbers that one sequence may have."""
 
 
-class Preset(NamedTuple):
+class Match3Preset(NamedTuple):
     numbers: tuple[int, ...]  # 0 to MODULUS - 1
     note: str  # what there is to see
 
 
 PRESETS = {
-    "One triple": Preset((1, 7, 16, 17, 11, 8, 24, 5), "7 + 16 + 8 = 31. These three say yes, the other five no."),
-    "Three pairs for one": Preset(
+    "One triple": Match3Preset(
+        (1, 7, 16, 17, 11, 8, 24, 5), "7 + 16 + 8 = 31. These three say yes, the other five no."
+    ),
+    "Three pairs for one": Match3Preset(
         (1, 4, 27, 15, 24, 10, 21, 6), "6 has three pairs at once. Nearly all of its attention goes to one of them."
     ),
-    "None": Preset((1, 28, 30, 6, 5, 21, 19, 10), "No three of these sum to 0: every query settles on nobody."),
-    "A number twice": Preset(
+    "None": Match3Preset((1, 28, 30, 6, 5, 21, 19, 10), "No three of these sum to 0: every query settles on nobody."),
+    "A number twice": Match3Preset(
         (14, 20, 8, 16, 17, 20, 15, 22), "20 + 20 + 22 = 62. 20 stands in two places, so each 20 finds the other one."
     ),
-    "All zero": Preset((0, 0, 0, 0, 0, 0, 0, 0), "Every pair matches every query: all pairs of others share alike."),
+    "All zero": Match3Preset(
+        (0, 0, 0, 0, 0, 0, 0, 0), "Every pair matches every query: all pairs of others share alike."
+    ),
 }
 
 
@@ -77,23 +81,25 @@ def matching_pairs(numbers: list[int], position: int) -> list[tuple[int, int]]:
     ]
 
 
-class Typed(NamedTuple):
+class ParsedSequence(NamedTuple):
     numbers: list[int]  # those to compute with, 0 to MODULUS - 1; empty when nothing can be computed
     remark: str = ""  # what a person should know, or ""
 
 
-def read_numbers(text: str) -> Typed:
+def read_numbers(text: str) -> ParsedSequence:
     """Understand numbers separated by anything that is no digit; never raises.
 
     Numbers beyond MODULUS - 1 are taken modulo MODULUS, more than MOST are cut off; the remark says so.
     """
     if strange := re.search(r"\d+[.]\d+|[^\d\s,;+|()\[\]-]+", text):
         what = strange.group()[:20]
-        return Typed([], f"“{what}” is not a whole number. Type numbers from 0 to {MODULUS - 1}, with spaces between.")
+        return ParsedSequence(
+            [], f"“{what}” is not a whole number. Type numbers from 0 to {MODULUS - 1}, with spaces between."
+        )
     found = [part[:9] for part in re.findall(r"-?\d+", text[:1000])]
     if len(found) < FEWEST:
-        return Typed([], f"A triple needs at least {FEWEST} numbers; there {'is' if len(found) == 1 else 'are'} "
-                     f"{len(found) or 'none'}.")  # fmt: skip
+        are = "is" if len(found) == 1 else "are"
+        return ParsedSequence([], f"A triple needs at least {FEWEST} numbers; there {are} {len(found) or 'none'}.")
     whole = [int(part) for part in found[:MOST]]
     numbers = [number % MODULUS for number in whole]
     remarks = []
@@ -105,7 +111,7 @@ def read_numbers(text: str) -> Typed:
     if len(numbers) != N_NUMBERS:
         remarks.append(f"The heads were trained on {N_NUMBERS} numbers at a time; these are "
                        f"{len(numbers)}: {', '.join(map(str, numbers))}.")  # fmt: skip
-    return Typed(numbers, " ".join(remarks))
+    return ParsedSequence(numbers, " ".join(remarks))
 
 
 def read_sequences(path: str | Path) -> Sequences:

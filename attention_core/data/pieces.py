@@ -23,7 +23,7 @@ SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 NAME = "translator-pieces.json"
 
 
-class Cut(NamedTuple):
+class Tokenization(NamedTuple):
     """Words cut into pieces."""
 
     ids: list[int]  # one number per piece
@@ -68,7 +68,7 @@ class Pieces:
     def __len__(self) -> int:
         return self._tokenizer.get_vocab_size()
 
-    def cut(self, words: Sequence[str]) -> Cut:
+    def cut(self, words: Sequence[str]) -> Tokenization:
         ids: list[int] = []
         texts: list[str] = []
         word_of: list[int] = []
@@ -77,7 +77,7 @@ class Pieces:
             ids += [piece for piece, _ in cut]
             texts += [text for _, text in cut]
             word_of += [number] * len(cut)
-        return Cut(ids, texts, word_of)
+        return Tokenization(ids, texts, word_of)
 
     @lru_cache(maxsize=100_000)  # noqa: B019  one vocabulary lives as long as the process
     def _cut_word(self, word: str) -> tuple[tuple[int, str], ...]:

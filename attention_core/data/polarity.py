@@ -21,7 +21,7 @@ class Review(NamedTuple):
     sentence: str  # as it stands in the file
 
 
-class Split(NamedTuple):
+class ReviewSplit(NamedTuple):
     """Reviews in two parts; no sentence is in both."""
 
     train: list[Review]
@@ -55,10 +55,10 @@ def _review(line: str, number: int, path: Path) -> Review:
     return Review(label.strip() == "1", sentence.strip())
 
 
-def split_reviews(reviews: list[Review]) -> Split:
+def split_reviews(reviews: list[Review]) -> ReviewSplit:
     """Split reviews by their sentence; which part one belongs to depends on the sentence alone (its SHA-256)."""
     development = [review for review in reviews if _share(review.sentence) < DEVELOPMENT_SHARE]
-    return Split([review for review in reviews if _share(review.sentence) >= DEVELOPMENT_SHARE], development)
+    return ReviewSplit([review for review in reviews if _share(review.sentence) >= DEVELOPMENT_SHARE], development)
 
 
 def _share(sentence: str) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from attention_core.bounds import QUESTION_LETTERS
 from attention_core.data.colours import COLOURS
-from attention_core.data.questions import DIGITS, FILLERS, NOTHING, WORDS, Kind, Question, phrasings, write
+from attention_core.data.questions import DIGITS, FILLERS, NOTHING, WORDS, Question, QuestionKind, phrasings, write
 
 MOST_WORDS = 20
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -64,14 +64,14 @@ _REFUSALS = {
 _BEYOND = {word: why for why, words in _REFUSALS.items() for word in words.split()}
 """Words of questions that nobody taught the model, and what to say about them."""
 _ASKS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    (Kind.COUNT, "how many|digits? of| count | amount ", ()),
+    (QuestionKind.COUNT, "how many|digits? of| count | amount ", ()),
     (
-        Kind.EXISTS,
+        QuestionKind.EXISTS,
         r"\b((is|are) (there|any)|(do|can) (you|we) see|do we have|any|(does|do) (the|it|this)|contains?|exists?"
         r"|is an? .* there)\b|^ there is\b",
         ("what", "which"),
     ),
-    (Kind.EXISTS, r"\b(find|draw|drew|drawn|show)\b|^ (is|are) ", ("what", "which", "colour")),  # is the 7 red
+    (QuestionKind.EXISTS, r"\b(find|draw|drew|drawn|show)\b|^ (is|are) ", ("what", "which", "colour")),  # is the 7 red
     ("colour", " colour ", ()),
     ("digit", " (what|which|read|name|digit) ", ()),
 )
@@ -127,9 +127,9 @@ def parse(text: str) -> Question:
     question = Question(_kind(asks, place, relation, digit, colour), place, relation, digit, colour)
     for wrong, why in _faults(question, words):
         _refuse(wrong, why)
-    if question.kind is Kind.COLOUR_OF_DIGIT:
+    if question.kind is QuestionKind.COLOUR_OF_DIGIT:
         return replace(question, colour=None)
-    return replace(question, digit=None) if question.kind is Kind.DIGIT_OF_COLOUR else question
+    return replace(question, digit=None) if question.kind is QuestionKind.DIGIT_OF_COLOUR else question
 
 
 def _refuse(condition: object, why: str) -> None:
@@ -162,31 +162,33 @@ def _digit_and_colour(words: list[str], asks: str | None) -> tuple[str | None, s
     for word in words:
         _refuse(word.isdecimal() and word not in DIGITS, f"{word} is not a digit. I know 0 to 9.")
     digits, colours = {*words} & {*DIGITS}, {*words} & {*COLOURS}
-    _refuse(asks == Kind.EXISTS and len(digits) > 1, "Ask how many there are, or whether there is any.")
+    _refuse(asks == QuestionKind.EXISTS and len(digits) > 1, "Ask how many there are, or whether there is any.")
     _refuse(max(len(digits), len(colours)) > 1, "Ask about one digit and one colour at a time.")
     return next(iter(digits), None), next(iter(colours), None)
 
 
-def _kind(asks: str | None, place: str | None, relation: str | None, digit: str | None, colour: str | None) -> Kind:
-    if asks in (Kind.COUNT, Kind.EXISTS):
-        return Kind(asks)
+def _kind(
+    asks: str | None, place: str | None, relation: str | None, digit: str | None, colour: str | None
+) -> QuestionKind:
+    if asks in (QuestionKind.COUNT, QuestionKind.EXISTS):
+        return QuestionKind(asks)
     if relation:
-        return Kind.COLOUR_BESIDE if asks == "colour" else Kind.DIGIT_BESIDE
+        return QuestionKind.COLOUR_BESIDE if asks == "colour" else QuestionKind.DIGIT_BESIDE
     if place:
-        return Kind.COLOUR_AT if asks == "colour" else Kind.DIGIT_AT
+        return QuestionKind.COLOUR_AT if asks == "colour" else QuestionKind.DIGIT_AT
     named = colour and not digit  # "which digit has the colour blue" asks for the digit
-    return Kind.COLOUR_OF_DIGIT if asks == "colour" and not named else Kind.DIGIT_OF_COLOUR
+    return QuestionKind.COLOUR_OF_DIGIT if asks == "colour" and not named else QuestionKind.DIGIT_OF_COLOUR
 
 
 def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], ...]:
     digit, colour = question.digit, question.colour
     where, named = question.place or question.relation, digit or colour
-    if question.kind is Kind.COUNT:
+    if question.kind is QuestionKind.COUNT:
         return (
             (where, "I can count all digits, or those of one colour or one kind, on the whole drawing."),
             ("colour" in words and not named, "I can count digits, but not colours."),
         )
-    if question.kind is Kind.EXISTS:
+    if question.kind is QuestionKind.EXISTS:
         return (
             (where, "I can say whether something is there, but not whether it is at a place."),
             (not named, "Is there what? Name a digit or a colour."),
@@ -195,7 +197,7 @@ def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], .
         return ((not named, f"{question.relation.capitalize()} which one? Name a digit or a colour."),)
     if question.place:
         return ((named, "Ask by place or by colour, not by both."),)
-    if question.kind is Kind.COLOUR_OF_DIGIT:
+    if question.kind is QuestionKind.COLOUR_OF_DIGIT:
         return ((not digit, "The colour of which digit? Name it, or say where it is."),)
     return (
         ("corner" in words, "Which corner? Top left, top right, bottom left or bottom right."),
@@ -204,7 +206,7 @@ def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], .
     )
 
 
-class Reading(NamedTuple):
+class ParsedQuestion(NamedTuple):
     """A typed question as the model gets it."""
 
     question: Question  # its meaning
@@ -212,14 +214,14 @@ class Reading(NamedTuple):
     rephrased: bool  # whether these are other words than the typed ones, which the model has not met in this order
 
 
-def read_question(text: str) -> Reading:
+def read_question(text: str) -> ParsedQuestion:
     """Return a typed question's meaning and words for it that the model was trained on; or a QuestionError."""
     question, typed = parse(text), words_of(text)
     for way in map(list, phrasings(question)):
         for filler in ([], *map(str.split, FILLERS)):
             if typed in ([*way, *filler], [*filler, *way]):
-                return Reading(question, typed, False)
-    return Reading(question, write(question).split(), True)
+                return ParsedQuestion(question, typed, False)
+    return ParsedQuestion(question, write(question).split(), True)
 
 
 def answer_word(text: str) -> str:

@@ -20,7 +20,7 @@ PLACES = ("top left", "top right", "bottom left", "bottom right", "top", "bottom
 RELATIONS = ("left of", "right of", "above", "below")
 
 
-class Kind(StrEnum):
+class QuestionKind(StrEnum):
     """What a question asks for."""
 
     DIGIT_AT = "digit at a place"
@@ -37,15 +37,15 @@ class Kind(StrEnum):
 class Question:
     """The meaning of a question."""
 
-    kind: Kind  # what is asked for
+    kind: QuestionKind  # what is asked for
     place: str | None = None  # one of PLACES, for the kinds "at a place"
     relation: str | None = None  # one of RELATIONS, for the kinds "beside another"
     digit: str | None = None  # "0" to "9", the digit that is spoken of, or None
     colour: str | None = None  # one of COLOURS, the colour that is spoken of, or None
 
 
-TEMPLATES: dict[Kind, tuple[str, ...]] = {
-    Kind.DIGIT_AT: (
+TEMPLATES: dict[QuestionKind, tuple[str, ...]] = {
+    QuestionKind.DIGIT_AT: (
         "what digit is {at}",
         "which digit is {at}",
         "what is {at}",
@@ -57,7 +57,7 @@ TEMPLATES: dict[Kind, tuple[str, ...]] = {
         "read the digit {at}",
         "which one is {at}",
     ),
-    Kind.COLOUR_AT: (
+    QuestionKind.COLOUR_AT: (
         "what colour is the digit {at}",
         "which colour is {at}",
         "what colour is {at}",
@@ -67,7 +67,7 @@ TEMPLATES: dict[Kind, tuple[str, ...]] = {
         "which colour has the digit {at}",
         "what colour does the {most} digit have",
     ),
-    Kind.DIGIT_OF_COLOUR: (
+    QuestionKind.DIGIT_OF_COLOUR: (
         "which digit is {colour}",
         "what digit is {colour}",
         "what is the {colour} digit",
@@ -79,7 +79,7 @@ TEMPLATES: dict[Kind, tuple[str, ...]] = {
         "name the {colour} digit",
         "what is {colour}",
     ),
-    Kind.COLOUR_OF_DIGIT: (
+    QuestionKind.COLOUR_OF_DIGIT: (
         "what colour is the {digit}",
         "which colour is the {digit}",
         "what is the colour of the {digit}",
@@ -89,7 +89,7 @@ TEMPLATES: dict[Kind, tuple[str, ...]] = {
         "what colour is the digit {digit}",
         "tell me the colour of the {digit}",
     ),
-    Kind.COUNT: (
+    QuestionKind.COUNT: (
         "how many {things} are there",
         "how many {things}",
         "how many {things} do you see",
@@ -101,7 +101,7 @@ TEMPLATES: dict[Kind, tuple[str, ...]] = {
         "how many digits are {colour}",
         "how many are {colour}",
     ),
-    Kind.EXISTS: (
+    QuestionKind.EXISTS: (
         "is there a {thing}",
         "is there any {thing}",
         "are there any {things}",
@@ -113,7 +113,7 @@ TEMPLATES: dict[Kind, tuple[str, ...]] = {
         "is a {thing} there",
         "is any digit {colour}",
     ),
-    Kind.DIGIT_BESIDE: (
+    QuestionKind.DIGIT_BESIDE: (
         "which digit is {relation} {anchor}",
         "what digit is {relation} {anchor}",
         "what is {relation} {anchor}",
@@ -122,7 +122,7 @@ TEMPLATES: dict[Kind, tuple[str, ...]] = {
         "what digit is directly {relation} {anchor}",
         "which digit stands {relation} {anchor}",
     ),
-    Kind.COLOUR_BESIDE: (
+    QuestionKind.COLOUR_BESIDE: (
         "what colour is the digit {relation} {anchor}",
         "which colour is the digit {relation} {anchor}",
         "what is the colour of the digit {relation} {anchor}",

@@ -34,7 +34,7 @@ RARE = 3
 N_FREQUENT = 2000  # words whose weights over all reviews are kept
 
 
-class Pieced(NamedTuple):
+class WordRows(NamedTuple):
     """Words as rows of the table of vectors."""
 
     ids: Tensor  # int64 (n_words, N_COLUMNS), pieces, PAD = none; the last column is the pair with the word before
@@ -55,7 +55,7 @@ def _vocabulary() -> Pieces:
     return Pieces.load(weights_folder() / PIECES_NAME)
 
 
-def pieces_of(words: Sequence[str]) -> Pieced:
+def pieces_of(words: Sequence[str]) -> WordRows:
     """Cut the words of a sentence, in lower case, into pieces, and find the known pairs among them."""
     (_, pairs), rows, texts, paired = _lists(), [], [], []
     for before, word in zip(["", *words], words, strict=False):
@@ -64,7 +64,7 @@ def pieces_of(words: Sequence[str]) -> Pieced:
         rows.append([*ids, *[PAD] * (MOST_PIECES - len(ids)), pair])
         texts.append(list(own))
         paired.append(pair != PAD)
-    return Pieced(torch.tensor(rows).view(-1, N_COLUMNS), texts, paired)
+    return WordRows(torch.tensor(rows).view(-1, N_COLUMNS), texts, paired)
 
 
 @lru_cache(maxsize=50_000)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from attention_core.data.colours import COLOURS
 from attention_core.data.questions import DIGITS
-from attention_core.data.scene_questions import Item
+from attention_core.data.scene_questions import SceneDigit
 
 COUNTS = ("a", "two", "three", "four", "five", "six")
 RELATIONS = ("left of", "above", "below")
@@ -23,13 +23,13 @@ ASLANT = 0.5
 """A digit is left of another if it lies at least so far to its left, as a share of how far it lies above or below."""
 
 
-class Told(NamedTuple):
+class SceneDescription(NamedTuple):
     words: tuple[str, ...]  # of WORDS, the end left out
     # for each word the digits that it tells of, by their places in the drawing; none for "and" and relations
     places: tuple[tuple[int, ...], ...]
 
 
-class Thing(NamedTuple):
+class CaptionPart(NamedTuple):
     how_many: str  # one of COUNTS
     colour: str
     digit: str
@@ -52,10 +52,10 @@ def sentence(words: Sequence[str]) -> str:
     return re.sub(r"\ba (?=[aeiou])", "an ", text)
 
 
-def tell(items: Sequence[Item]) -> Told:
+def tell(items: Sequence[SceneDigit]) -> SceneDescription:
     """Describe the digits of a drawing, at most six."""
     if not items:
-        return Told((NOTHING,), ((),))
+        return SceneDescription((NOTHING,), ((),))
     groups = _groups(items)
     singles = [places[0] for places in groups.values() if len(places) == 1]
     words, told = list[str](), list[tuple[int, ...]]()
@@ -75,10 +75,10 @@ def tell(items: Sequence[Item]) -> Told:
                 say(AND)
             for word in (COUNTS[len(places) - 1], colour, f"{digit}s"):
                 say(word, places)
-    return Told(tuple(words), tuple(told))
+    return SceneDescription(tuple(words), tuple(told))
 
 
-def _groups(items: Sequence[Item]) -> dict[tuple[str, str], tuple[int, ...]]:
+def _groups(items: Sequence[SceneDigit]) -> dict[tuple[str, str], tuple[int, ...]]:
     """Return the places of the digits by colour and kind, from left to right."""
     groups: dict[tuple[str, str], tuple[int, ...]] = {}
     for place in sorted(range(len(items)), key=lambda place: items[place].x):
@@ -87,13 +87,13 @@ def _groups(items: Sequence[Item]) -> dict[tuple[str, str], tuple[int, ...]]:
     return groups
 
 
-def relation(first: Item, second: Item) -> str:
+def relation(first: SceneDigit, second: SceneDigit) -> str:
     """Return how a digit lies to another one on its right."""
     right, down = second.x - first.x, second.y - first.y
     return "left of" if right >= abs(down) else "above" if down > 0 else "below"
 
 
-def is_right(words: Sequence[str], items: Sequence[Item]) -> bool:
+def is_right(words: Sequence[str], items: Sequence[SceneDigit]) -> bool:
     """Say whether a sentence is true of a drawing and leaves nothing out, in whatever order it tells things."""
     groups = _groups(items)
     if not items or tuple(words) == (NOTHING,):
@@ -115,23 +115,23 @@ def is_right(words: Sequence[str], items: Sequence[Item]) -> bool:
     return not between and sorted(told) == sorted(groups)
 
 
-def places_of(words: Sequence[str], items: Sequence[Item]) -> tuple[tuple[int, ...], ...]:
+def places_of(words: Sequence[str], items: Sequence[SceneDigit]) -> tuple[tuple[int, ...], ...]:
     groups, told = _groups(items), list[tuple[int, ...]]()
     for thing, link in _things(words) if items else ():
         told += [groups[thing.colour, thing.digit.removesuffix("s")]] * 3 + [()] * bool(link)
     return tuple(told)
 
 
-def _things(words: Sequence[str]) -> Iterator[tuple[Thing, str]]:
+def _things(words: Sequence[str]) -> Iterator[tuple[CaptionPart, str]]:
     """Yield each part of a sentence with the word that leads on from it, empty after the last, or ValueError."""
     for start in range(0, len(words), 4):
         count, colour, digit, *link = words[start : start + 4]
         if link and link[0] not in (*RELATIONS, AND):
             raise ValueError(f"{link[0]!r} does not lead on")
-        yield Thing(count, colour, digit), link[0] if link else ""
+        yield CaptionPart(count, colour, digit), link[0] if link else ""
 
 
-def _holds(between: str, first: Item, second: Item) -> bool:
+def _holds(between: str, first: SceneDigit, second: SceneDigit) -> bool:
     right, down = second.x - first.x, second.y - first.y
     along, across = {"left of": (right, down), "above": (down, right), "below": (-down, right)}[between]
     return along > 0 and along >= ASLANT * abs(across)

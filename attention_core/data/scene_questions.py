@@ -9,25 +9,25 @@ import random
 from typing import NamedTuple
 
 from attention_core.data.colours import COLOURS
-from attention_core.data.questions import DIGITS, NOTHING, PLACES, RELATIONS, Kind, Question, write
+from attention_core.data.questions import DIGITS, NOTHING, PLACES, RELATIONS, Question, QuestionKind, write
 from attention_core.data.scenes import Drawings
 
 CLEAR, UNCLEAR = 0.1, 0.05
 """Shares of the drawing's side: what is farther apart is clear to everybody, what is nearer is the same place."""
 SHARE = {
-    Kind.DIGIT_AT: 1.5,
-    Kind.COLOUR_AT: 1.0,
-    Kind.DIGIT_OF_COLOUR: 1.2,
-    Kind.COLOUR_OF_DIGIT: 1.2,
-    Kind.COUNT: 2.2,
-    Kind.EXISTS: 1.6,
-    Kind.DIGIT_BESIDE: 2.2,
-    Kind.COLOUR_BESIDE: 1.2,
+    QuestionKind.DIGIT_AT: 1.5,
+    QuestionKind.COLOUR_AT: 1.0,
+    QuestionKind.DIGIT_OF_COLOUR: 1.2,
+    QuestionKind.COLOUR_OF_DIGIT: 1.2,
+    QuestionKind.COUNT: 2.2,
+    QuestionKind.EXISTS: 1.6,
+    QuestionKind.DIGIT_BESIDE: 2.2,
+    QuestionKind.COLOUR_BESIDE: 1.2,
 }
 NOTHING_SHARE = 0.04  # share of questions about what is not there, where such a question comes up
 
 
-class Item(NamedTuple):
+class SceneDigit(NamedTuple):
     """A digit in a drawing."""
 
     digit: str  # "0" to "9"
@@ -36,7 +36,7 @@ class Item(NamedTuple):
     y: float  # of its middle, share of the drawing's height, downwards
 
 
-class Asked(NamedTuple):
+class QuestionExample(NamedTuple):
     """A question about one drawing."""
 
     question: Question  # its meaning
@@ -47,12 +47,12 @@ class Asked(NamedTuple):
     anchors: tuple[int, ...] = ()
 
 
-def items_of(drawings: Drawings, number: int) -> list[Item]:
+def items_of(drawings: Drawings, number: int) -> list[SceneDigit]:
     """Return the digits of one drawing, in the order of its boxes."""
     side = drawings.coverage.shape[-1]
     labels, colours = drawings.labels[number].tolist(), drawings.colours[number].tolist()
     return [
-        Item(str(label), COLOURS[colour], (left + right) / 2 / side, (top + bottom) / 2 / side)
+        SceneDigit(str(label), COLOURS[colour], (left + right) / 2 / side, (top + bottom) / 2 / side)
         for label, colour, (top, left, bottom, right) in zip(
             labels, colours, drawings.boxes[number].tolist(), strict=True
         )
@@ -60,12 +60,12 @@ def items_of(drawings: Drawings, number: int) -> list[Item]:
     ]
 
 
-def answer(question: Question, items: list[Item]) -> tuple[str, tuple[int, ...]] | None:
+def answer(question: Question, items: list[SceneDigit]) -> tuple[str, tuple[int, ...]] | None:
     """Return the answer and the places of the digits it is about, or None where people could differ."""
     matching = _matching(question, items)
-    if question.kind is Kind.COUNT:
+    if question.kind is QuestionKind.COUNT:
         return str(len(matching)), matching
-    if question.kind is Kind.EXISTS:
+    if question.kind is QuestionKind.EXISTS:
         return ("yes" if matching else "no"), matching
     if question.place:
         found = _at(question.place, items)
@@ -78,11 +78,11 @@ def answer(question: Question, items: list[Item]) -> tuple[str, tuple[int, ...]]
     if not found:
         return NOTHING, ()
     item = items[found[0]]
-    asks_colour = question.kind in (Kind.COLOUR_AT, Kind.COLOUR_OF_DIGIT, Kind.COLOUR_BESIDE)
+    asks_colour = question.kind in (QuestionKind.COLOUR_AT, QuestionKind.COLOUR_OF_DIGIT, QuestionKind.COLOUR_BESIDE)
     return (item.colour if asks_colour else item.digit), found
 
 
-def _matching(question: Question, items: list[Item]) -> tuple[int, ...]:
+def _matching(question: Question, items: list[SceneDigit]) -> tuple[int, ...]:
     return tuple(
         place
         for place, item in enumerate(items)
@@ -90,7 +90,7 @@ def _matching(question: Question, items: list[Item]) -> tuple[int, ...]:
     )
 
 
-def _at(where: str, items: list[Item]) -> tuple[int, ...] | None:
+def _at(where: str, items: list[SceneDigit]) -> tuple[int, ...] | None:
     if where == "middle":
         distances = [math.hypot(item.x - 0.5, item.y - 0.5) for item in items]
         near = [place for place, distance in enumerate(distances) if distance < 0.14]
@@ -110,7 +110,7 @@ def _at(where: str, items: list[Item]) -> tuple[int, ...] | None:
     return None if first is None else (near[first[0]],)
 
 
-def _beside(relation: str, anchor: int, items: list[Item]) -> tuple[int, ...] | None:
+def _beside(relation: str, anchor: int, items: list[SceneDigit]) -> tuple[int, ...] | None:
     own = items[anchor]
     sign = 1 if relation in ("left of", "above") else -1
     places, along, across = [], [], []
@@ -143,7 +143,7 @@ def _clearly_first(along: list[float], by: float = CLEAR) -> tuple[int, ...] | N
     return (order[0],) if clear else None
 
 
-def ask(items: list[Item], rng: random.Random, kind: Kind | None = None) -> Asked | None:
+def ask(items: list[SceneDigit], rng: random.Random, kind: QuestionKind | None = None) -> QuestionExample | None:
     """Return a random question about a drawing, of a random kind if none is given, or None if no try gave one.
 
     A random kind is tried thirty times before another one is drawn.
@@ -156,34 +156,34 @@ def ask(items: list[Item], rng: random.Random, kind: Kind | None = None) -> Aske
         if true is None or (true[0] == NOTHING and rng.random() > NOTHING_SHARE):
             continue
         anchors = _matching(question, items) if question.relation else ()
-        return Asked(question, write(question, rng), *true, anchors)
+        return QuestionExample(question, write(question, rng), *true, anchors)
     return None
 
 
-def _random_question(kind: Kind, items: list[Item], rng: random.Random) -> Question:
+def _random_question(kind: QuestionKind, items: list[SceneDigit], rng: random.Random) -> Question:
     item = rng.choice(items)
     digit, colour = rng.choice([(item.digit, None), (None, item.colour)])
-    if kind in (Kind.DIGIT_AT, Kind.COLOUR_AT):
+    if kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT):
         return Question(kind, place=rng.choice(PLACES))
-    if kind is Kind.DIGIT_OF_COLOUR:
+    if kind is QuestionKind.DIGIT_OF_COLOUR:
         return Question(kind, colour=item.colour if rng.random() < 0.9 else rng.choice(COLOURS))
-    if kind is Kind.COLOUR_OF_DIGIT:
+    if kind is QuestionKind.COLOUR_OF_DIGIT:
         return Question(kind, digit=item.digit if rng.random() < 0.9 else rng.choice(DIGITS))
-    if kind in (Kind.DIGIT_BESIDE, Kind.COLOUR_BESIDE):
+    if kind in (QuestionKind.DIGIT_BESIDE, QuestionKind.COLOUR_BESIDE):
         return Question(kind, relation=rng.choice(RELATIONS), digit=digit, colour=colour)
-    if rng.random() < (0.5 if kind is Kind.EXISTS else 0.15):  # something that is perhaps not there
+    if rng.random() < (0.5 if kind is QuestionKind.EXISTS else 0.15):  # something that is perhaps not there
         other = rng.choice(items)
         digit, colour = rng.choice(
             [(rng.choice(DIGITS), None), (None, rng.choice(COLOURS)), (other.digit, item.colour)]
         )
-    elif kind is Kind.COUNT and rng.random() < 0.3:
+    elif kind is QuestionKind.COUNT and rng.random() < 0.3:
         digit = colour = None
     elif rng.random() < 0.12:
         digit, colour = item.digit, item.colour
     return Question(kind, digit=digit, colour=colour)
 
 
-def ask_something(items: list[Item], rng: random.Random) -> Asked:
+def ask_something(items: list[SceneDigit], rng: random.Random) -> QuestionExample:
     """Return a random question about a drawing; where every try failed, how many digits there are."""
-    question = Question(Kind.COUNT)
-    return ask(items, rng) or Asked(question, write(question, rng), str(len(items)), tuple(range(len(items))))
+    question = Question(QuestionKind.COUNT)
+    return ask(items, rng) or QuestionExample(question, write(question, rng), str(len(items)), tuple(range(len(items))))

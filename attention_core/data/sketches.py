@@ -18,7 +18,7 @@ FEWEST, MOST = 3, 6
 SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
 
 
-class Placed(NamedTuple):
+class PlacedDigit(NamedTuple):
     digit: int  # 0 to 9
     colour: str  # name of its ink
     x: float  # of its middle, share of the canvas' side
@@ -26,7 +26,7 @@ class Placed(NamedTuple):
 
 
 SCENES = {
-    name: tuple(Placed(*digit) for digit in digits)
+    name: tuple(PlacedDigit(*digit) for digit in digits)
     for name, digits in {
         "Five colours": (
             (7, "red", 0.19, 0.2),
@@ -143,7 +143,7 @@ def coloured_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke
     return strokes
 
 
-def scene_strokes(scene: tuple[Placed, ...], side: int) -> list[Stroke]:
+def scene_strokes(scene: tuple[PlacedDigit, ...], side: int) -> list[Stroke]:
     """Return the strokes of a preset on a square canvas of `side` pixels."""
     return [
         stroke

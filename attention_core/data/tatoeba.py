@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 Item = TypeVar("Item")
 
 
-class Split(NamedTuple, Generic[Item]):
+class PairSplit(NamedTuple, Generic[Item]):
     """Pairs, or sentences, in three parts; no English sentence is in two of them."""
 
     train: list[Item]
@@ -50,7 +50,7 @@ def _pair(line: str, number: int, path: Path) -> Pair:
     return columns[0].strip(), columns[1].strip()
 
 
-def split_pairs(pairs: list[Pair]) -> Split[Pair]:
+def split_pairs(pairs: list[Pair]) -> PairSplit[Pair]:
     """Split pairs by their English sentence, the held-out parts with as many of each length as there are.
 
     Which part a sentence belongs to depends on the sentence alone (its SHA-256), not on its place in the file.
@@ -66,7 +66,7 @@ def split_pairs(pairs: list[Pair]) -> Split[Pair]:
         n = min(HELD_OUT_PER_LENGTH, int(HELD_OUT_SHARE * len(by_length[length])))
         development.update(by_length[length][:n])
         test.update(by_length[length][n : 2 * n])
-    return Split(
+    return PairSplit(
         [pair for pair in pairs if pair[0].lower() not in development and pair[0].lower() not in test],
         [pair for pair in pairs if pair[0].lower() in development],
         [pair for pair in pairs if pair[0].lower() in test],
@@ -89,6 +89,6 @@ def words_of(pairs: list[Pair]) -> list[tuple[list[str], list[str]]]:
     return [(source, target) for source, target in zip(english, french, strict=True) if source and target]
 
 
-def english_sentences(data: str | Path | None = None) -> Split[str]:
+def english_sentences(data: str | Path | None = None) -> PairSplit[str]:
     """Return the English sides of the pairs, as typed, in the order of the file; for `data` see read_text."""
-    return Split(*(list(dict.fromkeys(english for english, _ in part)) for part in split_pairs(read_pairs(data))))
+    return PairSplit(*(list(dict.fromkeys(english for english, _ in part)) for part in split_pairs(read_pairs(data))))

@@ -17,8 +17,8 @@ from attention_core.data.canvases import colour_picture, coloured_input, ink_pic
 from attention_core.data.drawing import INK_THRESHOLD, ink_of
 from attention_core.data.mnist import DataError
 from attention_core.data.question_reading import QuestionError, answer_word, read_question, words_of
-from attention_core.data.questions import Kind, Question
-from attention_core.data.scene_questions import Asked
+from attention_core.data.questions import Question, QuestionKind
+from attention_core.data.scene_questions import QuestionExample
 from attention_core.data.scenes import ASK_SIDE, FIND_SIDE, READ_SIZE
 from attention_core.device import device_of
 from attention_core.evaluate.vision import judge_answering, judge_finding, judge_reading
@@ -84,7 +84,7 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
             n_refused += 1
             continue
         there = () if boxes is None else tuple((boxes[number, :, 2] > boxes[number, :, 0]).nonzero().flatten().tolist())
-        asked.append(Asked(question, " ".join(words), answer_word(str(answer)), there))
+        asked.append(QuestionExample(question, " ".join(words), answer_word(str(answer)), there))
         of_picture.append(number)
     places = None if boxes is None else boxes.to(pictures)
     share = len(asked) / max(len(pictures), 1)  # a question that cannot be read is answered wrong
@@ -122,7 +122,7 @@ def _understood(text: str) -> tuple[Question, list[str]]:
         reading = read_question(text)
         return reading.question, reading.words
     except QuestionError:
-        return Question(Kind.COUNT), words_of(text)
+        return Question(QuestionKind.COUNT), words_of(text)
 
 
 def _read(path: str | Path, *names: str) -> dict[str, np.ndarray]:

@@ -14,8 +14,8 @@ from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import coloured_input
 from attention_core.data.question_reading import words_of
-from attention_core.data.questions import ANSWERS, Kind, numbers_of, padded
-from attention_core.data.scene_questions import Asked, ask, items_of
+from attention_core.data.questions import ANSWERS, QuestionKind, numbers_of, padded
+from attention_core.data.scene_questions import QuestionExample, ask, items_of
 from attention_core.data.scenes import Drawings, Glyphs, drawing_scenes, find_scenes, number_scenes
 from attention_core.models.scene_question import SCORINGS
 
@@ -159,7 +159,7 @@ def read_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) 
 def judge_answering(
     model: nn.Module,
     pictures: Tensor,
-    asked: Sequence[Asked],
+    asked: Sequence[QuestionExample],
     of_picture: Sequence[int],
     boxes: Tensor | None,
     scoring: str,
@@ -202,7 +202,7 @@ def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -
         rng = random.Random(seed)
         asked, of_picture = [], []
         for number in range(n):
-            questions = [ask(items_of(drawings, number), rng, kind) for kind in Kind]
+            questions = [ask(items_of(drawings, number), rng, kind) for kind in QuestionKind]
             asked += [question for question in questions if question]
             of_picture += [number for question in questions if question]
         figures[name] = {

@@ -10,7 +10,7 @@ from attention_core.attention.trace import AttentionTrace
 INK = 0.3  # pixels above this are ink
 
 
-class Erased(NamedTuple):
+class ErasedPicture(NamedTuple):
     """A picture with some ink taken away."""
 
     image: Tensor  # float (side, side)
@@ -22,7 +22,7 @@ def ink_mask(image: Tensor) -> Tensor:
     return image > INK
 
 
-def erase_highest(image: Tensor, importance: Tensor, n_pixels: int) -> Erased:
+def erase_highest(image: Tensor, importance: Tensor, n_pixels: int) -> ErasedPicture:
     """Erase so many ink pixels, fewer when there is less ink, of the highest importance (side * side,).
 
     Source: deletion test, Samek et al. 2017.
@@ -32,14 +32,14 @@ def erase_highest(image: Tensor, importance: Tensor, n_pixels: int) -> Erased:
     return _erase(image, ranked.topk(min(n_pixels, int(ink.sum()))).indices)
 
 
-def erase_random(image: Tensor, n_pixels: int, seed: int) -> Erased:
+def erase_random(image: Tensor, n_pixels: int, seed: int) -> ErasedPicture:
     """Erase ink pixels at random, the fair comparison to erase_highest."""
     ink = ink_mask(image).flatten().nonzero().flatten()
     order = torch.randperm(len(ink), generator=torch.Generator().manual_seed(seed)).to(ink.device)
     return _erase(image, ink[order[:n_pixels]])
 
 
-def erase_along(image: Tensor, path: Tensor, radius: float = 1.7) -> Erased:
+def erase_along(image: Tensor, path: Tensor, radius: float = 1.7) -> ErasedPicture:
     """Erase the ink nearer than a radius, in pixels, to a stroke: path (n, 2), rows and columns in the picture."""
     side = image.shape[-1]
     rows, cols = torch.meshgrid(torch.arange(side), torch.arange(side), indexing="ij")
@@ -54,8 +54,8 @@ def mean_total_variation(before: AttentionTrace, after: AttentionTrace, head: in
     return float(torch.cat(moved).mean())
 
 
-def _erase(image: Tensor, positions: Tensor) -> Erased:
+def _erase(image: Tensor, positions: Tensor) -> ErasedPicture:
     removed = torch.zeros(image.numel(), dtype=torch.bool, device=image.device)
     removed[positions] = True
     removed = removed.view_as(image)
-    return Erased(image.masked_fill(removed, 0), removed)
+    return ErasedPicture(image.masked_fill(removed, 0), removed)

@@ -43,7 +43,7 @@ class KeptLayer:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeyValueCache:
     """What a model keeps of the text that it writes, n_tokens so far, and of the one that its encoder read (source).
 
     `most_tokens` are the positions that the model knows; None = any number.
@@ -79,7 +79,7 @@ class Kept:
         return min((layer.window for layer in self.layers if layer.window is not None), default=None)
 
 
-def kept(generation: Generation) -> Kept | None:
+def kept(generation: Generation) -> KeyValueCache | None:
     """Return what the model keeps of a text; None where it keeps nothing, see Generation.uses_cache."""
     if not generation.uses_cache:
         return None
@@ -87,7 +87,7 @@ def kept(generation: Generation) -> Kept | None:
         [trace.n_heads for trace in generation.first.traces if is_cross(trace) is crosses] for crosses in (False, True)
     )
     cache = _self_cache(generation)
-    return Kept(
+    return KeyValueCache(
         layers=_layers(cache, own[-len(cache.layers) :]),
         source_layers=_layers(generation.cache.cross_attention_cache, cross) if cross else (),
         n_tokens=len(generation.ids),

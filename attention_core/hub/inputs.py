@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention_core.bounds import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
 from attention_core.hub.faults import no_panic
-from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.tokens import readable
 
 CHARACTERS_PER_TOKEN = 16
@@ -18,7 +18,7 @@ CHARACTERS_PER_TOKEN = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class ModelInputs:
     """What a model is called with (inputs, a batch of one, on the CPU), and what its positions are, see ModelRun."""
 
     inputs: dict[str, Tensor] = field(repr=False)
@@ -33,7 +33,7 @@ class Prepared:
 
 def text_inputs(
     pretrained: Pretrained, text: str, *, pair: str = "", target: str = "", most_tokens: int = TOKENS.most
-) -> Prepared:
+) -> ModelInputs:
     """Return a text, or a pair of texts, as a model takes it; spaces at the ends are kept.
 
     An encoder gets a pair's second text behind a separator. The decoder of an encoder-decoder is given the target, or
@@ -48,7 +48,7 @@ def text_inputs(
         raise ModelError("The text is empty. Write a sentence: its tokens are what looks at each other.")
     notes: list[str] = []
     most = min(most_tokens, pretrained.most_tokens or most_tokens)
-    pair = pair if pretrained.kind is Kind.ENCODER and pair.strip() else ""
+    pair = pair if pretrained.kind is ModelKind.ENCODER and pair.strip() else ""
     ids, types = _tokenised(pretrained, text, pair, most, notes)
     if not ids:
         raise ModelError("The tokenizer makes no tokens of this text.")
@@ -56,17 +56,17 @@ def text_inputs(
     if types is not None:
         inputs["token_type_ids"] = torch.tensor([types])
     target_ids: list[int] = []
-    if pretrained.kind is Kind.ENCODER_DECODER:
+    if pretrained.kind is ModelKind.ENCODER_DECODER:
         target_ids = _target(pretrained, inputs, target, most, notes)
         inputs["decoder_input_ids"] = torch.tensor([target_ids])
     tokenizer = pretrained.tokenizer
     marks = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id, tokenizer.mask_token_id}
     special = {place for place, number in enumerate(ids) if number in marks}
-    return Prepared(
+    return ModelInputs(
         inputs,
         tokens=readable(pretrained.tokenizer, ids),
         target_tokens=readable(pretrained.tokenizer, target_ids) if target_ids else (),
-        special=frozenset(special | ({0} if pretrained.kind is Kind.DECODER else set())),
+        special=frozenset(special | ({0} if pretrained.kind is ModelKind.DECODER else set())),
         notes=tuple(notes),
     )
 

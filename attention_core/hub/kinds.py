@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attention_core.bounds import MODEL_LABELS, MODEL_LAYERS
-from attention_core.hub.model import Kind, ModelError, first_line
+from attention_core.hub.model import ModelError, ModelKind, first_line
 
 NO_ATTENTION = {
     *("bit", "convnext", "convnextv2", "dinov3_convnext", "efficientnet", "focalnet", "mobilenet_v1", "mobilenet_v2"),
@@ -60,24 +60,24 @@ def _refuse_endless(settings: Any, name: str = "") -> None:
             raise ModelError(f"Its config.json asks for {settings:,} {what}; at most {COUNTED[what].most:,} are read.")
 
 
-def kind_of(config: Any) -> Kind:
+def kind_of(config: Any) -> ModelKind:
     """Return what a model of these settings takes and is for; ModelError = neither a text nor a picture alone."""
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     reads = _main_input(config)
     if reads == "pixel_values" or picture_tower(config) is not None:
-        return Kind.VISION
+        return ModelKind.VISION
     if reads != "input_ids":
         raise ModelError(f"It takes neither text nor a picture but {reads} ({config.model_type}).")
     architecture = (config.architectures or [""])[0]
     if architecture.endswith(MASKED) or is_encoder_alone(config):
-        return Kind.ENCODER
+        return ModelKind.ENCODER
     if config.is_encoder_decoder:
-        return Kind.ENCODER_DECODER
+        return ModelKind.ENCODER_DECODER
     causal, masked = (type(config) in auto._model_mapping for auto in (AutoModelForCausalLM, AutoModelForMaskedLM))
     is_decoder = getattr(config, "is_decoder", False) or architecture.endswith(CAUSAL)
     writes = is_decoder or (causal and not masked) or hasattr(config, "vision_config")
-    return Kind.DECODER if writes else Kind.ENCODER
+    return ModelKind.DECODER if writes else ModelKind.ENCODER
 
 
 def is_encoder_alone(config: Any) -> bool:

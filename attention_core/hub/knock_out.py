@@ -14,7 +14,7 @@ from torch.nn.functional import softplus
 
 from attention_core.attention.recording import Recording
 from attention_core.hub.faults import worded
-from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.tracing import UnsupportedError, run_ablations
 
 Head = tuple[int, int]
@@ -145,7 +145,7 @@ def outcomes(
     """Return what the model hands out for a batch of one, once for each choice of heads that are switched off."""
     device, n = pretrained.model.device, len(ablations)
     batch: dict[str, Any] = {name: value.to(device).expand(n, *value.shape[1:]) for name, value in inputs.items()}
-    n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is Kind.DECODER else 0
+    n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is ModelKind.DECODER else 0
     with worded(pretrained, "be run without a head", UnsupportedError):
         output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MOST_NUMBERS), ablations)
     logits, hidden = output.get("logits"), output.get("last_hidden_state")

@@ -17,7 +17,7 @@ SEED_STEP = 1_000_003
 """Spreads the seeds of neighbouring positions."""
 
 
-class Likely(NamedTuple):
+class TokenProbability(NamedTuple):
     """A token that may come, as its number in the vocabulary and for people."""
 
     id: int
@@ -25,13 +25,13 @@ class Likely(NamedTuple):
     probability: float
 
 
-class Expected(NamedTuple):
+class NextTokens(NamedTuple):
     """What a model expects at one position: the likeliest, best first, and the probability of the n_rest others.
 
     The entropy is of all, in bits; 0 = certain.
     """
 
-    likeliest: tuple[Likely, ...]
+    likeliest: tuple[TokenProbability, ...]
     rest: float
     n_rest: int
     entropy: float
@@ -64,16 +64,18 @@ def log_probabilities(logits: Tensor, ids: Sequence[int]) -> Tensor:
     return shares.gather(-1, following[:, None])[:, 0] / math.log(2)
 
 
-def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float = 1.0) -> Expected:
+def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float = 1.0) -> NextTokens:
     """Return the n likeliest tokens of one position, from its logits (n_tokens,)."""
     shares = probabilities(logits, temperature)
     top = shares.topk(min(n, len(shares)))
     likeliest = tuple(
-        Likely(token, token_text(tokenizer, token), share)
+        TokenProbability(token, token_text(tokenizer, token), share)
         for share, token in zip(top.values.tolist(), top.indices.tolist(), strict=True)
     )
     entropy = -float(torch.xlogy(shares, shares).sum()) / math.log(2)
-    return Expected(likeliest, max(0.0, 1 - sum(top.values.tolist())), len(shares) - len(likeliest), max(0.0, entropy))
+    return NextTokens(
+        likeliest, max(0.0, 1 - sum(top.values.tolist())), len(shares) - len(likeliest), max(0.0, entropy)
+    )
 
 
 def pick(logits: Tensor, *, temperature: float = 0.0, seed: int = 0, place: int = 0) -> int:

@@ -19,7 +19,7 @@ from attention_core.hub.catalogue import n_bytes_of
 from attention_core.hub.disk import held, keep
 from attention_core.hub.faults import no_panic
 from attention_core.hub.kinds import config_of, is_encoder_alone, kind_of, picture_tower
-from attention_core.hub.model import Kind, ModelError, Pretrained, first_line
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, first_line
 from attention_core.hub.room import n_parameters_of, refuse_without_memory
 from attention_core.locks import Lock
 from attention_core.log import log
@@ -47,8 +47,8 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
     refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings), device)
     with held(folder.parent.parent), _LOADING, _quiet(), _NothingDrawn():
         model = _model(folder, config, kind)
-        tokenizer = None if kind is Kind.VISION else _tokenizer(folder)
-        processor = _processor(folder) if kind is Kind.VISION else None
+        tokenizer = None if kind is ModelKind.VISION else _tokenizer(folder)
+        processor = _processor(folder) if kind is ModelKind.VISION else None
         keep(folder.parent.parent, model)
     model = model.to(choose_device(device or "auto")).eval().requires_grad_(False)
     if getattr(model.config, "mask_ratio", None):
@@ -95,7 +95,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def _model(folder: Path, config: Any, kind: Kind) -> Any:
+def _model(folder: Path, config: Any, kind: ModelKind) -> Any:
     from transformers import AutoModel
 
     tower = picture_tower(config)
@@ -139,20 +139,24 @@ def _refuse_more_than_is_there(auto: Any, config: Any, n_bytes: int) -> None:
         )
 
 
-def _heads(config: Any, kind: Kind) -> list[Any]:
+def _heads(config: Any, kind: ModelKind) -> list[Any]:
     """Return the library's loaders of models with a head that may suit, to be tried in turn."""
     import transformers as library
 
     if is_encoder_alone(config):
         return [library.AutoModelForTextEncoding]
     architecture = (config.architectures or [""])[0]
-    if architecture.endswith("Model") and kind in (Kind.ENCODER, Kind.VISION) and "LMHead" not in architecture:
+    if (
+        architecture.endswith("Model")
+        and kind in (ModelKind.ENCODER, ModelKind.VISION)
+        and "LMHead" not in architecture
+    ):
         return []
-    wanted: dict[Kind, tuple[Any, ...]] = {
-        Kind.ENCODER: (library.AutoModelForMaskedLM,),
-        Kind.DECODER: (library.AutoModelForCausalLM, library.AutoModelForImageTextToText),
-        Kind.ENCODER_DECODER: (library.AutoModelForSeq2SeqLM,),
-        Kind.VISION: (library.AutoModelForImageClassification,),
+    wanted: dict[ModelKind, tuple[Any, ...]] = {
+        ModelKind.ENCODER: (library.AutoModelForMaskedLM,),
+        ModelKind.DECODER: (library.AutoModelForCausalLM, library.AutoModelForImageTextToText),
+        ModelKind.ENCODER_DECODER: (library.AutoModelForSeq2SeqLM,),
+        ModelKind.VISION: (library.AutoModelForImageClassification,),
     }
     return [auto for auto in wanted[kind] if type(config) in auto._model_mapping]
 

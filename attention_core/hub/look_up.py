@@ -15,7 +15,7 @@ from attention_core.bounds import HOSTED, HUB_SECONDS, MODEL_NAME_LETTERS, MODEL
 from attention_core.hub import catalogue, room
 from attention_core.hub.kinds import config_of, kind_of
 from attention_core.hub.load import read_settings
-from attention_core.hub.model import Kind, ModelError, first_line
+from attention_core.hub.model import ModelError, ModelKind, first_line
 from attention_core.hub.own import OWN
 
 Progress = Callable[[int, int], None]
@@ -48,14 +48,14 @@ class RemoteFile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ModelCandidate:
     """A model that can be had, n_bytes of weights; its name is a package, a hub id, or a folder's name or path.
 
     Without a folder, its files have to be fetched, of one revision (commit).
     """
 
     name: str
-    kind: Kind
+    kind: ModelKind
     architecture: str
     n_bytes: int
     folder: Path | None = None
@@ -63,7 +63,7 @@ class Candidate:
     revision: str = ""
 
 
-def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -> Candidate:
+def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -> ModelCandidate:
     """Return what is known of a model before it is fetched.
 
     The name is a hub id, the address of a model's page there, a folder (begins with "/", "." or "~"), or a local
@@ -77,7 +77,7 @@ def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -
     name = cleaned(name)
     local = catalogue.find_local(name)
     if local is not None and local.source == "own":
-        return Candidate(local.name, *OWN[local.name], local.n_bytes, local.folder)
+        return ModelCandidate(local.name, *OWN[local.name], local.n_bytes, local.folder)
     if local is not None:
         return _in_folder(local.name, local.folder)
     if is_path(name):
@@ -110,7 +110,7 @@ def is_path(name: str) -> bool:
     return name.startswith(("/", ".", "~")) or "\\" in name or bool(re.match(r"[A-Za-z]:[/\\]", name))
 
 
-def _named_folder(name: str, allowed: bool) -> Candidate:
+def _named_folder(name: str, allowed: bool) -> ModelCandidate:
     if not allowed or is_hosted():
         raise ModelError(
             "Folders can be opened only where the app runs on your own computer. Name a model of the hub. Whoever runs "
@@ -122,7 +122,7 @@ def _named_folder(name: str, allowed: bool) -> Candidate:
     return _in_folder(str(folder), folder)
 
 
-def _in_folder(name: str, folder: Path) -> Candidate:
+def _in_folder(name: str, folder: Path) -> ModelCandidate:
     try:
         names = [file.name for file in folder.iterdir()]
     except OSError as error:
@@ -132,10 +132,10 @@ def _in_folder(name: str, folder: Path) -> Candidate:
     if not catalogue.is_complete(folder):
         raise ModelError(f"{name}: {catalogue.without_safetensors(names)}")
     config, kind = _told_of(name, settings)
-    return Candidate(name, kind, config.model_type, catalogue.n_bytes_of(folder), folder)
+    return ModelCandidate(name, kind, config.model_type, catalogue.n_bytes_of(folder), folder)
 
 
-def _on_hub(name: str, most_bytes: int) -> Candidate:
+def _on_hub(name: str, most_bytes: int) -> ModelCandidate:
     from huggingface_hub import HfApi, constants, hf_hub_download
     from huggingface_hub.utils import HFValidationError, validate_repo_id
     from huggingface_hub.utils.tqdm import silent_tqdm
@@ -178,7 +178,7 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
     _refuse_too_large(name, files, most_bytes)
     n_parameters = found.safetensors.total if found.safetensors else room.n_parameters_of(n_bytes, settings)
     room.refuse_without_memory(name, n_parameters)
-    return Candidate(name, kind, config.model_type, n_bytes, files=files, revision=found.sha or "main")
+    return ModelCandidate(name, kind, config.model_type, n_bytes, files=files, revision=found.sha or "main")
 
 
 def _refuse_too_large(name: str, files: Sequence[RemoteFile], most_bytes: int) -> None:
@@ -193,7 +193,7 @@ def _refuse_too_large(name: str, files: Sequence[RemoteFile], most_bytes: int) -
         )
 
 
-def _told_of(name: str, settings: dict[str, Any]) -> tuple[Any, Kind]:
+def _told_of(name: str, settings: dict[str, Any]) -> tuple[Any, ModelKind]:
     try:
         config = config_of(settings)
         return config, kind_of(config)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
-class Kind(StrEnum):
+class ModelKind(StrEnum):
     """What a model takes and what it is for."""
 
     ENCODER = "encoder"
@@ -41,7 +41,7 @@ class Pretrained:
     """
 
     name: str
-    kind: Kind
+    kind: ModelKind
     model: PreTrainedModel = field(repr=False)
     tokenizer: Any = field(default=None, repr=False)
     processor: Any = field(default=None, repr=False)

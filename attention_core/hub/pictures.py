@@ -9,17 +9,17 @@ from PIL import Image
 from torch import Tensor
 
 from attention_core.bounds import MODEL_PATCHES, MODEL_PICTURE_SIDE
-from attention_core.hub.inputs import Prepared
-from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.inputs import ModelInputs
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
 
 PLAIN = 0.5
 """Mean and standard deviation of each channel where a model brings no image processor."""
 PLAIN_SIDE = 224
 
 
-def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
+def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> ModelInputs:
     """Return a picture, uint8 (height, width, 3), or 4 with opacity on white, as a vision model takes it."""
-    if pretrained.kind is not Kind.VISION:
+    if pretrained.kind is not ModelKind.VISION:
         raise ModelError(f"{pretrained.name} takes a text, not a picture.")
     if picture.ndim != 3 or picture.shape[2] not in (3, 4) or picture.dtype != np.uint8 or 0 in picture.shape:
         raise ModelError(f"A picture is uint8 (height, width, 3 or 4), this is {picture.dtype} {picture.shape}.")
@@ -36,7 +36,7 @@ def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
     inputs = {"pixel_values": pixels}
     if "noise" in inspect.signature(pretrained.model.forward).parameters:  # by which masked autoencoders shuffle
         inputs["noise"] = torch.arange(len(patches), dtype=torch.float32)[None]
-    return Prepared(
+    return ModelInputs(
         inputs,
         tokens=tokens,
         special=frozenset((*range(len(prefix)), *range(len(tokens) - n_behind, len(tokens)))),

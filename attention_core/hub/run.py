@@ -15,10 +15,10 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.bounds import LONG_RUN_BYTES, LONG_TOKENS
-from attention_core.explain.heads.groups import Patches, is_of_itself, kind_of
+from attention_core.explain.heads.groups import PatchGrid, is_of_itself, kind_of
 from attention_core.hub.faults import worded
-from attention_core.hub.inputs import Prepared
-from attention_core.hub.model import Kind, Pretrained
+from attention_core.hub.inputs import ModelInputs
+from attention_core.hub.model import ModelKind, Pretrained
 from attention_core.hub.tracing import UnsupportedError, run_model
 
 MOST_LOGITS = 26_000_000
@@ -32,7 +32,7 @@ class ModelRun:
     """Every attention of one run, its tokens and its output.
 
     Attributes:
-        kind: see Kind; None for a recording whose model nobody knows.
+        kind: see ModelKind; None for a recording whose model nobody knows.
         recording: the traces in the order of execution, their axes labelled with tokens or patches.
         tokens: of the only or the encoder's input; for vision what stands before the patches, then the patches.
         target_tokens: of the decoder of an encoder-decoder.
@@ -46,7 +46,7 @@ class ModelRun:
     """
 
     model: str
-    kind: Kind | None
+    kind: ModelKind | None
     recording: Recording
     tokens: tuple[str, ...]
     target_tokens: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class ModelRun:
     notes: tuple[str, ...] = ()
 
 
-def run(pretrained: Pretrained, prepared: Prepared, *, edits: Mapping[int, Edits] | None = None) -> ModelRun:
+def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Edits] | None = None) -> ModelRun:
     """Return what a loaded model did with an input from text_inputs or picture_inputs; edits as in run_model.
 
     Raises:
@@ -69,11 +69,14 @@ def run(pretrained: Pretrained, prepared: Prepared, *, edits: Mapping[int, Edits
     model = pretrained.model
     inputs: dict[str, Any] = {name: value.to(model.device) for name, value in prepared.inputs.items()}
     inputs |= {"output_hidden_states": True} | pretrained.fewer_logits(_n_outputs(prepared), MOST_LOGITS)
-    if pretrained.kind in (Kind.DECODER, Kind.ENCODER_DECODER) and "use_cache" in signature(model.forward).parameters:
+    if (
+        pretrained.kind in (ModelKind.DECODER, ModelKind.ENCODER_DECODER)
+        and "use_cache" in signature(model.forward).parameters
+    ):
         inputs["use_cache"] = False
     with worded(pretrained, "be run with this input", UnsupportedError):
         recording, output = run_model(model, inputs, edits=edits)
-    if pretrained.kind is Kind.VISION:
+    if pretrained.kind is ModelKind.VISION:
         prepared = _as_positioned(prepared, recording)
     logits = _first(output.get("logits"))
     if logits is not None and logits.ndim == 1:
@@ -82,7 +85,7 @@ def run(pretrained: Pretrained, prepared: Prepared, *, edits: Mapping[int, Edits
     notes = [*prepared.notes, *filter(None, [recording.note])]
     if logits is not None and logits.numel() > MOST_LOGITS:
         logits = logits[-max(1, MOST_LOGITS // logits.shape[1]) :].clone()
-    if logits is not None and pretrained.kind is not Kind.VISION and len(logits) < _n_outputs(prepared):
+    if logits is not None and pretrained.kind is not ModelKind.VISION and len(logits) < _n_outputs(prepared):
         notes.append(f"Of the output, the last {len(logits):,} positions are kept.")
     told = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
     del told["inputs"]
@@ -127,23 +130,23 @@ def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
     return frozenset(key for key in run.special if key < trace.n_keys)
 
 
-def patches_of(run: ModelRun, trace: AttentionTrace) -> Patches | None:
+def patches_of(run: ModelRun, trace: AttentionTrace) -> PatchGrid | None:
     """Return where the patches lie if both queries and keys of a trace are patches of the run's picture."""
     if run.patch_grid is None or not is_of_itself(trace):
         return None
     n_patches = run.patch_grid[0] * run.patch_grid[1]
-    return Patches(run.patch_grid, run.n_prefix) if trace.n_keys == run.n_prefix + n_patches else None
+    return PatchGrid(run.patch_grid, run.n_prefix) if trace.n_keys == run.n_prefix + n_patches else None
 
 
-def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequence[str], kind: Kind) -> Recording:
+def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequence[str], kind: ModelKind) -> Recording:
     """Return the recording with tokens on its axes, see ModelRun; an axis of another length keeps its numbers."""
-    source: Sequence[str] | Axis = Axis("patches", tuple(tokens)) if kind is Kind.VISION else tuple(tokens)
+    source: Sequence[str] | Axis = Axis("patches", tuple(tokens)) if kind is ModelKind.VISION else tuple(tokens)
     result = replace(recording, traces=list(recording.traces))
     result.label(source, tuple(target_tokens))
     return replace(result, note=recording.note)
 
 
-def _as_positioned(prepared: Prepared, recording: Recording) -> Prepared:
+def _as_positioned(prepared: ModelInputs, recording: Recording) -> ModelInputs:
     """Return the input with as many positions as the model really had; what stands before the patches is counted."""
     n_positions = recording.traces[0].n_queries
     if n_positions == len(prepared.tokens):
@@ -159,7 +162,7 @@ def _as_positioned(prepared: Prepared, recording: Recording) -> Prepared:
     return replace(prepared, tokens=tokens, special=frozenset(), n_prefix=0, patch_grid=None, notes=notes)
 
 
-def _n_outputs(prepared: Prepared) -> int:
+def _n_outputs(prepared: ModelInputs) -> int:
     return len(prepared.target_tokens or prepared.tokens)
 
 

@@ -14,7 +14,14 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.models.digit_reader_steps import FEATURES, OUTPUT, QUERY, STATE
-from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, check_size, picture_step
+from attention_core.models.features import (
+    Layer,
+    PlacedRegions,
+    VisionOutput,
+    additive_parameters,
+    check_size,
+    picture_step,
+)
 from attention_core.models.registry import register
 from attention_core.models.traced import first_trace
 
@@ -34,7 +41,7 @@ class DigitReaderConfig:
     dropout: float = 0.1  # share of the glimpse left out while training
 
 
-class Reading(NamedTuple):
+class DigitReading(NamedTuple):
     """One picture, read."""
 
     digits: str  # what was read, without the end
@@ -86,7 +93,7 @@ class DigitReader(PlacedRegions):
         state = self.cell(glimpse, state)
         return self.classify(torch.cat((glimpse, state), -1)), state, glimpse, attended.weights[:, 0, 0]  # type: ignore[index]
 
-    def forward(self, pictures: Tensor, n_looks: int | None = None, edits: Edits = ()) -> Looked:
+    def forward(self, pictures: Tensor, n_looks: int | None = None, edits: Edits = ()) -> VisionOutput:
         """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
         seen = self.encode(pictures)
         state = self.start.expand(len(seen), -1)
@@ -95,12 +102,12 @@ class DigitReader(PlacedRegions):
             logits, state, _, weights = self.look(seen, state, for_queries(edits, number, 1))
             looks.append((logits, weights))
         logits, weights = (torch.stack(part, 1) for part in zip(*looks, strict=True))
-        return Looked(logits, weights)
+        return VisionOutput(logits, weights)
 
     @torch.inference_mode()
     def read(
         self, picture: Tensor, *, start: Tensor | None = None, skipped: Sequence[int] = (), edits: Edits = ()
-    ) -> Reading:
+    ) -> DigitReading:
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
         The first query is `start` (d_state,), or the learned one. Of the skipped looks, from 0, the glimpse is
@@ -132,7 +139,7 @@ class DigitReader(PlacedRegions):
         story = self._story(picture, seen[0], passed, answers.softmax(-1), tuple(skipped))
         trace = first_trace(query, key, key, attended, story, score=self.score(), edits=edits)
         digits = "".join(str(digit) for digit in classes if digit != END)
-        return Reading(digits, classes[-1] == END, answers.softmax(-1), passed, trace)
+        return DigitReading(digits, classes[-1] == END, answers.softmax(-1), passed, trace)
 
     def _story(
         self, picture: Tensor, seen: Tensor, states: Tensor, probabilities: Tensor, skipped: tuple[int, ...]

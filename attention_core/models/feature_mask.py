@@ -12,9 +12,9 @@ from attention_core.attention.scores import Dot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.models.feature_mask_steps import FEATURES, OUTPUT, QUERY
-from attention_core.models.features import FeatureMap, Layer, Looked, check_size, picture_step, regions
+from attention_core.models.features import FeatureMap, Layer, VisionOutput, check_size, picture_step, regions
 from attention_core.models.registry import register
-from attention_core.models.traced import Traced, first_trace
+from attention_core.models.traced import TracedModel, first_trace
 
 LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
 
@@ -28,7 +28,7 @@ class FeatureMaskConfig:
     attends: bool = True  # False = every region counts alike, the same network without attention
 
 
-class FeatureMask(Traced):
+class FeatureMask(TracedModel):
     """Features, one map over them, their weighted sum, a classifier.
 
     The map is a 1 x 1 convolution: a learned vector, the constant query, meets every region's features in a dot
@@ -56,7 +56,7 @@ class FeatureMask(Traced):
             side = -(-side // layer.stride)
         return side, side
 
-    def forward(self, pictures: Tensor, *, edits: Edits = (), trace: bool = False) -> Looked:
+    def forward(self, pictures: Tensor, *, edits: Edits = (), trace: bool = False) -> VisionOutput:
         """Classify pictures (batch, 60, 60) in [0, 1], 1 = ink; without attention maps are uniform before edits."""
         side = self.config.side
         check_size(pictures, side, side)
@@ -67,9 +67,9 @@ class FeatureMask(Traced):
         attended = attend(query, features, features, score=Dot(), edits=edits, with_weights=True)
         logits, weights = self.classify(attended.context[:, 0, 0]), cast(Tensor, attended.weights)[:, 0]
         if not trace:
-            return Looked(logits, weights)
+            return VisionOutput(logits, weights)
         story = self._story(pictures[0], features[0, 0], logits[0])
-        return Looked(
+        return VisionOutput(
             logits, weights, (first_trace(query, features, features, attended, story, score=Dot(), edits=edits),)
         )
 

@@ -9,7 +9,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step, Text
 
 
-class Looked(NamedTuple):
+class VisionOutput(NamedTuple):
     """What a model that looks at pictures returns."""
 
     logits: Tensor  # (batch, n_classes), or (batch, n_looks, n_classes) for one that answers after every look

@@ -17,7 +17,7 @@ from attention_core.attention.types import Axis, Story, always
 from attention_core.data.match3 import FEWEST, MODULUS, MOST
 from attention_core.models.match3_steps import ANSWER, PAIRS, VECTORS
 from attention_core.models.registry import register
-from attention_core.models.traced import Traced, first_trace
+from attention_core.models.traced import TracedModel, first_trace
 
 N_WAVES = (MODULUS - 1) // 2
 
@@ -42,7 +42,7 @@ def residue_vectors() -> Tensor:
     return torch.cat((numbers, nobody.to(numbers)))
 
 
-class Match3Head(Traced):
+class Match3Head(TracedModel):
     """One attention head and a small read-out, for each number of a sequence.
 
     Both kinds have the same projections to query, key and value. The pairwise head compares a query with the key of

@@ -17,13 +17,13 @@ from attention_core.models.multi_head_steps import INPUTS, MECHANISMS, MERGE
 from attention_core.models.traced import first_trace
 
 
-class Memory(NamedTuple):
+class KeyValueMemory(NamedTuple):
     others: Tensor  # (batch, n_keys, d_model), what keys and values are made of
     key: Tensor  # (batch, n_heads, n_keys, d_k)
     value: Tensor  # (batch, n_heads, n_keys, d_k)
 
 
-class Looked(NamedTuple):
+class AttentionOutput(NamedTuple):
     """What one attention layer did with a batch; enough to make its trace."""
 
     layer: Attention  # which
@@ -31,7 +31,7 @@ class Looked(NamedTuple):
     before: Tensor  # (batch, n_queries, d_model), what was normalised
     inputs: Tensor  # (batch, n_queries, d_model), what the queries are made of
     query: Tensor  # (batch, n_heads, n_queries, d_k)
-    memory: Memory  # keys and values
+    memory: KeyValueMemory  # keys and values
     mask: Tensor | None  # bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None
     attended: Attended  # the context
     output: Tensor  # (batch, n_queries, d_model), heads merged and projected
@@ -48,19 +48,19 @@ class Attention(nn.Module):
         self.value = nn.Linear(d_model, d_model)
         self.merge = nn.Linear(d_model, d_model)
 
-    def memory(self, others: Tensor) -> Memory:
+    def memory(self, others: Tensor) -> KeyValueMemory:
         key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
-        return Memory(others, key, value)
+        return KeyValueMemory(others, key, value)
 
     def forward(
         self,
         x: Tensor,
         norm: nn.LayerNorm,
-        memory: Memory | None,
+        memory: KeyValueMemory | None,
         mask: Tensor | None,
         edits: Edits = (),
         earlier: Tensor | None = None,
-    ) -> Looked:
+    ) -> AttentionOutput:
         """Let x (batch, n_queries, d_model), normalised, attend to a memory, or to itself.
 
         Keys and values that were kept from `earlier`, (batch, 2, n_heads, n_earlier, d_k), stand before the others.
@@ -73,11 +73,11 @@ class Attention(nn.Module):
             memory = memory._replace(key=kept[:, 0], value=kept[:, 1])
         attended = attend(query, memory.key, memory.value, mask=mask, edits=edits)
         output = self.merge(merge_heads(attended.context))
-        return Looked(self, norm, x, inputs, query, memory, mask, attended, output)
+        return AttentionOutput(self, norm, x, inputs, query, memory, mask, attended, output)
 
 
 def layer_trace(
-    looked: Looked, kind: str, layer: int, query_axis: Axis, key_axis: Axis, edits: Edits
+    looked: AttentionOutput, kind: str, layer: int, query_axis: Axis, key_axis: Axis, edits: Edits
 ) -> AttentionTrace:
     """Return the trace of one attention layer, from 0, for the first sentence of a batch; kind is one of MECHANISMS."""
     module, memory, other = looked.layer, looked.memory, "memory" if kind == "cross" else "x"

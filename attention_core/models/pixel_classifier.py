@@ -17,7 +17,7 @@ from attention_core.attention.trace import Prediction
 from attention_core.attention.types import Axis, Story, always
 from attention_core.models.pixel_steps import CLASS, EMBEDDING, FEED_FORWARD, RELATIVE, TURNED, pixel_story
 from attention_core.models.registry import register
-from attention_core.models.traced import Traced, first_trace
+from attention_core.models.traced import TracedModel, first_trace
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def score_waves(config: PixelConfig) -> Tensor:
     return torch.cat((torch.zeros(1, 2), plane_waves(n_slow, 0.6 * near), plane_waves(n - 1 - n_slow, 1.2 * near)))
 
 
-class PixelClassifier(Traced):
+class PixelClassifier(TracedModel):
     """One layer of self-attention with one head; a feed-forward network reads what each pixel collected.
 
     Nothing goes around the attention: with uniform weights the network is blind.

@@ -19,7 +19,7 @@ from attention_core.attention.trace import Prediction
 from attention_core.attention.types import Axis, Story
 from attention_core.models.pixel_steps import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
 from attention_core.models.registry import register
-from attention_core.models.traced import Traced, first_trace
+from attention_core.models.traced import TracedModel, first_trace
 
 LEVELS = 32
 
@@ -73,7 +73,7 @@ class PixelControl(nn.Module):
         return Prediction(self.classify(context.flatten(1)))
 
 
-class PixelNotes(PixelControl, Traced):
+class PixelNotes(PixelControl, TracedModel):
     """One head of plain self-attention over all pixels, with or without softmax, laid end to end and read.
 
     Nothing has a bias before the feed-forward network. Without positions paper is zero everywhere: the scores are the

@@ -16,7 +16,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.data.scene_captions import END, START, WORDS, words_of
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.models.features import Layer, Looked
+from attention_core.models.features import Layer, VisionOutput
 from attention_core.models.registry import register
 from attention_core.models.scene_caption_steps import OUTPUT, QUERY, STATE
 from attention_core.models.scene_question import LAYERS, SceneEncoder, mlp_of
@@ -39,7 +39,7 @@ class SceneCaptionConfig:
     dropout: float = 0.1  # share of the hidden units before a word that are left out while training
 
 
-class Look(NamedTuple):
+class DecoderStep(NamedTuple):
     """One look of the decoder, (batch, ...) each: what it asked, got, became and says."""
 
     query: Tensor
@@ -84,7 +84,7 @@ class SceneCaption(SceneEncoder):
         self.features.eval()
         return self
 
-    def looks(self, encoded: tuple[Tensor, Tensor], said: Tensor | None, edits: Edits = ()) -> Iterator[Look]:
+    def looks(self, encoded: tuple[Tensor, Tensor], said: Tensor | None, edits: Edits = ()) -> Iterator[DecoderStep]:
         """Yield look after look at encoded pictures, without end.
 
         The words before each look are given, int64 (batch, n_looks), or what it has said itself is fed back.
@@ -100,11 +100,11 @@ class SceneCaption(SceneEncoder):
             context = attended.context[:, 0, 0]
             state = self.cell(torch.cat((before, context), -1), state)
             logits = self.say(torch.cat((state, context), -1))
-            yield Look(query, context, attended.weights[:, 0, 0], state, logits)  # type: ignore[index]
+            yield DecoderStep(query, context, attended.weights[:, 0, 0], state, logits)  # type: ignore[index]
             if number + 1 >= self.config.n_glances:
                 word = logits.argmax(-1)
 
-    def forward(self, pictures: Tensor, said: Tensor | None = None, *, edits: Edits = ()) -> Looked:
+    def forward(self, pictures: Tensor, said: Tensor | None = None, *, edits: Edits = ()) -> VisionOutput:
         """Tell pictures (batch, 4, 64, 64) from coloured_input.
 
         `said`, int64 (batch, n_looks), are the words before each look, START before the glances and the first word;
@@ -115,14 +115,16 @@ class SceneCaption(SceneEncoder):
         with torch.no_grad():
             encoded = self.encode_pictures(pictures)
         looks = list(islice(self.looks(encoded, said, edits), None if said is None else said.shape[1]))
-        return Looked(torch.stack([look.logits for look in looks], 1), torch.stack([look.weights for look in looks], 1))
+        return VisionOutput(
+            torch.stack([look.logits for look in looks], 1), torch.stack([look.weights for look in looks], 1)
+        )
 
     @torch.inference_mode()
     def explain(self, picture: Tensor, edits: Edits = ()) -> Caption:
         """Tell one picture, (4, 64, 64), until the end, and keep everything that happens."""
         picture = torch.as_tensor(picture, dtype=torch.float32, device=self.row.device)
         encoded = self.encode_pictures(picture[None])
-        n_glances, looks, said = self.config.n_glances, list[Look](), [START]
+        n_glances, looks, said = self.config.n_glances, list[DecoderStep](), [START]
         for look in self.looks(encoded, None, edits):
             looks.append(look)
             said.append(int(look.logits.argmax()) if len(looks) >= n_glances else START)

@@ -17,7 +17,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, check_size
+from attention_core.models.features import Layer, PlacedRegions, VisionOutput, additive_parameters, check_size
 from attention_core.models.registry import register
 from attention_core.models.scene_question_steps import EMPTY, ReasoningStep, look_trace, word_trace
 
@@ -36,7 +36,7 @@ class SceneQuestionConfig:
     dropout: float = 0.1  # share of the answer's hidden units left out while training
 
 
-class Answered(NamedTuple):
+class SceneAnswer(NamedTuple):
     """One question about one picture, answered."""
 
     probabilities: Tensor  # (n_answers,), in the order of ANSWERS
@@ -121,7 +121,7 @@ class SceneQuestion(SceneEncoder):
         states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=words.shape[1])
         return states, mask
 
-    def forward(self, pictures: Tensor, words: Tensor, scoring: str = "dot", *, edits: Edits = ()) -> Looked:
+    def forward(self, pictures: Tensor, words: Tensor, scoring: str = "dot", *, edits: Edits = ()) -> VisionOutput:
         """Answer questions, scored by "dot" or "additive", about pictures (n_pictures, 4, 64, 64) from coloured_input.
 
         The words, int64 (batch, n_words), are padded with 0; as many questions about every picture, one after another.
@@ -131,10 +131,10 @@ class SceneQuestion(SceneEncoder):
 
     def reason(
         self, encoded: tuple[Tensor, Tensor], asked: tuple[Tensor, Tensor], scoring: str, edits: Edits = ()
-    ) -> Looked:
+    ) -> VisionOutput:
         steps = list(self._steps(encoded, asked, scoring, edits))
         weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
-        return Looked(self._answer(steps), weights)
+        return VisionOutput(self._answer(steps), weights)
 
     def training_loss(
         self, pictures: Tensor, words: Tensor, targets: Tensor, smoothing: float, where: Tensor, nudge: float
@@ -187,7 +187,7 @@ class SceneQuestion(SceneEncoder):
         scoring: str = "dot",
         edits: Edits = (),
         encoded: tuple[Tensor, Tensor] | None = None,
-    ) -> Answered:
+    ) -> SceneAnswer:
         """Answer one question about one picture, (4, 64, 64), and keep everything that happens.
 
         The words are numbers, their labels texts for people; `encoded` is the picture, where it has been encoded
@@ -207,7 +207,7 @@ class SceneQuestion(SceneEncoder):
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
         read = tuple(word_trace(steps, number, labels, asked[0]) for number in range(len(steps)))
-        return Answered(probabilities, looks, read)
+        return SceneAnswer(probabilities, looks, read)
 
 
 def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:

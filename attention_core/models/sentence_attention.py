@@ -43,7 +43,7 @@ class SentenceConfig:
     state_dropout: float = 0.4  # share of the states' and the context's numbers that are left out in training
 
 
-class Encoding(NamedTuple):
+class SentenceEncoding(NamedTuple):
     embedded: Tensor  # (batch, n_words, d_embedding)
     states: Tensor  # (batch, n_words, d_state): keys and values
     mask: Tensor  # bool (batch, n_words), False = padding
@@ -115,15 +115,15 @@ class SentenceClassifier(nn.Module):
         query = self.query if self.config.pooling == "attention" else self.answer.weight.new_zeros(self.config.d_state)
         return query.expand(n, 1, 1, -1)
 
-    def encode(self, pieces: Tensor, mask: Tensor | None = None) -> Encoding:
+    def encode(self, pieces: Tensor, mask: Tensor | None = None) -> SentenceEncoding:
         """Read pieces, int64 (batch, n_words, n_pieces), PAD = no piece, in both directions; mask: False = padding."""
         mask = mask if mask is not None else torch.ones(pieces.shape[:2], dtype=torch.bool, device=pieces.device)
         embedded = self.embedding_dropout(self.vectors(pieces))
         packed = pack_padded_sequence(embedded, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=pieces.shape[1])
-        return Encoding(embedded, self.state_dropout(states), mask)
+        return SentenceEncoding(embedded, self.state_dropout(states), mask)
 
-    def attend(self, encoding: Encoding, value: Tensor | None = None, edits: Edits = ()) -> Attended:
+    def attend(self, encoding: SentenceEncoding, value: Tensor | None = None, edits: Edits = ()) -> Attended:
         """Let the learned query look at the states; it gets these, or else value (batch, n_words, d_v), weighted."""
         return attend(
             self.queries(len(encoding.states)),
@@ -143,7 +143,7 @@ class SentenceClassifier(nn.Module):
     def predict(
         self,
         pieces: Tensor,
-        encoding: Encoding,
+        encoding: SentenceEncoding,
         edits: Edits,
         labels: Sequence[str] | None,
         second: TwoPhaseClassifier | None = None,

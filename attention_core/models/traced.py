@@ -12,7 +12,7 @@ from attention_core.attention.types import Story
 from attention_core.device import device_of
 
 
-class Traced(nn.Module):
+class TracedModel(nn.Module):
     """A model whose forward(inputs, edits=, trace=True) gives a trace of the first input."""
 
     takes: ClassVar[torch.dtype] = torch.float32

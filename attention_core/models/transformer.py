@@ -14,7 +14,7 @@ from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.beam_search import DecoderState
-from attention_core.models.multi_head import Attention, Looked, Memory, layer_trace
+from attention_core.models.multi_head import Attention, AttentionOutput, KeyValueMemory, layer_trace
 from attention_core.models.registry import register
 from attention_core.models.translator import Labels, TiedTranslator
 
@@ -22,7 +22,7 @@ MOST_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
 EditsByPlace = Mapping[tuple[str, int], Edits]
 """What is changed in which attention: by kind and layer, from 0."""
-Looks = tuple[Looked, ...]
+Looks = tuple[AttentionOutput, ...]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class EncoderLayer(nn.Module):
         )
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None, edits: Edits = ()) -> tuple[Tensor, Looked]:
+    def forward(self, x: Tensor, mask: Tensor | None, edits: Edits = ()) -> tuple[Tensor, AttentionOutput]:
         looked = self.attention(x, self.attention_norm, None, mask, edits)
         x = x + self.dropout(looked.output)
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked
@@ -67,12 +67,12 @@ class DecoderLayer(EncoderLayer):
         self,
         x: Tensor,
         causal: Tensor | None,
-        memory: Memory,
+        memory: KeyValueMemory,
         mask: Tensor | None,
         own: Edits = (),
         cross: Edits = (),
         earlier: Tensor | None = None,
-    ) -> tuple[Tensor, Looked, Looked]:
+    ) -> tuple[Tensor, AttentionOutput, AttentionOutput]:
         """Return the layer's output, what its self-attention did and what its cross-attention did.
 
         `earlier` is what self-attention kept, see Attention; all rows of one sentence ask the memory together.
@@ -85,11 +85,11 @@ class DecoderLayer(EncoderLayer):
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked, crossed
 
 
-class Encoding(NamedTuple):
+class TransformerEncoding(NamedTuple):
     states: Tensor  # (batch, n_source, d_model): what cross-attention makes its keys and values of
     mask: Tensor | None  # bool (batch, n_source), False = padding, or None
     looked: Looks  # one per encoder layer
-    memories: tuple[Memory, ...]  # those keys and values, of each decoder layer
+    memories: tuple[KeyValueMemory, ...]  # those keys and values, of each decoder layer
 
 
 class Transformer(TiedTranslator):
@@ -132,7 +132,7 @@ class Transformer(TiedTranslator):
         interventions: EditsByPlace | None = None,
         *,
         with_positions: bool = True,
-    ) -> Encoding:
+    ) -> TransformerEncoding:
         """Read source pieces (batch, n_source), the end piece last; mask bool (batch, n_source), False = padding."""
         x, looked = self.embed(source, with_positions), []
         visible = None if mask is None else mask[:, None, None]
@@ -141,7 +141,7 @@ class Transformer(TiedTranslator):
             looked.append(layer_looked)
         states = self.encoder_norm(x)
         memories = tuple(cast(DecoderLayer, layer).cross.memory(states) for layer in self.decoder)
-        return Encoding(states, mask, tuple(looked), memories)
+        return TransformerEncoding(states, mask, tuple(looked), memories)
 
     def begin(
         self, source: Tensor, interventions: EditsByPlace | None = None, *, with_positions: bool = True
@@ -170,7 +170,7 @@ class Transformer(TiedTranslator):
 
     def decode(
         self,
-        encoding: Encoding,
+        encoding: TransformerEncoding,
         target: Tensor,
         interventions: EditsByPlace | None = None,
         *,

@@ -66,7 +66,7 @@ class Labels(NamedTuple):
     fed: Sequence[str] | None = None
 
 
-class Encoding(NamedTuple):
+class SourceEncoding(NamedTuple):
     embedded: Tensor  # (batch, n_source, d_embedding), vectors of the pieces
     states: Tensor  # (batch, n_source, d_state), one per source piece: keys and values
     last: Tensor  # (batch, d_state), where the two reading directions ended
@@ -144,7 +144,7 @@ class Translator(TiedTranslator):
             return SCORES[self.config.scoring](*(getattr(self, name) for name in STARTS[self.config.scoring]))
         return ScaledDot(scale=0.0) if self.config.scoring == "mean" else Dot()
 
-    def encode(self, source: Tensor, mask: Tensor | None = None) -> Encoding:
+    def encode(self, source: Tensor, mask: Tensor | None = None) -> SourceEncoding:
         """Read source pieces (batch, n_source), the end piece last, in both directions; mask: False = padding."""
         embedded = self.dropout(self.embedding(source))
         if mask is None:
@@ -154,7 +154,7 @@ class Translator(TiedTranslator):
             packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
             states, last = self.encoder(packed)
             states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
-        return Encoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1), mask)
+        return SourceEncoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1), mask)
 
     def begin(self, source: Tensor) -> DecoderState:
         encoding = self.encode(source)
@@ -166,7 +166,7 @@ class Translator(TiedTranslator):
         return self.logits(features, state.n_sure), state._replace(said=states[:, -1])
 
     def decode(
-        self, encoding: Encoding, target: Tensor, edits: Edits = (), said: Tensor | None = None
+        self, encoding: SourceEncoding, target: Tensor, edits: Edits = (), said: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Attended]:
         """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
 
@@ -188,10 +188,10 @@ class Translator(TiedTranslator):
         features = self.read_out(torch.cat((states, attended.context.reshape(states.shape)), -1)).tanh()
         return self.dropout(features), states, attended
 
-    def first_state(self, encoding: Encoding) -> Tensor:
+    def first_state(self, encoding: SourceEncoding) -> Tensor:
         return self.start(encoding.last).tanh()
 
-    def keys(self, encoding: Encoding) -> tuple[Tensor, Tensor | None]:
+    def keys(self, encoding: SourceEncoding) -> tuple[Tensor, Tensor | None]:
         """Return what the decoder may look at, (batch, n_keys, d_state), and its mask: all states, or one vector."""
         if self.config.scoring == "none":
             return encoding.last[:, None], None
@@ -227,7 +227,7 @@ class Translator(TiedTranslator):
         source: Tensor,
         target: Tensor,
         labels: Labels,
-        encoding: Encoding,
+        encoding: SourceEncoding,
         decoded: tuple[Tensor, Tensor, Tensor],
     ) -> Story:
         fixed, (states, features, logits) = self.config.scoring == "none", decoded

@@ -22,7 +22,7 @@ MOST_TOGETHER = 16
 """Calls for predictions that run as one batch, with no wait for them: those that came while another one ran."""
 
 
-class Models:
+class ModelReplica:
     """One replica."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ def start(replicas: int, cpus: float, gpus: float, host: str, port: int) -> None
     from ray.serve.schema import LoggingConfig
 
     serve.start(http_options={"host": host, "port": port})
-    models = serve.deployment(Models).options(
+    models = serve.deployment(ModelReplica).options(
         num_replicas=replicas,
         max_ongoing_requests=MOST_ONGOING,
         ray_actor_options={

@@ -15,7 +15,7 @@ from attention_core.evaluate.digits import accuracy, to_tensor
 from attention_core.models import load
 from attention_core.models.pixel_classifier import PixelClassifier
 from attention_core.models.pixel_notes import VARIANTS, PixelNotes
-from attention_core.train.loop import RECIPES, Moment, Recipe
+from attention_core.train.loop import RECIPES, Recipe, TrainingMoment
 from attention_core.weights import WeightsError
 
 BATCH_SIZE = 128
@@ -45,7 +45,7 @@ class DigitTask:
         strokes, self.held_out = stroke_parts(data, seed)
         self.mnist, self.strokes = to_tensor(mnist, device), to_tensor(strokes, device)
 
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
         n_strokes = round(BATCH_SIZE * STROKE_SHARE)
         parts = [_draw(self.mnist, BATCH_SIZE - n_strokes, generator), _draw(self.strokes, n_strokes, generator)]
         images, labels = (torch.cat(part) for part in zip(*parts, strict=True))

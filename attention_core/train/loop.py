@@ -23,7 +23,7 @@ from attention_core.weights import fill, read_weights, weights_folder, write_wei
 CHECKPOINT_SECONDS = 120
 
 
-class Moment(NamedTuple):
+class TrainingMoment(NamedTuple):
     """How far a training has come: batches before this one, and of the whole training."""
 
     step: int
@@ -40,7 +40,7 @@ class Task(Protocol):
     A method start(model), if there is one, prepares the model before its first batch.
     """
 
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor: ...
+    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor: ...
 
     def figures(self, model: nn.Module) -> dict[str, Any]: ...
 
@@ -134,7 +134,7 @@ class _Losses(nn.Module):
         super().__init__()
         self.model, self._task = model, task
 
-    def forward(self, moment: Moment, generator: torch.Generator) -> Tensor:
+    def forward(self, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
         return self._task.loss(self.model, moment, generator)
 
 
@@ -192,7 +192,7 @@ def _backward(losses: nn.Module, run: _Run, n_steps: int, seed: int, device: str
         generator = torch.Generator(device).manual_seed(seed * 1_000_003 + step)
         torch.manual_seed(seed * 1_000_003 + step)  # dropout has no generator of its own
         with nullcontext() if step == mine[-1] else team.apart(losses):
-            loss = losses(Moment(step, n_steps), generator) / len(mine)
+            loss = losses(TrainingMoment(step, n_steps), generator) / len(mine)
             loss.backward()
         total += loss.detach()
     return total

@@ -12,7 +12,7 @@ from attention_core.data.sentence_presets import LEARNED
 from attention_core.data.tatoeba import Pair, read_pairs, split_pairs, words_of
 from attention_core.models.beam_search import CanTranslate
 from attention_core.models.translator import Labels, TiedTranslator
-from attention_core.train.loop import RECIPES, Moment, Recipe, ShuffledBatches
+from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingMoment
 
 BATCH_SIZE = 128
 LABEL_SMOOTHING = 0.1
@@ -48,7 +48,7 @@ class TranslationTask:
         self.pairs = training_pairs(split.train, seed)
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(self.pairs, generator), seed)
 
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
         batch = Batch([self.pairs[place] for place in self.batches.at(moment.step)], self.device)
         translator = cast(TiedTranslator, model)
         features = translator.features(batch.source, batch.fed)

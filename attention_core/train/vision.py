@@ -16,13 +16,13 @@ from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
 from attention_core.data.question_reading import words_of
 from attention_core.data.questions import ANSWERS, numbers_of, padded
-from attention_core.data.scene_questions import Asked, ask_something, items_of
+from attention_core.data.scene_questions import QuestionExample, ask_something, items_of
 from attention_core.data.scenes import Drawings, Glyphs, drawing_scenes, find_scenes, glyphs_of, number_scenes, vary_ink
 from attention_core.evaluate.vision import ask_figures, find_figures, overlap, read_figures, tell_figures
 from attention_core.models.digit_reader import END
 from attention_core.models.scene_question import SCORINGS, missed
 from attention_core.train.digits import DATA, STROKE_SHARE, stroke_parts
-from attention_core.train.loop import RECIPES, Moment, Recipe
+from attention_core.train.loop import RECIPES, Recipe, TrainingMoment
 from attention_core.weights import read_weights
 
 BATCH_SIZE = 64
@@ -33,7 +33,7 @@ N_TOLD, MOST_TOLD = 64, 5  # drawings in a batch of those to be told, and the mo
 ENCODER = ("features.", "row", "column", "key.", "value.", "empty_")
 NUDGE, NUDGE_UNTIL = 0.4, 0.5
 LABEL_SMOOTHING = 0.02
-Loss = Callable[[nn.Module, Glyphs, torch.Generator, Moment, str], Tensor]
+Loss = Callable[[nn.Module, Glyphs, torch.Generator, TrainingMoment, str], Tensor]
 Measure = Callable[[nn.Module, Glyphs, Glyphs, str], dict[str, Any]]
 
 
@@ -51,7 +51,7 @@ class SceneTask:
         self._test, self._test_strokes = glyphs_of(load_mnist("t10k", data)), glyphs_of(held_out)
         self._number, self._glyphs = -1, self._test
 
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
         number = moment.step // POOL_BATCHES
         if number != self._number:
             drawn = torch.Generator().manual_seed(self._seed * 104_729 + number)
@@ -81,13 +81,13 @@ def _entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(logits, targets, ignore_index=-1, label_smoothing=LABEL_SMOOTHING)
 
 
-def find(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, device: str) -> Tensor:
+def find(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingMoment, device: str) -> Tensor:
     """Name the one digit among clutter; where it lies is never told."""
     scenes = find_scenes(glyphs, BATCH_SIZE, cpu, n_pieces=(0, 16))
     return _entropy(model(vary_ink(scenes.pictures, cpu).to(device)).logits, scenes.labels[:, 0])
 
 
-def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, device: str) -> Tensor:
+def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingMoment, device: str) -> Tensor:
     """Read numbers of one to six digits, up to the end token; where the digits lie is never told."""
     scenes = number_scenes(glyphs, BATCH_SIZE, cpu)
     targets = targets_of(scenes.labels)
@@ -99,12 +99,12 @@ def _inked(drawings: Drawings, cpu: torch.Generator, device: str) -> Tensor:
     return coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(device)
 
 
-def _nudge(moment: Moment) -> float:
+def _nudge(moment: TrainingMoment) -> float:
     """Return how much weight on the digits in question is rewarded: less and less, nothing after NUDGE_UNTIL."""
     return NUDGE * max(0.0, 1 - moment.progress / NUDGE_UNTIL)
 
 
-def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, device: str) -> Tensor:
+def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingMoment, device: str) -> Tensor:
     """Answer questions about drawings, half of them by each scoring function."""
     drawings = drawing_scenes(glyphs, N_DRAWINGS, cpu)
     pictures = _inked(drawings, cpu, device)
@@ -117,7 +117,7 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, 
     return model.training_loss(pictures, words, targets, LABEL_SMOOTHING, where, _nudge(moment))  # type: ignore[operator]
 
 
-def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, device: str) -> Tensor:
+def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingMoment, device: str) -> Tensor:
     """Tell drawings of one to five digits in a sentence, with the frozen encoder of scene-question.
 
     Half of the drawings have digits of two kinds only, so that some are told together.
@@ -152,7 +152,7 @@ def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
     return Glyphs(*(part[chosen] for part in glyphs)) if chosen.any() else glyphs
 
 
-def words_to_say(told: list[captions.Told], n_glances: int) -> tuple[Tensor, Tensor]:
+def words_to_say(told: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:
     """Return the words before each look (n, n_glances + longest) and after it (n, 1 + longest), -1 after the end."""
     numbers = [captions.numbers_of(one.words) for one in told]
     longest = max(map(len, numbers))
@@ -161,12 +161,12 @@ def words_to_say(told: list[captions.Told], n_glances: int) -> tuple[Tensor, Ten
     return torch.tensor(said), torch.tensor(targets)
 
 
-def told_of(drawings: Drawings, told: list[captions.Told], grid: tuple[int, int]) -> Tensor:
+def told_of(drawings: Drawings, told: list[captions.SceneDescription], grid: tuple[int, int]) -> Tensor:
     """Return where each word and the end should be found, (n, 1 + longest, n_digits, n_regions), as looked_for does."""
     return _places(drawings, [(*one.places, ()) for one in told], grid)
 
 
-def looked_for(drawings: Drawings, asked: list[Asked], grid: tuple[int, int]) -> Tensor:
+def looked_for(drawings: Drawings, asked: list[QuestionExample], grid: tuple[int, int]) -> Tensor:
     """Return where two looks should find what a question is about, (n_questions, 2, n_digits, n_regions).
 
     The first is for what the question starts from ("the blue one"), or for what the second is for: what the answer is

@@ -78,11 +78,11 @@ def test_a_lost_gpu_is_given_up_for_the_cpu_and_nothing_is_lost(page, monkeypatc
 def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(monkeypatch):
     from attention_core.atlas import Atlas
     from attention_core.atlas.made_up import made_up
-    from ui.atlas.shelf import Shelf
+    from ui.atlas.shelf import OpenAtlas
     from ui.heavy import queue_of
 
     monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
-    shelf = Shelf("left", Atlas(made_up(131_072), 0))
+    shelf = OpenAtlas("left", Atlas(made_up(131_072), 0))
     shelf.survey_on()  # the page asks again with every look, until nobody is there
     shelf._surveyor.join(60)
     share = shelf.atlas.surveyed

@@ -17,8 +17,8 @@ from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.explain.heads import Look
-from attention_core.hub.model import Kind
+from attention_core.explain.heads import HeadDisplay
+from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun
 
 with warnings.catch_warnings():
@@ -46,7 +46,7 @@ def layers(labels, n_layers: int, stack: str = "encoder", **more) -> Recording:
     return Recording([trace(f"{stack}.{layer}.self", axis, axis, **more) for layer in range(n_layers)])
 
 
-def toy(recording: Recording, tokens, kind: Kind = Kind.ENCODER, **more) -> ModelRun:
+def toy(recording: Recording, tokens, kind: ModelKind = ModelKind.ENCODER, **more) -> ModelRun:
     return ModelRun("toy", kind, recording, tuple(tokens), **more)
 
 
@@ -70,13 +70,13 @@ def runs():
         {
             "encoder": toy(layers(words, 3), words, special=special),
             "smaller": toy(layers(["a", "b"], 1, n_heads=1), "ab"),
-            "long": toy(layers(many, 2, "decoder", is_causal=True), many, Kind.DECODER),
+            "long": toy(layers(many, 2, "decoder", is_causal=True), many, ModelKind.DECODER),
             "both": toy(
-                Recording(both), words, Kind.ENCODER_DECODER, target_tokens=tuple(target.labels), special=special
+                Recording(both), words, ModelKind.ENCODER_DECODER, target_tokens=tuple(target.labels), special=special
             ),
-            "crossed": toy(Recording(crossed), many[:60], Kind.ENCODER_DECODER, target_tokens=tuple(many[:90])),
+            "crossed": toy(Recording(crossed), many[:60], ModelKind.ENCODER_DECODER, target_tokens=tuple(many[:90])),
             "weights only": toy(Recording([weights]), "abcd"),
-            "vision": toy(layers(patches, 2), patches, Kind.VISION, **looks),
+            "vision": toy(layers(patches, 2), patches, ModelKind.VISION, **looks),
             "many heads": toy(layers(["a", "b", "c"], 2, n_heads=70), "abc"),
             "not finite": toy(broken, words),
             "one": toy(layers(["word"], 1, n_heads=1), ["word"]),
@@ -198,7 +198,7 @@ def test_long_inputs_are_shown_through_a_window_that_follows_the_query():
 
 def test_a_window_says_what_lies_beyond_it():
     run = RUNS["long"]
-    tokens = tokens_of(run, run.recording.traces[0], 1, Look(), slice(100, 612), slice(100, 612))
+    tokens = tokens_of(run, run.recording.traces[0], 1, HeadDisplay(), slice(100, 612), slice(100, 612))
     whole = run.recording.traces[0].weights(1).numpy()
     np.testing.assert_allclose(tokens.matrix, whole[100:612, 100:612], atol=1e-7)
     np.testing.assert_allclose(tokens.outside, whole[100:612, :100].sum(1), atol=1e-5)
@@ -208,7 +208,7 @@ def test_a_window_says_what_lies_beyond_it():
 def test_rows_with_nothing_left_are_named():
     run = RUNS["smaller"]
     alone = replace(run.recording.traces[0], mask=torch.tensor([[[True, False], [True, True]]]))
-    tokens = tokens_of(run, alone, 0, Look(hidden=frozenset({0})), slice(0, 2), slice(0, 2))
+    tokens = tokens_of(run, alone, 0, HeadDisplay(hidden=frozenset({0})), slice(0, 2), slice(0, 2))
     assert tokens.empty == (0,)
 
 

@@ -65,9 +65,9 @@ def ids_of(page):
 
 def follow(page, layer, head):
     """Choose a head as elsewhere on the page; returns the box of those that are switched off."""
-    from ui.model.state import Place
+    from ui.model.state import HeadChoice
 
-    page.session_state["model_chosen"] = Place(group="encoder self", layer=layer, head=head)
+    page.session_state["model_chosen"] = HeadChoice(group="encoder self", layer=layer, head=head)
     return settled(page).multiselect(key="model_out")
 
 

@@ -14,7 +14,7 @@ from attention_core.atlas import Atlas, read_tensors, search
 from attention_core.atlas.made_up import labels, made_up
 from tests.app.tools import opened, said, settled
 from tests.bombs import npz
-from ui.atlas.shelf import Shelf
+from ui.atlas.shelf import OpenAtlas
 from ui.atlas.tensor_files import has_more, head_file, notebook
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
@@ -220,7 +220,7 @@ def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app
 def test_survey_ends_when_nobody_watches_and_tells_its_next_visitor_what_went_wrong(monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
     monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
-    shelf = Shelf("left", Atlas(made_up(65_536), 0))
+    shelf = OpenAtlas("left", Atlas(made_up(65_536), 0))
     shelf.survey_on()
     shelf._surveyor.join(20)
     assert not shelf._surveyor.is_alive()

@@ -11,7 +11,7 @@ from PIL import Image
 from starlette.requests import Request
 
 from ui import chart, pictures
-from ui.shelf import Shelf
+from ui.bounded_cache import BoundedCache
 
 
 def png(shade: int) -> bytes:
@@ -25,7 +25,7 @@ def served(monkeypatch):
     """A function that begins a server's pictures anew, within a bound in bytes."""
 
     def begin(most_bytes: int) -> None:
-        monkeypatch.setattr(pictures, "FILES", Shelf(most_bytes, size=lambda found: len(found[0])))
+        monkeypatch.setattr(pictures, "FILES", BoundedCache(most_bytes, size=lambda found: len(found[0])))
         monkeypatch.setattr(pictures, "IS_SERVED", Event())
         pictures.IS_SERVED.set()
 

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from attention_core.device import choose_device
 from benchmarks.load import served
 from benchmarks.session import Session
+from ui.bounded_cache import BoundedCache
 from ui.computed import TURN, computed
 from ui.heavy import Queue, heavy, in_portions, queue_of
-from ui.shelf import Shelf
 
 PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
 
@@ -248,6 +248,6 @@ async def test_twelve_tabs_of_one_visitor_let_the_next_one_in(address):
 def test_a_value_is_kept_before_the_next_visitor_has_the_turn(monkeypatch):
     """Else whoever waited for the same would compute it again."""
     holders = []
-    monkeypatch.setattr(Shelf, "keep", lambda *_: holders.append(TURN._holder))
+    monkeypatch.setattr(BoundedCache, "keep", lambda *_: holders.append(TURN._holder))
     assert computed()(lambda: 1)() == 1
     assert holders == [threading.get_ident()]

@@ -9,8 +9,8 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from ui.bounded_cache import BoundedCache
 from ui.computed import FairLock, computed, computing, content_key, size_in_bytes, values
-from ui.shelf import Shelf
 
 
 def page_of_fields() -> None:
@@ -147,7 +147,7 @@ def test_computed_tells_faults_on_and_keeps_none():
 
 
 def test_shelf_lets_the_least_looked_at_go_and_refuses_what_is_too_large():
-    shelf = Shelf(most_bytes=3_000, size=size_in_bytes)
+    shelf = BoundedCache(most_bytes=3_000, size=size_in_bytes)
     for name in "ab":
         shelf.keep(name, (np.zeros(1_000, np.uint8),))
     shelf.find("a")

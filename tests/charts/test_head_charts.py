@@ -16,7 +16,7 @@ from attention_core.charts import mosaic as mosaic_module
 from attention_core.charts.head_maps import distance_chart, layer_head_map
 from attention_core.charts.heads import heads_chart
 from attention_core.charts.mosaic import UNIFORM_AT, mosaic, own_ramp
-from attention_core.explain.heads import Look, distances
+from attention_core.explain.heads import HeadDisplay, distances
 from tests.charts.tools import valid
 
 
@@ -110,7 +110,7 @@ def test_colours_of_its_own_have_one_place_for_looking_everywhere_alike():
 
 def test_hidden_keys_are_dark_in_the_pictures():
     trace = random_trace(1, 12)
-    drawn = mosaic([trace], size=48, look=Look(times_value=True, hidden=frozenset({3})), of_its_own=True)
+    drawn = mosaic([trace], size=48, look=HeadDisplay(times_value=True, hidden=frozenset({3})), of_its_own=True)
     assert (pixels(drawn, 0, 0)[:, 12:16, :3] == nearest(drawn, np.array([0.0]))).all()
 
 

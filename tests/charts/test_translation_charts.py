@@ -8,7 +8,7 @@ from attention_core.charts.heatmap import pair_map
 from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
 from attention_core.topics.lookup.recall import Recall
 from attention_core.topics.matter.charts import neighbours_chart
-from attention_core.topics.matter.word_space import Neighbour, Usual
+from attention_core.topics.matter.word_space import Neighbour, TypicalWeight
 from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
 from attention_core.topics.translate.unrolled import ACROSS, LIT, STEPS, unrolled_chart
@@ -149,8 +149,8 @@ def test_pairs_are_framed_in_both_orders(framed):
 
 
 NEAR = [
-    Neighbour("fine", 1.0, 2.0, Usual(30, 1.5, 0.5)),
-    Neighbour("good", 0.9, 1.8, Usual(99, 0.4, 0.9)),
+    Neighbour("fine", 1.0, 2.0, TypicalWeight(30, 1.5, 0.5)),
+    Neighbour("good", 0.9, 1.8, TypicalWeight(99, 0.4, 0.9)),
     Neighbour("rare", 0.7, 1.1, None),
 ]
 

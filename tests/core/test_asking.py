@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from attention_core.data.drawn_digits import drawn_digits
-from attention_core.data.questions import ANSWERS, Kind, Question
-from attention_core.data.scene_questions import Item, answer
+from attention_core.data.questions import ANSWERS, Question, QuestionKind
+from attention_core.data.scene_questions import SceneDigit, answer
 from attention_core.data.sketches import SCENES, scene_strokes
 from attention_core.data.strokes import draw_paths
 from attention_core.models import build, load
@@ -63,13 +63,13 @@ def test_a_digit_s_regions_cover_its_box(drawing):
 @pytest.mark.parametrize("name", SCENES)
 def test_questions_that_fit_have_a_clear_answer_that_is_there(name):
     digits = drawn_digits(scene_strokes(SCENES[name], SIDE), SIDE, "#FFFFFF")
-    items = [Item(str(one.digit), one.colour, one.x, one.y) for one in SCENES[name]]
+    items = [SceneDigit(str(one.digit), one.colour, one.x, one.y) for one in SCENES[name]]
     asked = ask.fitting_questions(digits, [str(one.digit) for one in SCENES[name]])
     assert len({one.kind for one in asked}) == len(asked) >= 6
     for one in asked:
         true = answer(one, items)
         assert true is not None
-        assert true[1] or one.kind is Kind.EXISTS, one
+        assert true[1] or one.kind is QuestionKind.EXISTS, one
 
 
 def test_an_empty_drawing_still_has_questions_to_try():
@@ -91,9 +91,9 @@ def test_the_trained_model_answers_nearly_all_that_fits_the_scenes(scoring):
     model, right = load("scene-question", "cpu"), []
     for scene in SCENES.values():
         strokes = scene_strokes(scene, SIDE)
-        items = [Item(str(one.digit), one.colour, one.x, one.y) for one in scene]
+        items = [SceneDigit(str(one.digit), one.colour, one.x, one.y) for one in scene]
         digits = drawn_digits(strokes, SIDE, "#FFFFFF")
-        asked = [*ask.fitting_questions(digits, [item.digit for item in items]), Question(Kind.COUNT)]
+        asked = [*ask.fitting_questions(digits, [item.digit for item in items]), Question(QuestionKind.COUNT)]
         said = ask.answers_to(model, ask.see(canvas_of(strokes)).picture, asked, scoring)
         right += [one == answer(question, items)[0] for one, question in zip(said, asked, strict=True)]
     assert np.mean(right) >= 0.85

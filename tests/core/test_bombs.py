@@ -15,7 +15,7 @@ from attention_core.attention.recording_file import FORMAT
 from attention_core.hub.inputs import text_inputs
 from attention_core.hub.load import load_pretrained, read_settings
 from attention_core.hub.look_up import look_up
-from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.model import ModelError, ModelKind
 from attention_core.packed import DAMAGED, MARK, VERSION, pack, read_session, unpack, unpack_strokes
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.tables import TableError, read_csv, read_npz
@@ -259,7 +259,7 @@ def test_the_files_of_the_hubs_cache_are_links_beside_it(folder, tmp_path):
     for file in folder.iterdir():
         (blobs / file.name).write_bytes(file.read_bytes())
         (snapshot / file.name).symlink_to(blobs / file.name)
-    assert load_pretrained(snapshot).kind is Kind.ENCODER
+    assert load_pretrained(snapshot).kind is ModelKind.ENCODER
 
 
 NAMES = {

@@ -7,7 +7,7 @@ from attention_core.data.pieces import START
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.data.words import MOST_WORDS, english_words
 from attention_core.models import load
-from attention_core.models.translator import Encoding, Translator, TranslatorConfig
+from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory.cure import AROUND, last_states_know, longer, what_is_known
 from attention_core.topics.translate.translation import french_prefix, read_source, translate
 
@@ -24,7 +24,7 @@ def differentiated(model: Translator, source, said: list[int]) -> tuple[torch.Te
     states, last = model.encoder(vectors)
     ends = last.transpose(0, 1).flatten(1)
     target = torch.tensor([[START, *said]])
-    _, queries, attended = model.decode(Encoding(vectors, states, ends, None), target)
+    _, queries, attended = model.decode(SourceEncoding(vectors, states, ends, None), target)
     found = []
     for whole in (ends[0], attended.context.reshape(queries.shape)[0, -1]):
         squares = torch.zeros(len(source.words) + 1, dtype=torch.double)
@@ -55,7 +55,7 @@ def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
 
         def context(of: torch.Tensor) -> torch.Tensor:
             states, last = model.encoder(of)
-            encoding = Encoding(of, states, last.transpose(0, 1).flatten(1), None)
+            encoding = SourceEncoding(of, states, last.transpose(0, 1).flatten(1), None)
             return model.decode(encoding, torch.tensor([[START]]))[2].context.flatten()
 
         squares, small = torch.zeros(len(source.ids), dtype=torch.double), 1e-5

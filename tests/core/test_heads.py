@@ -15,8 +15,8 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.explain.heads import (
-    Look,
-    Patches,
+    HeadDisplay,
+    PatchGrid,
     attention_rollout,
     groups,
     habit,
@@ -28,7 +28,7 @@ from attention_core.explain.heads import (
 from attention_core.explain.heads.look import handed_over, matrix_for, without_sinks
 from attention_core.explain.heads.similarity import distances, distances_from
 from attention_core.explain.heads.summary import summaries, summarise
-from attention_core.hub.model import Kind
+from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from tests.tiny_models import GROUPED, SIZES, T5, build
 
@@ -130,7 +130,7 @@ def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with
     trace = replace(llama.traces[0], mask=mask[None], normaliser=None, sinks=sinks)
     monkeypatch.setattr(rows, "SMALL", 0)
     found = rows.whole_rows(trace, 3, [7, 4, 0])
-    look = matrix_for(trace, 3, Look(), [7, 4], slice(2, 6))
+    look = matrix_for(trace, 3, HeadDisplay(), [7, 4], slice(2, 6))
     assert "log_normaliser" not in vars(trace)
     assert_close(found.weights, trace.weights(3, [7, 4, 0]))
     assert_close(found.log_normaliser, trace.log_normaliser[3, [7, 4, 0]])
@@ -182,18 +182,18 @@ def test_distances_in_a_picture_are_those_between_patches():
     weights = np.zeros((1, 7, 7))
     weights[0, :, 1] = 0.5  # the first patch of 2 x 3, behind one token that stands for the whole
     weights[0, :, 0] = 0.5
-    found = summarise(of_weights(weights), 0, {0}, Patches((2, 3), 1)).distance
+    found = summarise(of_weights(weights), 0, {0}, PatchGrid((2, 3), 1)).distance
     assert found == pytest.approx(np.mean([0, 1, 2, 1, math.sqrt(2), math.sqrt(5)]), abs=1e-6)
 
 
 def test_special_keys_and_patches_are_those_of_the_stack(t5):
-    run = ModelRun("toy", Kind.ENCODER_DECODER, t5, tuple("abcdefghi"), tuple("abcde"), frozenset({8}))
+    run = ModelRun("toy", ModelKind.ENCODER_DECODER, t5, tuple("abcdefghi"), tuple("abcde"), frozenset({8}))
     assert special_keys(run, t5["encoder.0.self"]) == {8}
     assert special_keys(run, t5["decoder.0.cross"]) == {8}
     assert special_keys(run, t5["decoder.0.self"]) == {0}
     assert patches_of(run, t5["encoder.0.self"]) is None
     seen = replace(run, patch_grid=(2, 4), n_prefix=1, target_tokens=())
-    assert patches_of(seen, t5["encoder.0.self"]) == Patches((2, 4), 1)
+    assert patches_of(seen, t5["encoder.0.self"]) == PatchGrid((2, 4), 1)
     assert patches_of(seen, t5["decoder.0.self"]) is None
 
 
@@ -287,14 +287,14 @@ def test_hidden_keys_leave_their_share_to_the_others_and_empty_rows_are_named():
 
 
 def test_a_look_gives_tiles_of_the_matrix_that_is_shown(bert):
-    trace, look = bert.traces[0], Look(times_value=True, hidden=frozenset({0, 8}))
+    trace, look = bert.traces[0], HeadDisplay(times_value=True, hidden=frozenset({0, 8}))
     whole = matrix_for(trace, 1, look)
     assert_close(whole.sum(1), handed_over(trace, 1).sum(1))
     assert not whole[:, [0, 8]].any()
     assert_close(matrix_for(trace, 1, look, [7, 2], slice(1, 4)), whole[[7, 2], 1:4])
     assert matrix_for(trace, 1) is not None
-    assert_close(matrix_for(trace, 1, Look(), slice(0, 2)), trace.weights(1)[:2])
-    assert Look(normalised=True).is_plain
+    assert_close(matrix_for(trace, 1, HeadDisplay(), slice(0, 2)), trace.weights(1)[:2])
+    assert HeadDisplay(normalised=True).is_plain
     assert not look.is_plain
 
 

@@ -16,7 +16,7 @@ from attention_core.hub.inputs import text_inputs
 from attention_core.hub.knock_out import KnockOutMap, cosine_change, divergence, effect, every_head, fill, outcomes
 from attention_core.hub.language import expected, log_probabilities
 from attention_core.hub.load import load_pretrained
-from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.models.own import own_model
 from tests.tiny_models import GPT, PATCHES, build
 
@@ -26,7 +26,7 @@ IDS = [5, 17, 40, 8, 23, 31]
 @pytest.fixture(scope="module")
 def writer():
     model = build(hf.GPT2LMHeadModel, hf.GPT2Config(**{**GPT, "vocab_size": 60, "n_positions": 32}))
-    return Pretrained("writer", Kind.DECODER, model, most_tokens=32)
+    return Pretrained("writer", ModelKind.DECODER, model, most_tokens=32)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_without_the_head_that_copies_the_umbrella_is_forgotten():
 def test_a_picture_model_is_compared_by_its_classes():
     torch.manual_seed(0)
     model = hf.ViTForImageClassification(hf.ViTConfig(**PATCHES, num_labels=5)).eval()
-    looker = Pretrained("looker", Kind.VISION, model)
+    looker = Pretrained("looker", ModelKind.VISION, model)
     inputs = {"pixel_values": torch.randn(1, 3, 16, 16)}
     before, after = outcomes(looker, inputs, [(), [(1, 3)]])
     assert before.logits.shape == (1, 5)
@@ -130,7 +130,13 @@ def test_a_picture_model_is_compared_by_its_classes():
 def test_heads_that_cannot_be_switched_off_are_told():
     bloom = hf.BloomForCausalLM(hf.BloomConfig(vocab_size=60, hidden_size=32, n_layer=2, n_head=4)).eval()
     with pytest.raises(ValueError, match="can be switched off"):
-        list(fill(Pretrained("bloom", Kind.DECODER, bloom), {"input_ids": torch.tensor([IDS])}, KnockOutMap(((0, 0),))))
+        list(
+            fill(
+                Pretrained("bloom", ModelKind.DECODER, bloom),
+                {"input_ids": torch.tensor([IDS])},
+                KnockOutMap(((0, 0),)),
+            )
+        )
     nothing = knock_out.Outcome(None, None)
     with pytest.raises(ModelError, match="nothing that could be compared"):
         effect(nothing, nothing)

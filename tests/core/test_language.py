@@ -13,7 +13,7 @@ from attention_core.attention.edits import dropped
 from attention_core.hub.cache import kept, lengths_kept, measure_step
 from attention_core.hub.generation import begin, end_tokens, grow
 from attention_core.hub.language import expected, expected_in_place, pick, predicts_words, probabilities, token_text
-from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.room import NoMemory
 from tests import tiny_models
 from tests.tiny_models import ENDS
@@ -73,7 +73,7 @@ def pretrained(tokenizer):
                     parameter.data.mul_(5)  # the usual beginnings attend to everything alike and would hide mistakes
                 if name.endswith("sinks"):
                     parameter.data.copy_(torch.linspace(-1, 1, len(parameter)))
-            kind = Kind.ENCODER_DECODER if family in BOTH else Kind.DECODER
+            kind = ModelKind.ENCODER_DECODER if family in BOTH else ModelKind.DECODER
             made[family] = Pretrained(family, kind, model, tokenizer, most_tokens=32)
         return made[family]
 
@@ -237,7 +237,7 @@ def test_a_decoder_that_compares_other_things_than_tokens_numbers_them(tokenizer
     of_both = {name if "ffn" in name else f"num_{name}": n for name, n in of_both.items()}
     streams = hf.ProphetNetConfig(**SMALL, **of_both, hidden_size=32, decoder_start_token_id=0)
     model = hf.ProphetNetForConditionalGeneration(streams).eval()
-    growing = grow(begin(Pretrained("streams", Kind.ENCODER_DECODER, model, tokenizer), PROMPT, SOURCE), 9)
+    growing = grow(begin(Pretrained("streams", ModelKind.ENCODER_DECODER, model, tokenizer), PROMPT, SOURCE), 9)
     assert not growing.uses_cache
     assert len(growing.recording.traces[0].story.query_axis) == 6
     assert {len(trace.story.query_axis) for trace in growing.recording.traces} == {6, 18}
@@ -253,7 +253,7 @@ def test_a_text_ends_where_the_model_does(pretrained, tokenizer):
         begin(gpt, [7] * 33)
     with pytest.raises(ModelError, match="no token to begin"):
         begin(gpt, [])
-    encoder = Pretrained("reader", Kind.ENCODER, hf.BertModel(hf.BertConfig(**SIZES)), tokenizer)
+    encoder = Pretrained("reader", ModelKind.ENCODER, hf.BertModel(hf.BertConfig(**SIZES)), tokenizer)
     with pytest.raises(ModelError, match="reader does not write"):
         begin(encoder, PROMPT)
 
@@ -294,7 +294,7 @@ def test_draws_repeat_for_a_seed_and_follow_the_probabilities():
 def test_an_encoder_says_what_it_expects_behind_a_mask(tokenizer):
     torch.manual_seed(0)
     model = hf.BertForMaskedLM(hf.BertConfig(**SIZES)).eval()
-    reader = Pretrained("reader", Kind.ENCODER, model, tokenizer)
+    reader = Pretrained("reader", ModelKind.ENCODER, model, tokenizer)
     inputs = {"input_ids": torch.tensor([[1, 9, 20, 2]])}
     assert predicts_words(reader)
     with torch.no_grad():
@@ -305,6 +305,6 @@ def test_an_encoder_says_what_it_expects_behind_a_mask(tokenizer):
     with pytest.raises(ValueError, match="position must be from 0 to 3"):
         expected_in_place(reader, inputs, 4)
     plain = hf.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
-    without = Pretrained("no mask", Kind.ENCODER, model, plain)
+    without = Pretrained("no mask", ModelKind.ENCODER, model, plain)
     with pytest.raises(ModelError, match="no \\[MASK\\]"):
         expected_in_place(without, inputs, 1)

@@ -14,7 +14,7 @@ from attention_core.data.tatoeba import english_sentences
 from attention_core.evaluate.language import bits_of, evaluate_language
 from attention_core.hub.tracing import run_model
 from attention_core.train.language import LanguageTask, window_of
-from attention_core.train.loop import Moment
+from attention_core.train.loop import TrainingMoment
 from attention_core.weights import read_card
 
 NAME = "tatoeba-llama"
@@ -94,7 +94,7 @@ def test_windows_begin_with_the_start_and_hold_training_sentences_only(data_fold
     again = window_of(task.train, torch.Generator().manual_seed(3))
     assert window == again
     untrained = load(NAME, "cpu")
-    loss = task.loss(untrained, Moment(0, 1), torch.Generator().manual_seed(0))
+    loss = task.loss(untrained, TrainingMoment(0, 1), torch.Generator().manual_seed(0))
     assert 0 < loss.item() < math.log(4000)
 
 

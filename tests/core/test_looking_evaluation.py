@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.data.questions import ANSWERS, Kind, Question
-from attention_core.data.scene_questions import Asked
+from attention_core.data.questions import ANSWERS, Question, QuestionKind
+from attention_core.data.scene_questions import QuestionExample
 from attention_core.data.scenes import Drawings
 from attention_core.data.sketches import coloured_strokes, digit_strokes, number_strokes
 from attention_core.data.strokes import draw_paths
@@ -133,7 +133,10 @@ def test_scenes_of_a_training_step_tell_where_looks_should_find_things():
     boxes = torch.tensor([[[0.0, 0.0, 16.0, 16.0], [32.0, 32.0, 48.0, 64.0]]])
     labels = torch.tensor([[3, 5]])
     drawings = Drawings(torch.zeros(1, 64, 64), torch.zeros(1, 3, 64, 64), labels, labels, boxes)
-    asked = [Asked(Question(Kind.DIGIT_BESIDE), "", ANSWERS[3], (0,), (1,)), Asked(Question(Kind.COUNT), "", "0", ())]
+    asked = [
+        QuestionExample(Question(QuestionKind.DIGIT_BESIDE), "", ANSWERS[3], (0,), (1,)),
+        QuestionExample(Question(QuestionKind.COUNT), "", "0", ()),
+    ]
     where = looked_for(drawings, asked, (4, 4))
     assert where.shape == (2, 2, 2, 16)
     assert where[0, 0, 1].nonzero().flatten().tolist() == [10, 11]

@@ -21,7 +21,7 @@ from attention_core.topics.translate.translation import (
     translation_of,
 )
 from attention_core.topics.translate.word_view import piece_probabilities, told_by_source, word_view
-from benchmarks.redundancy import Without, shuffled
+from benchmarks.redundancy import ReducedTranslator, shuffled
 
 SOURCE = read_source("The red car is in front of the house.")
 
@@ -109,12 +109,13 @@ def test_nothing_left_out_changes_nothing_and_a_piece_read_alone_knows_no_neighb
     model, ids = load("translator-additive", "cpu"), SOURCE.ids[None]
     said = torch.tensor([[1, 5, 9]])
     torch.testing.assert_close(
-        Without(model).step(Without(model).begin(ids), said)[0], model.step(model.begin(ids), said)[0]
+        ReducedTranslator(model).step(ReducedTranslator(model).begin(ids), said)[0],
+        model.step(model.begin(ids), said)[0],
     )
-    states = Without(model, reads_alone=True).begin(ids).encoding.states[0]
+    states = ReducedTranslator(model, reads_alone=True).begin(ids).encoding.states[0]
     for place, piece in enumerate(SOURCE.ids):
         torch.testing.assert_close(states[place], model.encode(piece.view(1, 1)).states[0, 0])
-    uniform = Without(model, UNIFORM)
+    uniform = ReducedTranslator(model, UNIFORM)
     assert translate(uniform, SOURCE, 5).text != translate(model, SOURCE, 5).text
 
 

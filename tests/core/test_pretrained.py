@@ -19,7 +19,7 @@ from attention_core.bounds import GENERATED_TOKENS
 from attention_core.hub.catalogue import PACKAGE, find_local, local_models
 from attention_core.hub.inputs import text_inputs
 from attention_core.hub.load import load_pretrained
-from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import recording_run, run
@@ -36,7 +36,7 @@ EXAMPLES = ["emoji \U0001f642\U0001f468‍\U0001f469‍\U0001f467", "שלום ע
 @pytest.fixture(scope="module")
 def models(stored):
     """One loaded model of each kind."""
-    return {kind: load_pretrained(stored / name) for kind, name in zip(Kind, FOLDERS, strict=True)}
+    return {kind: load_pretrained(stored / name) for kind, name in zip(ModelKind, FOLDERS, strict=True)}
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +71,12 @@ def refused(said, ask, *given, **more):
 
 
 def test_what_a_folder_holds_is_told_from_its_settings(models, minilm):
-    assert {kind: models[kind].kind for kind in Kind} == {kind: kind for kind in Kind}
+    assert {kind: models[kind].kind for kind in ModelKind} == {kind: kind for kind in ModelKind}
     heads = "BertForMaskedLM", "GPT2LMHeadModel", "T5ForConditionalGeneration", "ViTForImageClassification"
-    assert tuple(type(models[kind].model).__name__ for kind in Kind) == heads
-    assert (minilm.kind, minilm.most_tokens, type(minilm.model).__name__) == (Kind.ENCODER, 512, "BertModel")
+    assert tuple(type(models[kind].model).__name__ for kind in ModelKind) == heads
+    assert (minilm.kind, minilm.most_tokens, type(minilm.model).__name__) == (ModelKind.ENCODER, 512, "BertModel")
     assert minilm.n_bytes > 80e6
-    assert [models[kind].most_tokens for kind in Kind] == [40, 64, None, None]
+    assert [models[kind].most_tokens for kind in ModelKind] == [40, 64, None, None]
     assert not any(model.model.training for model in models.values())
 
 
@@ -98,16 +98,16 @@ def test_a_run_has_the_weights_of_the_model_itself_and_tokens_on_its_axes(minilm
 
 
 def test_each_kind_of_model_runs_with_its_own_axes_and_outputs(models, picture):
-    decoder = ran(models[Kind.DECODER])
-    decoder_vocabulary = len(models[Kind.DECODER].tokenizer)
+    decoder = ran(models[ModelKind.DECODER])
+    decoder_vocabulary = len(models[ModelKind.DECODER].tokenizer)
     assert decoder.logits.shape == (len(decoder.tokens), decoder_vocabulary)
     assert decoder.special == {0}
     assert "".join(decoder.tokens) == TEXT
-    encoder = ran(models[Kind.ENCODER], "The [MASK] was tired")
+    encoder = ran(models[ModelKind.ENCODER], "The [MASK] was tired")
     assert encoder.logits.shape[0] == len(encoder.tokens)
     masked = encoder.tokens.index("[MASK]")
     assert masked not in encoder.special
-    vision = run(models[Kind.VISION], picture_inputs(models[Kind.VISION], picture))
+    vision = run(models[ModelKind.VISION], picture_inputs(models[ModelKind.VISION], picture))
     assert vision.logits.shape == (1, 2)
     assert (vision.patch_grid, vision.n_prefix, vision.special) == ((4, 4), 1, {0})
     assert vision.tokens[:3] == ("[CLS]", "row 1, column 1", "row 1, column 2")
@@ -115,7 +115,7 @@ def test_each_kind_of_model_runs_with_its_own_axes_and_outputs(models, picture):
 
 
 def test_an_encoder_decoder_is_given_a_target_or_writes_one(models):
-    t5 = models[Kind.ENCODER_DECODER]
+    t5 = models[ModelKind.ENCODER_DECODER]
     given = ran(t5, target="Das Tier war")
     assert given.target_tokens[0] == "<pad>"
     assert "".join(given.target_tokens[1:]).removeprefix("␣") == "Das Tier war"
@@ -143,16 +143,16 @@ def test_the_end_that_a_model_writes_is_not_given_to_its_decoder(stored):
 
 @pytest.mark.parametrize("text", EXAMPLES)
 def test_any_characters_become_tokens_that_can_be_shown(models, text):
-    for kind in (Kind.ENCODER, Kind.DECODER, Kind.ENCODER_DECODER):
+    for kind in (ModelKind.ENCODER, ModelKind.DECODER, ModelKind.ENCODER_DECODER):
         done = ran(models[kind], text, pair=text, target="x")
         assert all(trace.n_queries == len(trace.story.query_axis) for trace in done.recording.traces)
         assert all(token and token.isprintable() for token in done.tokens if "‍" not in token)
 
 
 def test_bytes_of_one_character_say_which_part_of_it_they_are(models):
-    done = text_inputs(models[Kind.DECODER], "The \U0001f642é car")
+    done = text_inputs(models[ModelKind.DECODER], "The \U0001f642é car")
     assert done.tokens[1:7] == ("␣", "\U0001f642", "\U0001f642·2", "\U0001f642·3", "\U0001f642·4", "é")
-    tokenizer = models[Kind.DECODER].tokenizer
+    tokenizer = models[ModelKind.DECODER].tokenizer
     half = tokenizer("\U0001f642", verbose=False)["input_ids"][:2]
     assert len(readable(tokenizer, half)) == 2
     assert readable(tokenizer, []) == ()
@@ -167,10 +167,10 @@ def test_what_does_not_fit_is_cut_quickly_and_told(minilm, models):
     few = text_inputs(minilm, TEXT * 5, most_tokens=20)
     assert len(few.tokens) == 20
     assert "no more positions" not in few.notes[0]
-    pair = text_inputs(models[Kind.ENCODER], "the " * 60, pair="cross " * 60)
+    pair = text_inputs(models[ModelKind.ENCODER], "the " * 60, pair="cross " * 60)
     assert len(pair.tokens) == 40
     assert pair.inputs["token_type_ids"].sum() > 10
-    target = text_inputs(models[Kind.ENCODER_DECODER], TEXT, target="Das " * 900, most_tokens=30)
+    target = text_inputs(models[ModelKind.ENCODER_DECODER], TEXT, target="Das " * 900, most_tokens=30)
     assert len(target.target_tokens) <= 30
     assert "target text was cut" in target.notes[-1]
 
@@ -181,7 +181,7 @@ def test_an_empty_text_is_told(minilm, text):
 
 
 def test_texts_and_pictures_go_to_models_that_take_them(models, minilm, picture):
-    vision = models[Kind.VISION]
+    vision = models[ModelKind.VISION]
     refused("takes a picture", text_inputs, vision, TEXT)
     refused("takes a text", picture_inputs, minilm, picture)
     refused("height, width, 3 or 4", picture_inputs, vision, picture[..., 0])
@@ -190,11 +190,11 @@ def test_texts_and_pictures_go_to_models_that_take_them(models, minilm, picture)
 def test_a_picture_is_shown_as_the_model_sees_it(models, stored, tmp_path):
     halves = np.zeros((32, 32, 3), np.uint8)
     halves[:, 16:] = (250, 100, 50)
-    seen = picture_inputs(models[Kind.VISION], halves)
+    seen = picture_inputs(models[ModelKind.VISION], halves)
     assert seen.picture.shape == (16, 16, 3)
     assert np.abs(seen.picture[8, 12].astype(int) - (250, 100, 50)).max() <= 1
     clear = np.zeros((32, 32, 4), np.uint8)
-    assert (picture_inputs(models[Kind.VISION], clear).picture == 255).all()
+    assert (picture_inputs(models[ModelKind.VISION], clear).picture == 255).all()
     plain = copied(stored, "vision", tmp_path)
     (plain / "preprocessor_config.json").unlink()
     without = picture_inputs(load_pretrained(plain), halves)
@@ -282,7 +282,7 @@ ALONE = {
 def test_encoders_of_all_kinds_load_without_made_up_heads(case, tmp_path):
     name, expected, sizes, most_tokens = ALONE[case]
     model = load_pretrained(tiny_hub.write(tmp_path, name, sizes, tiny_hub.unigram_tokenizer()))
-    assert (model.kind, type(model.model).__name__, model.most_tokens) == (Kind.ENCODER, expected, most_tokens)
+    assert (model.kind, type(model.model).__name__, model.most_tokens) == (ModelKind.ENCODER, expected, most_tokens)
     done = ran(model, TEXT * 9)
     assert len(done.tokens) <= (most_tokens or 512)
     assert bool(done.notes) == (most_tokens is not None)
@@ -338,7 +338,7 @@ def test_an_architecture_without_attention_that_settings_do_not_betray_is_told_a
         raise ValueError("FNetModel shows no attention")
 
     monkeypatch.setattr("attention_core.hub.run.run_model", fails)
-    refused("shows no attention", ran, models[Kind.DECODER])
+    refused("shows no attention", ran, models[ModelKind.DECODER])
 
 
 def test_numbers_that_are_none_are_told(stored, tmp_path):
@@ -350,14 +350,14 @@ def test_numbers_that_are_none_are_told(stored, tmp_path):
 
 
 def test_a_long_output_keeps_its_last_positions(models, monkeypatch):
-    monkeypatch.setattr("attention_core.hub.run.MOST_LOGITS", len(models[Kind.DECODER].tokenizer) * 3)
-    done = ran(models[Kind.DECODER])
+    monkeypatch.setattr("attention_core.hub.run.MOST_LOGITS", len(models[ModelKind.DECODER].tokenizer) * 3)
+    done = ran(models[ModelKind.DECODER])
     assert done.logits.shape[0] == 3
     assert "last 3 positions" in done.notes[-1]
 
 
 def test_switching_a_head_off_changes_what_follows(models):
-    decoder = models[Kind.DECODER]
+    decoder = models[ModelKind.DECODER]
     prepared = text_inputs(decoder, TEXT)
     plain, without = run(decoder, prepared), run(decoder, prepared, edits=dropped([(0, 1)]))
     assert not torch.allclose(plain.logits, without.logits)
@@ -365,7 +365,7 @@ def test_switching_a_head_off_changes_what_follows(models):
 
 
 def test_a_recording_is_a_run_of_a_model_that_nobody_knows(models):
-    decoder = models[Kind.DECODER]
+    decoder = models[ModelKind.DECODER]
     recording = trace_model(decoder.model, **text_inputs(decoder, TEXT).inputs)
     done = recording_run(Recording(recording.traces, "a note"), "run.npz")
     assert (done.model, done.kind, done.notes) == ("run.npz", None, ("a note",))
@@ -390,7 +390,7 @@ def logged(caplog):
 
 
 def test_what_a_model_cannot_do_with_an_input_is_told_as_such(models, caplog):
-    decoder = models[Kind.DECODER]
+    decoder = models[ModelKind.DECODER]
     for name, value, error in (
         ("input_ids", torch.tensor([[100_000]]), IndexError),
         ("inputs_embeds", torch.zeros(1, 1, 32), ValueError),  # besides the tokens
@@ -414,7 +414,7 @@ def test_a_fault_of_our_own_is_not_put_down_to_the_input(models, monkeypatch, ca
     ours = FunctionType(fails.__code__, {"__name__": "attention_core.attention.recording"}, closure=fails.__closure__)
     monkeypatch.setattr(f"attention_core.{place}", ours)
     with pytest.raises(error, match="ours"):
-        ran(models[Kind.DECODER])
+        ran(models[ModelKind.DECODER])
     assert not logged(caplog)
 
 
@@ -425,9 +425,9 @@ def test_a_lack_of_memory_is_told(models, monkeypatch, error):
     def fails(*args, **more):
         raise error
 
-    monkeypatch.setattr(models[Kind.DECODER].model, "forward", fails)
+    monkeypatch.setattr(models[ModelKind.DECODER].model, "forward", fails)
     with pytest.raises(NoMemory, match="Shorten it"):
-        ran(models[Kind.DECODER])
+        ran(models[ModelKind.DECODER])
 
 
 def test_a_picture_is_shown_without_an_image_processor_that_cannot_be_loaded(stored, tmp_path, caplog):

@@ -17,7 +17,7 @@ from attention_core.hub.fetch import fetch
 from attention_core.hub.inputs import text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.look_up import cleaned, look_up
-from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import run
 from tests import tiny_hub
 
@@ -52,7 +52,7 @@ def repository(hub, folder, name="someone/other", **files):
 
 def test_a_model_is_looked_up_fetched_and_run(hub, folder):
     found = look_up(f"  {NAME} ")
-    assert (found.kind, found.architecture, found.folder) == (Kind.DECODER, "gpt2", None)
+    assert (found.kind, found.architecture, found.folder) == (ModelKind.DECODER, "gpt2", None)
     assert found.n_bytes == (folder / "model.safetensors").stat().st_size
     assert not any("model.safetensors" in path for _, path, _ in hub.asked)
     steps = []
@@ -133,7 +133,7 @@ def test_weights_in_several_files_are_one_set(hub, tmp_path):
     assert len(list(folder.glob("model-*.safetensors"))) > 1
     hub.repositories["someone/sharded"] = folder
     loaded = load_pretrained(fetch(look_up("someone/sharded")))
-    assert loaded.kind is Kind.DECODER
+    assert loaded.kind is ModelKind.DECODER
     snapshot = find_local("someone/sharded").folder
     next(snapshot.glob("model-00001*.safetensors")).unlink()
     assert find_local("someone/sharded") is None
@@ -297,5 +297,5 @@ def test_damaged_caches_hide_nothing_else(hub, tmp_path):
 
 
 def test_suggestions_are_of_every_kind():
-    assert {one.kind for one in SUGGESTIONS} == set(Kind)
+    assert {one.kind for one in SUGGESTIONS} == set(ModelKind)
     assert len({one.name for one in SUGGESTIONS}) == len(SUGGESTIONS)

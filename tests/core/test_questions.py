@@ -6,35 +6,44 @@ import pytest
 
 from attention_core.data.colours import COLOURS
 from attention_core.data.question_reading import QuestionError, answer_word, parse, read_question, words_of
-from attention_core.data.questions import PLACES, RELATIONS, UNKNOWN, Kind, Question, numbers_of, phrasings, write
+from attention_core.data.questions import (
+    PLACES,
+    RELATIONS,
+    UNKNOWN,
+    Question,
+    QuestionKind,
+    numbers_of,
+    phrasings,
+    write,
+)
 
 UNDERSTOOD = {
-    "What's in the top-left corner?": Question(Kind.DIGIT_AT, place="top left"),
-    "what digit is closest to the top": Question(Kind.DIGIT_AT, place="top"),
-    "What is on the left of the picture?": Question(Kind.DIGIT_AT, place="left"),
-    "what is the topmost number's colour": Question(Kind.COLOUR_AT, place="top"),
-    "what color is at the center": Question(Kind.COLOUR_AT, place="middle"),
-    "which number is written in green?": Question(Kind.DIGIT_OF_COLOUR, colour="green"),
-    "which digit has the colour blue": Question(Kind.DIGIT_OF_COLOUR, colour="blue"),
-    "what number is coloured red": Question(Kind.DIGIT_OF_COLOUR, colour="red"),
-    "what colour's the seven?": Question(Kind.COLOUR_OF_DIGIT, digit="7"),
-    "what colour is the one?": Question(Kind.COLOUR_OF_DIGIT, digit="1"),
-    "colour of the 7": Question(Kind.COLOUR_OF_DIGIT, digit="7"),
-    "how many digits": Question(Kind.COUNT),
-    "count the blue ones": Question(Kind.COUNT, colour="blue"),
-    "how many reds are there": Question(Kind.COUNT, colour="red"),
-    "how many red sevens?": Question(Kind.COUNT, colour="red", digit="7"),
-    "is there a gray digit": Question(Kind.EXISTS, colour="grey"),
-    "is a 5 in the picture?": Question(Kind.EXISTS, digit="5"),
-    "is the 7 red?": Question(Kind.EXISTS, digit="7", colour="red"),
-    "have I drawn a nine": Question(Kind.EXISTS, digit="9"),
-    "can you find a 9": Question(Kind.EXISTS, digit="9"),
-    "left of the blue one": Question(Kind.DIGIT_BESIDE, relation="left of", colour="blue"),
+    "What's in the top-left corner?": Question(QuestionKind.DIGIT_AT, place="top left"),
+    "what digit is closest to the top": Question(QuestionKind.DIGIT_AT, place="top"),
+    "What is on the left of the picture?": Question(QuestionKind.DIGIT_AT, place="left"),
+    "what is the topmost number's colour": Question(QuestionKind.COLOUR_AT, place="top"),
+    "what color is at the center": Question(QuestionKind.COLOUR_AT, place="middle"),
+    "which number is written in green?": Question(QuestionKind.DIGIT_OF_COLOUR, colour="green"),
+    "which digit has the colour blue": Question(QuestionKind.DIGIT_OF_COLOUR, colour="blue"),
+    "what number is coloured red": Question(QuestionKind.DIGIT_OF_COLOUR, colour="red"),
+    "what colour's the seven?": Question(QuestionKind.COLOUR_OF_DIGIT, digit="7"),
+    "what colour is the one?": Question(QuestionKind.COLOUR_OF_DIGIT, digit="1"),
+    "colour of the 7": Question(QuestionKind.COLOUR_OF_DIGIT, digit="7"),
+    "how many digits": Question(QuestionKind.COUNT),
+    "count the blue ones": Question(QuestionKind.COUNT, colour="blue"),
+    "how many reds are there": Question(QuestionKind.COUNT, colour="red"),
+    "how many red sevens?": Question(QuestionKind.COUNT, colour="red", digit="7"),
+    "is there a gray digit": Question(QuestionKind.EXISTS, colour="grey"),
+    "is a 5 in the picture?": Question(QuestionKind.EXISTS, digit="5"),
+    "is the 7 red?": Question(QuestionKind.EXISTS, digit="7", colour="red"),
+    "have I drawn a nine": Question(QuestionKind.EXISTS, digit="9"),
+    "can you find a 9": Question(QuestionKind.EXISTS, digit="9"),
+    "left of the blue one": Question(QuestionKind.DIGIT_BESIDE, relation="left of", colour="blue"),
     "which digit is on the left hand side of the blue digit": Question(
-        Kind.DIGIT_BESIDE, relation="left of", colour="blue"
+        QuestionKind.DIGIT_BESIDE, relation="left of", colour="blue"
     ),
-    "what's underneath the 4?": Question(Kind.DIGIT_BESIDE, relation="below", digit="4"),
-    "what colour is the number below the 3": Question(Kind.COLOUR_BESIDE, relation="below", digit="3"),
+    "what's underneath the 4?": Question(QuestionKind.DIGIT_BESIDE, relation="below", digit="4"),
+    "what colour is the number below the 3": Question(QuestionKind.COLOUR_BESIDE, relation="below", digit="3"),
 }
 REFUSED = {
     "": "Ask something",
@@ -61,16 +70,16 @@ REFUSED = {
     "red or blue?": "one colour at a time",
 }
 EVERY = [
-    *[Question(kind, place=place) for kind in (Kind.DIGIT_AT, Kind.COLOUR_AT) for place in PLACES],
-    *[Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in COLOURS],
-    *[Question(Kind.COLOUR_OF_DIGIT, digit=digit) for digit in "0123456789"],
-    Question(Kind.COUNT),
-    *[Question(kind, digit="1") for kind in (Kind.COUNT, Kind.EXISTS)],
-    *[Question(kind, colour="grey") for kind in (Kind.COUNT, Kind.EXISTS)],
-    *[Question(kind, digit="3", colour="pink") for kind in (Kind.COUNT, Kind.EXISTS)],
+    *[Question(kind, place=place) for kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT) for place in PLACES],
+    *[Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour) for colour in COLOURS],
+    *[Question(QuestionKind.COLOUR_OF_DIGIT, digit=digit) for digit in "0123456789"],
+    Question(QuestionKind.COUNT),
+    *[Question(kind, digit="1") for kind in (QuestionKind.COUNT, QuestionKind.EXISTS)],
+    *[Question(kind, colour="grey") for kind in (QuestionKind.COUNT, QuestionKind.EXISTS)],
+    *[Question(kind, digit="3", colour="pink") for kind in (QuestionKind.COUNT, QuestionKind.EXISTS)],
     *[
         Question(kind, relation=relation, digit=digit, colour=colour)
-        for kind in (Kind.DIGIT_BESIDE, Kind.COLOUR_BESIDE)
+        for kind in (QuestionKind.DIGIT_BESIDE, QuestionKind.COLOUR_BESIDE)
         for relation in RELATIONS
         for digit, colour in (("1", None), (None, "grey"))
     ],
@@ -112,7 +121,7 @@ def test_other_words_are_rephrased_into_words_that_the_model_knows():
 
 
 def test_phrasings_hold_what_is_written_and_nothing_of_another_question():
-    at_top, at_left = (phrasings(Question(Kind.DIGIT_AT, place=place)) for place in ("top", "left"))
+    at_top, at_left = (phrasings(Question(QuestionKind.DIGIT_AT, place=place)) for place in ("top", "left"))
     assert tuple(["which", "is", "the", "topmost", "digit"]) in at_top
     assert not at_top & at_left
 

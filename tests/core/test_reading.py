@@ -6,7 +6,7 @@ import torch
 
 from attention_core.data.canvases import ink_picture
 from attention_core.data.scenes import READ_SIZE
-from attention_core.models.digit_reader import DigitReader, Reading
+from attention_core.models.digit_reader import DigitReader, DigitReading
 from attention_core.topics import read
 
 PAPER = (255, 255, 255)
@@ -18,12 +18,12 @@ def picture():
 
 
 @pytest.fixture(scope="module")
-def reading(picture) -> Reading:
+def reading(picture) -> DigitReading:
     torch.manual_seed(0)
     return DigitReader().eval().requires_grad_(False).read(torch.from_numpy(picture))
 
 
-def read_as(reading: Reading, digits: str, finished: bool = True) -> Reading:
+def read_as(reading: DigitReading, digits: str, finished: bool = True) -> DigitReading:
     return reading._replace(digits=digits, finished=finished)
 
 
@@ -143,7 +143,7 @@ def test_looks_in_numbers_agree_with_the_weights(reading, picture):
 
 
 def test_nearest_look_is_found_by_its_centre():
-    looks = [read.Look(centre, 1.0, 1.0) for centre in (0.2, 0.5, 0.8)]
+    looks = [read.LookSummary(centre, 1.0, 1.0) for centre in (0.2, 0.5, 0.8)]
     assert [read.nearest_look(place, looks) for place in (0.0, 0.6, 0.9)] == [0, 1, 2]
 
 

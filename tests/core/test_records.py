@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
-from attention_core.hub.model import Kind, Pretrained
+from attention_core.hub.model import ModelKind, Pretrained
 from attention_core.topics.lookup.encoders import MOST_TOKENS, SPELLING, meaning, sentence_vectors
 from attention_core.topics.lookup.presets import PRESETS
 from attention_core.topics.lookup.records import MAX_QUERIES, MAX_RECORDS, MAX_TEXT, Table, read_queries, usable_records
@@ -121,7 +121,7 @@ def tiny(tmp_path_factory) -> Pretrained:
     file: Path = tmp_path_factory.mktemp("tiny") / "vocab.txt"
     file.write_text("\n".join(WORDS))
     model = BertModel(BertConfig(**SIZES)).eval().requires_grad_(False)
-    return Pretrained("tiny", Kind.ENCODER, model, BertTokenizer(str(file)), most_tokens=8)
+    return Pretrained("tiny", ModelKind.ENCODER, model, BertTokenizer(str(file)), most_tokens=8)
 
 
 def test_a_vector_is_the_direction_of_the_sum_of_a_texts_own_states(tiny):

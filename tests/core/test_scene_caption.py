@@ -10,7 +10,7 @@ from attention_core.attention.steps import step_of
 from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
-from attention_core.data.scene_questions import Item, items_of
+from attention_core.data.scene_questions import SceneDigit, items_of
 from attention_core.data.scenes import Drawings, drawing_scenes, glyphs_of
 from attention_core.evaluate.looking import evaluate_telling
 from attention_core.evaluate.vision import judge_telling
@@ -18,8 +18,8 @@ from attention_core.models import build, load
 from attention_core.train.vision import ENCODER, start_encoder, told_of, words_to_say
 from attention_core.weights import read_card, read_weights
 
-THREE, SEVEN = Item("3", "red", 0.2, 0.3), Item("7", "blue", 0.6, 0.35)
-ONES = [Item("1", "green", 0.8, 0.8), Item("1", "green", 0.1, 0.8)]
+THREE, SEVEN = SceneDigit("3", "red", 0.2, 0.3), SceneDigit("7", "blue", 0.6, 0.35)
+ONES = [SceneDigit("1", "green", 0.8, 0.8), SceneDigit("1", "green", 0.1, 0.8)]
 GENERATOR = torch.Generator().manual_seed(0)
 
 
@@ -44,9 +44,9 @@ def glyphs():
         ([], "nothing"),
         ([THREE], "a red 3"),
         ([SEVEN, THREE], "a red 3 left of a blue 7"),
-        ([THREE, Item("7", "orange", 0.3, 0.9)], "a red 3 above an orange 7"),
-        ([THREE, Item("7", "blue", 0.3, 0.9)], "a red 3 above a blue 7"),
-        ([THREE, Item("7", "blue", 0.3, 0.1)], "a red 3 below a blue 7"),
+        ([THREE, SceneDigit("7", "orange", 0.3, 0.9)], "a red 3 above an orange 7"),
+        ([THREE, SceneDigit("7", "blue", 0.3, 0.9)], "a red 3 above a blue 7"),
+        ([THREE, SceneDigit("7", "blue", 0.3, 0.1)], "a red 3 below a blue 7"),
         ([THREE, SEVEN, *ONES], "a red 3 left of a blue 7, and two green 1s"),
         ([THREE, SEVEN, ONES[0]], "a red 3 left of a blue 7, and a green 1"),
         ([*ONES, THREE, THREE], "two green 1s, and two red 3s"),

@@ -8,16 +8,16 @@ import torch
 
 from attention_core.data.mnist import Digits
 from attention_core.data.question_reading import answer_word, parse, words_of
-from attention_core.data.questions import ANSWERS, NOTHING, UNKNOWN, Kind, Question, numbers_of, padded, write
-from attention_core.data.scene_questions import Item, answer, ask, ask_something, items_of
+from attention_core.data.questions import ANSWERS, NOTHING, UNKNOWN, Question, QuestionKind, numbers_of, padded, write
+from attention_core.data.scene_questions import SceneDigit, answer, ask, ask_something, items_of
 from attention_core.data.scenes import drawing_scenes, glyphs_of
 from tests.core.test_questions import EVERY
 
 SCENE = [
-    Item("7", "red", 0.2, 0.2),
-    Item("3", "blue", 0.8, 0.25),
-    Item("3", "red", 0.25, 0.8),
-    Item("5", "green", 0.8, 0.8),
+    SceneDigit("7", "red", 0.2, 0.2),
+    SceneDigit("3", "blue", 0.8, 0.25),
+    SceneDigit("3", "red", 0.25, 0.8),
+    SceneDigit("5", "green", 0.8, 0.8),
 ]
 
 
@@ -53,10 +53,10 @@ def test_the_issue_s_questions_have_the_answers_that_anybody_would_give(text, sa
 @pytest.mark.parametrize(
     "question",
     [
-        Question(Kind.COLOUR_OF_DIGIT, digit="3"),
-        Question(Kind.DIGIT_OF_COLOUR, colour="red"),
-        Question(Kind.DIGIT_BESIDE, relation="left of", digit="3"),
-        Question(Kind.DIGIT_AT, place="left"),
+        Question(QuestionKind.COLOUR_OF_DIGIT, digit="3"),
+        Question(QuestionKind.DIGIT_OF_COLOUR, colour="red"),
+        Question(QuestionKind.DIGIT_BESIDE, relation="left of", digit="3"),
+        Question(QuestionKind.DIGIT_AT, place="left"),
     ],
 )
 def test_what_people_could_dispute_is_not_asked(question):
@@ -79,7 +79,7 @@ def test_a_seed_asks_the_same_questions_again(drawings):
     assert first != other
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", QuestionKind)
 def test_every_kind_is_asked_and_truly_answered(drawings, kind):
     rng = random.Random(3)
     asked = [(items_of(drawings, n), ask(items_of(drawings, n), rng, kind)) for n in range(60)]

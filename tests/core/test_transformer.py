@@ -6,7 +6,14 @@ import torch
 from attention_core.attention.edits import DropHead, Uniform
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.topics.transformer import cost
-from attention_core.topics.transformer.ablation import Edited, Head, habit_words, habits, head_worth, switched_off
+from attention_core.topics.transformer.ablation import (
+    EditedTransformer,
+    TransformerHead,
+    habit_words,
+    habits,
+    head_worth,
+    switched_off,
+)
 from attention_core.topics.transformer.cost import CostRow, committed, expected_line, fitted_slope, layer_costs
 from attention_core.topics.transformer.shuffling import compare_orders, movable_words, reordered, word_order
 from attention_core.topics.translate.translation import explain_layers, read_source, translation_of
@@ -29,20 +36,22 @@ def source():
 
 
 def test_heads_of_a_layer_share_one_intervention():
-    edits = switched_off([Head("cross", 1, 2), Head("encoder", 0, 1), Head("cross", 1, 0)])
+    edits = switched_off(
+        [TransformerHead("cross", 1, 2), TransformerHead("encoder", 0, 1), TransformerHead("cross", 1, 0)]
+    )
     assert edits == {("cross", 1): (DropHead(0), DropHead(2)), ("encoder", 0): (DropHead(1),)}
-    assert Head("cross", 1, 2).label == "cross, layer 2, head 3"
+    assert TransformerHead("cross", 1, 2).label == "cross, layer 2, head 3"
 
 
 def test_without_edits_the_model_says_what_it_says(model, source):
     plain = piece_probabilities(model, source, SAID)
-    assert piece_probabilities(Edited(model), source, SAID) == pytest.approx(plain)
+    assert piece_probabilities(EditedTransformer(model), source, SAID) == pytest.approx(plain)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_an_edit_gives_the_probabilities_of_the_model_s_own_forward_pass(model, source, kind):
-    edits = switched_off([Head(kind, 0, 1), Head(kind, 1, 2)])
-    found = piece_probabilities(Edited(model, edits), source, SAID)
+    edits = switched_off([TransformerHead(kind, 0, 1), TransformerHead(kind, 1, 2)])
+    found = piece_probabilities(EditedTransformer(model, edits), source, SAID)
     fed = torch.tensor([[2, *SAID[:-1]]])
     with torch.inference_mode():
         logits = model(source.ids[None], fed, interventions=edits).logits[0]
@@ -52,7 +61,7 @@ def test_an_edit_gives_the_probabilities_of_the_model_s_own_forward_pass(model, 
 
 
 def test_a_switched_off_head_hands_over_nothing(model, source):
-    edits = switched_off([Head("cross", 1, 2)])
+    edits = switched_off([TransformerHead("cross", 1, 2)])
     trace = explain_layers(model, source, translation_of(SAID), edits)["cross", 1]
     assert not trace.context(2).any()
     assert trace.context(1).any()
@@ -73,7 +82,8 @@ def test_the_worth_of_a_head_is_the_log_probability_that_its_loss_costs(model, s
         ("encoder", "decoder", "cross"), (2, 3)
     )
     ways = (
-        piece_probabilities(Edited(model, edits), source, SAID) for edits in ({}, switched_off([Head("cross", 0, 1)]))
+        piece_probabilities(EditedTransformer(model, edits), source, SAID)
+        for edits in ({}, switched_off([TransformerHead("cross", 0, 1)]))
     )
     before, after = (torch.tensor(one).log().sum() for one in ways)
     assert float(worth["cross"][0, 1]) == pytest.approx(float(before - after), abs=1e-4)
@@ -82,11 +92,17 @@ def test_the_worth_of_a_head_is_the_log_probability_that_its_loss_costs(model, s
 @pytest.mark.parametrize("said", [SAID, SAID[:1]])
 def test_heads_switched_off_together_are_worth_what_they_are_one_by_one(model, source, said):
     def log_probability(edits):
-        return torch.tensor(piece_probabilities(Edited(model, edits), source, said), dtype=torch.double).log().sum()
+        return (
+            torch.tensor(piece_probabilities(EditedTransformer(model, edits), source, said), dtype=torch.double)
+            .log()
+            .sum()
+        )
 
     for kind, table in head_worth(model, source, translation_of(said)).items():
         for layer, lost in enumerate(table):
-            alone = torch.stack([log_probability(switched_off([Head(kind, layer, head)])) for head in range(3)])
+            alone = torch.stack(
+                [log_probability(switched_off([TransformerHead(kind, layer, head)])) for head in range(3)]
+            )
             torch.testing.assert_close(lost.double(), log_probability({}) - alone, rtol=0, atol=1e-5)
             assert lost.abs().min() > 1e-4
 

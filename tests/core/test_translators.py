@@ -14,7 +14,7 @@ from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build, load
 from attention_core.models.beam_search import LENGTH_PENALTY, beam_search
 from attention_core.models.translator import HALVES, SCORINGS, Labels
-from attention_core.topics.transformer.ablation import Edited
+from attention_core.topics.transformer.ablation import EditedTransformer
 from attention_core.topics.translate import translation
 from attention_core.topics.translate.translation import explain, next_pieces, read_source, translate, translation_of
 from attention_core.topics.translate.word_view import piece_probabilities
@@ -239,7 +239,7 @@ def test_edits_of_cells_meet_the_same_queries_in_every_step():
         ("cross", 1): (Temperature(2.0), SetScore(3, 2, 5.0, head=0), SetScore(1, 0, -5.0, head=2)),
     }
     source, target = read_source("Look at me.").ids[None], torch.tensor([[START, 50, 60, 70, 80]])
-    edited, logits = Edited(model, edits), []
+    edited, logits = EditedTransformer(model, edits), []
     state = edited.begin(source).select(torch.tensor([0, 0]))
     for piece in target.expand(2, -1).split(1, 1):
         some, state = edited.step(state, piece)

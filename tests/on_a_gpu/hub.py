@@ -12,7 +12,7 @@ from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.explain.heads import (
-    Look,
+    HeadDisplay,
     distances,
     distances_from,
     distances_head_for_head,
@@ -27,15 +27,15 @@ from attention_core.hub import cache, generation, knock_out
 from attention_core.hub.inputs import text_inputs
 from attention_core.hub.language import expected, expected_in_place, log_probabilities, pick
 from attention_core.hub.load import load_pretrained
-from attention_core.hub.model import Kind
+from attention_core.hub.model import ModelKind
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import affordable_tokens, patches_of, run, special_keys
 from tests import tiny_hub
 from tests.tiny_models import GPT, GROUPED, SIZES, STACKS, T5
 
 TEXT = "The animal didn't cross the street."
-WRITERS = (Kind.DECODER, Kind.ENCODER_DECODER)
-WORDS = (Kind.ENCODER, *WRITERS)
+WRITERS = (ModelKind.DECODER, ModelKind.ENCODER_DECODER)
+WORDS = (ModelKind.ENCODER, *WRITERS)
 FAMILIES = {
     "BertModel": hf.BertConfig(**SIZES),
     "GPT2LMHeadModel": hf.GPT2Config(**GPT),
@@ -51,24 +51,24 @@ FAMILIES = {
 def models(tmp_path_factory):
     root = tmp_path_factory.mktemp("models")
     write = (tiny_hub.write_encoder, tiny_hub.write_decoder, tiny_hub.write_encoder_decoder, tiny_hub.write_vision)
-    for kind, one in zip(Kind, write, strict=True):
+    for kind, one in zip(ModelKind, write, strict=True):
         one(root / kind.value)
-    return {kind: load_pretrained(root / kind.value) for kind in Kind}
+    return {kind: load_pretrained(root / kind.value) for kind in ModelKind}
 
 
 @pytest.fixture(scope="module")
 def inputs(models):
     picture = np.random.default_rng(0).integers(0, 256, (50, 40, 4), dtype=np.uint8)
     words = {kind: text_inputs(models[kind], TEXT) for kind in WORDS}
-    return words | {Kind.VISION: picture_inputs(models[Kind.VISION], picture)}
+    return words | {ModelKind.VISION: picture_inputs(models[ModelKind.VISION], picture)}
 
 
 @pytest.fixture(scope="module")
 def runs(models, inputs):
-    return {kind: run(models[kind], inputs[kind]) for kind in Kind}
+    return {kind: run(models[kind], inputs[kind]) for kind in ModelKind}
 
 
-@pytest.fixture(params=Kind, ids=lambda kind: kind.value)
+@pytest.fixture(params=ModelKind, ids=lambda kind: kind.value)
 def kind(request):
     return request.param
 
@@ -106,7 +106,12 @@ def test_heads_are_summed_up(runs, kind):
 def test_heads_are_looked_at(runs, kind):
     trace = runs[kind].recording.traces[0]
     every_key = frozenset(range(trace.n_keys))
-    for look in (Look(), Look(times_value=True), Look(times_value=True, normalised=True), Look(hidden=every_key)):
+    for look in (
+        HeadDisplay(),
+        HeadDisplay(times_value=True),
+        HeadDisplay(times_value=True, normalised=True),
+        HeadDisplay(hidden=every_key),
+    ):
         for rows in ([0, 1], torch.arange(2, device=trace.query.device)):
             assert matrix_for(trace, 1, look, rows, [1, 0]).shape == (2, 2)
     handed_over(trace)
@@ -122,8 +127,8 @@ def test_heads_are_knocked_out(models, inputs, runs, kind):
 @pytest.mark.parametrize("kind", WRITERS)
 def test_model_writes(models, inputs, kind):
     prepared = {name: one.to(choose_device()) for name, one in inputs[kind].inputs.items()}
-    ids = prepared["input_ids"][0].tolist() if kind is Kind.DECODER else [0]
-    source = {} if kind is Kind.DECODER else {name: prepared[name] for name in ("input_ids", "attention_mask")}
+    ids = prepared["input_ids"][0].tolist() if kind is ModelKind.DECODER else [0]
+    source = {} if kind is ModelKind.DECODER else {name: prepared[name] for name in ("input_ids", "attention_mask")}
     text = generation.begin(models[kind], ids, source)
     for place in range(2):
         text = generation.grow(text, pick(text.next_logits, temperature=place, seed=1, place=place))
@@ -137,8 +142,8 @@ def test_model_writes(models, inputs, kind):
 
 
 def test_masked_words_are_expected(models, inputs):
-    on_device = {name: one.to(choose_device()) for name, one in inputs[Kind.ENCODER].inputs.items()}
-    assert expected_in_place(models[Kind.ENCODER], on_device, 2, edits=dropped([(0, 1)])).isfinite().all()
+    on_device = {name: one.to(choose_device()) for name, one in inputs[ModelKind.ENCODER].inputs.items()}
+    assert expected_in_place(models[ModelKind.ENCODER], on_device, 2, edits=dropped([(0, 1)])).isfinite().all()
 
 
 def test_recording_is_saved_and_loaded(runs, kind, tmp_path):

@@ -14,10 +14,20 @@ from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import COLOURS, PEN
-from attention_core.data.question_reading import QuestionError, Reading, read_question
-from attention_core.data.questions import ANSWERS, DIGITS, NOTHING, PLACES, RELATIONS, Kind, Question, numbers_of, write
+from attention_core.data.question_reading import ParsedQuestion, QuestionError, read_question
+from attention_core.data.questions import (
+    ANSWERS,
+    DIGITS,
+    NOTHING,
+    PLACES,
+    RELATIONS,
+    Question,
+    QuestionKind,
+    numbers_of,
+    write,
+)
 from attention_core.device import device_of, to_array
-from attention_core.models.scene_question import SCORINGS, Answered
+from attention_core.models.scene_question import SCORINGS, SceneAnswer
 from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
 from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
 from ui.chart import draw_chart
@@ -37,14 +47,14 @@ SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
 MAP_SIZE = 176
 MOST_EXAMPLES, MOST_BARS = 6, 6
 KINDS = {
-    Kind.DIGIT_AT: "which digit, by place",
-    Kind.COLOUR_AT: "which colour, by place",
-    Kind.DIGIT_OF_COLOUR: "which digit, by colour",
-    Kind.COLOUR_OF_DIGIT: "which colour, by digit",
-    Kind.COUNT: "how many",
-    Kind.EXISTS: "is there one",
-    Kind.DIGIT_BESIDE: "which digit, beside another",
-    Kind.COLOUR_BESIDE: "which colour, beside another",
+    QuestionKind.DIGIT_AT: "which digit, by place",
+    QuestionKind.COLOUR_AT: "which colour, by place",
+    QuestionKind.DIGIT_OF_COLOUR: "which digit, by colour",
+    QuestionKind.COLOUR_OF_DIGIT: "which colour, by digit",
+    QuestionKind.COUNT: "how many",
+    QuestionKind.EXISTS: "is there one",
+    QuestionKind.DIGIT_BESIDE: "which digit, beside another",
+    QuestionKind.COLOUR_BESIDE: "which colour, beside another",
 }
 ANY = "any"
 MENU_OPTIONS = {
@@ -63,7 +73,7 @@ MENUS = {
 }
 
 
-def question_part(drawing: AskedDrawing) -> Reading | None:
+def question_part(drawing: AskedDrawing) -> ParsedQuestion | None:
     """Draw the box, the menus and the examples; return the question, or None after saying kindly why there is none."""
     box, menus = st.columns([3, 1], vertical_alignment="bottom", gap="small")
     with box:
@@ -105,7 +115,7 @@ def _examples(drawing: AskedDrawing) -> list[Question]:
 
 @computed(by_model=True)
 def _digits_of(picture: Tensor, colours: list[str]) -> dict[str, str]:
-    asked = [Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in colours]
+    asked = [Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour) for colour in colours]
     return dict(zip(colours, answers_to(model_or_stop(MODEL), picture, asked), strict=True))
 
 
@@ -121,7 +131,7 @@ def ask_this(text: str) -> None:
 
 
 def _menus() -> None:
-    kind = Kind(_choose("Ask for", "kind", {str(kind): KINDS[kind] for kind in KINDS}))
+    kind = QuestionKind(_choose("Ask for", "kind", {str(kind): KINDS[kind] for kind in KINDS}))
     question = _built(kind)
     if question is None:
         st.caption("Choose a digit or a colour.")
@@ -131,17 +141,17 @@ def _menus() -> None:
     st.button("Ask this", key="ask_ask_this", type="primary", on_click=ask_this, args=(text,))
 
 
-def _built(kind: Kind) -> Question | None:
-    if kind in (Kind.DIGIT_AT, Kind.COLOUR_AT):
+def _built(kind: QuestionKind) -> Question | None:
+    if kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT):
         return Question(kind, place=_choose("Where", "place"))
-    if kind is Kind.DIGIT_OF_COLOUR:
+    if kind is QuestionKind.DIGIT_OF_COLOUR:
         return Question(kind, colour=_choose("Colour", "colour"))
-    if kind is Kind.COLOUR_OF_DIGIT:
+    if kind is QuestionKind.COLOUR_OF_DIGIT:
         return Question(kind, digit=_choose("Digit", "digit"))
-    if kind in (Kind.COUNT, Kind.EXISTS):
+    if kind in (QuestionKind.COUNT, QuestionKind.EXISTS):
         colour = _choose("Colour", "some_colour")
         digit = _choose("Digit", "some_digit")
-        if kind is Kind.EXISTS and colour == digit == ANY:
+        if kind is QuestionKind.EXISTS and colour == digit == ANY:
             return None
         return Question(kind, digit=None if digit == ANY else digit, colour=None if colour == ANY else colour)
     relation = _choose("Which side", "relation")
@@ -157,7 +167,7 @@ def _choose(label: str, name: str, names: dict[str, str] | None = None) -> str:
 
 
 @computed(by_model=True)
-def answer(picture: Tensor, words: Sequence[str], scoring: str, edits: Edits = ()) -> Answered:
+def answer(picture: Tensor, words: Sequence[str], scoring: str, edits: Edits = ()) -> SceneAnswer:
     return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, edits, _encoded(picture))
 
 
@@ -168,7 +178,7 @@ def _encoded(picture: Tensor) -> tuple[Tensor, Tensor]:
     return model.encode_pictures(picture[None].to(device_of(model)))
 
 
-def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
+def answer_part(drawing: AskedDrawing, reading: ParsedQuestion) -> SceneAnswer:
     """Draw the answer with its rivals, and both looks; return the answer by the chosen scoring function."""
     both = {scoring: answer(drawing.picture, reading.words, scoring) for scoring in SCORINGS}
     scoring = SCORING.among(SCORINGS)
@@ -191,12 +201,12 @@ def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
     return answered
 
 
-def best_answer(answered: Answered) -> tuple[str, float]:
+def best_answer(answered: SceneAnswer) -> tuple[str, float]:
     place = int(answered.probabilities.argmax())
     return ANSWERS[place], float(answered.probabilities[place])
 
 
-def big_answer(answered: Answered) -> None:
+def big_answer(answered: SceneAnswer) -> None:
     word, probability = best_answer(answered)
     ink = PEN.get(word)
     dot = (
@@ -213,7 +223,7 @@ def big_answer(answered: Answered) -> None:
         st.caption("What you ask about seems not to be on the drawing.")
 
 
-def answer_bars(answers: dict[str, Answered], first: str, key: str, words: str) -> None:
+def answer_bars(answers: dict[str, SceneAnswer], first: str, key: str, words: str) -> None:
     """Draw the best answers of each; `first` decides their order."""
     leading = answers[first].probabilities
     places: list[int] = leading.argsort(descending=True)[: MOST_BARS - 2].tolist()
@@ -225,7 +235,7 @@ def answer_bars(answers: dict[str, Answered], first: str, key: str, words: str) 
     draw_chart(probability_bars(series, [ANSWERS[place] for place in places], height=150), key=key, alt=words)
 
 
-def _looks(canvas: np.ndarray, answered: Answered) -> None:
+def _looks(canvas: np.ndarray, answered: SceneAnswer) -> None:
     columns = st.columns(len(answered.looks), gap="small")
     for number, (column, look, words) in enumerate(zip(columns, answered.looks, answered.words, strict=True)):
         with column, st.container(key=f"ask_look_{number}"):

@@ -13,7 +13,7 @@ from attention_core.data.drawn_digits import DrawnDigit, drawn_digits, overlappi
 from attention_core.data.questions import Question
 from attention_core.data.sketches import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.stroke import Stroke
-from attention_core.topics.ask import Seen, owners, see, without
+from attention_core.topics.ask import SceneInput, owners, see, without
 from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
 from ui.computed import computed
 
@@ -54,7 +54,7 @@ PAD = Pad(
 class AskedDrawing:
     def __init__(self, pad: PadState) -> None:
         self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
-        self.seen: Seen = see(pad.canvas)  # the same as the model sees it
+        self.seen: SceneInput = see(pad.canvas)  # the same as the model sees it
         self.digits: list[DrawnDigit] = drawn_digits(pad.inked, SIDE, PAPER[pad.paper])  # strokes that belong together
         full = covered(pad.canvas, pad.paper) > MOST_INK  # looks like other paper to the model
         self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
@@ -69,7 +69,7 @@ class AskedDrawing:
     def is_empty(self) -> bool:
         return self.remark is CanvasRemark.EMPTY
 
-    def without(self, gone: list[int]) -> Seen:
+    def without(self, gone: list[int]) -> SceneInput:
         return without(self.seen, owners(self.seen, self._inked, self.digits, SIDE), gone)
 
 

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from attention_core.attention.edits import BlockKeys, Uniform
 from attention_core.data.colours import PEN
-from attention_core.data.question_reading import Reading
-from attention_core.data.questions import Kind, Question, write
+from attention_core.data.question_reading import ParsedQuestion
+from attention_core.data.questions import Question, QuestionKind, write
 from attention_core.data.sketches import HEIGHT, MOST, PLACES_OF_MANY, digit_strokes
-from attention_core.models.scene_question import Answered
-from attention_core.topics.ask import Counted, Seen, count_in, regions_of, see
+from attention_core.models.scene_question import SceneAnswer
+from attention_core.topics.ask import AnswerCounts, SceneInput, count_in, regions_of, see
 from attention_core.topics.ask.charts import nothing_weights
 from ui.ask.asking import MODEL, SCORE_NAMES, SCORING, answer, answer_bars, ask_this, best_answer, big_answer, grid_of
 from ui.ask.blocking import BlockedRegions
@@ -39,7 +39,7 @@ UNIFORM = Field(NAME, "uniform", False, address="uniform")
 
 class Series(NamedTuple):
     counts: list[int]  # how many match in each
-    shown: list[Seen]  # the drawings as the model sees them
+    shown: list[SceneInput]  # the drawings as the model sees them
     question: Question  # what is asked about each
 
 
@@ -86,7 +86,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
 
 
 @computed(by_model=True)
-def count(pictures: list[Tensor], text: str, scoring: str) -> Counted:
+def count(pictures: list[Tensor], text: str, scoring: str) -> AnswerCounts:
     return count_in(model_or_stop(MODEL), pictures, text, scoring)
 
 
@@ -95,14 +95,16 @@ def _own_series(drawing: AskedDrawing, question: Question | None) -> Series | No
     if not drawing.digits:
         return None
     colours = Counter(digit.colour for digit in drawing.digits)
-    wanted = question.colour if question and question.kind is Kind.COUNT else None
+    wanted = question.colour if question and question.kind is QuestionKind.COUNT else None
     colour = wanted if wanted in colours else colours.most_common(1)[0][0]
     if colours[colour] < 2 and colour != wanted:
         colour = None
     matching = [place for place, digit in enumerate(drawing.digits) if colour in (None, digit.colour)][:MOST]
     others = len(drawing.digits) > len(matching)
     counts = list(range(0 if others else 1, len(matching) + 1))
-    return Series(counts, [drawing.without(matching[count:]) for count in counts], Question(Kind.COUNT, colour=colour))
+    return Series(
+        counts, [drawing.without(matching[count:]) for count in counts], Question(QuestionKind.COUNT, colour=colour)
+    )
 
 
 @computed()
@@ -117,7 +119,7 @@ def _composed_series() -> Series:
             for stroke in digit_strokes(digit, place, HEIGHT * SIDE, colour=PEN["red"])
         ]
         shown.append(see(render_strokes([*blue, *red], (SIDE, SIDE), "light")))
-    return Series(list(range(MOST)), shown, Question(Kind.COUNT, colour="red"))
+    return Series(list(range(MOST)), shown, Question(QuestionKind.COUNT, colour="red"))
 
 
 def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
@@ -129,7 +131,7 @@ def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([part for picture in framed for part in (picture, gap)][:-1], 1)
 
 
-def forbidding(drawing: AskedDrawing, reading: Reading, before: Answered) -> None:
+def forbidding(drawing: AskedDrawing, reading: ParsedQuestion, before: SceneAnswer) -> None:
     """Let a person block keys or make the attention uniform, and show what the answer becomes."""
     grid = grid_of(before.looks[-1])
     choose, after_map, result = st.columns([0.85, 1.25, 0.95], gap="medium")

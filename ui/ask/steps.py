@@ -6,11 +6,11 @@ import streamlit as st
 from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.charts.bars import bars
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.questions import ANSWERS
 from attention_core.device import to_array
-from attention_core.models.scene_question import SCORINGS, Answered
+from attention_core.models.scene_question import SCORINGS, SceneAnswer
 from attention_core.models.scene_question_steps import EMPTY
 from attention_core.topics.ask.charts import region_picture, vector_bars
 from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
@@ -28,12 +28,12 @@ SHEET = 24  # dimensions of keys and values that are drawn: those that differ mo
 BARS = 12
 
 
-def chosen_look(answered: Answered) -> int:
+def chosen_look(answered: SceneAnswer) -> int:
     places = range(len(answered.looks))
     return LOOK.among(places, places[-1])
 
 
-def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
+def step_by_step(drawing: AskedDrawing, answered: SceneAnswer) -> None:
     """Step through one look from the picture to the answer."""
     number = chosen_look(answered)
     names = {place: f"Look {place + 1}" for place in range(len(answered.looks))}
@@ -78,9 +78,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
         )
 
 
-def _chart_for(
-    step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int
-) -> ChartTemplate:
+def _chart_for(step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> Chart:
     n_regions = grid[0] * grid[1]
     if step.role == Role.OUTPUT:
         leading = np.argsort(-values[0])[:BARS]
@@ -136,7 +134,7 @@ def doubts() -> None:
         )
 
 
-def take_along(drawing: AskedDrawing, answered: Answered) -> None:
+def take_along(drawing: AskedDrawing, answered: SceneAnswer) -> None:
     """Offer the chosen look as numbers, and as a page over the drawing."""
     look = answered.looks[chosen_look(answered)]
     export_bar(look, NAME, query=0, picture=drawing.canvas, grid=grid_of(look))

@@ -9,11 +9,11 @@ from typing import Any
 
 from attention_core.atlas import TILE, Atlas
 from attention_core.attention.types import Axis
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.charts.heatmap import part_chart
 from attention_core.charts.palette import VIRIDIS
 from ui.atlas import NAME
-from ui.atlas.shelf import Place, Shelf, axis_of
+from ui.atlas.shelf import OpenAtlas, Place, axis_of
 from ui.component import component, script_of
 from ui.figures import note_picture
 from ui.state import Field, as_text, component_message
@@ -69,7 +69,7 @@ ANSWERED: Field[list[Any]] = Field(NAME, "answered", ["", 0])
 OVERVIEW_OF = Field(NAME, "overview_of", "")
 
 
-def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
+def atlas_map(shelf: OpenAtlas, title: str, is_surveyed_now: bool) -> None:
     """Draw the map, which runs again whenever tiles are asked for: while a survey goes on, those that are not whole."""
     atlas = shelf.atlas
     _follow(atlas)
@@ -107,7 +107,7 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
     ANSWERED.value = answered
 
 
-def _picture(shelf: Shelf, view: dict[str, Any], look: dict[str, Any]) -> ChartTemplate:
+def _picture(shelf: OpenAtlas, view: dict[str, Any], look: dict[str, Any]) -> Chart:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
     atlas, sides = shelf.atlas, []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)
@@ -188,7 +188,7 @@ def _take_view(key: str) -> None:
         _come_to_rest(where)
 
 
-def _question(shelf: Shelf) -> tuple[list[Place], list[tuple[str, int]], list[Any]]:
+def _question(shelf: OpenAtlas) -> tuple[list[Place], list[tuple[str, int]], list[Any]]:
     """Return the tiles that the browser asks for, the axes and first positions of labels, and which question it was."""
     message, before = _message(), ANSWERED.value
     if _lacks_script() or OVERVIEW_OF.value != shelf.key:  # the overview comes unasked

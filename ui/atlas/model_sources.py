@@ -8,10 +8,10 @@ import streamlit as st
 
 from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, LONG_TOKENS
 from attention_core.data.long_text import THE_LIGHTHOUSE
-from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun, affordable_tokens
 from ui.atlas import NAME
-from ui.atlas.shelf import Source
+from ui.atlas.shelf import MatrixSource
 from ui.labels import said
 from ui.runs.runs import TextInput, latest, prepared_of, pretrained_of, run_of
 from ui.runs.source import choose_model, opened_run, uploaded_run
@@ -27,7 +27,7 @@ RUN = Field(NAME, "run", LATEST, address="run", **named(latest=LATEST, file=FILE
 ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
 
 
-def text_source() -> Source | None:
+def text_source() -> MatrixSource | None:
     with st.popover("Another model", icon=":material/swap_horiz:"):
         key = choose_model(f"{NAME}_text")
     if key is None:
@@ -38,7 +38,7 @@ def text_source() -> Source | None:
     if key is None:
         return None
     try:
-        if pretrained_of(key).kind is Kind.VISION:
+        if pretrained_of(key).kind is ModelKind.VISION:
             st.info(f"{key} looks at pictures. Choose a model that reads, or see the page “Your own model”.")
             return None
         run = _long_run(key, text)
@@ -48,7 +48,7 @@ def text_source() -> Source | None:
     return _attention_of(run, f"text/{key}/{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]}")
 
 
-def run_source() -> Source | None:
+def run_source() -> MatrixSource | None:
     shown = latest()
     if shown is not None:
         RUN.among([LATEST, FILE])
@@ -109,7 +109,7 @@ def _long_run(key: str, text: str) -> ModelRun:
     return run_of(key, TextInput(text, most_tokens=min(n_wanted, affordable_tokens(run))))
 
 
-def _attention_of(run: ModelRun, key: str) -> Source:
+def _attention_of(run: ModelRun, key: str) -> MatrixSource:
     for note in (*run.notes, run.recording.note):
         if note:
             st.caption(said(note))
@@ -123,4 +123,4 @@ def _attention_of(run: ModelRun, key: str) -> Source:
     if trace.story.note:
         st.caption(said(trace.story.note))
     title = f"{run.model}, {trace.story.name or ATTENTION.value}"
-    return Source(f"{key}/{ATTENTION.value}", title, trace.n_heads, lambda: trace)
+    return MatrixSource(f"{key}/{ATTENTION.value}", title, trace.n_heads, lambda: trace)

@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.bounds import SEARCH_LETTERS
 from ui.atlas import NAME
 from ui.atlas.map import go_to
-from ui.atlas.shelf import Shelf
+from ui.atlas.shelf import OpenAtlas
 from ui.labels import literal, said
 from ui.state import Field, choice, named, plain_text, whole_number
 
@@ -25,7 +25,7 @@ SURVEY: Field[tuple[str, bool]] = Field(NAME, "survey", ("", False))
 """Of which matrix, and whether it goes on."""
 
 
-def places_part(shelf: Shelf) -> None:
+def places_part(shelf: OpenAtlas) -> None:
     """Draw the search, the numbers and the places; each moves the map that is drawn after it."""
     WANTED.widget(
         st.text_input,
@@ -42,7 +42,7 @@ def places_part(shelf: Shelf) -> None:
         _landmarks(shelf)
 
 
-def _hit_part(shelf: Shelf) -> None:
+def _hit_part(shelf: OpenAtlas) -> None:
     wanted, hits = literal(WANTED.value.strip()), _hits(shelf)
     if not hits:
         st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
@@ -57,11 +57,11 @@ def _hit_part(shelf: Shelf) -> None:
         st.button("Next", key="atlas_hit_next", icon=chevrons[1], on_click=_go_to_hit, args=(shelf, at + 1))
 
 
-def _hits(shelf: Shelf) -> list[int]:
+def _hits(shelf: OpenAtlas) -> list[int]:
     return shelf.find("rows" if AMONG.value == ROWS else "columns", WANTED.value.strip())
 
 
-def _go_to_hit(shelf: Shelf, number: int) -> None:
+def _go_to_hit(shelf: OpenAtlas, number: int) -> None:
     if hits := _hits(shelf):
         HIT.value = number % len(hits)
         at = hits[HIT.value]
@@ -69,7 +69,7 @@ def _go_to_hit(shelf: Shelf, number: int) -> None:
         go_to(row, at if AMONG.value in (COLUMNS, BOTH) else None, CLOSE)
 
 
-def _cell_form(shelf: Shelf) -> None:
+def _cell_form(shelf: OpenAtlas) -> None:
     with st.form("atlas_cell", border=False):
         left, right = st.columns(2)
         row = left.number_input("Query (row)", 1, shelf.atlas.n_queries, step=1, key="atlas_row")
@@ -78,7 +78,7 @@ def _cell_form(shelf: Shelf) -> None:
             go_to(int(row) - 1, int(column) - 1, CLOSE // 3)
 
 
-def _landmarks(shelf: Shelf) -> None:
+def _landmarks(shelf: OpenAtlas) -> None:
     if not shelf.atlas.is_surveyed:
         st.caption("After the survey: the strongest cell far away, the key that is looked at most, and others.")
         return
@@ -88,14 +88,14 @@ def _landmarks(shelf: Shelf) -> None:
         st.caption(said(landmark.words))
 
 
-def survey_goes_on(shelf: Shelf) -> bool:
+def survey_goes_on(shelf: OpenAtlas) -> bool:
     """Return whether the matrix is being surveyed now; one that takes seconds is from the beginning."""
     if SURVEY.value[0] != shelf.key:
         SURVEY.value = shelf.key, shelf.atlas.n_queries * shelf.atlas.n_keys <= SURVEYED_UNASKED
     return SURVEY.value[1] and not shelf.atlas.is_surveyed
 
 
-def survey_part(shelf: Shelf, goes_on: bool) -> None:
+def survey_part(shelf: OpenAtlas, goes_on: bool) -> None:
     """Draw how far the survey is, offer to stop or to go on, and say what the matrix costs in memory."""
     atlas = shelf.atlas
     if goes_on and survey_goes_on(shelf):
@@ -114,13 +114,13 @@ def survey_part(shelf: Shelf, goes_on: bool) -> None:
     )
 
 
-def _start_or_stop(shelf: Shelf, starts: bool) -> None:
+def _start_or_stop(shelf: OpenAtlas, starts: bool) -> None:
     SURVEY.value = shelf.key, starts
     if not starts:
         shelf.rest()
 
 
-def _progress_words(shelf: Shelf, share: float, goes_on: bool) -> str:
+def _progress_words(shelf: OpenAtlas, share: float, goes_on: bool) -> str:
     words = f"Surveyed: {share:.0%}"
     if shelf.seconds and share:
         words += f" in {_time(shelf.seconds)}, about {_time(shelf.seconds * (1 - share) / share)} to go"

@@ -13,7 +13,7 @@ import torch
 
 from attention_core.atlas import TILE, Atlas, Tile, search
 from attention_core.atlas.landmarks import Landmark, landmarks
-from attention_core.atlas.packed import Packed, hidden_cells, pack
+from attention_core.atlas.packed import PackedTile, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.locks import Lock
@@ -33,7 +33,7 @@ PATIENCE = 0.3
 Place = tuple[str, int, int, int]  # of a tile: "mean" or "largest", level, row, column; see Atlas.tile
 
 
-class Source(NamedTuple):
+class MatrixSource(NamedTuple):
     """A matrix that can be opened; its key tells it from every other, for all visitors the same."""
 
     key: str
@@ -42,7 +42,7 @@ class Source(NamedTuple):
     trace: Callable[[], AttentionTrace]
 
 
-class Shelf:
+class OpenAtlas:
     """An atlas with what was made of it; its key tells it from others, in Python and in the browser.
 
     Attributes:
@@ -101,7 +101,7 @@ class Shelf:
             if time.monotonic() > until:
                 return False
 
-    def _tile(self, place: Place) -> tuple[Packed, int | None]:
+    def _tile(self, place: Place) -> tuple[PackedTile, int | None]:
         """Return a tile as it is sent, and how many of its rows are surveyed, None if all are."""
         if place[1] < self.atlas.base_level or self.atlas.is_surveyed:
             return self._whole_tile(place), None
@@ -166,7 +166,7 @@ class Shelf:
         with self._turn, torch.inference_mode():
             yield
 
-    def _packed(self, place: Place, tile: Tile | None = None) -> Packed:
+    def _packed(self, place: Place, tile: Tile | None = None) -> PackedTile:
         kind, *where = place
         with self._computing():
             tile = self.atlas.tile(*where) if tile is None else tile
@@ -180,9 +180,9 @@ def axis_of(atlas: Atlas, axis: str) -> Axis:
 
 
 @st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
-def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> Shelf:
-    """Return the atlas of one head of a source, see Source; a small one is surveyed already."""
-    shelf = Shelf(f"{key}/{head}", Atlas(_trace(), head))
+def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> OpenAtlas:
+    """Return the atlas of one head of a source, see MatrixSource; a small one is surveyed already."""
+    shelf = OpenAtlas(f"{key}/{head}", Atlas(_trace(), head))
     if shelf.atlas.n_queries * shelf.atlas.n_keys <= AT_ONCE:
         shelf.survey(60)
     return shelf

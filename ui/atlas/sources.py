@@ -11,7 +11,7 @@ from attention_core.data.drawing import CanvasRemark, prepare
 from attention_core.packed import unpack_strokes
 from ui.atlas import NAME
 from ui.atlas.model_sources import run_source, text_source
-from ui.atlas.shelf import Source
+from ui.atlas.shelf import MatrixSource
 from ui.atlas.tensor_files import tensor_source
 from ui.canvas import drawn_elsewhere, put_strokes, render_strokes, sound_strokes, strokes_text
 from ui.digits import ask
@@ -55,7 +55,7 @@ LENGTH, CHOSEN_DIGIT = Field(NAME, "length", FIRST_LENGTH), Field(NAME, "digit",
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 
 
-def choose_source() -> Source | None:
+def choose_source() -> MatrixSource | None:
     """Draw the choice and the chosen source's own input; return None where there is nothing to show yet."""
     if (SHOWN.value, STROKES.value) != FOLLOWED.value:
         _follow_address()
@@ -81,7 +81,7 @@ def _follow_address() -> None:
             put_strokes(PAD, unpack_strokes(STROKES.value))
 
 
-def choose_head(source: Source) -> int:
+def choose_head(source: MatrixSource) -> int:
     """Return which head is shown, from 0; a choice is offered where there is one."""
     last = source.n_heads - 1
     HEAD.within(0, last)
@@ -90,17 +90,17 @@ def choose_head(source: Source) -> int:
     return HEAD.value
 
 
-def _made_source() -> Source:
+def _made_source() -> MatrixSource:
     n = LENGTH.widget(st.select_slider, "Words", LENGTHS, format_func="{:,}".format)
     first, again, length = passage(n)
     st.caption(
         "Words and vectors come from a formula, not from a model; the head looks for what followed last time. The "
         f"{length:,} words from {first + 1:,} on return at {again + 1:,}: find the line that they make."
     )
-    return Source(f"{MADE}/{n}", f"What followed last time, {n:,} words", 1, lambda: made_up(n))
+    return MatrixSource(f"{MADE}/{n}", f"What followed last time, {n:,} words", 1, lambda: made_up(n))
 
 
-def _digit_source() -> Source | None:
+def _digit_source() -> MatrixSource | None:
     drawn = drawn_elsewhere(PAD)
     choices = [*PAD.presets, *([] if drawn is None else [MINE])]
     CHOSEN_DIGIT.among(choices, PAD.first if drawn is None else MINE)
@@ -114,4 +114,4 @@ def _digit_source() -> Source | None:
     key = hashlib.sha1(np.ascontiguousarray(drawing.image).tobytes()).hexdigest()[:16]
     image = torch.from_numpy(drawing.image)
     title = "Your drawing" if digit == MINE else f"A drawn {digit}"
-    return Source(f"{DIGIT}/{key}", title, 1, lambda: ask("pixel-classifier", image).traces[0])
+    return MatrixSource(f"{DIGIT}/{key}", title, 1, lambda: ask("pixel-classifier", image).traces[0])

@@ -15,7 +15,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import TENSOR_BYTES, TENSOR_FILES
 from attention_core.device import to_array
 from ui.atlas import NAME
-from ui.atlas.shelf import Shelf, Source
+from ui.atlas.shelf import MatrixSource, OpenAtlas
 from ui.figures import file_name
 from ui.labels import literal, said
 from ui.opened import opened_file, opened_recording
@@ -45,7 +45,7 @@ CAUSAL = Field(NAME, "causal", False, address="causal")
 SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
 
-def tensor_source() -> Source | None:
+def tensor_source() -> MatrixSource | None:
     """Take a file, let the visitor say which arrays are meant and how they are used; say what is wrong with it."""
     upload = st.file_uploader(
         "A .npz or .safetensors file", ("npz", "safetensors"), key="atlas_tensors", max_upload_size=most_megabytes()
@@ -71,7 +71,7 @@ def tensor_source() -> Source | None:
     return _source_or_complaint(file)
 
 
-def _source_or_complaint(file: File) -> Source | None:
+def _source_or_complaint(file: File) -> MatrixSource | None:
     try:
         return _source(file)
     except (ValueError, OSError) as error:
@@ -79,7 +79,7 @@ def _source_or_complaint(file: File) -> Source | None:
         return None
 
 
-def _example() -> Source:
+def _example() -> MatrixSource:
     st.caption(f"Until then, an example: {EXAMPLE:,} made-up queries and keys that look for what followed last time.")
     st.download_button(
         "The example as .npz",
@@ -89,7 +89,7 @@ def _example() -> Source:
         key="atlas_example",
         type="tertiary",
     )
-    return Source(f"made/{EXAMPLE}", "An example", 1, lambda: made_up(EXAMPLE))
+    return MatrixSource(f"made/{EXAMPLE}", "An example", 1, lambda: made_up(EXAMPLE))
 
 
 def _named_on_the_command_line() -> File | None:
@@ -100,7 +100,7 @@ def _named_on_the_command_line() -> File | None:
     return file.name, f"{file}/{changed}", file
 
 
-def _source(file: File) -> Source:
+def _source(file: File) -> MatrixSource:
     name, digest, brought = file
     content = brought.getvalue() if isinstance(brought, UploadedFile) else brought
     names = _choose_arrays(_contents(digest, name, content))
@@ -121,7 +121,7 @@ def _source(file: File) -> Source:
     title = f"{name}, {names.query}"
     trace = partial(trace_of_tensors, **vars(tensors), scale=scale, is_causal=causal, name=title)
     key = f"tensors/{digest}/{'+'.join(map(str, names))}/{causal}/{scale}"
-    return Source(key, title, tensors.query.shape[0], trace)
+    return MatrixSource(key, title, tensors.query.shape[0], trace)
 
 
 def _choose_arrays(contents: Contents) -> Names:
@@ -153,7 +153,7 @@ def _tensors(digest: str, names: Names, name: str, _content: bytes | Path) -> Te
     return read_tensors(_content, name, names=names)
 
 
-def take_along(shelf: Shelf) -> None:
+def take_along(shelf: OpenAtlas) -> None:
     """Offer the head's queries and keys as a file, which this page opens again, and the code that reads it."""
     trace, head = shelf.atlas.trace, shelf.atlas.head
     file = file_name("atlas", trace.story.mechanism, trace.story.name, f"head {head + 1}") + ".npz"

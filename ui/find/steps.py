@@ -9,7 +9,7 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, picture, signed_ramp, weights_ramp
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
@@ -114,7 +114,7 @@ def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
         st.caption(f"Click a channel. {SIGNED}")
 
 
-def _clickable(chart: ChartTemplate, key: str, words: str, shown: Sequence[int] = ()) -> None:
+def _clickable(chart: Chart, key: str, words: str, shown: Sequence[int] = ()) -> None:
     """Draw a chart in which a click chooses a channel: a bar has its number, a picture its place among those shown."""
 
     def take_click() -> None:

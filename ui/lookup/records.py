@@ -22,9 +22,9 @@ from attention_core.topics.lookup.records import (
     MAX_QUERIES,
     MAX_RECORDS,
     MAX_TEXT,
-    Asked,
+    QueryTable,
     Table,
-    Usable,
+    ValidRecords,
     read_queries,
     usable_records,
 )
@@ -84,7 +84,7 @@ TABLE_STYLE = """<style>
 </style>"""
 
 
-def record_table() -> Usable:
+def record_table() -> ValidRecords:
     """Let a person take a preset, edit its records, and choose which column is asked and which is handed over."""
     if PRESET.value != LOADED.value or not ROWS.is_found:
         _load(PRESET.value)
@@ -157,7 +157,7 @@ def _edit(table: Table) -> tuple[tuple, ...]:
     return tuple(map(tuple, ROWS.value))
 
 
-def query_input(records: Records) -> Asked:
+def query_input(records: Records) -> QueryTable:
     """Let a person type queries, one per line."""
     kind = "numbers, as the keys are" if records.numeric_keys else "texts"
     label = f"Queries, one per line ({kind})"

@@ -7,7 +7,7 @@ from attention_core.attention.edits import BlockKeys
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.bar_table import Bars, bar_table
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.data.review_presets import MEANT, is_negated
@@ -217,11 +217,11 @@ def _note_pictures(
     """Note the sentence and its bars; the changes of the probability, if blocked and if removed, become log-odds."""
     colour, most = ROLE_COLOURS[Role.WEIGHTS], max(1 / len(weights), *weights)
 
-    def sentence() -> ChartTemplate:
+    def sentence() -> Chart:
         bar = shade_ramp(colour, most), "weight"
         return shaded_words(words, [weight / most for weight in weights], colour, bar=bar, struck=blocked)
 
-    def bars() -> ChartTemplate:
+    def bars() -> Chart:
         shares = [weights[place] for place in order]
         columns = [Bars("weight", shares, most, [f"{share:.1%}" for share in shares], (colour,), 1 / len(weights))]
         odds = _log_odds(positive + np.array(changes)[:, order]) - _log_odds(np.array(positive))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.device import to_array
 from attention_core.topics.memory.charts import cure_chart
-from attention_core.topics.memory.cure import Known, last_states_know, longer, what_is_known
+from attention_core.topics.memory.cure import WordKnowledge, last_states_know, longer, what_is_known
 from attention_core.topics.translate.translation import Translation, read_source, translate
 from ui.chart import draw_chart
 from ui.computed import computed
@@ -26,7 +26,7 @@ def _french(text: str) -> Translation:
 
 
 @computed(by_model=True)
-def _known(text: str, said: list[int]) -> Known:
+def _known(text: str, said: list[int]) -> WordKnowledge:
     return what_is_known(recurrent(MODEL), read_source(text), said)
 
 
@@ -91,7 +91,7 @@ def cure_tab(text: str) -> None:
     draw_chart(chart, width="content", key="memory_cure", alt=alt, on=picture)
 
 
-def _verdict(french: str, english: str, known: Known, place: int) -> None:
+def _verdict(french: str, english: str, known: WordKnowledge, place: int) -> None:
     last, context = float(known.last[place]), float(known.context[place])
     times = f", {context / last:.0f} times as much" if context >= 1.5 * last > 0 else ""
     st.markdown(

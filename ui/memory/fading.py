@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.evaluate.forgetting import read_forgetting
 from attention_core.topics.memory.line_charts import fading_chart, length_chart
-from attention_core.topics.memory.overview import Memory
+from attention_core.topics.memory.overview import MemoryOverview
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import draw_chart
 from ui.glossary import note, say
@@ -20,7 +20,7 @@ LOGARITHMIC = Field(NAME, "fading_log", True, address="fading_log")
 PART = Field(NAME, "part", PARTS[0], address="part", parse=one_of(PARTS))
 
 
-def fading_tab(memories: dict[str, Memory]) -> None:
+def fading_tab(memories: dict[str, MemoryOverview]) -> None:
     """Draw how fast the first word of this sentence fades, and words in general."""
     logarithmic = LOGARITHMIC.widget(st.toggle, "Logarithmic axis")
     here, general = st.columns(2, gap="large")

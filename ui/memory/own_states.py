@@ -7,7 +7,7 @@ import streamlit as st
 from attention_core.bounds import PASSAGE_LETTERS
 from attention_core.charts import probability_bars
 from attention_core.device import to_array
-from attention_core.topics.memory.own_states import Cut, Foreseen, cut, foresee
+from attention_core.topics.memory.own_states import NextPiecePredictions, TextPieces, cut, foresee
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct, literal, number
@@ -54,11 +54,11 @@ def own_states_tab() -> None:
 
 
 @computed(by_model=True)
-def read_both(given: Cut) -> Foreseen:
+def read_both(given: TextPieces) -> NextPiecePredictions:
     return foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
 
 
-def _looks(given: Cut, told: Foreseen, at: int) -> None:
+def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
     row = to_array(told.trace.weights(0, [at])[0])
     most = float(row.max()) or 1.0
     spans = []
@@ -77,7 +77,7 @@ def _looks(given: Cut, told: Foreseen, at: int) -> None:
     st.caption(f"Framed: the piece just read. Shaded: the earlier states that it looks back at, {looked}.")
 
 
-def _next_pieces(given: Cut, told: Foreseen, at: int) -> None:
+def _next_pieces(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
     section("What comes next?")
     best = {name: dict(rows[at]) for name, rows in zip((LOOKS_BACK, DOES_NOT), told.likeliest, strict=True)}
     labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))
@@ -93,7 +93,7 @@ def _next_pieces(given: Cut, told: Foreseen, at: int) -> None:
     )
 
 
-def _each_piece(given: Cut, told: Foreseen) -> None:
+def _each_piece(given: TextPieces, told: NextPiecePredictions) -> None:
     section("How probable each piece was, before it was read")
     labels = distinct([label.strip() or "␣" for label in given.labels[1:]])
     series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}

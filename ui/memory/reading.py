@@ -12,8 +12,8 @@ from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
 from attention_core.topics.memory.line_charts import NETWORK_COLOURS
-from attention_core.topics.memory.overview import Memory, remember
-from attention_core.topics.translate.translation import Source, read_source
+from attention_core.topics.memory.overview import MemoryOverview, remember
+from attention_core.topics.translate.translation import SourceSentence, read_source
 from ui.computed import computed
 from ui.glossary import abbr, note
 from ui.labels import literal, said
@@ -49,7 +49,7 @@ STYLE = """<style>
 
 
 @computed(spinner="Reading the sentence", by_model=True)
-def _remember(name: str, text: str, by_pieces: bool, both: bool) -> Memory:
+def _remember(name: str, text: str, by_pieces: bool, both: bool) -> MemoryOverview:
     return remember(recurrent(name), read_source(text), by_pieces, at_end=True, both=both)
 
 
@@ -89,7 +89,7 @@ def _walk_to_the_end() -> None:
     WALK.field.value = END
 
 
-def memories_of(text: str, both: bool) -> dict[str, Memory]:
+def memories_of(text: str, both: bool) -> dict[str, MemoryOverview]:
     """Return what each network that is there remembers of the sentence, with gradient norms at the end alone.
 
     Those of the backward reading are left out unless `both` readings are looked at. Says what is missing, and ends the
@@ -107,7 +107,7 @@ def memories_of(text: str, both: bool) -> dict[str, Memory]:
     return found
 
 
-def with_norms(memories: dict[str, Memory], text: str, both: bool) -> dict[str, Memory]:
+def with_norms(memories: dict[str, MemoryOverview], text: str, both: bool) -> dict[str, MemoryOverview]:
     """Return memories with the gradient norms of all states, in one or both directions."""
     ways = DIRECTIONS[: 1 + both]
     return {
@@ -117,7 +117,7 @@ def with_norms(memories: dict[str, Memory], text: str, both: bool) -> dict[str, 
     }
 
 
-def _pieces_remark(source: Source) -> None:
+def _pieces_remark(source: SourceSentence) -> None:
     remarks = []
     several = [f"{literal(word, 20)} = {literal(' · '.join(pieces), 40)}" for word, pieces in source.cut]
     if source.n_dropped:
@@ -134,7 +134,7 @@ def _pieces_remark(source: Source) -> None:
     knows_enough(source.words, source.known)
 
 
-def end_section(memories: dict[str, Memory], both: bool) -> None:
+def end_section(memories: dict[str, MemoryOverview], both: bool) -> None:
     """Shade the sentence by how much of each word reached what is handed over at the end."""
     share = {label: memory.share_at_end(both) for label, memory in memories.items()}
     largest = max(float(part.max()) for part in share.values())
@@ -143,7 +143,7 @@ def end_section(memories: dict[str, Memory], both: bool) -> None:
     note(f"Below each word: how much {state} still depends on it, in per cent (shares of the gradient's norm).")
 
 
-def _shaded(label: str, memory: Memory, share: np.ndarray, largest: float) -> str:
+def _shaded(label: str, memory: MemoryOverview, share: np.ndarray, largest: float) -> str:
     colour = NETWORK_COLOURS[label]
     words = "".join(
         f'<span class="word" style="background:color-mix(in srgb, {colour} {55 * part / largest:.0f}%, transparent)">'

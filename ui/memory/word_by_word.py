@@ -6,7 +6,7 @@ import streamlit as st
 from attention_core.charts import signed_ramp
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.topics.memory.charts import gradient_heatmap, gradient_ramp, over_time
-from attention_core.topics.memory.overview import MEASURES, Memory
+from attention_core.topics.memory.overview import MEASURES, MemoryOverview
 from attention_core.topics.memory.recurrence import CODE, FORMULAS
 from ui.chart import click, draw_chart
 from ui.glossary import say
@@ -24,7 +24,7 @@ GATES = {
 }
 
 
-def walk_tab(memories: dict[str, Memory], both: bool) -> None:
+def walk_tab(memories: dict[str, MemoryOverview], both: bool) -> None:
     """Walk through the reading: states and gates of both networks fill up column by column."""
     at = WALK.draw(next(iter(memories.values())).labels)
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
@@ -44,7 +44,7 @@ def walk_tab(memories: dict[str, Memory], both: bool) -> None:
                 st.code(CODE[label])
 
 
-def _gates_in_words(memory: Memory, direction: str, now: int) -> str:
+def _gates_in_words(memory: MemoryOverview, direction: str, now: int) -> str:
     gates = memory.gate_means(direction, now)
     word = f"{direction.capitalize()}s, {literal(memory.labels[now], 20)}"
     if gates is None:
@@ -52,7 +52,9 @@ def _gates_in_words(memory: Memory, direction: str, now: int) -> str:
     return f"{word}: keeps **{gates[0]:.0%}** of the state (reset gate {gates[1]:.0%})."
 
 
-def _over_time(label: str, memory: Memory, kind: str, direction: str, now: int, title: str, bar: str | None) -> None:
+def _over_time(
+    label: str, memory: MemoryOverview, kind: str, direction: str, now: int, title: str, bar: str | None
+) -> None:
     is_state = kind == "states"
     chart = over_time(
         getattr(memory, kind)[direction],
@@ -70,7 +72,7 @@ def _over_time(label: str, memory: Memory, kind: str, direction: str, now: int, 
     draw_chart(chart, width="content", key=f"memory_{label}_{kind}_{direction}", alt=alt)
 
 
-def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
+def gradient_tab(memories: dict[str, MemoryOverview], both: bool) -> None:
     """Compare how much each word still matters to each state; a click on a row goes to that state."""
     say(
         "Nudge a word a little: how far does each later state move? A row is a state, a column a word, and the colour "

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.charts.cache import kept_chart
-from attention_core.hub.cache import Kept, StepCost, kept, lengths_kept, measure_step
+from attention_core.hub.cache import KeyValueCache, StepCost, kept, lengths_kept, measure_step
 from attention_core.hub.generation import Generation
 from attention_core.hub.model import ModelError
 from ui.chart import draw_chart
@@ -13,7 +13,7 @@ from ui.labels import said
 from ui.layout import section
 from ui.model.state import NAME
 from ui.model.writing import generation_of, text_ids
-from ui.runs.runs import Latest
+from ui.runs.runs import LatestRun
 from ui.state import Field, choice, one_of
 
 KEPT_VECTORS = {"keys": "Keys", "values": "Values"}
@@ -22,7 +22,7 @@ COST = Field[tuple[int, str, StepCost, StepCost] | None](NAME, "says_step_cost",
 """Tokens and model for which the next token was measured, its cost with the cache and without."""
 
 
-def kv_cache(asked: Latest) -> None:
+def kv_cache(asked: LatestRun) -> None:
     """Draw what the model keeps of the text that it writes."""
     section("What it keeps: the KV cache")
     try:
@@ -52,7 +52,7 @@ def kv_cache(asked: Latest) -> None:
         _measured(made)
 
 
-def _sentences(found: Kept) -> list[str]:
+def _sentences(found: KeyValueCache) -> list[str]:
     layer = found.layers[0]
     n_heads = sum(layer.n_key_heads for layer in found.layers)
     widths = f"{layer.d_k:,}" if layer.d_k == layer.d_v else f"{layer.d_k:,} and {layer.d_v:,}"

@@ -6,15 +6,15 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
-from attention_core.explain.heads import Look, distances_head_for_head, groups, habit
-from attention_core.hub.model import Kind, ModelError
+from attention_core.explain.heads import HeadDisplay, distances_head_for_head, groups, habit
+from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
 from ui.labels import literal, said
 from ui.model.glance import glance_picture, head_map, look_for, summaries_of
 from ui.model.input import choose_input
 from ui.model.one_head import large_matrix
-from ui.model.state import NAME, OTHER, Chosen, chosen, kept_with, nearest
-from ui.runs.runs import Latest, pretrained_of, run_of
+from ui.model.state import NAME, OTHER, Selection, chosen, kept_with, nearest
+from ui.runs.runs import LatestRun, pretrained_of, run_of
 from ui.runs.source import choose_model, uploaded_run
 from ui.state import Field, choice, named
 
@@ -26,7 +26,7 @@ COMPARED = Field(NAME, "other_what", INPUT, address="compare", **named(input=INP
 SHOWN = Field(NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL, one=ONE, moved=MOVED))
 
 
-def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
+def side_by_side(run: ModelRun, asked: LatestRun | None, look: HeadDisplay) -> None:
     """Let a person choose a second run and draw both, head for head."""
     st.markdown("The same head on another input, or in another model: which heads change, and which stay the same?")
     with st.container(horizontal=True, gap="large"):
@@ -62,19 +62,19 @@ def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
                 large_matrix(trace, at.head, its_look, at.query, size=230, side=side)
 
 
-def _other_run(asked: Latest | None) -> ModelRun | None:
+def _other_run(asked: LatestRun | None) -> ModelRun | None:
     if asked is None:
         return uploaded_run(OTHER)
     if COMPARED.value == INPUT:
         pretrained = pretrained_of(asked.key)
-        first = SECOND_TEXT if pretrained.kind is Kind.ENCODER else ""
+        first = SECOND_TEXT if pretrained.kind is ModelKind.ENCODER else ""
         given = choose_input(OTHER, pretrained, wide=True, first=first)
         return run_of(asked.key, given) if given is not None else None
     key = choose_model(OTHER)
     return run_of(key, asked.given) if key is not None else None
 
 
-def _heads_that_moved(run: ModelRun, other: ModelRun, now: Chosen) -> None:
+def _heads_that_moved(run: ModelRun, other: ModelRun, now: Selection) -> None:
     first, second = groups(run.recording)[now.group], groups(other.recording).get(now.group)
     reason = _not_comparable(first, second)
     if reason:

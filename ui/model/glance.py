@@ -11,11 +11,11 @@ from attention_core.charts.head_maps import layer_head_map
 from attention_core.charts.heads import heads_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.charts.mosaic import Mosaic, mosaic
-from attention_core.explain.heads import HeadSummary, Look, groups, habit, has_values, summaries
+from attention_core.explain.heads import HeadDisplay, HeadSummary, groups, habit, has_values, summaries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import literal
 from ui.layout import section
-from ui.model.state import FRAMED, HEAD, NAME, Chosen, choose, chosen, chosen_layers, clickable_chart, kept_with
+from ui.model.state import FRAMED, HEAD, NAME, Selection, choose, chosen, chosen_layers, clickable_chart, kept_with
 from ui.state import Field, choice, named, set_widget, widget_value
 
 WIDTH, HEIGHT = 700, 265
@@ -37,7 +37,7 @@ HIDDEN = Field[list[str]](
 )
 
 
-def look_controls(run: ModelRun) -> Look:
+def look_controls(run: ModelRun) -> HeadDisplay:
     """Let a person choose how matrices are shown, and say so wherever it is not the plain weights."""
     now, layers = chosen_layers(run)
     trace = layers[now.layer]
@@ -68,13 +68,13 @@ def look_controls(run: ModelRun) -> Look:
     return look
 
 
-def look_for(run: ModelRun, trace: AttentionTrace) -> Look:
+def look_for(run: ModelRun, trace: AttentionTrace) -> HeadDisplay:
     """Return how a person wants matrices to be shown, for the tokens and the values of a trace of any run."""
     times_value = SHOWN.value in (LENGTH, SHARE) and has_values(trace)
     signs = {place for place, label in enumerate(trace.story.key_axis.labels) if is_sign(label)}
     keys = {SPECIAL: special_keys(run, trace), FIRST: {0}, SIGNS: signs}
     hidden = frozenset().union(*(keys[kind] for kind in HIDDEN.value))
-    return Look(times_value, times_value and SHOWN.value == SHARE, hidden)
+    return HeadDisplay(times_value, times_value and SHOWN.value == SHARE, hidden)
 
 
 def is_sign(label: str) -> bool:
@@ -82,13 +82,13 @@ def is_sign(label: str) -> bool:
     return bool(bare) and all(unicodedata.category(sign).startswith("P") for sign in bare)
 
 
-def what_is_shown(look: Look) -> str:
+def what_is_shown(look: HeadDisplay) -> str:
     if not look.times_value:
         return "weight"
     return "share of weight × |value|" if look.normalised else "weight × |value|"
 
 
-def not_plain(look: Look, trace: AttentionTrace) -> str:
+def not_plain(look: HeadDisplay, trace: AttentionTrace) -> str:
     parts = []
     if look.times_value:
         parts.append("the length of what each key adds to the query's context" + (", as a share" * look.normalised))
@@ -99,7 +99,7 @@ def not_plain(look: Look, trace: AttentionTrace) -> str:
     return f"Not the plain weights: {'; '.join(parts)}."
 
 
-def glance(run: ModelRun, look: Look) -> None:
+def glance(run: ModelRun, look: HeadDisplay) -> None:
     """Draw all heads of the chosen kind of attention, and what chooses among them."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         with st.container(width="stretch"):
@@ -122,7 +122,7 @@ def glance(run: ModelRun, look: Look) -> None:
     st.caption(f"Each picture is a head, queries down, keys across; click one to choose it. {words}")
 
 
-def _choice(run: ModelRun) -> Chosen:
+def _choice(run: ModelRun) -> Selection:
     """Return what a person chose without a mouse: kind of attention, layer and head."""
     now, found = chosen(run), groups(run.recording)
     layers = found[now.group]
@@ -154,11 +154,11 @@ def _number(what: str, chosen_one: int, most: int) -> None:
 
 
 def glance_picture(
-    run: ModelRun, framed: Chosen, look: Look, *, width: int = WIDTH, takes_click: bool = False
+    run: ModelRun, framed: Selection, look: HeadDisplay, *, width: int = WIDTH, takes_click: bool = False
 ) -> Mosaic:
     """Draw all heads of a kind of attention, one of them framed; returns what was drawn."""
     layers = groups(run.recording)[framed.group]
-    look = look if all(map(has_values, layers)) else Look(hidden=look.hidden)
+    look = look if all(map(has_values, layers)) else HeadDisplay(hidden=look.hidden)
     n_heads = max(trace.n_heads for trace in layers)
     gap = 9 if width / n_heads >= 49 else 3
     size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap)))
@@ -179,7 +179,7 @@ def glance_picture(
 def head_map(
     key: str,
     values: Sequence[Sequence[float]],
-    framed: Chosen,
+    framed: Selection,
     *,
     title: str,
     on_choose: Callable[[], None] = lambda: None,

@@ -5,14 +5,14 @@ from PIL import Image
 
 from attention_core.bounds import JPEG_PIXELS, MODEL_TEXT_LETTERS, PICTURE_BYTES, PICTURE_PIXELS, TOKENS
 from attention_core.hub.language import predicts_words
-from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.picture_file import png_of, read_picture
 from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import literal, said
 from ui.model.state import NAME, OTHER
 from ui.opened import opened_recording
-from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
+from ui.runs.runs import LatestRun, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
 from ui.runs.source import OF_THE_PAGE, choose_model, opened_run, uploaded_run
 from ui.state import Field, choice, named
 
@@ -37,8 +37,8 @@ TRANSLATE = {
 PAIR_EXAMPLES = {"Question and answer": ("Who crossed the street?", "The animal was too tired to cross it.")}
 T5_TASK = "translate English to German: "
 SECOND = {
-    Kind.ENCODER: "Second text, behind a separator (may stay empty)",
-    Kind.ENCODER_DECODER: "Target for the decoder (if empty, the model writes it)",
+    ModelKind.ENCODER: "Second text, behind a separator (may stay empty)",
+    ModelKind.ENCODER_DECODER: "Target for the decoder (if empty, the model writes it)",
 }
 DRAW, UPLOAD = "Draw", "Upload"
 MODEL, RECORDING = "A model", "A recording"
@@ -50,7 +50,7 @@ SOURCE = Field(
     **named(model=MODEL, recording=RECORDING),
 )
 INPUTS = (NAME, OTHER)
-KINDS = [(name, kind) for name in INPUTS for kind in Kind]
+KINDS = [(name, kind) for name in INPUTS for kind in ModelKind]
 TEXT = {(name, kind): Field(name, f"text_{kind}", "", address=f"text_{kind}") for name, kind in KINDS}
 SECOND_TEXT = {(name, kind): Field(name, f"second_{kind}", "", address=f"second_{kind}") for name, kind in KINDS}
 PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD)) for name in INPUTS}
@@ -89,21 +89,21 @@ def offer_model(run: ModelRun) -> None:
     def load() -> None:
         SOURCE.value = MODEL
         if run.recording.text:
-            for kind in Kind:
+            for kind in ModelKind:
                 TEXT[NAME, kind].value = run.recording.text
         OF_THE_PAGE.ask(name)
 
     st.button("Load it, with the same text" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=load)
 
 
-def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest | None]:
+def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, LatestRun | None]:
     """Let a person give the model its input; returns the run, and the model and input that it came from, if any."""
     run, asked = None if isinstance(source, str) else source, None
     if isinstance(source, str):
         try:
             given = choose_input(NAME, pretrained_of(source))
             if given is not None:
-                run, asked = run_of(source, given), Latest(source, given)
+                run, asked = run_of(source, given), LatestRun(source, given)
                 remember(source, given)
         except ModelError as error:
             st.error(said(error), icon=":material/error:")
@@ -119,7 +119,7 @@ def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first
     arrival, the first example if empty.
     """
     with st.container(key=f"{name}_input"):
-        if pretrained.kind is Kind.VISION:
+        if pretrained.kind is ModelKind.VISION:
             return _picture(name)
         return _text(name, pretrained, wide, first)
 
@@ -128,13 +128,13 @@ def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInpu
     kind, examples = pretrained.kind, dict[str, str | tuple[str, str]](_examples(pretrained))
     text, second = TEXT[name, kind], SECOND_TEXT[name, kind]
     text.offer(first or next(iter(examples.values())))
-    if kind is Kind.DECODER:
+    if kind is ModelKind.DECODER:
         text.widget(st.text_area, "Text", height=96)
     else:
         left, right = st.columns(2) if wide else (st.container(), st.container())
         text.widget(left.text_area, "Text", height=68)
         second.widget(right.text_area, SECOND[kind], height=68)
-    if kind is Kind.ENCODER:
+    if kind is ModelKind.ENCODER:
         examples |= PAIR_EXAMPLES
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():
@@ -145,15 +145,15 @@ def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInpu
         st.info("The text is empty. Write a sentence, or take one of the examples.")
         return None
     given, behind = text.value[: MODEL_TEXT_LETTERS.most], second.value[: MODEL_TEXT_LETTERS.most]
-    if kind is Kind.DECODER:
+    if kind is ModelKind.DECODER:
         return TextInput(given)
-    return TextInput(given, target=behind) if kind is Kind.ENCODER_DECODER else TextInput(given, behind)
+    return TextInput(given, target=behind) if kind is ModelKind.ENCODER_DECODER else TextInput(given, behind)
 
 
 def _examples(pretrained: Pretrained) -> dict[str, str]:
-    if pretrained.kind is Kind.DECODER:
+    if pretrained.kind is ModelKind.DECODER:
         return GO_ON
-    if pretrained.kind is Kind.ENCODER_DECODER:
+    if pretrained.kind is ModelKind.ENCODER_DECODER:
         task = T5_TASK if pretrained.model.config.model_type == "t5" else ""
         return {label: task + text for label, text in TRANSLATE.items()}
     mask = getattr(pretrained.tokenizer, "mask_token", None)
@@ -162,7 +162,7 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
     return ENGLISH
 
 
-def _take_example(name: str, kind: Kind, example: str | tuple[str, str]) -> None:
+def _take_example(name: str, kind: ModelKind, example: str | tuple[str, str]) -> None:
     if isinstance(example, tuple):
         example, SECOND_TEXT[name, kind].value = example
     TEXT[name, kind].value = example

@@ -14,7 +14,7 @@ from attention_core.device import to_array
 from attention_core.explain.heads.groups import groups
 from attention_core.hub.knock_out import Head, KnockOutMap, cosine_change, divergence, every_head, fill, sentence_change
 from attention_core.hub.language import log_probabilities, predicts_words, token_text
-from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
@@ -22,11 +22,11 @@ from ui.glossary import say
 from ui.heavy import heavy
 from ui.labels import distinct, literal, said
 from ui.model.glance import head_map
-from ui.model.state import NAME, Chosen, chosen, head_name, kept_with, portion, run_again, setting
+from ui.model.state import NAME, Selection, chosen, head_name, kept_with, portion, run_again, setting
 from ui.model.token_component import Chip, chips, shaded
 from ui.model.words import hidden_logits, hidden_place
 from ui.model.writing import given_ids
-from ui.runs.runs import Latest, prepared_of, pretrained_of, run_of
+from ui.runs.runs import LatestRun, prepared_of, pretrained_of, run_of
 from ui.state import Field, choice, one_of, whole_number
 
 N_SHOWN = 6
@@ -48,7 +48,7 @@ TRYING = Field(NAME, "out_trying", False)
 WORTH_OF = Field(NAME, "out_worth_of", "everywhere", address="worth", parse=one_of(("everywhere", "in_the_end")))
 
 
-def knock_out(run: ModelRun, asked: Latest) -> None:
+def knock_out(run: ModelRun, asked: LatestRun) -> None:
     """Draw what changes without the chosen heads, and how much the model needs each head."""
     st.markdown(
         "Does a head matter? High weights cannot tell. Switch it off: it hands over 0, and everything after it is "
@@ -75,7 +75,7 @@ def knock_out(run: ModelRun, asked: Latest) -> None:
         TRYING.value = False
 
 
-def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
+def _choose_heads(run: ModelRun, now: Selection) -> tuple[Head, ...]:
     """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
     number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
     heads = {
@@ -106,7 +106,7 @@ def _parts_of(name: str) -> list[str | int]:
     return [group, int(layer.split()[1]) - 1, int(head.split()[1]) - 1]
 
 
-def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
+def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
     found: KnockOutMap = kept_with(run, "knock-out map", lambda: KnockOutMap(every_head(run.recording)))
     st.markdown(f"**Which heads matter: {now.group}**")
     if not found.is_whole:
@@ -135,7 +135,7 @@ def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
     )
 
 
-def _go_on(found: KnockOutMap, asked: Latest) -> None:
+def _go_on(found: KnockOutMap, asked: LatestRun) -> None:
     """Go on with the map while it is asked for, in portions; what is done is kept when it is stopped."""
     if not TRYING.value:
         words = "Try every head" if not found.effects else f"Go on: {found.share:.0%} are done"
@@ -160,10 +160,10 @@ def _go_on(found: KnockOutMap, asked: Latest) -> None:
         place.empty()
 
 
-def _which_effect(asked: Latest) -> str:
+def _which_effect(asked: LatestRun) -> str:
     pretrained = pretrained_of(asked.key)
     words = predicts_words(pretrained)
-    if pretrained.kind is Kind.VISION or (words and pretrained.kind is Kind.ENCODER):
+    if pretrained.kind is ModelKind.VISION or (words and pretrained.kind is ModelKind.ENCODER):
         return "everywhere"
     names = ("every position", "the next token") if words else ("each token", "the sentence")
     return choice("Change of", WORTH_OF, dict(zip(("everywhere", "in_the_end"), names, strict=True)))
@@ -181,20 +181,20 @@ def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.nda
     return amounts
 
 
-def _change(run: ModelRun, without: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
+def _change(run: ModelRun, without: ModelRun, asked: LatestRun, off: tuple[Head, ...]) -> None:
     pretrained = pretrained_of(asked.key)
-    if pretrained.kind is Kind.VISION:
+    if pretrained.kind is ModelKind.VISION:
         _classes(run, without, pretrained)
     elif not predicts_words(pretrained) or run.logits is None or without.logits is None:
         _last_layer(run, without)
-    elif pretrained.kind is Kind.ENCODER:
+    elif pretrained.kind is ModelKind.ENCODER:
         _hidden_word(run, asked, off)
         _last_layer(run, without)
     else:
         _next_word(run, without, asked)
 
 
-def _next_word(run: ModelRun, without: ModelRun, asked: Latest) -> None:
+def _next_word(run: ModelRun, without: ModelRun, asked: LatestRun) -> None:
     ids = given_ids(asked)
     tokens = run.target_tokens or run.tokens
     before, after = run.logits, without.logits
@@ -225,7 +225,7 @@ def _times(bits: float) -> str:
     return f"{times:.2g}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
 
 
-def _hidden_word(run: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
+def _hidden_word(run: ModelRun, asked: LatestRun, off: tuple[Head, ...]) -> None:
     place = hidden_place(run, asked)
     try:
         before, after = (hidden_logits(run, asked, place, heads) for heads in ((), off))
@@ -240,7 +240,7 @@ def _hidden_word(run: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
     _tokens(before, after, asked)
 
 
-def _tokens(before: Tensor, after: Tensor, asked: Latest) -> None:
+def _tokens(before: Tensor, after: Tensor, asked: LatestRun) -> None:
     tokenizer = pretrained_of(asked.key).tokenizer
     _likeliest(before, after, lambda token: token_text(tokenizer, token), "tokens")
 

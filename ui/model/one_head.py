@@ -12,14 +12,14 @@ from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.device import to_array
-from attention_core.explain.heads import Look, Patches, is_of_itself, matrix_for
+from attention_core.explain.heads import HeadDisplay, PatchGrid, is_of_itself, matrix_for
 from attention_core.explain.heads.look import shown
 from attention_core.explain.heads.rows import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import distinct, literal, said
 from ui.layout import section
 from ui.model.glance import not_plain, what_is_shown
-from ui.model.state import NAME, STEPS, Chosen, choose, chosen, chosen_layers, clickable_chart, head_name, kept_with
+from ui.model.state import NAME, STEPS, Selection, choose, chosen, chosen_layers, clickable_chart, head_name, kept_with
 from ui.model.token_component import Tokens, token_component
 from ui.state import Field, set_widget, whole_number, widget_value
 from ui.step_view import export_bar, query_row, show_matrix, show_words
@@ -35,7 +35,7 @@ FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
 
 
-def one_head(run: ModelRun, look: Look) -> None:
+def one_head(run: ModelRun, look: HeadDisplay) -> None:
     """Draw the chosen head: its tokens beside its matrix, the chosen query in numbers."""
     now, trace = _head(run)
     if trace.story.note:
@@ -76,7 +76,7 @@ def take_along(run: ModelRun) -> None:
     export_bar(trace, NAME, head=now.head, query=now.query, about=about, **seen)
 
 
-def _head(run: ModelRun) -> tuple[Chosen, AttentionTrace]:
+def _head(run: ModelRun) -> tuple[Selection, AttentionTrace]:
     """Draw the name of the chosen head; return what is chosen and the trace of its layer."""
     now, layers = chosen_layers(run)
     in_code = f"L{now.layer}H{now.head} in code"  # as libraries write it
@@ -85,7 +85,7 @@ def _head(run: ModelRun) -> tuple[Chosen, AttentionTrace]:
 
 
 def large_matrix(
-    trace: AttentionTrace, head: int, look: Look, query: int, *, size: int = MATRIX_SIZE, side: str = ""
+    trace: AttentionTrace, head: int, look: HeadDisplay, query: int, *, size: int = MATRIX_SIZE, side: str = ""
 ) -> None:
     """Draw a head's matrix as it is looked at; a click on a cell of a small one makes its row the query."""
     if max(trace.n_queries, trace.n_keys) > MOST_DRAWN:
@@ -113,7 +113,7 @@ def weights_chart(trace: AttentionTrace, values: np.ndarray, query: int, **look:
     return matrix_chart(values, *axes, Role.WEIGHTS, marked_row=query, **look)
 
 
-def token_view(run: ModelRun, trace: AttentionTrace, head: int, look: Look) -> None:
+def token_view(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay) -> None:
     """Draw where the tokens of a head look; a click on one makes it the query."""
     if not look.is_plain:
         st.caption(not_plain(look, trace))
@@ -133,7 +133,7 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int, look: Look) -> N
     token_component("model_tokens", drawn, query)
 
 
-def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: Look, rows: slice, cols: slice) -> Tokens:
+def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay, rows: slice, cols: slice) -> Tokens:
     """Return what a window of a head's matrix shows."""
     whole, empty = shown(trace, head, look, whole_rows(trace, head, rows).weights, rows)
     whole = whole.nan_to_num()
@@ -167,7 +167,7 @@ def inside(window: slice, places: Iterable[int]) -> frozenset[int]:
     return frozenset(place - window.start for place in places if window.start <= place < window.stop)
 
 
-def _window(run: ModelRun, trace: AttentionTrace, head: int, look: Look, query: int) -> tuple[slice, slice]:
+def _window(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay, query: int) -> tuple[slice, slice]:
     """Return the rows and columns to send; of long inputs a person can move the window."""
     if max(trace.n_queries, trace.n_keys) <= WINDOW:
         return slice(0, trace.n_queries), slice(0, trace.n_keys)
@@ -198,7 +198,7 @@ def _window(run: ModelRun, trace: AttentionTrace, head: int, look: Look, query: 
 
 def patch_view(
     run: ModelRun,
-    patches: Patches,
+    patches: PatchGrid,
     query: int,
     row: np.ndarray,
     column: np.ndarray | None = None,

@@ -11,11 +11,11 @@ from streamlit.errors import StreamlitAPIException
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads import far_look, groups
-from attention_core.hub.model import Kind
+from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun
+from ui.bounded_cache import BoundedCache
 from ui.chart import draw_chart
 from ui.heavy import heavy
-from ui.shelf import Shelf
 from ui.state import Field, selected, whole_number
 from ui.stepper import Stepper
 
@@ -26,10 +26,10 @@ MOST_RESULTS = 48
 """Of one run; the least looked at go first."""
 SECONDS_AT_ONCE = 1.0
 Result = TypeVar("Result")
-_RESULTS: WeakKeyDictionary[ModelRun, Shelf] = WeakKeyDictionary()
+_RESULTS: WeakKeyDictionary[ModelRun, BoundedCache] = WeakKeyDictionary()
 
 
-class Place(NamedTuple):
+class HeadChoice(NamedTuple):
     """A head as it was chosen, see Chosen; without a group by the name of its trace alone, which the address tells."""
 
     trace: str = ""
@@ -38,7 +38,7 @@ class Place(NamedTuple):
     layer: int = 0
 
 
-class Chosen(NamedTuple):
+class Selection(NamedTuple):
     """What is looked at; always inside the run for which it was asked, counted from 0.
 
     The layer is one of its group, see attention_core.explain.heads.groups, such as "encoder self".
@@ -55,19 +55,19 @@ def head_name(group: str, layer: int, head: int, *_: int) -> str:
     return f"{group}, layer {layer + 1}, head {head + 1}"
 
 
-def _place(text: str) -> Place:
+def _place(text: str) -> HeadChoice:
     trace, _, head = text.rpartition(":")
     with suppress(ValueError):
-        return Place(trace, whole_number(head))
-    return Place()
+        return HeadChoice(trace, whole_number(head))
+    return HeadChoice()
 
 
 STEPS = Stepper(NAME)
-HEAD = Field[Place | None](
+HEAD = Field[HeadChoice | None](
     NAME, "chosen", None, address="head", parse=_place, text=lambda place: f"{place.trace}:{place.head}"
 )
 TOKEN = Field[int | None](NAME, "query", None, address="token", parse=whole_number)
-FRAMED = Field[Place | None](NAME, "framed", None)
+FRAMED = Field[HeadChoice | None](NAME, "framed", None)
 """The head that is framed on the first screen."""
 FAR_LOOK_OF = Field(NAME, "far_look_of", "")
 """The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
@@ -87,19 +87,19 @@ def open_on_a_far_look(run: ModelRun) -> None:
     group, layers = next(iter(groups(run.recording).items()))
     signs = {place for place, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
     first = next((place for place in range(len(run.tokens)) if place not in run.special), 0)
-    sinks = {first} if run.kind is Kind.DECODER else set()  # where heads of decoders look that find nothing
+    sinks = {first} if run.kind is ModelKind.DECODER else set()  # where heads of decoders look that find nothing
     found = far_look(layers, run.special | signs | sinks)
     if found is None:
         return
     if HEAD.value is None:
-        HEAD.among([Place(layers[found.layer].story.name, found.head, group, found.layer)])
+        HEAD.among([HeadChoice(layers[found.layer].story.name, found.head, group, found.layer)])
     if TOKEN.value is None:
         TOKEN.among([found.query])
 
 
-def chosen(run: ModelRun) -> Chosen:
+def chosen(run: ModelRun) -> Selection:
     """Return what is looked at, brought inside the run: so a choice survives another text or another model."""
-    found, place = groups(run.recording), HEAD.value or Place()
+    found, place = groups(run.recording), HEAD.value or HeadChoice()
     if not found:
         raise ValueError("run must have at least one trace, got none")
     if not place.group:  # as an address names it, or the first one of all
@@ -109,31 +109,31 @@ def chosen(run: ModelRun) -> Chosen:
             for layer, trace in enumerate(layers)
             if trace.story.name == place.trace
         )
-        place = next(named, Place())
+        place = next(named, HeadChoice())
         if place.group:
             HEAD.value = place
-    now = nearest(run, Chosen(place.group, place.layer, place.head, TOKEN.value or 0))
-    HEAD.among([Place(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
+    now = nearest(run, Selection(place.group, place.layer, place.head, TOKEN.value or 0))
+    HEAD.among([HeadChoice(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
     TOKEN.among([now.query])
     return now
 
 
-def nearest(run: ModelRun, wanted: Chosen) -> Chosen:
+def nearest(run: ModelRun, wanted: Selection) -> Selection:
     found = groups(run.recording)
     group = wanted.group if wanted.group in found else next(iter(found))
     layer = min(wanted.layer, len(found[group]) - 1)
     trace = found[group][layer]
-    return Chosen(group, layer, min(wanted.head, trace.n_heads - 1), min(wanted.query, trace.n_queries - 1))
+    return Selection(group, layer, min(wanted.head, trace.n_heads - 1), min(wanted.query, trace.n_queries - 1))
 
 
-def chosen_layers(run: ModelRun) -> tuple[Chosen, list[AttentionTrace]]:
+def chosen_layers(run: ModelRun) -> tuple[Selection, list[AttentionTrace]]:
     now = chosen(run)
     return now, groups(run.recording)[now.group]
 
 
 def choose(*, query: int | None = None, **place: Any) -> None:
     """Look at something else: a group, layer or head, a query; what is not given stays. For callbacks."""
-    HEAD.value = (HEAD.value or Place())._replace(**place)
+    HEAD.value = (HEAD.value or HeadChoice())._replace(**place)
     if query is not None:
         TOKEN.value = query
 
@@ -169,7 +169,7 @@ def kept_with(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> R
     of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
     for: these wait for their turn with a lock of their own in hand.
     """
-    results = _RESULTS.setdefault(run, Shelf(most=MOST_RESULTS))
+    results = _RESULTS.setdefault(run, BoundedCache(most=MOST_RESULTS))
     found = results.find(what)
     if found is None:
         with heavy():

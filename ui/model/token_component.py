@@ -11,7 +11,7 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.attention.view.pieces import pieces
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from ui.component import component, script_of
@@ -151,7 +151,7 @@ def _note_pictures(tokens: Tokens, row: int) -> None:
     keys = tokens.queries if tokens.keys is None else tokens.keys
     weights, uniform = tokens.matrix[row], 1 / (tokens.n_keys or len(keys))
 
-    def text() -> ChartTemplate:
+    def text() -> Chart:
         words, glued = zip(*pieces(keys), strict=True)
         # as the browser shades: small weights show too, but no pattern where there is none
         ramp = shade_ramp(colour, max(float(weights.max()), min(1, 6 * uniform) if tokens.percent else 1e-9), 0.6)
@@ -159,7 +159,7 @@ def _note_pictures(tokens: Tokens, row: int) -> None:
         shares = ramp.position(weights).tolist()
         return shaded_words(words, shares, colour, bar=(ramp, "weight"), glued=glued, chosen=chosen)
 
-    def columns() -> ChartTemplate:
+    def columns() -> Chart:
         shown = tokens.matrix if tokens.percent else tokens.matrix / (tokens.matrix.max() or 1.0)
         right, left = ([text for text, _ in pieces(labels)] for labels in (keys, tokens.queries))
         return word_arcs(right, left, shown, row, down=True)

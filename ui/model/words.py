@@ -14,8 +14,8 @@ from attention_core.charts.palette import ROLE_COLOURS, weights_ramp
 from attention_core.explain.heads.groups import groups, kind_of
 from attention_core.hub.generation import Generation
 from attention_core.hub.knock_out import Head
-from attention_core.hub.language import Expected, expected, expected_in_place, pick, predicts_words, token_text
-from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, predicts_words, token_text
+from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
 from ui.labels import distinct, literal, said
@@ -24,7 +24,7 @@ from ui.model import writing
 from ui.model.one_head import weights_chart
 from ui.model.state import NAME, chosen, head_name, kept_with, portion, run_again, setting
 from ui.model.token_component import Chip, chips, shaded
-from ui.runs.runs import Latest, prepared_of, pretrained_of
+from ui.runs.runs import LatestRun, prepared_of, pretrained_of
 from ui.state import Field, between, choice, one_of, whole_number
 from ui.words import Bar, chosen_piece, word_bars
 
@@ -40,19 +40,19 @@ SEED = Field(NAME, "says_seed", 0, address="seed", parse=between(0, 9999))
 HIDDEN_WORD = Field[int | None](NAME, "hidden_word", None, address="hidden_word", parse=whole_number)
 
 
-def next_tokens(run: ModelRun, asked: Latest) -> None:
+def next_tokens(run: ModelRun, asked: LatestRun) -> None:
     """Draw what suits the model: a text to write on, the word it expects behind a mask, or that it has no such head."""
     pretrained = pretrained_of(asked.key)
     if not predicts_words(pretrained):
         section("What it expects")
         st.info(f"{pretrained.name} has no head that expects words: its last layer is what it hands out.")
-    elif pretrained.kind is Kind.ENCODER:
+    elif pretrained.kind is ModelKind.ENCODER:
         _hidden_word(run, asked)
     else:
         _generation(run, asked)
 
 
-def _generation(run: ModelRun, asked: Latest) -> None:
+def _generation(run: ModelRun, asked: LatestRun) -> None:
     section("What comes next")
     st.markdown(
         "The model gives every token a probability of coming next. Click one to say it, or let the model write."
@@ -89,7 +89,7 @@ def _settings() -> tuple[float, int]:
     return float(TEMPERATURE.value), int(SEED.value)
 
 
-def _write_portion(asked: Latest, temperature: float, seed: int) -> None:
+def _write_portion(asked: LatestRun, temperature: float, seed: int) -> None:
     for _ in portion():
         ids = writing.text_ids(asked)
         if writing.WANTED.value <= 0 or writing.why_ended(asked, ids):
@@ -100,7 +100,7 @@ def _write_portion(asked: Latest, temperature: float, seed: int) -> None:
         writing.WANTED.value -= 1
 
 
-def _buttons(asked: Latest, made: Generation, temperature: float, seed: int) -> None:
+def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) -> None:
     end = writing.why_ended(asked, made.ids)
     ask = setting(writing.WANTED)
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
@@ -209,7 +209,7 @@ def _head_words(made: Generation, number: int, head: int) -> str:
     return head_name(kind, sum(kind_of(name) == kind for name in made.first.names[:number]), head)
 
 
-def _hidden_word(run: ModelRun, asked: Latest) -> None:
+def _hidden_word(run: ModelRun, asked: LatestRun) -> None:
     section("What it expects")
     st.markdown("Choose a token: it is hidden behind a mask, and the model says what should stand there.")
     place = hidden_place(run, asked)
@@ -232,7 +232,7 @@ def _hidden_word(run: ModelRun, asked: Latest) -> None:
         st.caption(_rest(found))
 
 
-def hidden_place(run: ModelRun, asked: Latest) -> int:
+def hidden_place(run: ModelRun, asked: LatestRun) -> int:
     """Return the token to hide, from 0: the one that was chosen, else the first mask in the text, else the middle."""
     ids = prepared_of(*asked).inputs["input_ids"][0].tolist()
     mask = pretrained_of(asked.key).tokenizer.mask_token_id
@@ -243,7 +243,7 @@ def hidden_place(run: ModelRun, asked: Latest) -> int:
     return min(place, len(ids) - 1)
 
 
-def hidden_logits(run: ModelRun, asked: Latest, place: int, off: tuple[Head, ...] = ()) -> Tensor:
+def hidden_logits(run: ModelRun, asked: LatestRun, place: int, off: tuple[Head, ...] = ()) -> Tensor:
     """Return the logits (n_tokens,) of what a model expects at a place that is hidden from it, without some heads."""
     pretrained = pretrained_of(asked.key)
     inputs = {name: value.to(pretrained.model.device) for name, value in prepared_of(*asked).inputs.items()}
@@ -254,7 +254,7 @@ def hidden_logits(run: ModelRun, asked: Latest, place: int, off: tuple[Head, ...
     return kept_with(run, ("hidden word", place, off), compute)
 
 
-def _rest(found: Expected) -> str:
+def _rest(found: NextTokens) -> str:
     as_many = 2**found.entropy
     unsure = f"As unsure as between {as_many:,.0f} equally likely ones" if as_many >= 1.95 else "Almost sure"
     return f"The other {found.n_rest:,} tokens together: {_percent(found.rest)}. {unsure} ({found.entropy:.1f} bits)."

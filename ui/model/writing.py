@@ -7,12 +7,12 @@ from torch import Tensor
 
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
-from attention_core.hub.model import Kind
+from attention_core.hub.model import ModelKind
 from attention_core.hub.tokens import readable
 from attention_core.packed import pack, unpack
 from ui.heavy import heavy
 from ui.model.state import NAME
-from ui.runs.runs import ALSO_FORGOTTEN, Latest, prepared_of, pretrained_of
+from ui.runs.runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.state import Field
 
 AT_ONCE = 24
@@ -38,7 +38,7 @@ _TEXTS: dict[Any, Generation] = {}
 ALSO_FORGOTTEN.append(_TEXTS.clear)
 
 
-def generation_of(asked: Latest, ids: tuple[int, ...]) -> Generation:
+def generation_of(asked: LatestRun, ids: tuple[int, ...]) -> Generation:
     """Return a text as the model ran it: kept, grown from a slightly shorter one, or run at once."""
     pretrained, source = pretrained_of(asked.key), _source(asked)
     encoder = asked.given if source else None
@@ -67,21 +67,21 @@ def _keep(key: Any, text: Generation) -> None:
             _TEXTS.pop(old, None)
 
 
-def _source(asked: Latest) -> Mapping[str, Tensor]:
+def _source(asked: LatestRun) -> Mapping[str, Tensor]:
     """Return what the encoder is called with, on the model's device; nothing for a decoder alone."""
     pretrained = pretrained_of(asked.key)
-    if pretrained.kind is not Kind.ENCODER_DECODER:
+    if pretrained.kind is not ModelKind.ENCODER_DECODER:
         return {}
     inputs = prepared_of(*asked).inputs
     return {name: inputs[name].to(pretrained.model.device) for name in ("input_ids", "attention_mask")}
 
 
-def given_ids(asked: Latest) -> tuple[int, ...]:
+def given_ids(asked: LatestRun) -> tuple[int, ...]:
     inputs = prepared_of(*asked).inputs
     return tuple(inputs.get("decoder_input_ids", inputs["input_ids"])[0].tolist())
 
 
-def text_ids(asked: Latest) -> tuple[int, ...]:
+def text_ids(asked: LatestRun) -> tuple[int, ...]:
     """Return the tokens as the visitor left them; those of the input for another model or input than last time."""
     text, given = WRITING.value, given_ids(asked)
     if text is not None and text["of"] == LINKED and _fits(text, asked, given):
@@ -92,7 +92,7 @@ def text_ids(asked: Latest) -> tuple[int, ...]:
     return tuple(WRITING.value["ids"])
 
 
-def _nothing_written(asked: Latest, ids: tuple[int, ...]) -> dict[str, Any]:
+def _nothing_written(asked: LatestRun, ids: tuple[int, ...]) -> dict[str, Any]:
     return {"of": _of(asked), "ids": list(ids), "n_given": len(ids), "at": None}
 
 
@@ -103,13 +103,13 @@ def _linked(parts: Any) -> dict[str, Any]:
     return {"of": LINKED, "ids": ids, "n_given": min(n_given, len(ids)), "at": at}
 
 
-def _fits(text: Mapping[str, Any], asked: Latest, given: tuple[int, ...]) -> bool:
+def _fits(text: Mapping[str, Any], asked: LatestRun, given: tuple[int, ...]) -> bool:
     ids, n_given = text["ids"], text["n_given"]
     known = max(ids) < len(pretrained_of(asked.key).tokenizer) and len(ids) <= len(given) + WRITTEN_TOKENS.most
     return known and n_given <= len(given) and tuple(ids[:n_given]) == given[:n_given]
 
 
-def _of(asked: Latest) -> str:
+def _of(asked: LatestRun) -> str:
     return f"{asked.key} {hash(asked.given)}"
 
 
@@ -145,15 +145,15 @@ def stop() -> None:
     WANTED.value = 0
 
 
-def restart(asked: Latest) -> None:
+def restart(asked: LatestRun) -> None:
     """Return to the input, or, where an encoder reads it, to nothing written; for callbacks."""
     start = given_ids(asked)
     stop()
-    written = start[:1] if pretrained_of(asked.key).kind is Kind.ENCODER_DECODER else start
+    written = start[:1] if pretrained_of(asked.key).kind is ModelKind.ENCODER_DECODER else start
     WRITING.value = _nothing_written(asked, written)
 
 
-def why_ended(asked: Latest, ids: tuple[int, ...]) -> str:
+def why_ended(asked: LatestRun, ids: tuple[int, ...]) -> str:
     """Return why the model writes no further, in a sentence; empty if it can."""
     pretrained = pretrained_of(asked.key)
     if len(ids) > WRITING.value["n_given"] and ids[-1] in end_tokens(pretrained):
@@ -161,7 +161,7 @@ def why_ended(asked: Latest, ids: tuple[int, ...]) -> str:
     return why_full(asked, ids)
 
 
-def why_full(asked: Latest, ids: tuple[int, ...]) -> str:
+def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
     most = most_positions(pretrained_of(asked.key))
     if most is not None and len(ids) >= most:
         return f"The text fills the {most:,} positions that the model knows."

@@ -53,7 +53,7 @@ LAYERS = {
 LAYER = Field(NAME, "layer", GUIDED, address="layer", parse=one_of(LAYERS))
 
 
-class About(NamedTuple):
+class LayerNote(NamedTuple):
     value: str  # what a pixel hands over
     here: str  # the same in the page's own words, one sentence
     start: str  # what the layer was given before it had learned anything
@@ -61,7 +61,7 @@ class About(NamedTuple):
     done_in: str = ""  # the tab in which that is seen, if opening it is all
 
 
-OF_PLAIN = About(
+OF_PLAIN = LayerNote(
     "its ink and its position, projected",
     "Here every pixel asks all 784, and each hands over its ink and its position.",
     "Nothing was given: the ink's vector, the 784 positions and the three projections were random.",
@@ -69,7 +69,7 @@ OF_PLAIN = About(
     "learned",
 )
 ABOUT = {
-    GUIDED: About(
+    GUIDED: LayerNote(
         "only the pixel's position. The drawing can influence the answer only through the weights",
         "Here every pixel asks all 784, and each hands over its position.",
         "Much was given: before the first batch its scores already prefer near pixels and ink, and its values hold no "
@@ -77,7 +77,7 @@ ABOUT = {
         "Open <i>Try: erase ink</i>, drag <i>Ink pixels</i> to 60: two thirds of the ink is gone, yet it reads 7.",
     ),
     PLAIN: OF_PLAIN,
-    INK_ONLY: About(
+    INK_ONLY: LayerNote(
         "its ink alone",
         "Here every pixel asks all 784, and nobody knows where it stands: a pixel is its ink and nothing else.",
         "Nothing was given: the ink's vector and the three projections were random.",

@@ -22,7 +22,7 @@ from ui.state import Field, between
 LAYER_SHOWN = Field(NAME, "patch_layer", 4, address="patch_layer", parse=between(1, 4))
 
 
-class Patches(NamedTuple):
+class PatchReading(NamedTuple):
     probabilities: np.ndarray  # (10,)
     maps: np.ndarray  # (n_layers, n_heads, 7, 7), what the class token pays to each patch
     rolled: np.ndarray  # (7, 7), what each patch could have contributed to it through all layers
@@ -74,8 +74,8 @@ def patches_section(image: Tensor) -> None:
 
 
 @computed(by_model=True)
-def read_patches(image: Tensor) -> Patches:
+def read_patches(image: Tensor) -> PatchReading:
     model = model_or_stop(MODEL)
     traces = model.traces(image)
     probabilities = model(image[None].to(device_of(model))).logits[0].softmax(-1)
-    return Patches(to_array(probabilities), to_array(class_maps(traces)), to_array(class_rollout(traces)))
+    return PatchReading(to_array(probabilities), to_array(class_maps(traces)), to_array(class_rollout(traces)))

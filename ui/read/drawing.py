@@ -15,7 +15,7 @@ from attention_core.data.sketches import number_strokes
 from attention_core.data.stroke import Stroke
 from attention_core.data.strokes import smooth_path
 from attention_core.device import to_array
-from attention_core.models.digit_reader import CLASSES, END, Reading
+from attention_core.models.digit_reader import CLASSES, END, DigitReading
 from attention_core.topics.read import (
     NumberRemark,
     count_holes,
@@ -79,7 +79,7 @@ class ReadDrawing(NamedTuple):
 
     canvas: np.ndarray  # uint8 (height, width, 4), the pad
     picture: np.ndarray  # float32 (48, 192), what the reader sees
-    reading: Reading  # what it made of it
+    reading: DigitReading  # what it made of it
     remarks: tuple[NumberRemark, ...]  # what is unusual about either
 
     @property
@@ -87,7 +87,7 @@ class ReadDrawing(NamedTuple):
         return labels_of(self.reading)
 
 
-def labels_of(reading: Reading) -> list[str]:
+def labels_of(reading: DigitReading) -> list[str]:
     return [CLASSES[number] for number in reading.probabilities.argmax(1).tolist()]
 
 
@@ -95,7 +95,7 @@ def numbered(labels: Sequence[str]) -> list[str]:
     return [f"look {number}: {label}" for number, label in enumerate(labels, 1)]
 
 
-def maps_of(reading: Reading) -> np.ndarray:
+def maps_of(reading: DigitReading) -> np.ndarray:
     """Return the weights of every look as a picture, float (n_looks, rows, columns)."""
     return to_array(reading.trace.weights()).reshape(-1, *reading.trace.story.key_axis.grid)  # type: ignore[misc]
 
@@ -153,7 +153,7 @@ def _write_typed() -> None:
 
 
 @computed(by_model=True)
-def read_again(picture: np.ndarray, start: torch.Tensor | None = None, skipped: Collection[int] = ()) -> Reading:
+def read_again(picture: np.ndarray, start: torch.Tensor | None = None, skipped: Collection[int] = ()) -> DigitReading:
     """Let the model read a picture (48, 192); see DigitReader.read."""
     return model_or_stop(MODEL).read(torch.from_numpy(picture), start=start, skipped=tuple(skipped))
 
@@ -172,7 +172,7 @@ def read_drawing(pad: PadState) -> ReadDrawing | NumberRemark:
     return ReadDrawing(pad.canvas, seen.picture, reading, (*before, *after))
 
 
-def cards(reading: Reading, blind: Collection[int] = ()) -> str:
+def cards(reading: DigitReading, blind: Collection[int] = ()) -> str:
     """Return HTML with a card per look: what it read, how probable that is, and which were blind."""
     parts = []
     for look, row in enumerate(reading.probabilities.tolist()):

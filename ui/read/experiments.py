@@ -4,7 +4,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.charts import overlay_strip
-from attention_core.models.digit_reader import Reading
+from attention_core.models.digit_reader import DigitReading
 from attention_core.topics.read import begins_at, looks_of, nearest_look, random_state, written
 from ui.chart import draw_chart
 from ui.read.drawing import NAME, PRESETS, ReadDrawing, cards, labels_of, maps_of, numbered, read_again
@@ -98,7 +98,7 @@ def _reseed() -> None:
     SEED.value += 1
 
 
-def _what_followed(drawing: ReadDrawing, after: Reading, skipped: list[int]) -> list[str]:
+def _what_followed(drawing: ReadDrawing, after: DigitReading, skipped: list[int]) -> list[str]:
     """Say in words what the change did; nothing is claimed that these two readings do not show."""
     before = drawing.reading
     told = []

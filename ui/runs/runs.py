@@ -19,19 +19,19 @@ from attention_core.attention.edits import dropped
 from attention_core.bounds import DOWNLOADS, MODELS, RUNS, TOKENS
 from attention_core.hub.catalogue import find_local
 from attention_core.hub.fetch import fetch
-from attention_core.hub.inputs import Prepared, text_inputs
+from attention_core.hub.inputs import ModelInputs, text_inputs
 from attention_core.hub.load import load_pretrained
-from attention_core.hub.look_up import Candidate
+from attention_core.hub.look_up import ModelCandidate
 from attention_core.hub.model import ModelError, Pretrained
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
 from attention_core.locks import Lock
 from attention_core.models.own import own_model
+from ui.bounded_cache import BoundedCache
 from ui.cluster import cluster, computed_there
 from ui.computed import computing
 from ui.heavy import heavy
-from ui.shelf import Shelf
 from ui.state import APP, Field
 
 LATEST = Field[dict[str, Any] | None](APP, "model_latest", None)
@@ -63,7 +63,7 @@ class PictureInput:
 ModelInput = TextInput | PictureInput
 
 
-class Latest(NamedTuple):
+class LatestRun(NamedTuple):
     """What a visitor looked at last, to be handed to run_of."""
 
     key: str
@@ -97,8 +97,8 @@ def make_room() -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def _runs() -> Shelf:
-    return Shelf(most=RUNS.most)
+def _runs() -> BoundedCache:
+    return BoundedCache(most=RUNS.most)
 
 
 def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -> ModelRun:
@@ -117,7 +117,7 @@ def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -
 
 
 @st.cache_resource(max_entries=RUNS.most, show_spinner=False)
-def prepared_of(key: str, given: ModelInput) -> Prepared:
+def prepared_of(key: str, given: ModelInput) -> ModelInputs:
     """Return what a model is called with for an input; as run_of."""
     pretrained = pretrained_of(key)
     with computing():
@@ -132,12 +132,12 @@ def remember(key: str, given: ModelInput) -> None:
     LATEST.value = {"key": key, **plain}
 
 
-def latest() -> Latest | None:
+def latest() -> LatestRun | None:
     """Return what this visitor looked at last on the page of models, or None."""
     kept = LATEST.value
     if kept is None:
         return None
-    return Latest(kept["key"], PictureInput(kept["png"]) if "png" in kept else TextInput(*kept["text"]))
+    return LatestRun(kept["key"], PictureInput(kept["png"]) if "png" in kept else TextInput(*kept["text"]))
 
 
 class _Stopped(Exception):
@@ -150,7 +150,7 @@ class Download:
     The outcome is None until it has ended; then "error" or "info" and why the model is not there, or "" and "".
     """
 
-    def __init__(self, candidate: Candidate) -> None:
+    def __init__(self, candidate: ModelCandidate) -> None:
         self.name, self.done, self.total = candidate.name, 0, sum(file.size for file in candidate.files)
         self.outcome: tuple[str, str] | None = None
         self._stop = threading.Event()
@@ -163,7 +163,7 @@ class Download:
     def stop(self) -> None:
         self._stop.set()
 
-    def _run(self, candidate: Candidate) -> None:
+    def _run(self, candidate: ModelCandidate) -> None:
         try:
             fetch(candidate, self._progress)
             self.outcome = "", ""
@@ -182,7 +182,7 @@ class Download:
             raise _Stopped
 
 
-def start_download(candidate: Candidate) -> None:
+def start_download(candidate: ModelCandidate) -> None:
     """Begin a download, or join the one for the same model; ModelError = as many others are on their way as may be."""
     with _STARTING:
         ended = [name for name, one in _DOWNLOADS.items() if one.outcome is not None]

@@ -12,7 +12,7 @@ import streamlit as st
 
 from attention_core.bounds import HOSTED, RECORDING_BYTES, RECORDINGS, is_hosted
 from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, find_local, left_out, listed_models
-from attention_core.hub.look_up import Candidate, is_path, look_up
+from attention_core.hub.look_up import ModelCandidate, is_path, look_up
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import NoMemory, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelRun
@@ -183,7 +183,7 @@ class ModelChoice:
         return None
 
 
-def _found(wanted: str) -> Candidate:
+def _found(wanted: str) -> ModelCandidate:
     allowed = folders_allowed()
     try:
         return look_up(wanted, folders=allowed)

@@ -18,7 +18,7 @@ from attention_core.attention.scores import SCORES
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.bar_table import Bars, bar_table
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.charts.palette import BLUE_ORANGE, ROLE_COLOURS, Ramp
 from attention_core.device import to_array
 from attention_core.topics.scoring.charts import score_fields
@@ -59,7 +59,7 @@ def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
     _bars(key="scoring_bars", data={"functions": rows, "keys": keys, "limit": limit, "active": active})
 
 
-def _bar_picture(rows: Sequence[Mapping], limit: float) -> ChartTemplate:
+def _bar_picture(rows: Sequence[Mapping], limit: float) -> Chart:
     n_keys = len(rows[0]["scores"])
     scores, weights = ([one for row in rows for one in row[what]] for what in ("scores", "weights"))
     columns = [

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.topics.scoring.charts import scale_chart, sorted_weights_chart
-from attention_core.topics.scoring.compare import Parts, printed_parts
+from attention_core.topics.scoring.compare import AdditiveParts, printed_parts
 from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
 from ui.chart import draw_chart
 from ui.computed import computed
@@ -48,7 +48,7 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
         )
 
 
-def _printed_table(parts: Parts) -> str:
+def _printed_table(parts: AdditiveParts) -> str:
     n = len(parts.key_part)
     heads = "".join(f"<th>{key_name(place)}</th>" for place in range(n))
     names, rows = ("q", "q reversed", "−q"), ""

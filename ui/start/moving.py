@@ -22,7 +22,7 @@ from ui.pictures import address
 from ui.state import Field, between, choice
 
 if TYPE_CHECKING:
-    from attention_core.charts.design import ChartTemplate
+    from attention_core.charts.design import Chart
 
 FIRST_DIGIT = 3
 SENTENCE = "The red car is in front of the house."
@@ -52,7 +52,7 @@ def moving_words() -> None:
     _words(key="start_words", data=first_answers()["words"] | {"play": True})
 
 
-def _arcs() -> ChartTemplate:
+def _arcs() -> Chart:
     import numpy as np
 
     from attention_core.charts.words import word_arcs
@@ -61,7 +61,7 @@ def _arcs() -> ChartTemplate:
     return word_arcs(words["source"], words["target"], np.array(words["weights"]), words["active"])
 
 
-def _looking(told: dict[str, Any]) -> ChartTemplate:
+def _looking(told: dict[str, Any]) -> Chart:
     import numpy as np
     from PIL import Image
 

@@ -9,8 +9,14 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.topics.transformer.ablation import Edited, Head, switched_off
-from attention_core.topics.translate.translation import Source, Translation, explain_layers, read_source, translate
+from attention_core.topics.transformer.ablation import EditedTransformer, TransformerHead, switched_off
+from attention_core.topics.translate.translation import (
+    SourceSentence,
+    Translation,
+    explain_layers,
+    read_source,
+    translate,
+)
 from attention_core.topics.translate.word_view import piece_probabilities, sentence_probability
 from ui.computed import computed
 from ui.labels import as_percent, literal
@@ -36,7 +42,7 @@ class Experiment(NamedTuple):
     """A sentence, and what is changed in the model that reads it."""
 
     text: str
-    off: tuple[Head, ...] = ()  # heads that are switched off
+    off: tuple[TransformerHead, ...] = ()  # heads that are switched off
     with_positions: bool = True  # whether the model is told where each piece stands
 
     @property
@@ -51,9 +57,9 @@ class Experiment(NamedTuple):
 AT_TOP: Field[Experiment | None] = Field(NAME, "at_top", None)  # whose French stands there
 
 
-def _edited(experiment: Experiment) -> Edited:
+def _edited(experiment: Experiment) -> EditedTransformer:
     model: Any = model_or_stop(MODEL)
-    return Edited(model, switched_off(experiment.off), experiment.with_positions)
+    return EditedTransformer(model, switched_off(experiment.off), experiment.with_positions)
 
 
 @computed(by_model=True)
@@ -103,7 +109,7 @@ def _as_trained(experiment: Experiment, made: Translation, restore: Callable[[],
         st.button("Everything as trained", key="transformer_restore", on_click=restore)
 
 
-def english_part(source: Source) -> None:
+def english_part(source: SourceSentence) -> None:
     """Draw the English sentence as the pieces that the model reads, and what it could not read."""
     st.html(f'{PIECES_STYLE}<p class="pieces">{pieces_html(source.labels, source.word_of)}</p>')
     if source.unknown:

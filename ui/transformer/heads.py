@@ -14,7 +14,7 @@ from attention_core.charts.mosaic import mosaic
 from attention_core.charts.palette import weights_ramp
 from attention_core.device import to_array
 from attention_core.models.transformer import KINDS, TransformerConfig
-from attention_core.topics.transformer.ablation import Head, habit_words, head_worth
+from attention_core.topics.transformer.ablation import TransformerHead, habit_words, head_worth
 from attention_core.topics.transformer.charts import said_chart, worth_chart
 from attention_core.topics.translate.translation import read_source
 from attention_core.topics.translate.word_view import WordView
@@ -44,21 +44,21 @@ ASKS = {
 HANDED = {"cross": "the encoder's output at each of them"}
 
 
-def _named(text: str) -> Head:
+def _named(text: str) -> TransformerHead:
     kind, layer, number = text.split("-")
-    head = Head(kind, whole_number(layer) - 1, whole_number(number) - 1)
+    head = TransformerHead(kind, whole_number(layer) - 1, whole_number(number) - 1)
     if any(getattr(head, part) not in choices for part, (_, choices) in CHOICES.items()):
         raise ValueError(f"text must name a head such as cross-2-3, got {text!r}")
     return head
 
 
-def _name(head: Head) -> str:
+def _name(head: TransformerHead) -> str:
     return f"{head.kind}-{head.layer + 1}-{head.head + 1}"
 
 
-CHOSEN = Field(NAME, "chosen", Head("encoder", 0, 0), address="head", parse=_named, text=_name)
+CHOSEN = Field(NAME, "chosen", TransformerHead("encoder", 0, 0), address="head", parse=_named, text=_name)
 QUERY = Field(NAME, "query", 2, address="query", parse=whole_number)
-OFF: Field[list[Head]] = Field(
+OFF: Field[list[TransformerHead]] = Field(
     NAME,
     "off",
     list,
@@ -75,7 +75,7 @@ def experiment_on(text: str) -> Experiment:
     return Experiment(text, tuple(sorted(OFF.value)), not WITHOUT_POSITIONS.value)
 
 
-def _looked_at(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
+def _looked_at(text: str) -> tuple[TransformerHead, Experiment, AttentionTrace, int]:
     """Return the head, the sentence with what is changed in the model, the trace of the head's layer, the query."""
     head, experiment = CHOSEN.value, experiment_on(text)
     if experiment != AT_TOP.value:
@@ -84,7 +84,7 @@ def _looked_at(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
     return head, experiment, trace, min(QUERY.value, trace.n_queries - 1)
 
 
-def _choose_head(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
+def _choose_head(text: str) -> tuple[TransformerHead, Experiment, AttentionTrace, int]:
     """Let a person choose kind, layer and head, switch it off, and leave the positions out; see _looked_at."""
     head = CHOSEN.value
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="transformer_choice"):
@@ -117,7 +117,7 @@ def _take_part(part: str, key: str) -> None:
     CHOSEN.value = CHOSEN.value._replace(**{part: widget_value(key)})
 
 
-def _switch(head: Head) -> None:
+def _switch(head: TransformerHead) -> None:
     OFF.value = [other for other in OFF.value if other != head] if head in OFF.value else [*OFF.value, head]
 
 
@@ -143,7 +143,7 @@ def _layers(experiment: Experiment, kind: str) -> list[AttentionTrace]:
     return [traces(experiment)[kind, layer] for layer in range(CONFIG.n_layers)]
 
 
-def _mosaic(experiment: Experiment, head: Head, habits: list[list[str]]) -> None:
+def _mosaic(experiment: Experiment, head: TransformerHead, habits: list[list[str]]) -> None:
     key = f"transformer_heads_{head.kind}"
 
     def take() -> None:
@@ -161,7 +161,7 @@ def _mosaic(experiment: Experiment, head: Head, habits: list[list[str]]) -> None
     draw_chart(chart, key=key, on_select=take, selection_mode="head", width="content", alt=words)
 
 
-def _large(trace: AttentionTrace, head: Head, query: int) -> None:
+def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
     key = f"transformer_large_{trace.n_queries}_{trace.n_keys}"
     small = max(trace.n_queries, trace.n_keys) <= MAX_RECT_SIDE
     chart = matrix_chart(
@@ -198,7 +198,7 @@ def step_by_step(text: str) -> None:
         show_matrix(step, head.head, marked, f"transformer_{head.kind}")
 
 
-def _arcs(experiment: Experiment, trace: AttentionTrace, head: Head, query: int) -> None:
+def _arcs(experiment: Experiment, trace: AttentionTrace, head: TransformerHead, query: int) -> None:
     queries, keys = trace.story.query_axis, trace.story.key_axis
     labels = list(queries.labels)
     says = head.kind == "cross" and translation(experiment.as_trained).finished

@@ -17,15 +17,21 @@ from attention_core.attention.positions import (
     sinusoidal,
 )
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
-from attention_core.topics.transformer.ablation import Edited
+from attention_core.topics.transformer.ablation import EditedTransformer
 from attention_core.topics.transformer.charts import distance_chart, hands_chart
 from attention_core.topics.transformer.learned_positions import NAME as LEARNED
-from attention_core.topics.transformer.shuffling import Shuffled, compare_orders, movable_words, reordered, word_order
-from attention_core.topics.translate.lengths import WITHOUT, Cost, committed_costs
+from attention_core.topics.transformer.shuffling import (
+    OrderComparison,
+    compare_orders,
+    movable_words,
+    reordered,
+    word_order,
+)
+from attention_core.topics.translate.lengths import WITHOUT, ReductionCost, committed_costs
 from attention_core.topics.translate.translation import read_source, translate
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
@@ -103,11 +109,11 @@ def _reorder(how: str) -> None:
 
 
 @computed(by_model=True)
-def _compared(text: str, order: list[int], with_positions: bool) -> tuple[Shuffled, str]:
+def _compared(text: str, order: list[int], with_positions: bool) -> tuple[OrderComparison, str]:
     model: Any = model_or_stop(MODEL)
     source = read_source(text)
     other, _ = reordered(source, order)
-    french = translate(Edited(model, with_positions=with_positions), other, BEAM).text
+    french = translate(EditedTransformer(model, with_positions=with_positions), other, BEAM).text
     return compare_orders(model, source, order, with_positions=with_positions), french
 
 
@@ -176,7 +182,7 @@ def _added(table: Tensor, words: str) -> None:
     _pictures(picture, dot_products(table), "pᵢ · pⱼ", words)
 
 
-def _pictures(first: ChartTemplate, products: Tensor, title: str, words: str, found: ByDistance | None = None) -> None:
+def _pictures(first: Chart, products: Tensor, title: str, words: str, found: ByDistance | None = None) -> None:
     picture, matrix, line = st.columns([1, 1, 0.9], gap="medium")
     draw_chart(first, key="transformer_table", width="content", alt="The positions themselves", on=picture)
     axis = Axis.numbered("positions", len(products))
@@ -220,11 +226,11 @@ def order_twice() -> None:
         )
 
 
-def _cost_name(one: Cost) -> str:
+def _cost_name(one: ReductionCost) -> str:
     return f"– without {WITHOUT.get(one.without, one.without)}" if one.without else TRANSLATORS[one.model]
 
 
-def _figures(one: Cost, whole: Cost) -> list[str]:
+def _figures(one: ReductionCost, whole: ReductionCost) -> list[str]:
     pairs = (one.bleu, whole.bleu), (one.bleu_long, whole.bleu_long)
     return [text for now, then in pairs for text in (f"{now:.1f}", "" if one is whole else f"{then - now:.1f}")]
 

@@ -9,7 +9,13 @@ from attention_core.attention.harmless import as_markdown
 from attention_core.bounds import PREFIX_LETTERS
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
-from attention_core.topics.translate.translation import Source, Translation, french_prefix, read_source, translation_of
+from attention_core.topics.translate.translation import (
+    SourceSentence,
+    Translation,
+    french_prefix,
+    read_source,
+    translation_of,
+)
 from attention_core.topics.translate.word_view import WordView, sentence_probability
 from ui.labels import as_percent, literal
 from ui.player import Player
@@ -152,7 +158,7 @@ def _undo() -> None:
     EARLIER.value = earlier
 
 
-def _remarks(source: Source) -> None:
+def _remarks(source: SourceSentence) -> None:
     if source.n_dropped:
         st.info(
             f"That is too many pieces: {len(source.words)} words are read, {source.n_dropped} stay in the box, unread."

@@ -6,7 +6,7 @@ from typing import Any
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import END
 from attention_core.topics.translate.translation import (
-    Candidate,
+    NextPiece,
     Translation,
     explain,
     explain_layers,
@@ -78,7 +78,7 @@ def fit(translator: str, text: str, forced: tuple[int, ...]) -> float:
 
 
 @computed(by_model=True)
-def candidates(translator: str, text: str, after: tuple[int, ...]) -> list[Candidate]:
+def candidates(translator: str, text: str, after: tuple[int, ...]) -> list[NextPiece]:
     return next_pieces(_model(translator), read_source(text), after)
 
 

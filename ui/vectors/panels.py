@@ -11,7 +11,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import masked_scores
@@ -51,7 +51,7 @@ def has_both_ways(problem: Problem, trace: AttentionTrace) -> bool:
     return trace.n_queries == trace.n_keys <= MOST_ROWS and problem.mode != Mode.CROSS
 
 
-def _side_by_side(pictures: Sequence[tuple[str, ChartTemplate, str]], between: str) -> None:
+def _side_by_side(pictures: Sequence[tuple[str, Chart, str]], between: str) -> None:
     """Draw charts in three columns, a title above each and words below; what is read aloud has a sign between them."""
     for (title, chart, words), column in zip(pictures, st.columns(3, gap="medium"), strict=True):
         with column:

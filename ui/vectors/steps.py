@@ -10,7 +10,7 @@ from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, signed_ramp
-from attention_core.charts.design import ChartTemplate
+from attention_core.charts.design import Chart
 from attention_core.device import to_array
 from attention_core.topics.vectors import Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, factors, row_kind
@@ -97,7 +97,7 @@ def _take_pick(kind: str, key: str) -> None:
     CELL.value |= {kind: widget_value(key)}
 
 
-def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> ChartTemplate:
+def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> Chart:
     """Draw the step as a product of two matrices where it is one and fits, else as one."""
     values, (row, column) = to_array(step.value(head)), chosen_cell(step)
     factors_of_step = factors(problem, trace, step, head)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.capture.checking import agrees_in_context
-from attention_core.attention.capture.keeper import Keeper, Split, from_weights, item_note
+from attention_core.attention.capture.keeper import Keeper, MaskParts, from_weights, item_note
 from attention_core.attention.trace import AttentionTrace
 
 FLEX = "flex_attention"
@@ -47,15 +47,15 @@ def flex_trace(
     shared = n_heads // key.shape[0]
     dots = query @ key.repeat_interleave(shared, 0).mT * scale
     scores = _everywhere(lambda *at: score_mod(dots, *at), places, score_mod_other_buffers, pairs)
-    masks = [] if allowed.all() else [Split(allowed)]
+    masks = [] if allowed.all() else [MaskParts(allowed)]
     bias = scores - dots
     if bias.abs().max() > 0:
         at_zero = _everywhere(
             lambda *at: score_mod(torch.zeros_like(dots), *at), places, score_mod_other_buffers, pairs
         )
         barred = at_zero == -torch.inf
-        masks += [Split(~barred)] if barred.any() else []
-        masks.append(Split(None, at_zero.masked_fill(barred, 0)))
+        masks += [MaskParts(~barred)] if barred.any() else []
+        masks.append(MaskParts(None, at_zero.masked_fill(barred, 0)))
     notes = [item_note(keeper.item, len(context))]
     trace = keeper.keep(query, key, value, masks=masks, scale=scale, mechanism=MECHANISM, notes=notes)
     if not agrees_in_context(trace, context[item]):

@@ -35,7 +35,7 @@ class Keeper:
 
     def __init__(self, item: int = 0) -> None:
         self.item = item
-        self._seen: dict[tuple[Any, ...], tuple[Tensor, Split]] = {}
+        self._seen: dict[tuple[Any, ...], tuple[Tensor, MaskParts]] = {}
 
     def trace(
         self,
@@ -70,7 +70,7 @@ class Keeper:
         key: Tensor,
         value: Tensor,
         *,
-        masks: Sequence[Split] = (),
+        masks: Sequence[MaskParts] = (),
         scale: float | None = None,
         softcap: float | None = None,
         sinks: Tensor | None = None,
@@ -118,7 +118,7 @@ class Keeper:
             ),
         )
 
-    def shared(self, mask: Tensor, split: Callable[[Tensor], Split]) -> Split:
+    def shared(self, mask: Tensor, split: Callable[[Tensor], MaskParts]) -> MaskParts:
         """Return what split makes of a mask, which is done once for all calls that share its numbers."""
         version = mask._version if not mask.is_inference() else 0
         where = (mask.untyped_storage()._cdata, mask.storage_offset(), mask.shape, mask.stride(), version, split)
@@ -133,7 +133,7 @@ class Keeper:
         return NO_HEADS if query.ndim == 3 else ""
 
 
-class Split(NamedTuple):
+class MaskParts(NamedTuple):
     """What a mask or bias does, each part broadcastable to (n_heads, n_queries, n_keys) or None where it is nothing.
 
     Attributes:
@@ -155,12 +155,12 @@ def item_note(item: int, n_items: int) -> str:
     return f"The first of {n_items} items of the batch." if item == 0 else f"Item {item} of {n_items} of the batch."
 
 
-def split_mask(mask: Tensor) -> Split:
+def split_mask(mask: Tensor) -> MaskParts:
     """Return what a mask of bools, or of numbers to be added, does."""
-    return Split(own_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
+    return MaskParts(own_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
 
 
-def split_bias(bias: Tensor) -> Split:
+def split_bias(bias: Tensor) -> MaskParts:
     """Return what a float mask forbids and what it adds elsewhere.
 
     A row of nothing but numbers that forbid leaves its query free: only their differences count.
@@ -175,23 +175,23 @@ def split_bias(bias: Tensor) -> Split:
         even = even if even.any() else None
     allowed = bias > FORBIDS
     rest = torch.where(allowed, bias, 0)
-    return Split(None if allowed.all() else allowed, rest if rest.any() else None, even)
+    return MaskParts(None if allowed.all() else allowed, rest if rest.any() else None, even)
 
 
-def split_hidden(hidden: Tensor) -> Split:
+def split_hidden(hidden: Tensor) -> MaskParts:
     """Return what it does to write a number far below all others where hidden, a bool mask, is True."""
     even = hidden.all(-1, keepdim=True)
     if not even.any():
-        return Split(~hidden)
-    return Split(~hidden | even, None, even)
+        return MaskParts(~hidden)
+    return MaskParts(~hidden | even, None, even)
 
 
-def split_barred(hidden: Tensor) -> Split:
+def split_barred(hidden: Tensor) -> MaskParts:
     """Return what it does to write minus infinity where hidden, a bool mask, is True."""
-    return Split(~hidden)
+    return MaskParts(~hidden)
 
 
-def _together(masks: Sequence[Split]) -> Split:
+def _together(masks: Sequence[MaskParts]) -> MaskParts:
     allowed = added = even = None
     for mask in masks:
         if mask.allowed is not None:
@@ -202,7 +202,7 @@ def _together(masks: Sequence[Split]) -> Split:
             even = mask.even if even is None else even | mask.even
     if even is not None and added is not None:
         added = added.masked_fill(even, 0)
-    return Split(allowed, added, even)
+    return MaskParts(allowed, added, even)
 
 
 def item_of(tensor: Tensor, n_dimensions: int, item: int = 0) -> Tensor:

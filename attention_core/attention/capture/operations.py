@@ -23,7 +23,7 @@ OF_FUSED = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "sca
 """Those of their arguments that say what is computed."""
 
 
-class Taken(NamedTuple):
+class OperationEffect(NamedTuple):
     """A step: kind, operand and more as in provenance.Step; "bounded" is the same or changed."""
 
     kind: str
@@ -31,34 +31,38 @@ class Taken(NamedTuple):
     more: Any = None
 
 
-def _times(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
-    return Taken("times", args[1 - place], False)
+def _times(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
+    return OperationEffect("times", args[1 - place], False)
 
 
-def _divided(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
-    return Taken("times", args[1], True) if place == 0 else Taken("changed")
+def _divided(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
+    return OperationEffect("times", args[1], True) if place == 0 else OperationEffect("changed")
 
 
-def _plus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
+def _plus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
     alpha = kwargs.get("alpha", args[2] if len(args) > 2 else 1)
-    return Taken("plus", args[1 - place], alpha) if place == 0 or alpha == 1 else Taken("changed")
+    return OperationEffect("plus", args[1 - place], alpha) if place == 0 or alpha == 1 else OperationEffect("changed")
 
 
-def _minus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
+def _minus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
     taken = _plus(0, args, kwargs)
-    return taken._replace(more=-taken.more) if place == 0 else Taken("changed")
+    return taken._replace(more=-taken.more) if place == 0 else OperationEffect("changed")
 
 
-def _fill(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
-    return Taken("fill", args[1], float(args[2])) if place == 0 else Taken("changed")
+def _fill(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
+    return OperationEffect("fill", args[1], float(args[2])) if place == 0 else OperationEffect("changed")
 
 
-def _where(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Taken:
+def _where(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
     number = _number(args[3 - place]) if place else None
-    return Taken("changed") if number is None else Taken("fill", args[0] if place == 2 else ~args[0], number)
+    return (
+        OperationEffect("changed")
+        if number is None
+        else OperationEffect("fill", args[0] if place == 2 else ~args[0], number)
+    )
 
 
-STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], Taken]] = {
+STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], OperationEffect]] = {
     **dict.fromkeys((aten.mul.Tensor, aten.mul.Scalar, aten.mul_.Tensor, aten.mul_.Scalar), _times),
     **dict.fromkeys((aten.div.Tensor, aten.div.Scalar, aten.div_.Tensor, aten.div_.Scalar), _divided),
     **dict.fromkeys((aten.add.Tensor, aten.add.Scalar, aten.add_.Tensor, aten.add_.Scalar), _plus),
@@ -66,11 +70,13 @@ STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], Taken]] = {
     **dict.fromkeys((aten.masked_fill.Scalar, aten.masked_fill_.Scalar), _fill),
     **dict.fromkeys((aten.masked_fill.Tensor, aten.masked_fill_.Tensor), _fill),
     **dict.fromkeys((aten.where.self, aten.where.ScalarOther, aten.where.ScalarSelf), _where),
-    **dict.fromkeys((aten.tanh.default, aten.tanh_.default), lambda *_: Taken("tanh")),
-    **dict.fromkeys((aten.clone.default, aten._to_copy.default), lambda *_: Taken("same")),
-    aten.native_dropout.default: lambda place, args, kwargs: Taken("dropout", None, args[1]),
-    **dict.fromkeys((aten.nan_to_num.default, aten.clamp.default, aten.clamp_min.default), lambda *_: Taken("bounded")),
-    aten.relu.default: lambda *_: Taken("changed"),
+    **dict.fromkeys((aten.tanh.default, aten.tanh_.default), lambda *_: OperationEffect("tanh")),
+    **dict.fromkeys((aten.clone.default, aten._to_copy.default), lambda *_: OperationEffect("same")),
+    aten.native_dropout.default: lambda place, args, kwargs: OperationEffect("dropout", None, args[1]),
+    **dict.fromkeys(
+        (aten.nan_to_num.default, aten.clamp.default, aten.clamp_min.default), lambda *_: OperationEffect("bounded")
+    ),
+    aten.relu.default: lambda *_: OperationEffect("changed"),
 }
 """What is done element by element: (which argument is followed, arguments, named arguments) -> the step."""
 

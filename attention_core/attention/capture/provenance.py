@@ -128,7 +128,7 @@ class Product:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class ElementwiseStep:
     """A tensor that was made of another one, element by element."""
 
     kind: str  # "same", "times", "plus", "fill", "tanh", "dropout" or, of weights, "changed"
@@ -150,14 +150,14 @@ class Softmax:
 
 
 @dataclass(frozen=True, eq=False)
-class Mixed:
+class MixedWeights:
     """A tensor that was made of weights in a way that no longer tells which number is which, such as talking heads."""
 
     weights: Tensor  # the weights, or what was made of them element by element, in the softmax's shape
     source: Made  # how those were made
 
     @classmethod
-    def of(cls, tensor: Tensor, made: Made) -> Mixed | None:
+    def of(cls, tensor: Tensor, made: Made) -> MixedWeights | None:
         """Return the weights that a tensor holds; None where it holds none."""
         steps, first = steps_to(made)
         if not isinstance(first, Softmax):
@@ -171,23 +171,23 @@ class Mixed:
         layout = Layout.of(weights)
         source: Made = replace(first, layout=layout)
         for step in reversed(steps):
-            source = Step(step.kind, layout, source, layout, None, step.more)
+            source = ElementwiseStep(step.kind, layout, source, layout, None, step.more)
         return cls(weights, source)
 
 
-Made = Product | Step | Softmax | Mixed
+Made = Product | ElementwiseStep | Softmax | MixedWeights
 
 
-def steps_to(made: Made | None) -> tuple[list[Step], Made | None]:
+def steps_to(made: Made | None) -> tuple[list[ElementwiseStep], Made | None]:
     """Return the steps that lead to a tensor, the last one first, and what they begin with."""
     steps = []
-    while isinstance(made, Step):
+    while isinstance(made, ElementwiseStep):
         steps.append(made)
         made = made.source
     return steps, made
 
 
-class Scored(NamedTuple):
+class ScoreInputs(NamedTuple):
     """What scores are made of; arguments of Keeper.keep."""
 
     query: Tensor  # (n_heads, n_queries, d_k)
@@ -199,7 +199,7 @@ class Scored(NamedTuple):
     barred: bool  # whether minus infinity was written there, not a finite number
 
 
-def scored(made: Made | None, block: Block | None) -> Scored | None:
+def scored(made: Made | None, block: Block | None) -> ScoreInputs | None:
     """Return what a block (head, query, key) of scores is made of; None where that is no plain product."""
     steps, first = steps_to(made)
     blocks = []
@@ -212,7 +212,7 @@ def scored(made: Made | None, block: Block | None) -> Scored | None:
     for step, place in zip(reversed(steps), reversed(blocks), strict=True):
         if not chain.take(step, place):  # type: ignore[arg-type]
             return None
-    return None if chain.zeroed is not None else Scored(*(getattr(chain, name) for name in Scored._fields))
+    return None if chain.zeroed is not None else ScoreInputs(*(getattr(chain, name) for name in ScoreInputs._fields))
 
 
 class _Chain:
@@ -227,7 +227,7 @@ class _Chain:
         self.barred = True
         self._bent = False
 
-    def take(self, step: Step, block: Block) -> bool:
+    def take(self, step: ElementwiseStep, block: Block) -> bool:
         """Go one step further; False where it is none that a trace can tell."""
         operand = step.operand
         if isinstance(operand, Tensor):
@@ -289,7 +289,7 @@ def _narrow(block: Block) -> Block:
     return Block(block.offset, tuple(axes))
 
 
-class Met(NamedTuple):
+class ItemLayout(NamedTuple):
     """Where one item's weights (head, query, key), values and context lie when weights meet values."""
 
     weights: Block  # in the storage of the left factor
@@ -301,8 +301,14 @@ class Met(NamedTuple):
 
 
 def met(
-    steps: Sequence[Step], softmax: Softmax, left: Tensor, right: Tensor, out: Tensor, item: int, n_heads: int
-) -> Met | None:
+    steps: Sequence[ElementwiseStep],
+    softmax: Softmax,
+    left: Tensor,
+    right: Tensor,
+    out: Tensor,
+    item: int,
+    n_heads: int,
+) -> ItemLayout | None:
     """Return what is where in a product of weights (n, rows, m) and values (n, m, d); None where it is none.
 
     Steps lead from the weights to the left factor, the last one first; out is the product, (n, rows, d). The module
@@ -347,7 +353,7 @@ def met(
     )
     whole = left.shape[2] == softmax.layout.shape[softmax.dimension]
     value = block_of(right, (0, -1), (right.shape[2], right.stride(2)))
-    return Met(
+    return ItemLayout(
         weights=block_of(left, (0, 1), (left.shape[2], left.stride(2))),
         value=Block(value.offset, (value.axes[0], ((right.shape[1], right.stride(1)),), value.axes[2])),
         context=block_of(out, (0, 1), (out.shape[2], out.stride(2))),

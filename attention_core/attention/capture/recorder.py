@@ -44,7 +44,7 @@ class _Entered:
     by_itself: bool = False  # whether one was met that belongs to no attention module inside it
 
 
-class Inside:
+class ModuleStack:
     """The modules whose forward the thread is in, outermost first, and where the innermost is."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ _CALL = nn.Module.__call__
 
 
 class _Here(threading.local):
-    insides: tuple[Inside, ...] = ()
+    insides: tuple[ModuleStack, ...] = ()
 
 
 _here = _Here()
@@ -143,9 +143,9 @@ def on_the_way_back() -> bool:
 
 
 @contextmanager
-def modules_entered() -> Iterator[Inside]:
+def modules_entered() -> Iterator[ModuleStack]:
     """Keep track of the modules that this thread goes through inside the block, while `called` stands in."""
-    inside = Inside()
+    inside = ModuleStack()
     _here.insides += (inside,)
     try:
         yield inside
@@ -156,7 +156,7 @@ def modules_entered() -> Iterator[Inside]:
 class Recorder:
     """Makes traces under the name of the module that is running, and notes what cannot be kept."""
 
-    def __init__(self, recording: Recording, inside: Inside, item: int) -> None:
+    def __init__(self, recording: Recording, inside: ModuleStack, item: int) -> None:
         self.recording, self.inside, self.keeper = recording, inside, Keeper(item)
         self._n_calls: dict[str, int] = {}
         self._faults: dict[str, None] = {}

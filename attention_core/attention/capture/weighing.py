@@ -15,7 +15,7 @@ from attention_core.attention.capture.keeper import (
     split_hidden,
     split_mask,
 )
-from attention_core.attention.capture.provenance import Met, Scored, Softmax, Step, met, scored
+from attention_core.attention.capture.provenance import ElementwiseStep, ItemLayout, ScoreInputs, Softmax, met, scored
 from attention_core.attention.trace import AttentionTrace
 
 MECHANISM = "written-out attention"
@@ -35,7 +35,7 @@ APART = "Items and heads were one dimension of the call, taken apart by the modu
 class Weighing:
     """A product of weights and values."""
 
-    steps: list[Step]  # from the weights to the left factor, the last one first
+    steps: list[ElementwiseStep]  # from the weights to the left factor, the last one first
     softmax: Softmax  # how the weights were made
     left: Tensor  # the factor of the weights, (n, rows, m), or the weights before they were mixed
     right: Tensor  # the factor of the values, (n, m, d)
@@ -43,7 +43,7 @@ class Weighing:
     is_mixed: bool = False  # whether the weights were mixed before they met the values
     is_parameter: bool = False  # whether the values are a parameter
 
-    def found(self, item: int, n_heads: int, n_items: int) -> Met | None:
+    def found(self, item: int, n_heads: int, n_items: int) -> ItemLayout | None:
         """Return what is where in an item of the batch; None where this is no attention.
 
         The module says n_heads, 0 where it does not, and was given n_items, 0 where that is not known.
@@ -55,7 +55,7 @@ class Weighing:
             n_heads = 1
         return met(self.steps, self.softmax, self.left, self.right, self.out, item, n_heads)
 
-    def trace(self, found: Met, keeper: Keeper) -> AttentionTrace:
+    def trace(self, found: ItemLayout, keeper: Keeper) -> AttentionTrace:
         """Return the trace, checked against weights and product; a ValueError where no softmax gives the weights."""
         weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
         dropout = next((float(step.more) for step in self.steps if step.kind == "dropout"), 0.0)
@@ -75,7 +75,7 @@ class Weighing:
             raise ValueError("its weights are negative or not a number")
         return from_weights(weights, name="", note=" ".join(filter(None, notes)), mechanism=MECHANISM, value=value)
 
-    def _notes(self, found: Met, n_heads: int, dropout: float, item: int) -> list[str]:
+    def _notes(self, found: ItemLayout, n_heads: int, dropout: float, item: int) -> list[str]:
         notes = [item_note(item, found.n_items)]
         if found.apart:
             notes.append(APART)
@@ -88,7 +88,7 @@ class Weighing:
         return notes
 
 
-def _plain(plain: Scored, value: Tensor, dropout: float, notes: list[str], keeper: Keeper) -> AttentionTrace:
+def _plain(plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], keeper: Keeper) -> AttentionTrace:
     masks = []
     if plain.bias is not None:
         masks.append(keeper.shared(plain.bias, split_mask))

@@ -25,7 +25,15 @@ from attention_core.attention.capture.operations import (
     is_view,
     with_numbers_as_tensors,
 )
-from attention_core.attention.capture.provenance import Layout, Made, Mixed, Product, Softmax, Step, steps_to
+from attention_core.attention.capture.provenance import (
+    ElementwiseStep,
+    Layout,
+    Made,
+    MixedWeights,
+    Product,
+    Softmax,
+    steps_to,
+)
 from attention_core.attention.capture.recorder import Recorder, on_the_way_back
 from attention_core.attention.capture.weighing import Weighing
 
@@ -89,7 +97,7 @@ class WrittenOut(TorchDispatchMode):
         made = self._made_of(weights)
         if made is None or not is_plain(result) or weights.untyped_storage()._cdata == result.untyped_storage()._cdata:
             return
-        if mixed := made if isinstance(made, Mixed) else Mixed.of(weights, made):
+        if mixed := made if isinstance(made, MixedWeights) else MixedWeights.of(weights, made):
             self._remember(result, mixed)
 
     def _made_of(self, tensor: Any) -> Made | None:
@@ -131,7 +139,7 @@ class WrittenOut(TorchDispatchMode):
         place, source = next(((n, made) for n, arg in enumerate(args) if (made := self._made_of(arg))), (0, None))
         if source is None:
             return
-        if isinstance(source, Mixed):
+        if isinstance(source, MixedWeights):
             self._remember(result, source)
             return
         kind, operand, more = STEPS[func](place, args, kwargs)
@@ -147,7 +155,7 @@ class WrittenOut(TorchDispatchMode):
         if isinstance(operand, Tensor):
             operand = operand.detach().expand(result.shape)
         before = Layout.of(args[place].detach().expand(result.shape))
-        self._remember(result, Step(kind, Layout.of(result), source, before, operand, more))
+        self._remember(result, ElementwiseStep(kind, Layout.of(result), source, before, operand, more))
 
     def _unknown(self, func: Any, args: Any, result: Any) -> None:
         """Forget what is overwritten; of what was made of weights remember that they are in it."""
@@ -173,7 +181,9 @@ class WrittenOut(TorchDispatchMode):
         made: Made = Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
         beta = float(kwargs.get("beta", 1))
         if start and beta:
-            made = Step("plus", Layout.of(out), made, Layout.of(out), args[0].detach().expand(out.shape), beta)
+            made = ElementwiseStep(
+                "plus", Layout.of(out), made, Layout.of(out), args[0].detach().expand(out.shape), beta
+            )
         self._remember(result, made)
         self.mix(args[start], result)
         self.mix(args[start + 1], result)
@@ -181,8 +191,8 @@ class WrittenOut(TorchDispatchMode):
     def _met(self, left: Tensor, right: Tensor, out: Tensor, learned: bool) -> bool:
         """Record weights that meet values; False if they do not."""
         steps, first = steps_to(self._made_of(left))
-        mixed = isinstance(first, Mixed)
-        if isinstance(first, Mixed):
+        mixed = isinstance(first, MixedWeights)
+        if isinstance(first, MixedWeights):
             own = first.weights.flatten(0, -3) if first.weights.ndim > 2 else first.weights[None]
             steps, first = steps_to(first.source)
             if own.shape != left.shape:

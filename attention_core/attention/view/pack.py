@@ -36,7 +36,7 @@ CODES = 1024  # of a strength for each power of 2
 FORBIDDEN = -30.0  # a score so far below the largest of its row adds nothing to a weight
 
 
-class Packed(NamedTuple):
+class PackedHead(NamedTuple):
     """One head in bytes, and how coarse it had to be."""
 
     entry: dict[str, Any]  # what the script of the view reads
@@ -44,7 +44,7 @@ class Packed(NamedTuple):
     error: float  # the largest error of a weight
 
 
-def pack_head(trace: AttentionTrace, head: int, near: int = 0, most_bytes: int | None = None) -> Packed:
+def pack_head(trace: AttentionTrace, head: int, near: int = 0, most_bytes: int | None = None) -> PackedHead:
     """Return a head as fine as there is room for, most_bytes: where it has to, the tolerance grows.
 
     Near is a level that may be the right one, such as that of the head before. Without most_bytes there is room for
@@ -53,7 +53,7 @@ def pack_head(trace: AttentionTrace, head: int, near: int = 0, most_bytes: int |
     room = round(BYTES_OF_A_HEAD * math.sqrt(trace.n_queries)) if most_bytes is None else most_bytes
     last = len(NOISE) + (1 if most_bytes is None else COARSER)
     matrix = _Matrix.of(trace, head)
-    made: dict[int, Packed] = {}
+    made: dict[int, PackedHead] = {}
 
     def size(level: int) -> int:
         if level not in made:
@@ -104,7 +104,7 @@ class _Matrix(NamedTuple):
         seen = None if allowed is None else to_array(allowed)
         return cls(weights, seen, trace.has_softmax, *map(to_array, factors))
 
-    def packed(self, level: int) -> Packed:
+    def packed(self, level: int) -> PackedHead:
         is_sparse = level >= len(NOISE)
         tolerance = TOLERANCE * 2.0 ** max(0, level - len(NOISE))
         codes, sides, unit, rough = self._rounded(NOISE[level]) if not is_sparse else _NOTHING
@@ -134,7 +134,7 @@ class _Matrix(NamedTuple):
             "whole": is_whole,
             "sparse": is_sparse,
         }
-        return Packed({**known, "data": data}, level, float(np.abs(self.weights - made).max(initial=0)))
+        return PackedHead({**known, "data": data}, level, float(np.abs(self.weights - made).max(initial=0)))
 
     def _rounded(self, noise: float) -> tuple[np.ndarray, list[np.ndarray], float, np.ndarray]:
         """Return codes of the strengths, both sides in steps, the unit of a step, and the scores that these make."""

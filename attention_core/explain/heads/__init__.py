@@ -6,8 +6,8 @@ summaries(layers)[3][5].previous
 """
 
 from attention_core.explain.heads.attention_rollout import Rollout, rollout
-from attention_core.explain.heads.groups import Patches, groups, is_of_itself
-from attention_core.explain.heads.look import PLAIN, Look, handed_over, has_values, matrix_for, without_sinks
+from attention_core.explain.heads.groups import PatchGrid, groups, is_of_itself
+from attention_core.explain.heads.look import PLAIN, HeadDisplay, handed_over, has_values, matrix_for, without_sinks
 from attention_core.explain.heads.similarity import Distances, distances, distances_from, distances_head_for_head
 from attention_core.explain.heads.striking import FarLook, far_look
 from attention_core.explain.heads.summary import METRICS, HeadSummary, habit, summaries, summarise
@@ -17,9 +17,9 @@ __all__ = [
     "PLAIN",
     "Distances",
     "FarLook",
+    "HeadDisplay",
     "HeadSummary",
-    "Look",
-    "Patches",
+    "PatchGrid",
     "Rollout",
     "distances",
     "distances_from",

@@ -6,7 +6,7 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 
 
-class Patches(NamedTuple):
+class PatchGrid(NamedTuple):
     """Where the patches of a picture lie among the positions.
 
     Attributes:

@@ -19,7 +19,7 @@ from attention_core.explain.heads.rows import knows_normaliser, whole_rows
 
 
 @dataclass(frozen=True)
-class Look:
+class HeadDisplay:
     """How the matrices of heads are shown.
 
     Attributes:
@@ -38,10 +38,10 @@ class Look:
         return not (self.times_value or self.hidden)
 
 
-PLAIN = Look()
+PLAIN = HeadDisplay()
 
 
-class Rescaled(NamedTuple):
+class RescaledWeights(NamedTuple):
     """Weights without some of their keys."""
 
     weights: Tensor  # as large as before, the hidden columns 0
@@ -60,10 +60,10 @@ def handed_over(
 
     Normalised rows are divided by their sums over all keys; a row of zeros stays so. Needs a trace with values.
     """
-    return matrix_for(trace, head, Look(times_value=True, normalised=normalised), rows, cols)
+    return matrix_for(trace, head, HeadDisplay(times_value=True, normalised=normalised), rows, cols)
 
 
-def without_sinks(weights: Tensor, positions: frozenset[int]) -> Rescaled:
+def without_sinks(weights: Tensor, positions: frozenset[int]) -> RescaledWeights:
     """Hide columns of sink positions in whole rows (n_rows, n_keys), and rescale each to the sum that it had before.
 
     What the hidden keys took is shared out among the others in proportion to what they have, as if the softmax had
@@ -71,17 +71,19 @@ def without_sinks(weights: Tensor, positions: frozenset[int]) -> Rescaled:
     """
     columns = [position for position in sorted(positions) if position < weights.shape[1]]
     if not columns:
-        return Rescaled(weights, [])
+        return RescaledWeights(weights, [])
     before = weights.sum(1)
     left = weights.clone()
     left[:, columns] = 0
     after = left.sum(1)
     rescaled = left * (before / after.clamp_min(torch.finfo(after.dtype).tiny))[:, None]
     empty = (after <= 0) & (before > 0)
-    return Rescaled(rescaled.masked_fill((after <= 0)[:, None], 0), torch.nonzero(empty).flatten().tolist())
+    return RescaledWeights(rescaled.masked_fill((after <= 0)[:, None], 0), torch.nonzero(empty).flatten().tolist())
 
 
-def matrix_for(trace: AttentionTrace, head: int, look: Look = PLAIN, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
+def matrix_for(
+    trace: AttentionTrace, head: int, look: HeadDisplay = PLAIN, rows: Rows = ALL, cols: Rows = ALL
+) -> Tensor:
     """Return the matrix that is shown for a head, or a tile of it, (n_rows, n_cols); 0 where a query may not attend.
 
     Whole rows are computed where the look divides by row sums. Needs values where it shows weight x |value|.
@@ -91,7 +93,7 @@ def matrix_for(trace: AttentionTrace, head: int, look: Look = PLAIN, rows: Rows 
     return shown(trace, head, look, whole_rows(trace, head, rows).weights, rows).weights[:, cols]
 
 
-def shown(trace: AttentionTrace, head: int, look: Look, weights: Tensor, rows: Rows = ALL) -> Rescaled:
+def shown(trace: AttentionTrace, head: int, look: HeadDisplay, weights: Tensor, rows: Rows = ALL) -> RescaledWeights:
     """Return whole rows, trace.weights(head, rows), as the look shows them, and which have nothing left."""
     if look.times_value:
         weights = weights * value_lengths(trace, head)
@@ -101,7 +103,7 @@ def shown(trace: AttentionTrace, head: int, look: Look, weights: Tensor, rows: R
     if not rescaled.empty:
         return rescaled
     queries = torch.arange(trace.n_queries, device=trace.query.device)[rows]
-    return Rescaled(rescaled.weights, queries[rescaled.empty].tolist())
+    return RescaledWeights(rescaled.weights, queries[rescaled.empty].tolist())
 
 
 def value_lengths(trace: AttentionTrace, head: int = 0) -> Tensor:

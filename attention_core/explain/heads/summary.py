@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention_core.attention.pairs import ROWS_AT_ONCE
 from attention_core.attention.trace import AttentionTrace
-from attention_core.explain.heads.groups import Patches, is_of_itself
+from attention_core.explain.heads.groups import PatchGrid, is_of_itself
 from attention_core.explain.heads.rows import spaced, whole_rows
 
 CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
@@ -75,7 +75,7 @@ def summarise(
     trace: AttentionTrace,
     head: int = 0,
     special: Collection[int] = (),
-    patches: Patches | None = None,
+    patches: PatchGrid | None = None,
     queries: Tensor | None = None,
 ) -> HeadSummary:
     """Return one head in numbers, in one pass over blocks of its rows: memory grows with n, not with its square.
@@ -105,7 +105,7 @@ def summarise(
 
 
 def summaries(
-    layers: Sequence[AttentionTrace], special: Collection[int] = (), patches: Patches | None = None
+    layers: Sequence[AttentionTrace], special: Collection[int] = (), patches: PatchGrid | None = None
 ) -> list[list[HeadSummary]]:
     """Return the summary of every head of every layer, see summarise; of long inputs over summarised_queries."""
     queries = summarised_queries(layers)
@@ -183,7 +183,7 @@ class _Block:
         return self.weights.gather(1, places)[:, 0], has_one & self.choosing
 
 
-def _distances(block: _Block, patches: Patches | None) -> tuple[Tensor, Tensor]:
+def _distances(block: _Block, patches: PatchGrid | None) -> tuple[Tensor, Tensor]:
     """Return each query's mean distance, and the queries for which there is one."""
     start = 0 if patches is None else patches.n_prefix
     weights = block.weights[:, start:]
@@ -198,12 +198,12 @@ def _distances(block: _Block, patches: Patches | None) -> tuple[Tensor, Tensor]:
 
 
 @lru_cache(maxsize=4)
-def _how_far_in_a_row(first: int, last: int, n_keys: int, patches: Patches | None, device: torch.device) -> Tensor:
+def _how_far_in_a_row(first: int, last: int, n_keys: int, patches: PatchGrid | None, device: torch.device) -> Tensor:
     """Return _how_far of neighbouring queries, which all heads and layers have in common."""
     return _how_far(torch.arange(first, last, device=device), n_keys, patches)
 
 
-def _how_far(queries: Tensor, n_keys: int, patches: Patches | None) -> Tensor:
+def _how_far(queries: Tensor, n_keys: int, patches: PatchGrid | None) -> Tensor:
     """Return how far each of some queries is from each key, (n_queries, n_keys)."""
     device = queries.device
     if patches is None:

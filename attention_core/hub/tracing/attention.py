@@ -44,7 +44,7 @@ class Run:
     blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
 
 
-class Asked(NamedTuple):
+class AttentionCall(NamedTuple):
     """What a layer asks of its attention: tensors (batch, n_heads, n, d), and settings such as scaling and dropout."""
 
     module: nn.Module
@@ -123,7 +123,7 @@ def attention(
     causal = more.get("is_causal")  # by the rule of the library's own fused attention
     causal = getattr(module, "is_causal", True) if causal is None else causal
     causal = bool(query.shape[2] > 1 and attention_mask is None and causal)
-    asked = Asked(module, query, key, value, attention_mask, causal, settings)
+    asked = AttentionCall(module, query, key, value, attention_mask, causal, settings)
     normaliser, all_weights = None, None
     if not unusual:
         context, normaliser = _fused(run, asked)
@@ -151,7 +151,7 @@ class _Call:
         all_weights: of the model's own attention, where that ran.
     """
 
-    asked: Asked
+    asked: AttentionCall
     own: Callable[..., tuple[Tensor, Tensor]] | None
     sinks: Tensor | None
     is_whole: bool
@@ -212,7 +212,7 @@ class _Call:
         return context, kept
 
 
-def _fused(run: Run, asked: Asked) -> tuple[Tensor, Tensor | None]:
+def _fused(run: Run, asked: AttentionCall) -> tuple[Tensor, Tensor | None]:
     """Return the context (batch, n_queries, n_heads, d_v), and the first item's normalisers if they are to be had."""
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
@@ -225,7 +225,7 @@ def _fused(run: Run, asked: Asked) -> tuple[Tensor, Tensor | None]:
     return _blind_look_everywhere(run, context, value, mask), None
 
 
-def _kernel_fits(asked: Asked) -> bool:
+def _kernel_fits(asked: AttentionCall) -> bool:
     """Return whether torch's fused kernel for processors applies, which hands out the normalisers besides."""
     query, key, value, settings = asked.query, asked.key, asked.value, asked.settings
     plain = asked.mask is None and not settings["dropout"] and settings.get("position_bias") is None
@@ -268,12 +268,14 @@ def _written_out(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) 
     return query.new_zeros(mask.shape).masked_fill(~mask, torch.finfo(query.dtype).min)
 
 
-def _by_model(own: Callable[..., tuple[Tensor, Tensor]], asked: Asked) -> tuple[Tensor, Tensor]:
+def _by_model(own: Callable[..., tuple[Tensor, Tensor]], asked: AttentionCall) -> tuple[Tensor, Tensor]:
     module, query, key, value, mask, causal, settings = asked
     return own(module, query, key, value, _written_out(mask, query, key, causal), **settings)
 
 
-def _spot_check(trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]], asked: Asked, item: int) -> bool:
+def _spot_check(
+    trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]], asked: AttentionCall, item: int
+) -> bool:
     """Return whether the trace has the weights of the model's own attention for the middle and the last query."""
     module, query, key, value, mask, causal, settings = asked
     n_queries, bias, this = query.shape[2], settings.get("position_bias"), slice(item, item + 1)
@@ -289,7 +291,9 @@ def _spot_check(trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]]
     if bias is not None:
         bias = bias[this] if len(bias) > 1 else bias
         settings = settings | {"position_bias": bias[:, :, rows] if bias.shape[2] == n_queries else bias}
-    weights = _by_model(own, Asked(module, query[this, :, rows], key[this], value[this], mask, False, settings))[1]
+    weights = _by_model(
+        own, AttentionCall(module, query[this, :, rows], key[this], value[this], mask, False, settings)
+    )[1]
     return _agree(trace, weights[0], {0, trace.n_heads - 1}, rows)
 
 

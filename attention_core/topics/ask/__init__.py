@@ -11,8 +11,8 @@ from torch import Tensor
 from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
 from attention_core.data.drawn_digits import DrawnDigit
 from attention_core.data.question_reading import words_of
-from attention_core.data.questions import ANSWERS, Kind, Question, numbers_of, padded, write
-from attention_core.data.scene_questions import Item, answer
+from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, write
+from attention_core.data.scene_questions import SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.data.stroke import Stroke
 from attention_core.device import to_array
@@ -24,7 +24,7 @@ LEAST_INK = 0.2  # a region with less ink than this in every pixel is bare paper
 AROUND = 1  # regions around a digit that have seen its ink too
 
 
-class Seen(NamedTuple):
+class SceneInput(NamedTuple):
     """A canvas as the model sees it."""
 
     picture: Tensor  # (4, 64, 64), see coloured_input
@@ -32,7 +32,7 @@ class Seen(NamedTuple):
     remark: CanvasRemark | None  # what is unusual about the canvas, or None
 
 
-class Counted(NamedTuple):
+class AnswerCounts(NamedTuple):
     """Answers to one question about several drawings."""
 
     answers: list[str]  # one per drawing
@@ -40,16 +40,16 @@ class Counted(NamedTuple):
     paper: np.ndarray  # float (n_drawings, n_looks), the weight of all regions without ink
 
 
-def see(canvas: np.ndarray) -> Seen:
+def see(canvas: np.ndarray) -> SceneInput:
     """Return a canvas, uint8 (side, side, 4), as the model sees it."""
     seen = colour_picture(canvas, ASK_SIDE)
     coverage, colours = torch.from_numpy(seen.coverage), torch.from_numpy(seen.colours)
     on_paper = seen.colours * seen.coverage + (1 - seen.coverage)
     shown = np.rint(255 * on_paper.transpose(1, 2, 0)).astype(np.uint8)
-    return Seen(coloured_input(coverage, colours), shown, seen.remark)
+    return SceneInput(coloured_input(coverage, colours), shown, seen.remark)
 
 
-def owners(seen: Seen, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], side: int) -> np.ndarray:
+def owners(seen: SceneInput, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], side: int) -> np.ndarray:
     """Return to which digit each pixel of the model's picture belongs, int (64, 64): the nearest one; -1 = no ink."""
     ink = to_array(seen.picture[0]) > 0
     whose = np.full(ink.shape, -1)
@@ -63,11 +63,11 @@ def owners(seen: Seen, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], 
     return whose
 
 
-def without(seen: Seen, whose: np.ndarray, gone: Sequence[int]) -> Seen:
+def without(seen: SceneInput, whose: np.ndarray, gone: Sequence[int]) -> SceneInput:
     """Return the picture without the ink of some digits, given to which each pixel belongs."""
     away = np.isin(whose, list(gone))
     shown = np.where(away[..., None], np.uint8(255), seen.shown)
-    return Seen(seen.picture.masked_fill(torch.from_numpy(away), 0.0), shown, seen.remark)
+    return SceneInput(seen.picture.masked_fill(torch.from_numpy(away), 0.0), shown, seen.remark)
 
 
 @torch.inference_mode()
@@ -81,7 +81,7 @@ def answers_to(model: SceneQuestion, picture: Tensor, questions: Sequence[Questi
 
 
 @torch.inference_mode()
-def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scoring: str = "dot") -> Counted:
+def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scoring: str = "dot") -> AnswerCounts:
     """Ask one question about several pictures, each (4, 64, 64), and note the weight of what matches nothing."""
     together = torch.stack(list(pictures)).to(model.row.device)
     words = torch.tensor([numbers_of(words_of(text))], device=model.row.device).expand(len(pictures), -1)
@@ -89,7 +89,7 @@ def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scorin
     bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < LEAST_INK
     answers = [ANSWERS[number] for number in looked.logits.argmax(1).tolist()]
     paper = (looked.weights[:, :, :-1] * bare[:, None]).sum(-1)
-    return Counted(answers, to_array(looked.weights[:, :, -1]), to_array(paper))
+    return AnswerCounts(answers, to_array(looked.weights[:, :, -1]), to_array(paper))
 
 
 def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
@@ -109,37 +109,46 @@ def fitting_questions(digits: Sequence[DrawnDigit], read: Sequence[str] = ()) ->
     if not digits:
         return list(EXAMPLES[:6])
     names = [*read, *[""] * (len(digits) - len(read))]
-    items = [Item(name or "?", digit.colour, *digit.middle) for digit, name in zip(digits, names, strict=True)]
+    items = [SceneDigit(name or "?", digit.colour, *digit.middle) for digit, name in zip(digits, names, strict=True)]
     drawn = [digit.colour for digit in digits]
     colours = sorted(dict.fromkeys(drawn), key=drawn.count)  # first those that name one digit
     often = colours[-1] if colours and drawn.count(colours[-1]) > 1 else None
     known = [name for name in names if name]
     wanted: list[list[Question]] = [
-        [Question(Kind.DIGIT_BESIDE, relation=relation, colour=colour) for colour in colours for relation in RELATED],
-        [Question(Kind.DIGIT_AT, place=place) for place in WHERE],
-        [Question(Kind.COLOUR_OF_DIGIT, digit=digit) for digit in known] or [Question(Kind.COLOUR_OF_DIGIT, digit="7")],
-        [Question(Kind.COUNT, colour=often)],
-        [Question(Kind.EXISTS, digit="3")],
-        [Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in colours],
-        [Question(Kind.COLOUR_BESIDE, relation=relation, colour=colour) for colour in colours for relation in RELATED],
-        [Question(Kind.COLOUR_AT, place=place) for place in WHERE],
+        [
+            Question(QuestionKind.DIGIT_BESIDE, relation=relation, colour=colour)
+            for colour in colours
+            for relation in RELATED
+        ],
+        [Question(QuestionKind.DIGIT_AT, place=place) for place in WHERE],
+        [Question(QuestionKind.COLOUR_OF_DIGIT, digit=digit) for digit in known]
+        or [Question(QuestionKind.COLOUR_OF_DIGIT, digit="7")],
+        [Question(QuestionKind.COUNT, colour=often)],
+        [Question(QuestionKind.EXISTS, digit="3")],
+        [Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour) for colour in colours],
+        [
+            Question(QuestionKind.COLOUR_BESIDE, relation=relation, colour=colour)
+            for colour in colours
+            for relation in RELATED
+        ],
+        [Question(QuestionKind.COLOUR_AT, place=place) for place in WHERE],
     ]
     fitting = []
     for choices in wanted:
         clear = [question for question in choices if (answer(question, items) or ("nothing", ()))[1]]
-        fallback = choices[:1] if choices and choices[0].kind in (Kind.COUNT, Kind.EXISTS) else []
+        fallback = choices[:1] if choices and choices[0].kind in (QuestionKind.COUNT, QuestionKind.EXISTS) else []
         fitting += (clear or fallback)[:1]
     return fitting
 
 
 EXAMPLES = (
-    Question(Kind.DIGIT_AT, place="top left"),
-    Question(Kind.COLOUR_AT, place="bottom"),
-    Question(Kind.DIGIT_OF_COLOUR, colour="green"),
-    Question(Kind.COLOUR_OF_DIGIT, digit="7"),
-    Question(Kind.COUNT, colour="red"),
-    Question(Kind.EXISTS, digit="3"),
-    Question(Kind.DIGIT_BESIDE, relation="left of", colour="blue"),
-    Question(Kind.COLOUR_BESIDE, relation="above", digit="2"),
+    Question(QuestionKind.DIGIT_AT, place="top left"),
+    Question(QuestionKind.COLOUR_AT, place="bottom"),
+    Question(QuestionKind.DIGIT_OF_COLOUR, colour="green"),
+    Question(QuestionKind.COLOUR_OF_DIGIT, digit="7"),
+    Question(QuestionKind.COUNT, colour="red"),
+    Question(QuestionKind.EXISTS, digit="3"),
+    Question(QuestionKind.DIGIT_BESIDE, relation="left of", colour="blue"),
+    Question(QuestionKind.COLOUR_BESIDE, relation="above", digit="2"),
 )
 """One of every kind, for somebody who asked what cannot be asked."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, images, long_form, mark, mouse_cells, outlined, texts, word
 from attention_core.charts.palette import GREY, Ramp
@@ -29,7 +29,7 @@ def region_picture(
     size: int = 320,
     ink: np.ndarray | None = None,
     marked: int | None = None,
-) -> ChartTemplate:
+) -> Chart:
     """Draw one number per region as a picture, and the last one, of the key without a place, as a square beside it.
 
     Values are float (rows * columns + 1,), -inf or NaN = blocked. `extra` is what the key without a place is called;
@@ -62,7 +62,7 @@ def region_picture(
     return fixed(layers, round((left + SQUARE + 1.2) * scale), size)
 
 
-def vector_bars(values: np.ndarray, *, title: str, colour: str) -> ChartTemplate:
+def vector_bars(values: np.ndarray, *, title: str, colour: str) -> Chart:
     """Draw the numbers of one vector (d,) as thin bars around 0."""
     n = len(values)
     axis = alt.Axis(grid=False, tickMinStep=1)
@@ -76,7 +76,7 @@ def vector_bars(values: np.ndarray, *, title: str, colour: str) -> ChartTemplate
     return bars.properties(width=WIDTH, height=190)
 
 
-def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str]) -> ChartTemplate:
+def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str]) -> Chart:
     """Draw how the weight of what matches nothing changes with the number of things that match.
 
     Counts are n rising numbers of things, with the model's answer to each. Empty is the weight of the empty key at

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.marks import FILL, Line, clickable, mark, mouse_cells, pointer
 from attention_core.charts.palette import CHOSEN, GREY
 from attention_core.charts.scale import from_to
@@ -24,7 +24,7 @@ def channel_bars(
     chosen: int | None = None,
     select: str | None = None,
     height: int = 220,
-) -> ChartTemplate:
+) -> Chart:
     """Draw one upright bar per channel, in the order of the channels' numbers from left to right.
 
     A second value per channel, if there is one, is a tick beside its bar; the chosen channel is marked, and a point
@@ -56,7 +56,7 @@ def _fill(values: np.ndarray) -> np.ndarray:
     return np.where(values >= 0, UP, DOWN)
 
 
-def product_bars(products: Products, n_channels: int, *, height: int = 180) -> ChartTemplate:
+def product_bars(products: Products, n_channels: int, *, height: int = 180) -> Chart:
     """Draw the largest products of one region's score as bars to the right and left, the other channels' last."""
     names = [f"channel {channel + 1}" for channel in products.channels]
     names.append(f"the other {n_channels - len(names)}")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.marks import long_form, mark
 from attention_core.charts.palette import CHOSEN, GREY, ROLE_COLOURS
 from attention_core.charts.scale import from_to, rule_at, series_colour, shares
@@ -21,7 +21,7 @@ KINDS = {
 """Name of a line -> what of a Recall it shows."""
 
 
-def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float) -> ChartTemplate:
+def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float) -> Chart:
     """Draw one query's weights (n_temperatures, n_keys) against the temperature, from look-up to plain average.
 
     Temperatures are above 0, labels are those of the keys, and the temperature now is marked.
@@ -45,7 +45,7 @@ def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequ
     return alt.layer(mark("line", data, space, *told, strokeWidth=2), _dashed("temperature", now, GREY), height=380)
 
 
-def recall_chart(results: Sequence[Recall]) -> ChartTemplate:
+def recall_chart(results: Sequence[Recall]) -> Chart:
     """Draw the share of records found against the share of letters that are wrong."""
     series = {words: [getattr(result, field) for result in results] for words, field in KINDS.items()}
     colours = ["#6B7785", "#0072B2", ROLE_COLOURS[Role.WEIGHTS]]
@@ -69,7 +69,7 @@ def regression_chart(
     chosen: int,
     names: tuple[str, str],
     span: tuple[float, float],
-) -> ChartTemplate:
+) -> Chart:
     """Draw numeric records as large as their weights, what every query would get back, and the chosen query.
 
     Keys, values and weights are (n,), the weights those of the chosen query; the curve is places along the axis and
@@ -95,9 +95,7 @@ def regression_chart(
     )
 
 
-def bump_chart(
-    keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str
-) -> ChartTemplate:
+def bump_chart(keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str) -> Chart:
     """Draw the weights (n,) of one query over numeric keys (n,) as thin bars around it; the name is that of a key."""
     space = {
         "x": alt.X("key:Q", title=name, scale=from_to(*span, padding=8), axis=alt.Axis(grid=False)),
@@ -112,5 +110,5 @@ def bump_chart(
     return alt.layer(_dashed("key", query, CHOSEN), stems, height=150)
 
 
-def _dashed(field: str, value: float, colour: str) -> ChartTemplate:
+def _dashed(field: str, value: float, colour: str) -> Chart:
     return rule_at("x", field, value, color=colour, strokeWidth=1.5, strokeDash=[4, 3])

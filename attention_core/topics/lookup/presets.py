@@ -9,7 +9,7 @@ from attention_core.topics.lookup.records import Cell, Table
 
 
 @dataclass(frozen=True)
-class Preset:
+class LookupPreset:
     table: Table  # the records
     key: tuple[str, ...]  # the columns that are asked
     value: str  # the column that is handed over
@@ -91,7 +91,7 @@ STORY = (
     "By Tuesday the snow had melted.",
 )
 PRESETS = {
-    "Papers": Preset(
+    "Papers": LookupPreset(
         PAPERS,
         ("title",),
         "year",
@@ -99,7 +99,7 @@ PRESETS = {
         0.05,
         "The second query has typos. A dictionary finds nothing; soft look-up still does.",
     ),
-    "What a paper says": Preset(
+    "What a paper says": LookupPreset(
         PAPERS,
         ("title", "abstract"),
         "title",
@@ -108,7 +108,7 @@ PRESETS = {
         "As in an archive of papers, title and abstract together are the key. What you search in need not be what you "
         "get (the value).",
     ),
-    "Ask a text": Preset(
+    "Ask a text": LookupPreset(
         _table(("sentence", "line"), (False, False), [(said, f"line {line}") for line, said in enumerate(STORY, 1)]),
         ("sentence",),
         "line",
@@ -117,7 +117,7 @@ PRESETS = {
         "Read with a question in mind: it weighs every sentence by its meaning, and few of its words need be the same.",
         "meaning",
     ),
-    "Phone book": Preset(
+    "Phone book": LookupPreset(
         PHONE_BOOK,
         ("name",),
         "number",
@@ -125,7 +125,7 @@ PRESETS = {
         0.05,
         "Katherine Johnson or Catherine Johnston? Texts cannot be averaged, so the answer is a share of each number.",
     ),
-    "Noisy time series": Preset(
+    "Noisy time series": LookupPreset(
         _table(("time", "measured"), (True, True), noisy_series()),
         ("time",),
         "measured",

@@ -23,14 +23,14 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]  # one tuple of cells per record
 
 
-class Usable(NamedTuple):
+class ValidRecords(NamedTuple):
     """What can be computed with."""
 
     records: Records | None  # None when nothing is left
     remarks: tuple[str, ...] = ()  # what was left out or changed, for people; the reason when nothing is left
 
 
-def usable_records(table: Table, key: str | Sequence[str], value: str) -> Usable:
+def usable_records(table: Table, key: str | Sequence[str], value: str) -> ValidRecords:
     """Take the key and value columns of the rows that have all of them; never raises on what people type.
 
     Several key columns make one text. Rows with an empty, NaN or infinite cell are left out, long texts cut, and only
@@ -39,7 +39,7 @@ def usable_records(table: Table, key: str | Sequence[str], value: str) -> Usable
     remarks: list[str] = []
     asked = [key] if isinstance(key, str) else [*key]
     if not asked:
-        return Usable(None, ("Nothing is asked: choose at least one column as the key.",))
+        return ValidRecords(None, ("Nothing is asked: choose at least one column as the key.",))
     places = [table.columns.index(column) for column in (*asked, value)]
     rows = table.rows
     if len(rows) > MAX_RECORDS:
@@ -60,7 +60,7 @@ def usable_records(table: Table, key: str | Sequence[str], value: str) -> Usable
         remarks.append(f"Left out, because a cell is empty or not a finite number: {', '.join(faulty[:3])}{more}.")
     if not found:
         remarks.append("There is no record to look up in. Add a row with a key and a value, or take a preset.")
-        return Usable(None, tuple(remarks))
+        return ValidRecords(None, tuple(remarks))
     keys, values = tuple(_together(cells[:-1]) for cells in found), tuple(cells[-1] for cells in found)
     if any(isinstance(cell, str) and len(cell) == MAX_TEXT for cells in found for cell in cells):
         remarks.append(f"Texts are read up to {MAX_TEXT} characters.")
@@ -71,7 +71,7 @@ def usable_records(table: Table, key: str | Sequence[str], value: str) -> Usable
             "mixes them."
         )
     records = Records(keys, values, " and ".join(name if name.endswith("s") else f"{name}s" for name in asked), value)  # type: ignore[arg-type]
-    return Usable(records, tuple(remarks))
+    return ValidRecords(records, tuple(remarks))
 
 
 def _clean(cell: Cell, numeric: bool) -> Cell:
@@ -97,14 +97,14 @@ def _together(cells: Sequence[Cell]) -> Cell:
     return ". ".join(cell.rstrip(".") if isinstance(cell, str) else f"{cell:.6g}" for cell in cells)
 
 
-class Asked(NamedTuple):
+class QueryTable(NamedTuple):
     """The queries that can be asked."""
 
     queries: tuple[str, ...] | tuple[float, ...]  # texts or numbers, as the keys are; may be empty
     remarks: tuple[str, ...] = ()  # what was left out or changed
 
 
-def read_queries(text: str, numeric: bool) -> Asked:
+def read_queries(text: str, numeric: bool) -> QueryTable:
     """Understand one query per line; never raises.
 
     Empty lines are skipped, lines that are no finite number are left out where keys are numbers, and only the first
@@ -121,7 +121,7 @@ def read_queries(text: str, numeric: bool) -> Asked:
     if not lines:
         remarks.append("Type a query, one per line.")
     if not numeric:
-        return Asked(tuple(lines), tuple(remarks))
+        return QueryTable(tuple(lines), tuple(remarks))
     numbers: list[float] = []
     for line in lines:
         number = _number(line)
@@ -129,7 +129,7 @@ def read_queries(text: str, numeric: bool) -> Asked:
             remarks.append(f"“{line[:30]}” is not a finite number; these keys are numbers, so a query must be one.")
         else:
             numbers.append(number)
-    return Asked(tuple(numbers), tuple(remarks))
+    return QueryTable(tuple(numbers), tuple(remarks))
 
 
 def _number(text: str) -> float | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.marks import mark
 from attention_core.charts.palette import GREY, ROLE_COLOURS
 from attention_core.charts.scale import rule_at, series_colour
@@ -13,7 +13,7 @@ HERE, USUAL = "in this place of your sentence", "mean and spread in its own sent
 IS_KNOWN = "isValid(datum.mean)"
 
 
-def neighbours_chart(neighbours: Sequence[Neighbour]) -> ChartTemplate:
+def neighbours_chart(neighbours: Sequence[Neighbour]) -> Chart:
     """Draw a line per word, the word itself first: a mark for its weight in place, a dot with a bar for the usual."""
     words, usual = [one.word for one in neighbours], [one.usual for one in neighbours]
     data = {

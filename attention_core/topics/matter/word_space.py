@@ -11,7 +11,7 @@ from attention_core.device import device_of
 from attention_core.topics.matter.sentences import Sentence, explain, sentence_of
 
 
-class Usual(NamedTuple):
+class TypicalWeight(NamedTuple):
     n: int  # how often it occurs in them
     mean: float  # of its weight, as a multiple of the sentence's uniform weight 1/n_words
     spread: float  # standard deviation of the same
@@ -24,7 +24,7 @@ class Neighbour:
     word: str  # in lower case
     cosine: float  # of the two words' vectors
     here: float  # its weight when it stands in the other one's place in the sentence, as a multiple of 1/n_words
-    usual: Usual | None  # how it is weighed in its own sentences, or None where that is not known
+    usual: TypicalWeight | None  # how it is weighed in its own sentences, or None where that is not known
 
 
 def word_vectors(model: nn.Module, words: list[str]) -> Tensor:
@@ -34,11 +34,11 @@ def word_vectors(model: nn.Module, words: list[str]) -> Tensor:
         return model.vectors(ids[None].to(device_of(model)))[0]  # type: ignore[operator]
 
 
-def usual_weights(statistics: dict[str, Tensor]) -> dict[str, Usual]:
+def usual_weights(statistics: dict[str, Tensor]) -> dict[str, TypicalWeight]:
     """Return how each frequent word is weighed in its own sentences, from "0.mean" and "0.spread" of the training."""
     counts = frequent_words()
     rows = zip(counts.items(), statistics["0.mean"].tolist(), statistics["0.spread"].tolist(), strict=True)
-    return {word: Usual(n, mean, spread) for (word, n), mean, spread in rows}
+    return {word: TypicalWeight(n, mean, spread) for (word, n), mean, spread in rows}
 
 
 def nearest_words(model: nn.Module, word: str, n: int) -> list[tuple[str, float]]:
@@ -53,7 +53,7 @@ def nearest_words(model: nn.Module, word: str, n: int) -> list[tuple[str, float]
 
 
 def neighbours_in_place(
-    model: nn.Module, sentence: Sentence, place: int, usual: dict[str, Usual], n: int = 8
+    model: nn.Module, sentence: Sentence, place: int, usual: dict[str, TypicalWeight], n: int = 8
 ) -> list[Neighbour]:
     """Return a word and its n nearest ones, each weighed in the word's own place in the sentence; itself first."""
     word = sentence.words[place].lower()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.heatmap import row_mark
 from attention_core.charts.layers import cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import FILL, clickable, haloed, images, mark, mouse_cells, texts, word
@@ -32,7 +32,7 @@ def over_time(
     now: int | None = None,
     size: tuple[int, int] = (480, 192),
     words: bool = True,
-) -> ChartTemplate:
+) -> Chart:
     """Draw numbers (d, n) that change while a sentence is read: time runs to the right, dimensions downwards.
 
     More rows than screen pixels are averaged in whole blocks. Columns are what the mouse tells, name -> n values, of
@@ -87,7 +87,7 @@ def gradient_heatmap(
     marked_row: int | None = None,
     select: str | None = None,
     size: int = 420,
-) -> ChartTemplate:
+) -> Chart:
     """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
 
     The ramp is from gradient_ramp, logarithmic or not, and shared by charts that are compared; told (n, n) are the
@@ -130,7 +130,7 @@ LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 
 def cure_chart(
     words: Sequence[str], last: np.ndarray, context: np.ndarray, *, marked: int, own: Sequence[bool] = ()
-) -> ChartTemplate:
+) -> Chart:
     """Draw one line per word: to the left what the last states know of it, to the right what the context knows.
 
     Both are shares (n,) on one scale. The marked word is bold; words that are not the sentence's own are faint.

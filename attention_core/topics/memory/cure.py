@@ -20,7 +20,7 @@ from attention_core.device import device_of
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms, reaching_the_end, shares
 from attention_core.topics.memory.recurrence import Steps, walk, walk_decoder
-from attention_core.topics.translate.translation import Source, french_prefix
+from attention_core.topics.translate.translation import SourceSentence, french_prefix
 
 AROUND = (
     ("I know that", "je sais que", "and I like it"),
@@ -31,7 +31,7 @@ AROUND = (
 """What makes a sentence longer from both ends, clause by clause: before it, the same in French, and after it."""
 
 
-class Known(NamedTuple):
+class WordKnowledge(NamedTuple):
     """What is known of each English word, the end included: shares, each sums to 1, (n_words + 1,)."""
 
     last: Tensor  # by the encoder's two last states end to end, all that a decoder without attention gets
@@ -39,30 +39,30 @@ class Known(NamedTuple):
     weights: Tensor  # the attention of that moment
 
 
-class Longer(NamedTuple):
+class LengthenedSentence(NamedTuple):
     english: str  # all of it
     before: list[int]  # French pieces of what stands before the sentence
     n_before: int  # English words that stand before it
     n_added: int  # English words in all that were added
 
 
-def longer(text: str) -> list[Longer]:
+def longer(text: str) -> list[LengthenedSentence]:
     """Return a sentence with 0, 1, 2, ... clauses at either end, as long as it can be read; at least as it is."""
     whole = "".join(english_words(text)).replace(SPACE, " ").strip()
     bare = whole.rstrip(".?!… ")
-    found = [Longer(text, [], 0, 0)]
+    found = [LengthenedSentence(text, [], 0, 0)]
     for n in range(1, len(AROUND) + 1):
         before, french, after = (" ".join(parts) for parts in zip(*AROUND[:n], strict=True))
         n_before, n_added = len(before.split()), len(f"{before} {after}".split())
         if len(english_words(text)) + n_added > MOST_WORDS:
             break
         english = f"{before} {bare} {after}{whole[len(bare) :]}"
-        found.append(Longer(english, french_prefix(french), n_before, n_added))
+        found.append(LengthenedSentence(english, french_prefix(french), n_before, n_added))
     return found
 
 
 @torch.inference_mode()
-def what_is_known(model: Translator, source: Source, said: Sequence[int]) -> Known:
+def what_is_known(model: Translator, source: SourceSentence, said: Sequence[int]) -> WordKnowledge:
     """Return what the last states know of each English word, and the context after some French pieces were said.
 
     The model is a recurrent translator whose decoder attends to all states.
@@ -87,10 +87,10 @@ def what_is_known(model: Translator, source: Source, said: Sequence[int]) -> Kno
     by_piece = torch.stack(((forward + backward).square().sum((1, 2)), weights))
     word_of = torch.tensor(source.word_of, device=device)
     by_word = weights.new_zeros(2, source.word_of[-1] + 1).index_add(1, word_of, by_piece)
-    return Known(last_states_know(model, source), shares(by_word[0].sqrt()).cpu(), by_word[1].cpu())
+    return WordKnowledge(last_states_know(model, source), shares(by_word[0].sqrt()).cpu(), by_word[1].cpu())
 
 
-def last_states_know(model: Translator, source: Source) -> Tensor:
+def last_states_know(model: Translator, source: SourceSentence) -> Tensor:
     """Return what the encoder's two last states, end to end, know of each English word: shares, (n_words + 1,)."""
     ends = (gradient_norms(model, source.ids, way, source.word_of, at_end=True) for way in DIRECTIONS)
     return shares(reaching_the_end(*ends))

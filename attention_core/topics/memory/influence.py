@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.recurrence import Reading, Steps, walk
+from attention_core.topics.memory.recurrence import EncoderPass, Steps, walk
 
 DIRECTIONS = ("forward", "backward")
 
@@ -23,8 +23,8 @@ DIRECTIONS = ("forward", "backward")
 class Readings(NamedTuple):
     """A sentence read in both directions, each in the order of the sentence."""
 
-    forward: Reading  # from the first piece to the last
-    backward: Reading  # from the last piece to the first
+    forward: EncoderPass  # from the first piece to the last
+    backward: EncoderPass  # from the last piece to the first
 
 
 @torch.inference_mode()
@@ -33,7 +33,7 @@ def read(model: Translator, ids: Tensor) -> Readings:
     forward, backward = (walk(model, ids, direction).reading for direction in DIRECTIONS)
     states, update, reset = backward
     gates = (None, None) if update is None or reset is None else (update.flip(0), reset.flip(0))
-    return Readings(forward, Reading(states.flip(0), *gates))
+    return Readings(forward, EncoderPass(states.flip(0), *gates))
 
 
 @torch.inference_mode()

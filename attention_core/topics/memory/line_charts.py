@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attention_core.charts.design import ChartTemplate, Columns, alt
+from attention_core.charts.design import Chart, Columns, alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import FILL, Line, long_form, mark, texts
 from attention_core.charts.palette import WORDS
@@ -33,7 +33,7 @@ def fading_chart(
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     words: Sequence[str] | None = None,
     logarithmic: bool = False,
-) -> ChartTemplate:
+) -> Chart:
     """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
 
     Lines are what is left by name of a network (of NETWORK_COLOURS), bands the (lower, upper) around some of them;
@@ -78,7 +78,7 @@ def _lowest(lines: Sequence[Sequence[float]]) -> float:
     return min(0.1, 10.0 ** np.floor(np.log10(least)))
 
 
-def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, top: float) -> ChartTemplate:
+def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, top: float) -> Chart:
     names = sorted(left, key=lambda name: -left[name][-1])
     ends = np.array([left[name][-1] for name in names])
     span = np.log10(top / least) if least else 1.02 * top
@@ -93,7 +93,7 @@ def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, to
     return texts(data, space, "network", color=FILL, align="left", dx=8, fontWeight="bold")
 
 
-def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> ChartTemplate:
+def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> Chart:
     """Draw BLEU against length; names right of the plot do not count in its width. ValueError without figures."""
     if not figures.scores or not figures.groups:
         raise ValueError("figures must hold at least one model, got none")

@@ -14,7 +14,7 @@ from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.memory import influence
 from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
-from attention_core.topics.translate.translation import Source
+from attention_core.topics.translate.translation import SourceSentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ MEASURES = {"norm": "gradient norm", "left": "what is left of the word", "share"
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class MemoryOverview:
     """A sentence as a recurrent encoder read it, position by position: words, or pieces if it was asked for them."""
 
     labels: list[str]  # one per position, the end last
@@ -96,8 +96,8 @@ class Memory:
 
 
 def remember(
-    model: Translator, source: Source, by_pieces: bool = False, *, at_end: bool = False, both: bool = True
-) -> Memory:
+    model: Translator, source: SourceSentence, by_pieces: bool = False, *, at_end: bool = False, both: bool = True
+) -> MemoryOverview:
     """Read a sentence in both directions and keep what is needed to look at it; gradient norms cost most by far.
 
     A word's state is the one after its last piece that was read. Where gradient norms of the states at the end are
@@ -113,7 +113,7 @@ def remember(
     def in_order(direction: str, rows: Tensor) -> np.ndarray:
         return to_array(rows[last[direction]][:, orders[direction]].T)
 
-    return Memory(
+    return MemoryOverview(
         labels=source.labels if by_pieces else source.word_labels,
         pieces=[tuple(piece for piece, of in zip(source.labels, word_of, strict=True) if of == w) for w in range(n)],
         states={way: in_order(way, reading.states) for way, reading in readings.items()},
@@ -123,7 +123,7 @@ def remember(
     )
 
 
-def norms_table(memories: Mapping[str, Memory]) -> pd.DataFrame:
+def norms_table(memories: Mapping[str, MemoryOverview]) -> pd.DataFrame:
     """Return one row per named network, direction, state and word that the state knows, with the gradient's norm."""
     import pandas as pd
 

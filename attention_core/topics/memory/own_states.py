@@ -17,7 +17,7 @@ MOST_PIECES = WINDOW
 LIKELIEST = 6
 
 
-class Cut(NamedTuple):
+class TextPieces(NamedTuple):
     """A text in pieces."""
 
     ids: tuple[int, ...]  # of START and the pieces
@@ -25,7 +25,7 @@ class Cut(NamedTuple):
     left_out: int  # pieces beyond MOST_PIECES
 
 
-class Foreseen(NamedTuple):
+class NextPiecePredictions(NamedTuple):
     """What both models made of a text of n pieces, START among them."""
 
     probabilities: list[np.ndarray]  # for each model (n - 1,), of each piece after START, before it was read
@@ -33,19 +33,21 @@ class Foreseen(NamedTuple):
     trace: AttentionTrace  # where the one looked back after each piece
 
 
-def cut(text: str) -> Cut:
+def cut(text: str) -> TextPieces:
     """Cut a text into START and its pieces; what is more than MOST_PIECES is left out."""
     ids = pieces().encode(text.strip()).ids
     kept = tuple(ids[:MOST_PIECES])
-    return Cut(kept, tuple(_label(one) for one in kept), len(ids) - len(kept))
+    return TextPieces(kept, tuple(_label(one) for one in kept), len(ids) - len(kept))
 
 
 @torch.inference_mode()
-def foresee(attentive: RecurrentLanguage, alone: RecurrentLanguage, given: Cut) -> Foreseen:
+def foresee(attentive: RecurrentLanguage, alone: RecurrentLanguage, given: TextPieces) -> NextPiecePredictions:
     """Let both models foresee every piece of a text from those before it."""
     probabilities = [_probabilities(model, given.ids) for model in (attentive, alone)]
     said = [to_array(one[range(len(given.ids) - 1), list(given.ids[1:])]) for one in probabilities]
-    return Foreseen(said, [_likeliest(one) for one in probabilities], attentive.trace(given.ids, given.labels))
+    return NextPiecePredictions(
+        said, [_likeliest(one) for one in probabilities], attentive.trace(given.ids, given.labels)
+    )
 
 
 def _probabilities(model: RecurrentLanguage, ids: Sequence[int]) -> Tensor:

@@ -32,7 +32,7 @@ CODE = {
 }
 
 
-class Reading(NamedTuple):
+class EncoderPass(NamedTuple):
     states: Tensor  # (n, d), h_t
     # (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates
     update: Tensor | None = None
@@ -41,7 +41,7 @@ class Reading(NamedTuple):
 
 
 class Steps(NamedTuple):
-    reading: Reading  # states and gates
+    reading: EncoderPass  # states and gates
     by_state: Tensor  # (n, d, d), J_t = d h_t / d h_{t-1}
     by_input: Tensor  # (n, d, d_x), B_t = d h_t / d x_t
 
@@ -81,7 +81,7 @@ def _plain(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Ten
         states.append(state)
     after = torch.stack(states)
     slope = (1 - after.square())[..., None]
-    return Steps(Reading(after), slope * of_state, slope * of_input)
+    return Steps(EncoderPass(after), slope * of_state, slope * of_input)
 
 
 def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor) -> Steps:
@@ -104,4 +104,4 @@ def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Ten
         torch.einsum("knd,kde->nde", gains, torch.stack(weights.chunk(3)))
         for gains, weights in ((of_old, of_state), (of_new, of_input))
     )
-    return Steps(Reading(after, update, reset), by_state + update.diag_embed(), by_input)
+    return Steps(EncoderPass(after, update, reset), by_state + update.diag_embed(), by_input)

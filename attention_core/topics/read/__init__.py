@@ -15,7 +15,7 @@ from attention_core.data.parts import connected, part_boxes
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.data.sketches import number_strokes
 from attention_core.data.strokes import draw_paths
-from attention_core.models.digit_reader import Reading
+from attention_core.models.digit_reader import DigitReading
 
 INK_FROM = 0.3  # a pixel of the reader's picture with at least this much ink belongs to a piece
 SMALLEST_HOLE = 3  # pixels of paper below which a hole in the ink is a slip of the pen
@@ -55,7 +55,7 @@ class Piece(NamedTuple):
         return self.right - self.left
 
 
-class Look(NamedTuple):
+class LookSummary(NamedTuple):
     centre: float  # where the map's centre of mass lies, as a share of the picture's width
     spread: float  # its entropy in bits; log2(regions) = everywhere alike
     on_ink: float  # share of the weight that lies on regions with ink
@@ -105,7 +105,7 @@ def remarks_before(seen: InkPicture, strokes: Sequence[np.ndarray], covered: flo
     return [NumberRemark.LINE] if len(strokes) == 1 and is_line(strokes[0]) else []
 
 
-def remarks_after(pieces: Sequence[Piece], reading: Reading, holes: int = 0) -> list[NumberRemark]:
+def remarks_after(pieces: Sequence[Piece], reading: DigitReading, holes: int = 0) -> list[NumberRemark]:
     """Say what is unusual about a reading, its pieces of ink, and the holes in them.
 
     Digits that cross enclose more patches of paper than any digit alone.
@@ -127,7 +127,7 @@ def column_weights(trace: AttentionTrace) -> Tensor:
     return trace.weights().view(trace.n_queries, rows, columns).sum(1)
 
 
-def looks_of(trace: AttentionTrace, picture: np.ndarray) -> list[Look]:
+def looks_of(trace: AttentionTrace, picture: np.ndarray) -> list[LookSummary]:
     """Return the looks of a reading of a picture (height, width) in [0, 1] in numbers; ValueError without a grid."""
     if trace.story.key_axis.grid is None:
         raise ValueError(f"trace must have keys with a grid, got {trace.story.key_axis.name!r} without one")
@@ -137,10 +137,10 @@ def looks_of(trace: AttentionTrace, picture: np.ndarray) -> list[Look]:
     middle = (torch.arange(columns) + 0.5) / columns
     centre = weights.view(-1, rows, columns).sum(1) @ middle
     on_ink = weights @ (inked.flatten() >= INK_FROM).float()
-    return [Look(*numbers) for numbers in torch.stack((centre, entropy, on_ink), 1).tolist()]
+    return [LookSummary(*numbers) for numbers in torch.stack((centre, entropy, on_ink), 1).tolist()]
 
 
-def nearest_look(centre: float, looks: Sequence[Look]) -> int:
+def nearest_look(centre: float, looks: Sequence[LookSummary]) -> int:
     """Return the number, from 0, of the look whose centre is nearest to a place."""
     return int(np.argmin([abs(look.centre - centre) for look in looks]))
 
@@ -153,7 +153,7 @@ def written(number: str) -> np.ndarray:
     return ink_picture(canvas, READ_SIZE).picture
 
 
-def random_state(reading: Reading, seed: int) -> Tensor:
+def random_state(reading: DigitReading, seed: int) -> Tensor:
     """Return a vector in a random direction, as long as the states of a reading are on average, (d_state,)."""
     length = reading.states[1:].norm(dim=1).mean()
     direction = torch.randn(reading.states.shape[1], generator=torch.Generator().manual_seed(seed))

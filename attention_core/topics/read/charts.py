@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Channel, ChartTemplate, alt
+from attention_core.charts.design import Channel, Chart, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, FILL, images, mark, outlined, pointer, texts
 from attention_core.charts.overlay import glow_ramp, image_url
@@ -34,7 +34,7 @@ def columns_chart(
     size: int = 600,
     marked: int | None = None,
     column: int | None = None,
-) -> ChartTemplate:
+) -> Chart:
     """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
 
     The picture is uint8 (height, width, 3 or 4), columns are weights summed over the rows of regions, float
@@ -72,9 +72,7 @@ def _colour(field: str, ramp: Ramp, title: str, bar: int) -> Channel:
     return alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
 
 
-def region_chart(
-    scores: np.ndarray, weights: np.ndarray, labels: Sequence[str], *, marked: int | None = None
-) -> ChartTemplate:
+def region_chart(scores: np.ndarray, weights: np.ndarray, labels: Sequence[str], *, marked: int | None = None) -> Chart:
     """Draw one region's score at every look as a line, with the weight that follows from it at every point.
 
     Scores, weights and labels are one per look; the marked look is the present one.
@@ -108,7 +106,7 @@ def region_chart(
     return fixed(layers, 280, 200)
 
 
-def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> ChartTemplate:
+def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> Chart:
     """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked."""
     head, row_height, sizes, names = 18, 20, [len(strip.values) for strip in strips], [strip.name for strip in strips]
     values = np.concatenate([strip.values for strip in strips]).astype(float)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.layers import corners, fixed, sheet
 from attention_core.charts.marks import FILL, images, long_form, mark, texts
 from attention_core.charts.palette import DARK, GREY, LABELS, ROLE_COLOURS, Ramp
@@ -26,7 +26,7 @@ def scale_chart(
     *,
     reference: float | None = None,
     chosen: int | None = None,
-) -> ChartTemplate:
+) -> Chart:
     """Draw one measured quantity over d_k, a line without the division and one with it, under a title.
 
     The field is variance, which has a logarithmic axis, entropy, largest or gradient. The reference, such as the value
@@ -55,7 +55,7 @@ def scale_chart(
     return alt.layer(*layers, height=228, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
-def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) -> ChartTemplate:
+def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) -> Chart:
     """Draw one query's weights over its keys, largest first, without the division and with it."""
     series = {WITHOUT: without, WITH: with_scale}
     data = long_form(("scores", "rank", "weight"), series, range(1, len(without) + 1))
@@ -68,7 +68,7 @@ def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) 
     return mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=190)
 
 
-def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float) -> ChartTemplate:
+def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float) -> Chart:
     """Draw a query and keys (n_keys, 2) as arrows from the middle, whose sides are so far from it."""
     vectors = np.array([query, *keys], float)
     colours = [ROLE_COLOURS[Role.QUERY], *[ROLE_COLOURS[Role.KEY]] * len(keys)]
@@ -98,7 +98,7 @@ def score_fields(
     extent: float,
     *,
     bands: int = 17,
-) -> ChartTemplate:
+) -> Chart:
     """Draw what every scoring function would give a key at every place of the plane from -extent to extent.
 
     Fields are the scores (n, n) by name of a function, the top row first, each with its ramp, in bands of one colour

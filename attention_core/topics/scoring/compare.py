@@ -56,7 +56,7 @@ def cosine_matrix(vectors: Tensor) -> Tensor:
     return Cosine()(vectors, vectors)
 
 
-class Parts(NamedTuple):
+class AdditiveParts(NamedTuple):
     """What v^T tanh([q; k]) is made of."""
 
     query_part: Tensor  # (n_queries,) v_q^T tanh(q): the same for every key
@@ -65,7 +65,7 @@ class Parts(NamedTuple):
     weights: Tensor  # (n_queries, n_keys) softmax of the scores: every row is alike
 
 
-def printed_parts(vector: Tensor, query: Tensor, key: Tensor) -> Parts:
+def printed_parts(vector: Tensor, query: Tensor, key: Tensor) -> AdditiveParts:
     """Take v^T tanh([q; k]) apart: v (d_q + d_k,), queries (n_queries, d_q), keys (n_keys, d_k).
 
     Raises:
@@ -76,26 +76,26 @@ def printed_parts(vector: Tensor, query: Tensor, key: Tensor) -> Parts:
         raise ValueError(f"v needs {d_q + key.shape[-1]} numbers for [q; k], got {vector.shape[0]}")
     query_part, key_part = query.tanh() @ vector[:d_q], key.tanh() @ vector[d_q:]
     scores = query_part[:, None] + key_part[None]
-    return Parts(query_part, key_part, scores, scores.softmax(-1))
+    return AdditiveParts(query_part, key_part, scores, scores.softmax(-1))
 
 
 UNDECIDED = 0.01
 """Weights that differ by less prefer nobody."""
 
 
-class Favourite(NamedTuple):
+class FavouriteKey(NamedTuple):
     key: int | None  # its position; None when all weights lie within 1 % of each other
     weight: float  # what it gets; ties go to the first
 
 
-def favourites(traces: Mapping[str, AttentionTrace]) -> dict[str, Favourite]:
+def favourites(traces: Mapping[str, AttentionTrace]) -> dict[str, FavouriteKey]:
     """Return each function's favourite key for the first query."""
     chosen = {}
     for name, trace in traces.items():
         weights = trace.weights(0, [0])[0]
         weight, key = weights.max(-1)
         undecided = float(weight - weights.min()) < UNDECIDED
-        chosen[name] = Favourite(None if undecided else int(key), float(weight))
+        chosen[name] = FavouriteKey(None if undecided else int(key), float(weight))
     return chosen
 
 

@@ -14,10 +14,10 @@ from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.transformer import KINDS, EditsByPlace, Transformer
-from attention_core.topics.translate.translation import Source, Translation
+from attention_core.topics.translate.translation import SourceSentence, Translation
 
 
-class Head(NamedTuple):
+class TransformerHead(NamedTuple):
     """One head of the transformer."""
 
     kind: str  # "encoder", "decoder" or "cross"
@@ -29,13 +29,13 @@ class Head(NamedTuple):
         return f"{self.kind}, layer {self.layer + 1}, head {self.head + 1}"
 
 
-def switched_off(heads: Iterable[Head]) -> EditsByPlace:
+def switched_off(heads: Iterable[TransformerHead]) -> EditsByPlace:
     """Return the edits that set the contexts of these heads to 0."""
     return dropped(((kind, layer), head) for kind, layer, head in heads)
 
 
 @dataclass(frozen=True, eq=False)
-class Edited:
+class EditedTransformer:
     """A transformer with edits, for beam search and for everything else that a translator is asked."""
 
     model: Transformer  # the transformer; it is not changed
@@ -56,7 +56,7 @@ class Edited:
 
 @torch.inference_mode()
 def head_worth(
-    model: Transformer, source: Source, made: Translation, kinds: Iterable[str] = KINDS
+    model: Transformer, source: SourceSentence, made: Translation, kinds: Iterable[str] = KINDS
 ) -> dict[str, Tensor]:
     """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from attention_core.attention.positions import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.head_maps import head_axes
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import fixed
@@ -23,7 +23,7 @@ UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
 LINE = "#1B6CA8"
 
 
-def cost_chart(rows: Sequence[CostRow], field: str) -> ChartTemplate:
+def cost_chart(rows: Sequence[CostRow], field: str) -> Chart:
     """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed."""
     points, slopes = (
         [(WAYS[way].title, n, value) for way in WAYS for n, value in pairs(rows, way, field)]
@@ -51,7 +51,7 @@ def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
     return {name: [row[place] for row in rows] for place, name in enumerate(("way", "n", "value"))}
 
 
-def distance_chart(by_distance: ByDistance, title: str) -> ChartTemplate:
+def distance_chart(by_distance: ByDistance, title: str) -> Chart:
     """Draw a dot product over the distance of two positions: its mean, and its range over all such pairs."""
     data = {name: to_array(getattr(by_distance, name)) for name in ("distances", "mean", "low", "high")}
     x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
@@ -66,7 +66,7 @@ def distance_chart(by_distance: ByDistance, title: str) -> ChartTemplate:
     )
 
 
-def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> ChartTemplate:
+def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> Chart:
     """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
 
     Angles are (n, d / 2) radians; pairs are counted from 0, and small numbers turn fast.
@@ -85,12 +85,12 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> Char
     return fixed([mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
 
 
-def worth_chart(worth: np.ndarray, *, size: int = 300) -> ChartTemplate:
+def worth_chart(worth: np.ndarray, *, size: int = 300) -> Chart:
     """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
     return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
 
 
-def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float]) -> ChartTemplate:
+def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Chart:
     """Draw how probable each piece of the translation is, before and after heads were switched off."""
     series = {"as trained": before, "edited": after}
     angle = 0 if len(pieces) <= 14 else -45

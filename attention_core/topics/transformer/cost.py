@@ -20,16 +20,16 @@ COMMITTED = find_file("benchmarks/results/cost.json")
 
 
 @dataclass(frozen=True)
-class Way:
+class SequenceLayer:
     title: str  # for people
     time_slope: int  # exponent of n in its time, expected
     memory_slope: int  # exponent of n in its memory, expected
 
 
 WAYS = {
-    "recurrent": Way("recurrent (GRU)", 1, 1),
-    "attention": Way("attention, n × n in memory", 2, 2),
-    "fused": Way("fused attention", 2, 1),
+    "recurrent": SequenceLayer("recurrent (GRU)", 1, 1),
+    "attention": SequenceLayer("attention, n × n in memory", 2, 2),
+    "fused": SequenceLayer("fused attention", 2, 1),
 }
 
 
@@ -73,17 +73,17 @@ def expected_line(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[i
     return [(n, last * (n / n_last) ** expected_slope(way, field)) for n, _ in points]
 
 
-class Committed(NamedTuple):
+class MeasuredFigures(NamedTuple):
     rows: list[CostRow]  # what was measured
     when: str  # date
     torch: str  # its version
 
 
-def committed() -> Committed:
+def committed() -> MeasuredFigures:
     found = written_figures(COMMITTED)
     if found is None:
-        return Committed([], "", "")
-    return Committed([CostRow(**row) for row in found["rows"]], found["when"][:10], found["torch"])
+        return MeasuredFigures([], "", "")
+    return MeasuredFigures([CostRow(**row) for row in found["rows"]], found["when"][:10], found["torch"])
 
 
 class LayerCost(NamedTuple):

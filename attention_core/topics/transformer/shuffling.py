@@ -7,10 +7,10 @@ from torch import Tensor
 
 from attention_core.device import device_of
 from attention_core.models.transformer import Transformer
-from attention_core.topics.translate.translation import Source
+from attention_core.topics.translate.translation import SourceSentence
 
 
-class Shuffled(NamedTuple):
+class OrderComparison(NamedTuple):
     """What the encoder makes of a sentence and of the same words in another order."""
 
     order: Tensor  # int64 (n,), place in the original of each piece of the shuffled sentence
@@ -33,7 +33,7 @@ def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
     return order
 
 
-def reordered(source: Source, order: list[int]) -> tuple[Source, Tensor]:
+def reordered(source: SourceSentence, order: list[int]) -> tuple[SourceSentence, Tensor]:
     """Return the sentence with its words in another order, and the place that each of its pieces had, int64 (n,).
 
     Pieces of a word stay together; a last mark, and the end, stay in place.
@@ -47,7 +47,7 @@ def reordered(source: Source, order: list[int]) -> tuple[Source, Tensor]:
     whole = [*order, *range(n_words, len(source.words) + 1)]
     places = [place for word in whole for place, owner in enumerate(source.word_of) if owner == word]
     new_number = {word: number for number, word in enumerate(whole)}
-    new = Source(
+    new = SourceSentence(
         words=[source.word_labels[word] for word in whole[:-1]],
         ids=source.ids[places],
         labels=[source.labels[place] for place in places],
@@ -57,14 +57,16 @@ def reordered(source: Source, order: list[int]) -> tuple[Source, Tensor]:
     return new, torch.tensor(places)
 
 
-def movable_words(source: Source) -> int:
+def movable_words(source: SourceSentence) -> int:
     """Return how many of the first words change places: all, but for a mark that ends the sentence."""
     n_words = len(source.words)
     return n_words - 1 if n_words > 1 and source.words[-1] in ".?!…" else n_words
 
 
 @torch.inference_mode()
-def compare_orders(model: Transformer, source: Source, order: list[int], *, with_positions: bool) -> Shuffled:
+def compare_orders(
+    model: Transformer, source: SourceSentence, order: list[int], *, with_positions: bool
+) -> OrderComparison:
     """Encode a sentence and the same words in another order, and compare the states piece by piece.
 
     Source: permutation equivariance of self-attention, Yun et al. 2020, claim 1; positions: Vaswani et al. 2017,
@@ -78,4 +80,4 @@ def compare_orders(model: Transformer, source: Source, order: list[int], *, with
     )
     back = moved[places.argsort()]
     likeness = torch.nn.functional.normalize(states, dim=-1) @ torch.nn.functional.normalize(moved, dim=-1).T
-    return Shuffled(places, states, moved, likeness, float((states - back).abs().max()))
+    return OrderComparison(places, states, moved, likeness, float((states - back).abs().max()))

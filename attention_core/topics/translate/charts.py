@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import FILL, images, long_form, mark, texts, word
@@ -27,7 +27,7 @@ def alignment_chart(
     size: int = 420,
     marked: int | None = None,
     key_title: str = KEY_TITLE,
-) -> ChartTemplate:
+) -> Chart:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
 
     Source: Bahdanau et al. 2015, figure 3.
@@ -47,7 +47,7 @@ def collapse_chart(
     *,
     width: int = 520,
     multiplied: bool = False,
-) -> ChartTemplate:
+) -> Chart:
     """Draw n states (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
     The weights (n,) sum to 1, the context is (d,), and there is a word per state; a vector is so wide on the screen.
@@ -78,9 +78,7 @@ def collapse_chart(
     return fixed(layers, round(width + 102 + bar_room), ROW * (below + 1))
 
 
-def cost_chart(
-    attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int
-) -> ChartTemplate:
+def cost_chart(attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int) -> Chart:
     """Draw how many numbers are handed over for 1 to `most` states, with the chosen number of states marked.
 
     Attention and concatenation say how many for n states.

@@ -16,7 +16,7 @@ from attention_core.models.translator import Translator
 LONGEST = MOST_WORDS
 
 
-class Cost(NamedTuple):
+class ReadOutCost(NamedTuple):
     """Sizes of what the read-out is given and of the matrix that takes it in, for n states of d numbers."""
 
     attention: int  # numbers handed over by attention: d, whatever n is
@@ -34,11 +34,11 @@ class Collapse(NamedTuple):
     context: Tensor  # (d,), the weighted sum
 
 
-def cost(n: int, d_state: int, d_out: int) -> Cost:
+def cost(n: int, d_state: int, d_out: int) -> ReadOutCost:
     """Return what n states cost with attention and laid end to end; ValueError for a size below 1."""
     if min(n, d_state, d_out) < 1:
         raise ValueError(f"n, d_state and d_out must be at least 1, got {n}, {d_state} and {d_out}")
-    return Cost(d_state, n * d_state, 2 * d_state * d_out, (1 + n) * d_state * d_out)
+    return ReadOutCost(d_state, n * d_state, 2 * d_state * d_out, (1 + n) * d_state * d_out)
 
 
 def grown(words: Sequence[str], n: int) -> list[str]:
@@ -71,7 +71,7 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
     return Collapse([bare(word) for word in taken], states, weights, weights @ states)
 
 
-class Parts(NamedTuple):
+class ContextParts(NamedTuple):
     """A context and what it is the sum of."""
 
     vectors: Tensor  # (n_keys, d), weight times value; their sum is the context
@@ -79,7 +79,7 @@ class Parts(NamedTuple):
     shares: Tensor  # (n_keys,), how far each part goes along the context, of its length; they sum to 1
 
 
-def parts_of_context(trace: AttentionTrace, head: int, query: int) -> Parts:
+def parts_of_context(trace: AttentionTrace, head: int, query: int) -> ContextParts:
     """Return the values times their weights for one query of a head.
 
     The share of a part is its dot product with the context over that of the context with itself: negative where it
@@ -87,4 +87,4 @@ def parts_of_context(trace: AttentionTrace, head: int, query: int) -> Parts:
     """
     vectors = trace.weights(head, [query])[0][:, None] * trace.value_of(head)
     context = trace.context(head)[query]
-    return Parts(vectors, context, vectors @ context / (context @ context).clamp(min=1e-30))
+    return ContextParts(vectors, context, vectors @ context / (context @ context).clamp(min=1e-30))

@@ -15,7 +15,7 @@ from attention_core.topics.translate.translation import END_LABEL
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class TrainingAlignment:
     step: int  # parameter updates so far
     weights: Tensor  # (n_target_words, n_source_words), the ends included; each row sums to 1
     sharpness: float  # 1 = every word looks at one place, 0 = everywhere alike (1 - mean entropy / log n)
@@ -27,7 +27,7 @@ class Learning:
 
     source: list[str]  # words and "end"
     target: list[str]  # words and "end"
-    moments: tuple[Moment, ...]  # in order
+    moments: tuple[TrainingAlignment, ...]  # in order
 
 
 def learning_of(snapshots: Mapping[str, Tensor]) -> list[Learning]:
@@ -47,7 +47,7 @@ def learning_of(snapshots: Mapping[str, Tensor]) -> list[Learning]:
         moments = []
         for number in numbers:
             weights = merge_to_words(snapshots[f"{number}.weights.{place}"].float(), target_of, source_of)
-            moments.append(Moment(int(snapshots[f"{number}.step"]), weights, sharpness(weights)))
+            moments.append(TrainingAlignment(int(snapshots[f"{number}.step"]), weights, sharpness(weights)))
         words = [[*(bare(word) for word in side), END_LABEL] for side in (english, french)]
         learned.append(Learning(words[0], words[1], tuple(moments)))
     return learned

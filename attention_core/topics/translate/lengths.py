@@ -82,7 +82,7 @@ WITHOUT = {
 """What is left out, in words."""
 
 
-class Cost(NamedTuple):
+class ReductionCost(NamedTuple):
     """What a translator is worth with something left out."""
 
     model: str  # "additive" or "transformer"
@@ -91,9 +91,9 @@ class Cost(NamedTuple):
     bleu_long: float  # over those of twelve words and more
 
 
-def committed_costs() -> tuple[list[Cost], int]:
+def committed_costs() -> tuple[list[ReductionCost], int]:
     """Return the figures that `python -m benchmarks.redundancy` wrote and how many sentences; none if it is missing."""
     found = written_figures(COMMITTED)
     if found is None:
         return [], 0
-    return [Cost(**row) for row in found["rows"]], found["n"]
+    return [ReductionCost(**row) for row in found["rows"]], found["n"]

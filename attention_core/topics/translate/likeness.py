@@ -9,7 +9,7 @@ from torch.nn.functional import cosine_similarity
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.models.translator import TiedTranslator
-from attention_core.topics.translate.translation import Source, Translation
+from attention_core.topics.translate.translation import SourceSentence, Translation
 from attention_core.topics.translate.word_view import WordView
 
 
@@ -24,7 +24,7 @@ class Likeness(NamedTuple):
 
 
 def likeness(
-    model: TiedTranslator, trace: AttentionTrace, source: Source, made: Translation, view: WordView
+    model: TiedTranslator, trace: AttentionTrace, source: SourceSentence, made: Translation, view: WordView
 ) -> Likeness:
     """Return how alike state and key, and the two word vectors, are for every row and English word of a view by words.
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.pieces import END, START, UNKNOWN, Cut, pieces
+from attention_core.data.pieces import END, START, UNKNOWN, Tokenization, pieces
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words, join_words
 from attention_core.device import device_of
 from attention_core.models.beam_search import CanTranslate, beam_search
@@ -27,7 +27,7 @@ _NO_NAMES = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'",
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SourceSentence:
     """An English sentence as a translator reads it."""
 
     words: list[str]  # as typed, for people
@@ -76,7 +76,7 @@ class Translation(NamedTuple):
         return [*self.words, END_LABEL] if self.finished else self.words
 
 
-class Candidate(NamedTuple):
+class NextPiece(NamedTuple):
     """A possible next piece: its number, its text, its probability."""
 
     piece: int
@@ -84,7 +84,7 @@ class Candidate(NamedTuple):
     probability: float
 
 
-def read_source(text: str) -> Source:
+def read_source(text: str) -> SourceSentence:
     """Cut an English sentence into words and pieces; what lies beyond the bounds is counted in words, not read.
 
     Raises:
@@ -96,9 +96,9 @@ def read_source(text: str) -> Source:
     n_all = len(spoken) + len(text[MOST_CHARACTERS:].split())
     cut = pieces().cut([word.lower() for word in spoken[:MOST_WORDS]])
     n_pieces = min(len(cut.ids), MOST_SOURCE_PIECES)
-    cut = Cut(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
+    cut = Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
     spoken = spoken[: cut.word_of[-1] + 1]
-    return Source(
+    return SourceSentence(
         words=[bare(word) for word in spoken],
         ids=torch.tensor([*cut.ids, END]),
         labels=[*(bare(piece) or SPACE for piece in cut.texts), END_LABEL],
@@ -148,14 +148,14 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
     )
 
 
-def translate(model: CanTranslate, source: Source, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
+def translate(model: CanTranslate, source: SourceSentence, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
     """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces."""
     best = beam_search(model, source.ids[None].to(device_of(model)), width, prefix)[0][0]
     return translation_of(best.ids, [math.exp(log) for log in best.logs])
 
 
 @torch.inference_mode()
-def next_pieces(model: CanTranslate, source: Source, prefix: Sequence[int], n: int = 10) -> list[Candidate]:
+def next_pieces(model: CanTranslate, source: SourceSentence, prefix: Sequence[int], n: int = 10) -> list[NextPiece]:
     """Return the n likeliest pieces after a prefix, best first."""
     device = device_of(model)
     logits, _ = model.step(model.begin(source.ids[None].to(device)), torch.tensor([[START, *prefix]], device=device))
@@ -163,12 +163,12 @@ def next_pieces(model: CanTranslate, source: Source, prefix: Sequence[int], n: i
     best = probabilities.topk(n)
     vocabulary = pieces()
     return [
-        Candidate(piece, END_LABEL if piece == END else vocabulary.text(piece), probability)
+        NextPiece(piece, END_LABEL if piece == END else vocabulary.text(piece), probability)
         for piece, probability in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     ]
 
 
-def explain(model: Translator, source: Source, made: Translation, edits: Edits = ()) -> AttentionTrace:
+def explain(model: Translator, source: SourceSentence, made: Translation, edits: Edits = ()) -> AttentionTrace:
     """Return the attention trace of a recurrent translator saying a given sentence.
 
     Row t of the weights is where the decoder looks to say piece t. An unfinished sentence gets one row more, labelled
@@ -180,7 +180,7 @@ def explain(model: Translator, source: Source, made: Translation, edits: Edits =
 
 def explain_layers(
     model: Transformer,
-    source: Source,
+    source: SourceSentence,
     made: Translation,
     interventions: EditsByPlace | None = None,
     *,
@@ -191,7 +191,7 @@ def explain_layers(
     return model.trace(asked, fed, labels, interventions, with_positions=with_positions)
 
 
-def _as_fed(model: CanTranslate, source: Source, made: Translation) -> tuple[Tensor, Tensor, Labels]:
+def _as_fed(model: CanTranslate, source: SourceSentence, made: Translation) -> tuple[Tensor, Tensor, Labels]:
     device = device_of(model)
     said = made.ids[:-1] if made.finished else made.ids
     wanted = made.labels if made.finished else [*made.labels, "?"]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import FILL, mark, texts, word
 from attention_core.charts.palette import LABELS, ROLE_COLOURS
@@ -43,7 +43,7 @@ def unrolled_chart(
     lit: str,
     scores: np.ndarray | None,
     weights: np.ndarray | None,
-) -> ChartTemplate:
+) -> Chart:
     """Draw the network from the English words on the left to the French ones on the right, one of STEPS lit.
 
     Source and target are pieces, downwards. Scores and weights (n_source,) are those of the present piece, scores
@@ -102,7 +102,7 @@ def _decoder(says: np.ndarray, present: int, lit: str, strength: dict[str, str])
             yield SAID - 3, y + 5, ASKS + BOX, says[row + 1] - 3, Role.OUTPUT, fed, 1.2
 
 
-def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]) -> Iterator[ChartTemplate]:
+def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]) -> Iterator[Chart]:
     *ends, roles, shades, widths = map(list, zip(*lines, strict=True))
     wires = dict(zip(("left", "top", "right", "bottom"), ends, strict=True))
     wires |= {"width": widths, "fill": _colours(roles, shades)}
@@ -114,14 +114,14 @@ def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]
 
 def _words(
     words: Sequence[str], strong: Sequence[bool], at: np.ndarray, space: dict[str, Any], left: float, align: str
-) -> Iterator[ChartTemplate]:
+) -> Iterator[Chart]:
     for weight, chosen in (("bold", np.array(strong)), ("normal", ~np.array(strong))):
         said = {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": np.array(words, object)[chosen]}
         look: dict = {"fontWeight": weight, "fontSize": SIZE, "color": LABELS, "limit": 72 if align == "right" else 62}
         yield texts(said, space, align=align, baseline="middle", **look)
 
 
-def _heads(lit: str, space: dict[str, Any]) -> Iterator[ChartTemplate]:
+def _heads(lit: str, space: dict[str, Any]) -> Iterator[Chart]:
     for head, step, left, role in HEADS:
         look: dict = {"fontSize": 11, "fontWeight": "bold" if step == lit else "normal", "color": ROLE_COLOURS[role]}
         yield word(head, left, 9, space, baseline="middle", **look)

@@ -12,7 +12,7 @@ from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.models.beam_search import CanTranslate
-from attention_core.topics.translate.translation import Source, Translation, read_source
+from attention_core.topics.translate.translation import SourceSentence, Translation, read_source
 
 NEXT_LABEL = "?"
 """Stands for the word that an unfinished sentence would go on with."""
@@ -42,7 +42,7 @@ class WordView:
 
 def word_view(
     trace: AttentionTrace,
-    source: Source,
+    source: SourceSentence,
     made: Translation,
     probabilities: Sequence[float],
     *,
@@ -94,7 +94,7 @@ def mean_over_heads(trace: AttentionTrace) -> Tensor:
 
 
 @torch.inference_mode()
-def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int]) -> list[float]:
+def piece_probabilities(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> list[float]:
     """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it."""
     if not ids:
         return []
@@ -104,7 +104,7 @@ def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int])
     return logits[0].softmax(-1).gather(1, wanted[:, None])[:, 0].tolist()
 
 
-def told_by_source(model: CanTranslate, source: Source, ids: Sequence[int]) -> float:
+def told_by_source(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> float:
     """Return how much likelier a piece of some French is after this English than after none, in nats on average."""
     if not ids:
         return 0.0

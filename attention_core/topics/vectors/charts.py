@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Chart, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import FILL, INK, haloed, mark, texts
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
@@ -32,7 +32,7 @@ def hull_chart(
     value_labels: Sequence[str],
     query_labels: Sequence[str],
     query: int,
-) -> ChartTemplate:
+) -> Chart:
     """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
 
     Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
@@ -75,7 +75,7 @@ def _points(places: np.ndarray) -> dict[str, Any]:
 
 def column_bars(
     values: np.ndarray, labels: Sequence[str], *, role: Role, title: str, marked: int, share: bool = False
-) -> ChartTemplate:
+) -> Chart:
     """Draw positive numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
 
     The marked bar gets a frame; shares are written as percentages on an axis up to 1.
@@ -103,7 +103,7 @@ def column_bars(
     return fixed(layers, *SIZE)
 
 
-def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> ChartTemplate:
+def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Chart:
     """Draw positive numbers (n,), one per label, laid end to end: their sum is the length."""
     ends = np.cumsum(values)
     total = float(ends[-1])
@@ -126,7 +126,7 @@ def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Cha
     return fixed([bar, names.transform_filter("datum.wide")], *SIZE)
 
 
-def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> ChartTemplate:
+def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> Chart:
     """Draw w1 x1 + w2 x2 + ... = y for a neuron's weights and inputs, (n, d), with a label per input.
 
     A neuron that bends its sum has `bent`, what comes out; the sum then stands below it.
@@ -147,7 +147,7 @@ def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str],
 
 def layers_chart(
     weights: np.ndarray, units: Sequence[float], second: Sequence[float], answer: float, labels: Sequence[str]
-) -> ChartTemplate:
+) -> Chart:
     """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
 
     Weights are (n_units, n, d), told on hover; a unit says a number and has a second weight.
@@ -178,14 +178,14 @@ def _listed(numbers: Sequence[float]) -> str:
     return ", ".join(map(short, numbers))
 
 
-def _edges(edges: Sequence[Edge]) -> ChartTemplate:
+def _edges(edges: Sequence[Edge]) -> Chart:
     data = dict(zip(("left", "top", "right", "bottom", "weight"), map(list, zip(*edges, strict=True)), strict=True))
     return mark("rule", data, UNIT, "weight:N", color=GREY, strokeWidth=1.5, aria=False)
 
 
 def _circles(
     x: float, y: Sequence[float], inside: Sequence[str], under: Sequence[str] = (), *, role: Role
-) -> list[ChartTemplate]:
+) -> list[Chart]:
     data, large = rectangles(x, y, text=inside), role is Role.OUTPUT
     style: dict[str, Any] = {"fontSize": 13, "fontWeight": "bold"} if large else {"fontSize": 12}
     place = {"x": UNIT["x"], "y": UNIT["y"]}
@@ -204,7 +204,7 @@ def pair_cells(
     *,
     title: str,
     marked: tuple[int, int] | None = None,
-) -> ChartTemplate:
+) -> Chart:
     """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
 
     Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is

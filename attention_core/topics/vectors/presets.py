@@ -9,7 +9,7 @@ from attention_core.topics.vectors.problem import MAX_COLUMNS, MAX_ROWS, TABLES,
 
 
 @dataclass(frozen=True)
-class Preset:
+class ProblemPreset:
     """A problem with a name; mode, labels and settings as in Problem."""
 
     title: str  # in the list
@@ -28,14 +28,14 @@ class Preset:
 
 EYE, EYE_3 = "1 0; 0 1", "1 0 0; 0 1 0; 0 0 1"
 PRESETS = {
-    "pairs": Preset(
+    "pairs": ProblemPreset(
         "Three inputs, nine pairs",
         "Three inputs make nine ordered pairs, and each pair gets a cell of its own. A feed-forward neuron has one "
         "weight per input and none for any pair.",
         Mode.SELF,
         ("1 0.5; -0.5 1; 1 1.5", "1 0.5; 0 1", "0.5 -1; 1 0.5", EYE, EYE),
     ),
-    "orthogonal": Preset(
+    "orthogonal": ProblemPreset(
         "Orthogonal keys",
         "Keys at right angles do not disturb each other: a query along one key scores zero with all the others and "
         "gets nearly that key's value alone. Attention as a dictionary.",
@@ -44,7 +44,7 @@ PRESETS = {
         {"Q": ("like k1", "like k2", "between")},
         step="weights",
     ),
-    "equal": Preset(
+    "equal": ProblemPreset(
         "Two equal keys",
         "k1 and k2 are the same, so no query can tell them apart: they share its attention equally, and what comes "
         "back is the mean of their values. Change one number of k2 to separate them.",
@@ -52,7 +52,7 @@ PRESETS = {
         ("2 1; -1 2", "1 1; 1 1; -1 0.5", "2 0; 0 2; -1 -1"),
         step="weights",
     ),
-    "huge": Preset(
+    "huge": ProblemPreset(
         "One huge key",
         "k3 is ten times as long as the others. The softmax saturates: every query that points its way sees nothing "
         "else. Cosine scores do not know lengths; a high temperature helps too.",
@@ -60,7 +60,7 @@ PRESETS = {
         ("1 0.5; 0.5 1; -1 0.5", "1 0; 0 1; 8 6", "1 0; 0 1; 1 1"),
         step="weights",
     ),
-    "unread": Preset(
+    "unread": ProblemPreset(
         "A value that nobody reads",
         "No query points towards k4, so its weight is almost zero everywhere: its value may be 100 and the context "
         "hardly changes. Edit v4, then look at what the last edit changed.",
@@ -68,7 +68,7 @@ PRESETS = {
         ("3 1; 2 2; 1 3", "2 0; 1 1; 0 2; -8 -8", "1 0; 0 1; 1 1; 100 -100"),
         step="context",
     ),
-    "projections": Preset(
+    "projections": ProblemPreset(
         "Without projections",
         "Without projections the scores are X Xᵀ: symmetric, and every row mostly meets itself. Projections make "
         "Q Kᵀ: who looks at whom is no longer the same both ways, and a row need not look at itself.",
@@ -76,7 +76,7 @@ PRESETS = {
         ("2 0 0; 0 2 0; 0 0 2; 1 1 0", "0 1 0; 0 0 1; 1 0 0", EYE_3, EYE_3, EYE_3),
         {"X": ("cat", "sat", "mat", "both")},
     ),
-    "causal": Preset(
+    "causal": ProblemPreset(
         "Causal",
         "A row may only look back, as in a model that writes from left to right: scores above the diagonal become "
         "minus infinity, their weights exactly zero, and the first row can only look at itself.",
@@ -92,7 +92,7 @@ PRESETS = {
         Settings(mask="causal"),
         step="mask",
     ),
-    "cross": Preset(
+    "cross": ProblemPreset(
         "Cross-attention",
         "Two rows ask, four other rows are asked, and they need not be equally many or equally wide: the weights are "
         "2 × 4. W_Q and W_K only have to lead to the same number of columns.",

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, Columns, alt
+from attention_core.charts.design import Chart, Columns, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import FILL, INK, clickable, haloed, mark, pointer, texts, word
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp, ramp_for
@@ -56,7 +56,7 @@ def product_chart(
     column: int,
     select: str | None = None,
     title: str = "",
-) -> ChartTemplate:
+) -> Chart:
     """Draw left times right = result in Falk's scheme: every result cell lies where its row and its column cross.
 
     The result is the product or what became of it, its cell at row and column is lit. Cells have so many screen pixels,
@@ -103,7 +103,7 @@ def _cells(factor: Factor, start: float, top: float) -> Columns:
     return {**frame, "value": np.where(np.isfinite(values), values, np.nan).ravel().astype(float)}
 
 
-def _painted(frame: Columns, space: dict[str, Any], select: str | None) -> ChartTemplate:
+def _painted(frame: Columns, space: dict[str, Any], select: str | None) -> Chart:
     shown = {**frame, "shown_row": frame["row"] + 1, "shown_col": frame["col"] + 1}
     cells = zip(*(shown[name] for name in ("matrix", "shown_row", "shown_col", "value")), strict=True)
     shown["words"] = [f"{matrix}, row {row}, column {col}: {short(value)}" for matrix, row, col, value in cells]
@@ -113,7 +113,7 @@ def _painted(frame: Columns, space: dict[str, Any], select: str | None) -> Chart
     return clickable(mark("rect", shown, space, *told, color=FILL, description=said, **look), select, "row", "col")
 
 
-def _numbers(frame: Columns, space: dict[str, Any]) -> ChartTemplate:
+def _numbers(frame: Columns, space: dict[str, Any]) -> Chart:
     there = ~np.isnan(frame["value"])
     middle = {"left": frame["left"][there] + 0.5, "top": frame["top"][there] + 0.5, "ink": frame["ink"][there]}
     middle["text"] = [short(value) for value in frame["value"][there]]

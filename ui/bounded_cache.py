@@ -8,7 +8,7 @@ from typing import Any
 from attention_core.locks import Lock
 
 
-class Shelf:
+class BoundedCache:
     """Keeps values up to a number of bytes; the least looked at goes first.
 
     Args:
