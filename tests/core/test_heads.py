@@ -14,6 +14,7 @@ from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
+from attention_core.explain import heads
 from attention_core.explain.heads import (
     HeadDisplay,
     PatchGrid,
@@ -302,3 +303,9 @@ def test_a_whole_model_is_summed_up_layer_by_layer(bert):
     found = summaries(bert.traces)
     assert (len(found), len(found[0])) == (3, 4)
     assert found[2][3] == summarise(bert.traces[2], 3)
+
+
+@pytest.mark.parametrize(("before", "now"), [("Look", "HeadDisplay"), ("Patches", "PatchGrid")])
+def test_names_of_the_first_version_warn_and_work(before, now):
+    with pytest.warns(DeprecationWarning, match=f"{before} is {now} now"):
+        assert getattr(heads, before) is getattr(heads, now)

@@ -5,6 +5,9 @@ layers = groups(trace_model(model, **inputs))["encoder self"]
 summaries(layers)[3][5].previous
 """
 
+import warnings
+from typing import Any
+
 from attention_core.explain.heads.attention_rollout import Rollout, rollout
 from attention_core.explain.heads.groups import PatchGrid, groups, is_of_itself
 from attention_core.explain.heads.look import PLAIN, HeadDisplay, handed_over, has_values, matrix_for, without_sinks
@@ -36,3 +39,12 @@ __all__ = [
     "summarise",
     "without_sinks",
 ]
+
+_BEFORE = {"Look": "HeadDisplay", "Patches": "PatchGrid"}  # names of 0.1
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _BEFORE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"{name} is {_BEFORE[name]} now", DeprecationWarning, 2)
+    return globals()[_BEFORE[name]]
