@@ -14,6 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 from attention_core.device import to_array
 from attention_core.hub.generation import Generation, most_positions, own_cache, step_inputs, whole_inputs
 from attention_core.hub.growing import is_cross
+from attention_core.inside_torch import FUSED_ON_CPU
 
 REPEATS = 5
 """Runs of which the median is told."""
@@ -169,8 +170,7 @@ def measure_step(generation: Generation, token: int) -> tuple[StepCost, StepCost
 
 
 def _n_multiplications(run: Callable[[], None]) -> int:
-    attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    with FlopCounterMode(display=False, custom_mapping={attention: _operations}) as counter:
+    with FlopCounterMode(display=False, custom_mapping={FUSED_ON_CPU: _operations}) as counter:
         run()
     return counter.get_total_flops() // 2
 

@@ -18,6 +18,7 @@ from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Step, Story
 from attention_core.data.pieces import END, PAD, VOCABULARY_SIZE, pieces
 from attention_core.data.words import bare
+from attention_core.inside_torch import version_of
 from attention_core.models import translator_steps as steps
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.registry import register
@@ -96,7 +97,7 @@ class TiedTranslator(nn.Module):
         rows, weight, bias = features.flatten(0, -2), self.embedding.weight, self.output_bias
         is_plain = weight.is_cpu and weight.dtype is torch.float32 and not weight.is_inference()
         if n_sure and is_plain and weight.numel() >= HALVES:
-            packed = _in_half(weight, bias, weight._version, bias._version)
+            packed = _in_half(weight, bias, version_of(weight), version_of(bias))
             nearly = torch.ops.quantized.linear_dynamic_fp16(rows, packed)
             best = nearly.topk(n_sure).indices
             nearly.scatter_(1, best, (weight[best] @ rows[..., None])[..., 0] + bias[best])

@@ -16,6 +16,7 @@ from torch import Tensor
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
+from attention_core.inside_torch import storage_of, version_of
 
 FORBIDS = -9000.0
 """A bias of this or less stands for a mask: models write -inf, the smallest number of a type, or -10,000."""
@@ -120,8 +121,7 @@ class Keeper:
 
     def shared(self, mask: Tensor, split: Callable[[Tensor], MaskParts]) -> MaskParts:
         """Return what split makes of a mask, which is done once for all calls that share its numbers."""
-        version = mask._version if not mask.is_inference() else 0
-        where = (mask.untyped_storage()._cdata, mask.storage_offset(), mask.shape, mask.stride(), version, split)
+        where = (storage_of(mask), mask.storage_offset(), mask.shape, mask.stride(), version_of(mask), split)
         if where not in self._seen:
             self._seen[where] = (mask, split(mask))  # holding the mask keeps its storage from being given to another
         return self._seen[where][1]

@@ -8,19 +8,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from attention_core.inside_torch import RESHAPES_OF_OTHERS, is_made_of_others, is_transformed
+
 aten = torch.ops.aten
 PRODUCTS = {aten.bmm.default: 0, aten.mm.default: 0, aten.baddbmm.default: 1, aten.addmm.default: 1}
 """Products of matrices, and at which argument their factors begin."""
-SOFTMAXES = {aten._softmax.default, aten._safe_softmax.default}
-FUSED = {
-    aten._scaled_dot_product_flash_attention_for_cpu.default,
-    aten._scaled_dot_product_flash_attention.default,
-    aten._scaled_dot_product_efficient_attention.default,
-    aten._scaled_dot_product_cudnn_attention.default,
-}
-"""Kernels of fused attention, as scripts and transforms call them."""
 OF_FUSED = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
-"""Those of their arguments that say what is computed."""
+"""Those of the arguments of fused kernels that say what is computed."""
 
 
 class OperationEffect(NamedTuple):
@@ -83,7 +77,7 @@ STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], OperationEffect]
 
 def is_plain(tensor: Any) -> bool:
     """Return whether this is a tensor of numbers that lie where its strides say."""
-    if type(tensor) not in (Tensor, nn.Parameter) or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if type(tensor) not in (Tensor, nn.Parameter) or is_transformed(tensor):
         return False
     return tensor.layout == torch.strided and tensor.device.type != "meta"
 
@@ -91,15 +85,13 @@ def is_plain(tensor: Any) -> bool:
 @cache
 def is_view(func: Any) -> bool:
     """Return whether an operation only looks at the numbers of a tensor in another way."""
-    return bool(getattr(func, "is_view", False)) or func in (aten._unsafe_view.default, aten.detach.default)
+    return bool(getattr(func, "is_view", False)) or func in RESHAPES_OF_OTHERS
 
 
 @cache
 def is_composite(func: Any) -> bool:
     """Return whether an operation is made of others everywhere, which in inference mode are not seen by themselves."""
-    if not hasattr(func, "decompose"):
-        return False
-    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
+    return hasattr(func, "decompose") and is_made_of_others(func)
 
 
 def with_numbers_as_tensors(func: Any, args: Sequence[Any]) -> list[Any] | None:

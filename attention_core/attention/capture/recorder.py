@@ -2,18 +2,18 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
-from torch.utils._python_dispatch import _disable_current_modes
 
 from attention_core.attention.capture.keeper import Keeper
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
+from attention_core.inside_torch import PRETENDED, computes_gradients, is_transformed, unseen
 
 N_HEADS = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads", "n_head", "heads", "nhead", "h")
 """What modules call their number of heads."""
@@ -126,7 +126,7 @@ _here = _Here()
 
 def called(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
     """Call a module and keep track of it; stands in for nn.Module.__call__, since compilers refuse global hooks."""
-    if torch.compiler.is_dynamo_compiling() or on_the_way_back() or not (insides := _here.insides):
+    if torch.compiler.is_dynamo_compiling() or computes_gradients() or not (insides := _here.insides):
         return _CALL(module, *args, **kwargs)
     for inside in insides:
         inside.enter(module, *args[:1])
@@ -135,11 +135,6 @@ def called(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
     finally:
         for inside in insides:
             inside.leave(module)
-
-
-def on_the_way_back() -> bool:
-    """Return whether gradients are being computed, where modules that were checkpointed run once more."""
-    return torch._C._current_graph_task_id() >= 0
 
 
 @contextmanager
@@ -164,9 +159,8 @@ class Recorder:
     @contextmanager
     def unwatched(self, what: str = "") -> Iterator[None]:
         """Do what is for the record alone: no mode and no gradient sees it, and a fault becomes a note."""
-        modes = _disable_current_modes() if torch._C._len_torch_dispatch_stack() else nullcontext()
         try:
-            with modes, torch.no_grad(), torch._C.DisableTorchFunction():
+            with unseen(), torch.no_grad():
                 yield
         except Exception as error:  # whatever is wrong with a record is no fault of the model
             reason = (str(error).strip().splitlines() or [""])[0][:200]
@@ -245,11 +239,11 @@ def _listed(names: list[str]) -> str:
 
 def _lacks(tensor: Any) -> str:
     """Return why nothing can be kept of a tensor; empty if it can."""
-    if type(tensor).__module__.startswith(("torch._subclasses", "torch.fx")):  # as while a model is exported
+    if type(tensor).__module__.startswith(PRETENDED):  # as while a model is exported
         return f"its tensors hold no numbers ({type(tensor).__name__})"
     if tensor.device.type == "meta":
         return "its tensors hold no numbers (meta)"
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if is_transformed(tensor):
         return "its tensors are those of a transform such as vmap"
     if tensor.device.type == "cuda" and torch.cuda.is_current_stream_capturing():
         return "a CUDA graph was being captured"

@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from attention_core.attention.capture.recorder import Recorder, called, modules_entered
 from attention_core.attention.capture.written_out import WrittenOut
 from attention_core.attention.recording import Recording
+from attention_core.inside_torch import COMPILER, is_being_traced, is_transformed, unseen_operations
 from attention_core.locks import Lock
 
 _SDPA = F.scaled_dot_product_attention
@@ -94,7 +95,7 @@ def _switched() -> Iterator[None]:
         if _Switches.n_open == 0:
             _Switches.back.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
             torch.backends.mha.set_fastpath_enabled(False)
-            if "torch._dynamo" in sys.modules:
+            if COMPILER in sys.modules:
                 _Switches.back.enter_context(torch.compiler.set_stance("force_eager"))
             _Switches.back.callback(setattr, nn.Module, "__call__", nn.Module.__call__)
             nn.Module.__call__ = called  # type: ignore[method-assign]
@@ -114,7 +115,7 @@ def _causal_biases_made_unwatched() -> Iterator[None]:
     """Let torch's own causal masks be made, which their way of making forbids in a thread that is watched."""
 
     def made(kind: type[CausalBias], *_: Any, **__: Any) -> CausalBias:
-        with torch._C._DisableTorchDispatch():
+        with unseen_operations():
             return Tensor.__new__(kind)
 
     CausalBias.__new__ = made  # type: ignore[method-assign, assignment]
@@ -136,7 +137,7 @@ class _Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         if torch.compiler.is_dynamo_compiling():
             return func(*args, **kwargs)
-        if torch._C._get_tracing_state():
+        if is_being_traced():
             self._recorder.note(TRACED)
             with self._written_out.quiet(*args, *kwargs.values()):
                 return func(*args, **kwargs)
@@ -197,7 +198,4 @@ class _Watch(TorchFunctionMode):
 
 def _is_transformed(args: Any, kwargs: Any) -> bool:
     """Return whether a call is inside a transform such as vmap, below which it is seen written out."""
-    return any(
-        isinstance(given, Tensor) and torch._C._functorch.is_functorch_wrapped_tensor(given)
-        for given in (*args, *kwargs.values())
-    )
+    return any(map(is_transformed, (*args, *kwargs.values())))

@@ -11,14 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from attention_core.attention.capture.flex import FLEX, flex_trace
 from attention_core.attention.capture.operations import (
-    FUSED,
     OF_FUSED,
     PRODUCTS,
-    SOFTMAXES,
     STEPS,
     is_composite,
     is_plain,
@@ -34,8 +31,16 @@ from attention_core.attention.capture.provenance import (
     Softmax,
     steps_to,
 )
-from attention_core.attention.capture.recorder import Recorder, on_the_way_back
+from attention_core.attention.capture.recorder import Recorder
 from attention_core.attention.capture.weighing import Weighing
+from attention_core.inside_torch import (
+    FUSED,
+    SOFTMAXES,
+    TorchDispatchMode,
+    computes_gradients,
+    unseen_operations,
+    watches_alone,
+)
 
 
 class WrittenOut(TorchDispatchMode):
@@ -56,11 +61,11 @@ class WrittenOut(TorchDispatchMode):
 
         Where no other mode watches and what is given to the call needs none, the call runs as without a capture.
         """
-        alone = torch._C._len_torch_dispatch_stack() == 1 and torch._C._get_dispatch_stack_at(0) is self
+        alone = watches_alone(self)
         plain = all(is_plain(one) for one in given if isinstance(one, Tensor))
         self._n_quiet += 1
         try:
-            with torch._C._DisableTorchDispatch() if alone and plain else nullcontext():
+            with unseen_operations() if alone and plain else nullcontext():
                 yield
         finally:
             self._n_quiet -= 1
@@ -88,7 +93,7 @@ class WrittenOut(TorchDispatchMode):
             if given is None:
                 raise
             result = func(*given, **kwargs)
-        if not is_view(func) and not on_the_way_back():
+        if not is_view(func) and not computes_gradients():
             with self._recorder.unwatched():
                 self._follow(func, args, kwargs, result)
         return result

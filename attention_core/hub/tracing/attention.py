@@ -16,6 +16,7 @@ from attention_core.attention.pairs import at_least_single
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Rows
 from attention_core.hub.tracing.bypassing import WEIGHTS_ONLY
+from attention_core.inside_torch import FUSED_ON_CPU
 
 HARMLESS = {
     *("position_ids", "cache_position", "cu_seq_lens_q", "cu_seq_lens_k", "max_length_q", "max_length_k"),
@@ -218,8 +219,7 @@ def _fused(run: Run, asked: AttentionCall) -> tuple[Tensor, Tensor | None]:
 
     module, query, key, value, mask, causal, settings = asked
     if _kernel_fits(asked):
-        kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-        context, normalisers = kernel(query, key, value, 0.0, causal, scale=settings["scaling"])
+        context, normalisers = FUSED_ON_CPU(query, key, value, 0.0, causal, scale=settings["scaling"])
         return context.transpose(1, 2).contiguous(), normalisers[min(run.keeper.item, len(query) - 1)].clone()
     context = sdpa_attention_forward(module, query, key, value, mask, **settings)[0]
     return _blind_look_everywhere(run, context, value, mask), None

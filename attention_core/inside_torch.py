@@ -1,0 +1,70 @@
+"""What the project needs of torch's inside; tests/test_inside_torch.py says what an upgrade has moved."""
+
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
+from torch.utils._python_dispatch import _disable_current_modes
+
+_aten = torch.ops.aten
+FUSED_ON_CPU = _aten._scaled_dot_product_flash_attention_for_cpu
+FUSED = {
+    FUSED_ON_CPU.default,
+    _aten._scaled_dot_product_flash_attention.default,
+    _aten._scaled_dot_product_efficient_attention.default,
+    _aten._scaled_dot_product_cudnn_attention.default,
+}  # kernels of fused attention, as scripts and transforms call them
+SOFTMAXES = {_aten._softmax.default, _aten._safe_softmax.default}
+RESHAPES_OF_OTHERS = {_aten._unsafe_view.default, _aten.detach.default}  # views that do not say that they are
+PRETENDED = ("torch._subclasses", "torch.fx")  # modules of tensors without numbers, as while a model is exported
+COMPILER = "torch._dynamo"
+
+
+def is_transformed(value: Any) -> bool:
+    """Return whether this is a tensor inside a transform such as vmap, which stands for others."""
+    return isinstance(value, Tensor) and torch._C._functorch.is_functorch_wrapped_tensor(value)
+
+
+def is_made_of_others(operation: Any) -> bool:
+    """Return whether an operation is made of others on every device."""
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(operation.name(), "CompositeImplicitAutograd"))
+
+
+def watches_alone(mode: TorchDispatchMode) -> bool:
+    """Return whether a mode is the only one that sees the operations of this thread."""
+    return torch._C._len_torch_dispatch_stack() == 1 and torch._C._get_dispatch_stack_at(0) is mode
+
+
+def unseen_operations() -> AbstractContextManager[Any]:
+    """Return a block in which no mode sees operations; for plain tensors, and where one mode watches alone."""
+    return torch._C._DisableTorchDispatch()
+
+
+def unseen() -> ExitStack:
+    """Return a block in which no mode sees functions or operations."""
+    block = ExitStack()
+    block.enter_context(_disable_current_modes() if torch._C._len_torch_dispatch_stack() else nullcontext())
+    block.enter_context(torch._C.DisableTorchFunction())
+    return block
+
+
+def computes_gradients() -> bool:
+    """Return whether this thread is on the way back through a graph."""
+    return torch._C._current_graph_task_id() >= 0
+
+
+def is_being_traced() -> bool:
+    """Return whether torch.jit.trace runs what runs now."""
+    return bool(torch._C._get_tracing_state())
+
+
+def version_of(tensor: Tensor) -> int:
+    """Return how often a tensor's numbers were changed in place; 0 where torch does not count."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def storage_of(tensor: Tensor) -> int:
+    """Return what tells the storage of a tensor from every other one that is in use."""
+    return tensor.untyped_storage()._cdata
