@@ -1,4 +1,4 @@
-"""What the project takes from torch's inside is still there and says what it said; a plain sentence where it does not."""
+"""What the project takes from inside torch is still there and says what it said; a plain sentence where it is not."""
 
 import pytest
 import torch
