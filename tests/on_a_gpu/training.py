@@ -12,7 +12,7 @@ from tests import tiny_data
 
 SETTINGS = {
     digits: {"BATCH_SIZE": 6, "N_HELD_OUT": 5, "N_REPLAYS": 1},
-    vision: {"BATCH_SIZE": 4, "N_DRAWINGS": 4, "N_TOLD": 4, "N_HELD_OUT": 5, "N_REPLAYS": 1, "POOL": 40},
+    vision: {"BATCH_SIZE": 4, "N_DRAWINGS": 4, "N_TOLD": 4, "POOL": 40},
     made_up: {"HELD_OUT": 50, "TEST_SIZE": 50},
     sentiment: {"BATCH_SIZE": 8},
     translation: {"BATCH_SIZE": 8, "N_JOINED": 6},
