@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-MOVED = "Torch has moved what attention_core/inside_torch.py reaches for"
+MOVED = "Torch has moved what attention_core/attention/inside_torch.py reaches for"
 
 
 @pytest.fixture
 def inside():
     try:
-        from attention_core import inside_torch
+        from attention_core.attention import inside_torch
     except (ImportError, AttributeError) as error:
         pytest.fail(f"{MOVED}: {error}")
     return inside_torch

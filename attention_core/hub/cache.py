@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
+from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.device import to_array
 from attention_core.hub.generation import Generation, most_positions, own_cache, step_inputs, whole_inputs
 from attention_core.hub.growing import is_cross
-from attention_core.inside_torch import FUSED_ON_CPU
 
 REPEATS = 5
 """Runs of which the median is told."""

@@ -12,13 +12,13 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits
+from attention_core.attention.inside_torch import version_of
 from attention_core.attention.score import Score
 from attention_core.attention.scores import SCORES, Dot, ScaledDot
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Step, Story
 from attention_core.data.pieces import END, PAD, VOCABULARY_SIZE, pieces
 from attention_core.data.words import bare
-from attention_core.inside_torch import version_of
 from attention_core.models import translator_steps as steps
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.registry import register

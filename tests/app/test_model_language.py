@@ -14,12 +14,12 @@ from ui.model.knock_out import knock_out
 from ui.model.cache import kv_cache
 from ui.model.state import open_on_a_far_look
 from ui.model.words import next_tokens
-from ui.runs.runs import Latest, pretrained_of, run_of
+from ui.runs.runs import LatestRun, pretrained_of, run_of
 
 key = st.query_params["model"]
 given = choose_input("model", pretrained_of(key))
 if given is not None:
-    run, asked = run_of(key, given), Latest(key, given)
+    run, asked = run_of(key, given), LatestRun(key, given)
     open_on_a_far_look(run)
     (knock_out if "out" in st.query_params else next_tokens)(run, asked)
     if pretrained_of(key).kind.value.endswith("decoder") and "out" not in st.query_params:

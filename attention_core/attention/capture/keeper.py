@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from attention_core.attention.inside_torch import storage_of, version_of
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.inside_torch import storage_of, version_of
 
 FORBIDS = -9000.0
 """A bias of this or less stands for a mask: models write -inf, the smallest number of a type, or -10,000."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.inside_torch import RESHAPES_OF_OTHERS, is_made_of_others, is_transformed
+from attention_core.attention.inside_torch import RESHAPES_OF_OTHERS, is_made_of_others, is_transformed
 
 aten = torch.ops.aten
 PRODUCTS = {aten.bmm.default: 0, aten.mm.default: 0, aten.baddbmm.default: 1, aten.addmm.default: 1}

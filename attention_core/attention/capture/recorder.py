@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 
 from attention_core.attention.capture.keeper import Keeper
+from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, unseen
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
-from attention_core.inside_torch import PRETENDED, computes_gradients, is_transformed, unseen
 
 N_HEADS = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads", "n_head", "heads", "nhead", "h")
 """What modules call their number of heads."""

@@ -15,8 +15,8 @@ from torch.overrides import TorchFunctionMode
 
 from attention_core.attention.capture.recorder import Recorder, called, modules_entered
 from attention_core.attention.capture.written_out import WrittenOut
+from attention_core.attention.inside_torch import COMPILER, is_being_traced, is_transformed, unseen_operations
 from attention_core.attention.recording import Recording
-from attention_core.inside_torch import COMPILER, is_being_traced, is_transformed, unseen_operations
 from attention_core.locks import Lock
 
 _SDPA = F.scaled_dot_product_attention

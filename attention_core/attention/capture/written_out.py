@@ -33,7 +33,7 @@ from attention_core.attention.capture.provenance import (
 )
 from attention_core.attention.capture.recorder import Recorder
 from attention_core.attention.capture.weighing import Weighing
-from attention_core.inside_torch import (
+from attention_core.attention.inside_torch import (
     FUSED,
     SOFTMAXES,
     TorchDispatchMode,
