@@ -48,3 +48,15 @@ def test_a_table_and_an_uploader_use_what_was_put_in_their_place():
     words = "Streamlit's {} uses another class: ui/inside_streamlit.py puts its bounds into this one."
     assert data_editor.DataEditorSerde.deserialize is inside._read_bounded_edits, words.format("table")
     assert file_uploader.UploadedFile.__init__ is inside._open_counted, words.format("uploader")
+
+
+def test_the_servers_own_visitor_is_asked_what_any_browser_is():
+    from streamlit.runtime import SessionClient
+
+    import ui.inside_streamlit as inside
+
+    words = "Streamlit asks a browser for more than it did: FirstVisitor of ui/inside_streamlit.py needs it, too."
+    asked = [name for name in vars(SessionClient) if not name.startswith("_")]
+    assert "client_context" in asked, words
+    assert [name for name in asked if not hasattr(inside.FirstVisitor, name)] == [], words
+    assert not inside.FirstVisitor.__abstractmethods__, words

@@ -179,7 +179,7 @@ async def server_started() -> None:
         await asyncio.sleep(0.1)
 
 
-class FirstVisitor:
+class FirstVisitor(runtime.SessionClient):
     """A visitor of our own, who sees nothing but the end of a run, and never leaves.
 
     When the last one does, Streamlit forgets its scripts, and would read them again from files that may have changed
@@ -188,7 +188,7 @@ class FirstVisitor:
 
     def __init__(self) -> None:
         self._finished = asyncio.Event()
-        self._session = runtime.get_instance().connect_session(cast(runtime.SessionClient, self), {})
+        self._session = runtime.get_instance().connect_session(self, {})
 
     def write_forward_msg(self, msg: ForwardMsg) -> None:
         if msg.WhichOneof("type") == "script_finished" and msg.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
