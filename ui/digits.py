@@ -10,8 +10,8 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.palette import INK_RAMP
-from attention_core.charts.picture import picture
+from attention_core.charts.design import INK_RAMP
+from attention_core.charts.heatmap import picture
 from attention_core.data.drawing import prepare
 from attention_core.device import device_of, to_array
 from ui.chart import draw_chart

@@ -10,8 +10,8 @@ from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
+from attention_core.charts.design import weights_ramp
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.palette import weights_ramp
 from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart
 from ui.figures import say_subject

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from attention_core.attention.types import Role
-from attention_core.charts.bar_table import Bars, bar_table
-from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.words import word_arcs
+from attention_core.charts.design import ROLE_COLOURS
+from attention_core.charts.words import Bars, bar_table, word_arcs
 from attention_core.data.pieces import pieces
 from attention_core.data.words import SPACE
 from attention_core.device import to_array

@@ -3,10 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.marks import long_form, mark
-from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import names_at, series_colour, shares
+from attention_core.charts.design import ROLE_COLOURS, Chart, alt, long_form, mark, names_at, series_colour, shares
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 

@@ -1,4 +1,4 @@
-"""Charts as Vega-Lite has them, put together from pieces that are called as in Altair, without Altair's own work.
+"""Charts as Vega-Lite has them: colours, marks, scales and places, put together without Altair's own work.
 
 data = {"x": [1, 2], "y": [3, 4]}
 chart = mark("point", data, {"x": alt.X("x:Q", title="one"), "y": alt.Y("y:Q")})
@@ -7,13 +7,136 @@ spec, data = chart.drawn()
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from attention_core.charts.look import THEME
+from attention_core.attention.types import Role
+
+ROLE_COLOURS = {
+    Role.INPUT: "#6B7785",
+    Role.QUERY: "#0072B2",
+    Role.KEY: "#E69F00",
+    Role.VALUE: "#009E73",
+    Role.SCORES: "#56B4E9",
+    Role.WEIGHTS: "#CC79A7",
+    Role.CONTEXT: "#D55E00",
+    Role.OUTPUT: "#6B7785",
+}
+CHOSEN = ROLE_COLOURS[Role.QUERY]  # frames around what is chosen: it asks, or is asked about
+
+VIRIDIS = (
+    "#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c",
+    "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725",
+)  # fmt: skip
+"""For weights and everything else from 0 upwards. Source: van der Walt and Smith 2015."""
+BLUE_ORANGE = (
+    "#134b73", "#2a6f9e", "#5b97c0", "#98bfd9", "#cfdfe9", "#f4f2ee",
+    "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511",
+)  # fmt: skip
+"""For signed values, 0 in the middle."""
+PAPER_TO_INK = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
+"""For pictures: paper to ink, in grey, so that ink is never mistaken for attention."""
+GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
+WORDS, LABELS = "#7d8794", "#747b86"
+"""Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
+DARK, MASKED = "#050607", "#9aa1aa"
+"""Numbers on bright cells, dark enough to be read on those that are half bright, and frames of chosen ones; cells
+without a value."""
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """How values become colours."""
+
+    colours: tuple[str, ...]  # from the lowest to the highest value
+    low: float
+    high: float
+    exponent: float = 1.0  # below 1 spreads small values: colour = ((value - low) / (high - low)) ** exponent
+    reference: float | None = None  # a value to mark on the colour bar, such as the uniform weight
+    reference_label: str = ""
+    is_cut: bool = False  # whether there are values beyond the ends, which then say so
+
+    def position(self, values: np.ndarray) -> np.ndarray:
+        """Return where on the ramp the values lie, 0 to 1; values beyond the ends are put there."""
+        span = max(self.high - self.low, 1e-30)
+        inside = np.clip(np.nan_to_num(values, nan=self.low), self.low, self.high)
+        share = np.clip((inside - self.low) / span, 0, 1)
+        return share**self.exponent
+
+    def lookup(self, n: int = 256) -> np.ndarray:
+        anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in self.colours])
+        where = np.linspace(0, len(anchors) - 1, n)
+        channels = [np.interp(where, np.arange(len(anchors)), anchors[:, channel]) for channel in range(3)]
+        return np.rint(np.stack(channels, 1)).astype(np.uint8)
+
+
+def signed_ramp(values: np.ndarray) -> Ramp:
+    """Return a diverging ramp, symmetric around 0; of many values the largest thousandth saturates."""
+    finite = np.abs(values[np.isfinite(values)])
+    high = float(np.quantile(finite, 0.999, method="higher")) if finite.size else 1.0
+    return Ramp(BLUE_ORANGE, -(high or 1.0), high or 1.0, is_cut=bool((finite > high).any()))
+
+
+def weights_ramp(n_keys: int, high: float = 1.0) -> Ramp:
+    """Return the ramp of weights: sequential from 0, with the uniform weight 1/n marked.
+
+    Many keys share 1 among them, so that most weights are far below the largest; the square-root-like scale keeps
+    the uniform weight visible beside it.
+    """
+    uniform = 1 / max(n_keys, 1)
+    high = max(high, 1.02 * uniform)
+    ratio = uniform / high
+    exponent = 1.0 if ratio > 0.12 else float(np.clip(np.log(0.3) / np.log(ratio), 0.25, 1))
+    return Ramp(VIRIDIS, 0.0, high, exponent, uniform, f"1/{n_keys}")
+
+
+def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
+    """Return the ramp that a matrix of this role wears: weights and ink from 0, everything else around 0."""
+    if role == Role.WEIGHTS:
+        return weights_ramp(n_keys, float(np.nanmax(values, initial=0.0)))
+    if role == Role.OUTPUT and values.size and np.nanmin(values) >= 0:  # probabilities
+        return Ramp(VIRIDIS, 0.0, float(np.nanmax(values)) or 1.0)
+    return signed_ramp(values)
+
+
+INK_RAMP = Ramp(PAPER_TO_INK, 0.0, 1.0)
+
+
+def mixed(colour: str, share: float) -> str:
+    """Return so much of a colour on white paper, the rest being paper."""
+    return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))
+
+
+FILE_LETTERS = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}  # screen pixels, as on the pages
+THEME: dict[str, Any] = {
+    "background": "#ffffff",
+    "font": "Liberation Sans, Arial, Helvetica, sans-serif",  # of one width; files embed the first
+    "axis": {
+        **FILE_LETTERS,
+        "labelColor": LABELS,
+        "titleColor": LABELS,
+        "gridColor": FAINT,
+        "domain": False,
+        "ticks": False,
+    },
+    "header": {"labelFontSize": 12, "titleFontSize": 12},
+    "legend": {
+        **FILE_LETTERS,
+        "labelFontSize": 14,
+        "titleFontSize": 14,
+        "labelColor": LABELS,
+        "titleColor": LABELS,
+        "labelLimit": 160,  # a longer name is cut
+    },
+    "title": {"color": DARK, "anchor": "start", "fontSize": 16},
+    "view": {"stroke": "transparent"},
+}
+
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 TYPES = {"Q": "quantitative", "N": "nominal", "O": "ordinal", "T": "temporal"}
@@ -165,3 +288,240 @@ def _records(columns: Data) -> list[Spec]:
     lists = [_written(np.asarray(columns[name], dtype=object), {}) for name in columns]
     rows = zip(*lists, strict=True)
     return [{name: None if value != value else value for name, value in zip(columns, row, strict=True)} for row in rows]
+
+
+SILENT: dict[str, Any] = {"aria": False, "tooltip": None}
+"""Style of a mark that neither the mouse nor a screen reader meets."""
+EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}  # style of the thin line around a picture
+FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # colours that the data name themselves
+Line = Sequence[str]  # what the mouse is told: "field:Q", or with a title and a format after it, "" = none
+
+
+def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **style: Any) -> Chart:
+    """Return a layer of marks, such as "rect" or "line"; what of its style is a Channel, such as FILL, is one of it.
+
+    Those of which nothing is told meet neither the mouse nor a screen reader.
+    """
+    own: Spec = {name: value for name, value in style.items() if isinstance(value, Channel)}
+    look = {**({} if told else SILENT), **{name: value for name, value in style.items() if name not in own}}
+    if told:
+        own["tooltip"] = tips(*told)
+    return Chart({"data": data, "mark": {"type": kind, **known(look)}, "encoding": {**channels, **own}})
+
+
+def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> Chart:
+    """Return pictures, whose data URLs are a field of the data, from corner to corner with crisp pixels."""
+    return mark("image", data, {**space, "url": alt.Url(f"{field}:N")}, **{"smooth": False, "aspect": False, **style})
+
+
+def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> Chart:
+    """Return words, a field of the data, at x and y of the space."""
+    return mark("text", data, {"x": space["x"], "y": space["y"], "text": alt.Text(f"{field}:N")}, **style)
+
+
+def word(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Chart:
+    """Return one text at a place."""
+    return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
+
+
+def outlined(data: Data, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> Chart:
+    """Return the outlines of rectangles, in the colour of what is chosen unless told otherwise."""
+    return mark("rect", data, space, fillOpacity=0, stroke=colour, strokeWidth=width, **style)
+
+
+def haloed(
+    data: Data, space: Mapping[str, Any], widths: tuple[float, float], colour: Any = CHOSEN, kind="rect", **style: Any
+) -> list[Chart]:
+    """Return the outlines of marks on a white halo that shows on any ground; widths are those of halo and outline."""
+    strokes = zip(("white", colour), widths, strict=True)
+    return [mark(kind, data, space, fillOpacity=0, stroke=one, strokeWidth=wide, **style) for one, wide in strokes]
+
+
+def tips(*lines: Line) -> list[Channel]:
+    return [_line(line) if isinstance(line, str) else _line(*line) for line in lines]
+
+
+def _line(field: str, title: str = "", form: str = "") -> Channel:
+    return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
+
+
+def mouse_cells(data: Data, space: Mapping[str, Any], *told: Line, **style: Any) -> Chart:
+    """Return what the mouse meets and is told by, for the top: invisible rectangles."""
+    return mark("rect", data, space, *told, **{"opacity": 0, "aria": False, **style})
+
+
+def clickable(chart: Chart, select: str | None, *fields: str, clear: Any = False) -> Chart:
+    """Return the chart with a point selection over fields that a click makes and no click clears; as it is if None."""
+    if not select:
+        return chart
+    return chart.add_params(alt.selection_point(name=select, fields=list(fields), on="click", clear=clear))
+
+
+def pointer(select: str | None) -> dict[str, Any]:
+    """Return what makes the mouse a hand over marks that can be selected."""
+    return {"cursor": "pointer" if select else "default", "aria": False}
+
+
+def long_form(
+    fields: tuple[str, str, str], series: Mapping[str, Any], at: Sequence[Any] | None = None, **more: Any
+) -> Columns:
+    """Return one row per series and place, without those whose number is None.
+
+    The fields are the names of the columns of series, places and numbers. Places are 0, 1, 2 ... if none are given;
+    more are columns of what else is known of each place.
+    """
+    rows = [
+        (name, place, float(number), *(column[i] for column in more.values()))
+        for name, numbers in series.items()
+        for i, (place, number) in enumerate(zip(range(len(numbers)) if at is None else at, numbers, strict=True))
+        if number is not None
+    ]
+    return {field: [row[i] for row in rows] for i, field in enumerate((*fields, *more))}
+
+
+def colour_scale(ramp: Ramp) -> Spec:
+    """Return the scale that paints as the ramp does."""
+    power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
+    # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
+    return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
+
+
+def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> Channel:
+    """Return one colour per name, in this order, with a legend without a title above the chart."""
+    above = alt.Legend(title=None, **{"orient": "top", **legend})
+    return alt.Color(f"{field}:N", sort=list(names), scale=one_each(names, colours), legend=above)
+
+
+def wrapping(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns of a legend whose names stand below one another where the chart is too narrow for a row."""
+    return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
+
+
+def one_each(names: Sequence[str], looks: Sequence[Any]) -> Spec:
+    """Return the scale that gives each name its own colour, shape or dashes."""
+    return alt.Scale(domain=list(names), range=list(looks))
+
+
+def is_dark(colours: np.ndarray) -> np.ndarray:
+    """Say which colours, RGB (..., 3), need white numbers on them: whose contrast with white is 4.5 (WCAG 2.2)."""
+    share = colours / 255
+    light = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return light @ np.array([0.2126, 0.7152, 0.0722]) < 1.05 / 4.5 - 0.05
+
+
+def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
+    """Return the colour of each cell, and the colour in which its number shows on it; grey where not finite."""
+    finite, colours = np.isfinite(values), ramp.lookup(64)
+    place = (ramp.position(values) * 63).astype(int)
+    names = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
+    ink = np.where(is_dark(colours)[place] & finite, "#ffffff", DARK)
+    return np.where(finite, names[place], MASKED), ink
+
+
+def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Spec:
+    """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
+    ticks = [ramp.low, ramp.high]
+    label = "format(datum.value, '.3~g')"
+    if ramp.is_cut:
+        label = f"(datum.value > 0 ? '≥ ' : datum.value < 0 ? '≤ ' : '') + {label}"
+    if ramp.reference is not None and ramp.low < ramp.reference < ramp.high and _has_room(ramp, ramp.reference):
+        ticks.insert(1, ramp.reference)
+        close = abs(ramp.high - ramp.reference) / 1e6
+        label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
+    elif ramp.low < 0 < ramp.high:
+        ticks.insert(1, 0.0)
+    look: Spec = {
+        "title": title or None,
+        "orient": "bottom",
+        "direction": "horizontal",
+        "gradientLength": length,
+        "gradientThickness": 8,
+        "values": ticks,
+        "labelExpr": label,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelOverlap": False,
+        "offset": 4,
+    }
+    return look | own
+
+
+def _has_room(ramp: Ramp, reference: float) -> bool:
+    return float(ramp.position(np.array([reference]))[0]) < 0.85
+
+
+def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Chart:
+    """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
+    ends = {"value": [ramp.low, ramp.high]}
+    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
+    return mark("point", ends, {"color": colour}, opacity=0, size=0)
+
+
+def from_to(low: float, high: float, **more: Any) -> Spec:
+    """Return the scale that begins and ends exactly there."""
+    return alt.Scale(domain=[low, high], nice=False, **more)
+
+
+def shares(field: str, title: Any = None, ticks: int = 3) -> Channel:
+    """Return the vertical axis of shares from 0 to 1, in per cent."""
+    axis = alt.Axis(format="%", tickCount=ticks)
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+
+def names_at(labels: Sequence[str], place: str = "datum.value", every: int | None = None) -> str:
+    """Return the expression that puts the labels, or every so many of them, in the place of positions from 0."""
+    names = f"{json.dumps(list(labels))}[{place}]"
+    return f"{place} % {every} == 0 ? {names} : ''" if every else names
+
+
+def rule_at(axis: str, field: str, value: float, **style: Any) -> Chart:
+    """Return a line across the plot where a field on the axis, x or y, has this value."""
+    return mark("rule", {field: [value]}, {axis: alt.X(f"{field}:Q")}, **style)
+
+
+CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
+"""Channels of rectangles, in the scales of another layer."""
+
+
+def fixed(layers: Sequence[Chart], width: int, height: int, **properties: Any) -> Chart:
+    """Return layers in a plot of exactly this size; axes and colour bar come on top (cells stay square)."""
+    return alt.layer(*layers, width=width, height=height, autosize={"type": "pad"}, **properties)
+
+
+def corners(width: float, height: float, **own: Any) -> dict[str, Any]:
+    """Return the channels of rectangles, (0, 0) at the top left, without axes; own: an x or y that has one."""
+    x = alt.X("left:Q", axis=None, scale=from_to(0, width))
+    return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=from_to(height, 0)), **own}
+
+
+def rectangles(left: Any, top: Any, width: Any = 1, height: Any = 1, **columns: Any) -> Columns:
+    """Return rectangles: left, right, top, bottom and what else is known of them; one number or text counts for all."""
+    left, top, width, height = np.broadcast_arrays(*map(np.atleast_1d, (left, top, width, height)))
+    known = {name: [one] * len(left) if np.isscalar(one) else one for name, one in columns.items()}
+    return {"left": left, "right": left + width, "top": top, "bottom": top + height, **known}
+
+
+def cells_frame(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Sequence[str]) -> Columns:
+    """Return one row per cell: row, col (positions), row_label, col_label, value (NaN where masked), masked."""
+    rows, cols = np.indices(matrix.shape).reshape(2, -1)
+    there = np.isfinite(matrix).ravel()
+    return {
+        "row": rows,
+        "col": cols,
+        "row_label": np.asarray(row_labels, dtype=object)[rows],
+        "col_label": np.asarray(col_labels, dtype=object)[cols],
+        "value": np.where(there, matrix.ravel(), np.nan).astype(float),
+        "masked": ~there,
+    }
+
+
+def sheet(n: int, columns: int, width: int, height: int, gap: int, head: int) -> tuple[Columns, int, int]:
+    """Return where n pictures of one size lie, line by line: number and corners, and the whole's width and height.
+
+    A line has so many columns, with gaps between the pictures and room for a head above each.
+    """
+    places = np.arange(n)
+    left, top = places % columns * (width + gap), places // columns * (height + gap + head) + head
+    frame = rectangles(left, top, width, height, number=places)
+    return frame, min(columns, n) * (width + gap) - gap, -(-n // columns) * (height + gap + head) - gap

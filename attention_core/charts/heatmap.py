@@ -1,18 +1,280 @@
-"""Heatmaps of matrices: rects with numbers when small, one crisp image with axes when large."""
+"""Matrices as charts: cells with numbers when small, one crisp image when large, pictures of positions of a picture.
 
+A matrix of 784 x 784 cells is one 8-bit palette image, which paints at once.
+"""
+
+import base64
+import hashlib
+import io
 import json
-from collections.abc import Sequence
+import struct
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
-from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import Channel, Chart, Spec, alt
-from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
-from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells
-from attention_core.charts.palette import DARK, MASKED, ROLE_COLOURS, VIRIDIS, Ramp, ramp_for
-from attention_core.charts.raster import block, png_url
-from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, is_dark, names_at
+from attention_core.attention.types import Axis, Role, Step
+from attention_core.charts.bars import probability_bars
+from attention_core.charts.design import (
+    CHOSEN,
+    CORNERS,
+    DARK,
+    EDGE,
+    FAINT,
+    INK_RAMP,
+    LABELS,
+    MASKED,
+    ROLE_COLOURS,
+    VIRIDIS,
+    Channel,
+    Chart,
+    Data,
+    Line,
+    Ramp,
+    Spec,
+    alt,
+    cells_frame,
+    clickable,
+    colour_bar,
+    colour_bar_layer,
+    colour_scale,
+    corners,
+    fixed,
+    from_to,
+    haloed,
+    images,
+    is_dark,
+    mark,
+    mouse_cells,
+    names_at,
+    pointer,
+    ramp_for,
+    rectangles,
+    sheet,
+    texts,
+    tips,
+)
+from attention_core.device import to_array
+from attention_core.locks import Lock
+
+MAX_SIDE = 1024
+"""Cells along a side of an image; a larger matrix is reduced by whole factors, keeping the largest of each block."""
+
+N_COLOURS = (255, 127, 63, 31)
+"""Steps of the ramp; a matrix so rough that its file would be too large gets fewer, which nobody can see in noise."""
+MAX_BYTES = 250_000  # a file larger than this gets fewer colours
+MOST_FINEST = 100_000
+"""Bytes of a file in the most colours; in half as many no cell looks other (at most 1.8 CIE76 off, and 2.3 is seen)."""
+LEVEL = 1  # how much work goes into making a file small, 1 to 9
+ABOVE, PALETTE = 2, 3
+"""The PNG format's numbers for lines told by their difference from the line above, and for pictures with a palette."""
+SAMPLE = 8  # from one band of rows in so many is told how large the whole file would be
+MOST_KEPT = 128  # pictures that are kept, since most are drawn again at the next click
+MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cell, as small matrices have it
+
+
+def kept(make: Callable[..., str]) -> Callable[..., str]:
+    """Keep what a function makes of an array, its first argument, told by what the array holds."""
+    found: OrderedDict[Any, str] = OrderedDict()
+    door = Lock("cache")
+
+    @wraps(make)
+    def answer(array: np.ndarray, *rest: Any) -> str:
+        key = array.shape, array.dtype.str, hashlib.sha1(np.ascontiguousarray(array)).digest(), rest
+        with door:
+            url = found.pop(key, "")
+        url = url or make(array, *rest)
+        with door:
+            found[key] = url
+            if len(found) > MOST_KEPT:
+                found.popitem(last=False)
+        return url
+
+    return answer
+
+
+@kept
+def png_url(matrix: np.ndarray, ramp: Ramp) -> str:
+    """Return a matrix as a data URL of a palette PNG, one pixel a cell; -inf or NaN = masked, translucent grey."""
+    cells = reduce_by_max(matrix)
+    shares = np.where(np.isfinite(cells), ramp.position(cells), np.nan)
+    return palette_url(shares, ramp, MAX_BYTES)
+
+
+def palette_url(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.ndarray | None = None) -> str:
+    """Return a picture as a data URL of a palette PNG, in fewer colours where its file would be too large.
+
+    Shares, (height, width), say where on the ramp each cell lies, 0 to 1; NaN = masked. What lies between pictures,
+    bool (height, width), stays clear.
+    """
+    if between is not None:
+        shares = np.where(between, np.inf, shares)
+    band = shares[np.arange(len(shares)) // SAMPLE % SAMPLE == 0] if shares.size > MOST_FINEST else shares[:0]
+    content = b""
+    for n_colours in N_COLOURS[between is not None :]:  # a place of the 256 is for what is clear
+        most = min(MOST_FINEST, most_bytes) if n_colours == N_COLOURS[0] else most_bytes
+        seems_large = len(band) and SAMPLE * len(_palette_png(band, ramp, n_colours)) > most
+        if seems_large and n_colours != N_COLOURS[-1]:
+            continue
+        content = _palette_png(shares, ramp, n_colours)
+        if len(content) <= most:
+            break
+    return data_url(content)
+
+
+def _palette_png(shares: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
+    """Return a picture in so many colours of the ramp; NaN = masked, infinite = clear."""
+    index: np.ndarray = np.full(shares.shape, n_colours, np.uint8)
+    there = np.isfinite(shares)
+    index[there] = np.rint(shares[there] * (n_colours - 1))
+    index[np.isinf(shares)] = min(n_colours + 1, 255)
+    beyond = [MASKED_COLOUR, (0, 0, 0, 0)][: 256 - n_colours]
+    palette = ramp.lookup(n_colours).tobytes() + bytes(part for colour in beyond for part in colour[:3])
+    opacity = bytes([255] * n_colours + [colour[3] for colour in beyond])
+    # told by their difference from the one above, lines take half the room
+    lines = np.diff(index, axis=0, prepend=np.zeros((1, index.shape[1]), np.uint8))
+    raw = np.insert(lines, 0, ABOVE, axis=1).tobytes()
+    packers = [zlib.compressobj(LEVEL, strategy=one) for one in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_RLE)]  # one for noise
+    pixels = min((packer.compress(raw) + packer.flush() for packer in packers), key=len)
+    header = struct.pack(">IIBBBBB", index.shape[1], index.shape[0], 8, PALETTE, 0, 0, 0)
+    parts = ((b"IHDR", header), (b"PLTE", palette), (b"tRNS", opacity), (b"IDAT", pixels), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part)) for name, part in parts
+    )
+
+
+def png(image: Image.Image) -> bytes:
+    """Return a picture as a PNG file."""
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=LEVEL)
+    return buffer.getvalue()
+
+
+def data_url(content: bytes) -> str:
+    return "data:image/png;base64," + base64.b64encode(content).decode()
+
+
+def reduce_by_max(matrix: np.ndarray, max_side: int = MAX_SIDE) -> np.ndarray:
+    """Return the matrix in which blocks of whole cells became their maximum, so that no bright cell gets lost."""
+    factor = -(-max(matrix.shape) // max_side)
+    return matrix if factor == 1 else block(matrix, (factor, factor), np.fmax.reduceat)
+
+
+def block(matrix: np.ndarray, size: tuple[int, int], reduceat) -> np.ndarray:
+    """Reduce blocks of so many rows and columns (fewer at the end) with a ufunc's reduceat."""
+    rows = reduceat(matrix, np.arange(0, matrix.shape[0], size[0]), axis=0)
+    return reduceat(rows, np.arange(0, matrix.shape[1], size[1]), axis=1)
+
+
+TOLD = "label:N", "lowest:Q", "highest:Q"  # what the mouse is told of a picture in a sheet
+MIDDLE = {"x": CORNERS["x"], "y": CORNERS["y"]}
+
+
+def picture(
+    values: np.ndarray,
+    ramp: Ramp,
+    *,
+    title: str = "",
+    size: int = 200,
+    marked: int | None = None,
+    select: str | None = None,
+    bar: bool = True,
+    outline: np.ndarray | None = None,
+) -> Chart:
+    """Draw a picture of one value per position, (height, width), whose longer side has so many screen pixels.
+
+    Pictures that are compared share a ramp; the title says what a value is. The marked position, in reading order, is
+    framed; where the outline, ink (height, width) in [0, 1], is above 0.5, there is a faint dot; a point selection
+    over positions has the field position.
+    """
+    height, width = values.shape
+    scale = size / max(values.shape)
+    whole = rectangles(0, 0, width, height, url=png_url(values, ramp))
+    image = images(whole, corners(width, height), clip=True)
+    layers = [image, mark("rect", whole, CORNERS, **EDGE)]
+    if outline is not None:
+        layers.append(dots(outline, size=4, opacity=0.7))
+    if bar:
+        layers.append(colour_bar_layer(ramp, title, min(size - 20, 260)))
+    if marked is not None:
+        place = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
+        layers += _squares(place, (scale + 3) ** 2, (4.5, 2.5))
+    cells = position_cells(values, select, "value", title or "value", ".4g")
+    return fixed([*layers, cells], round(width * scale), round(height * scale))
+
+
+def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> Chart:
+    """Return what the mouse meets on a picture (height, width), for the top: an invisible cell per position in it.
+
+    Cells are in reading order and can be selected by their position; a value is told under its name, title and format.
+    """
+    rows, cols = np.divmod(np.arange(values.size), values.shape[1])
+    frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1, name: values.ravel()}
+    cells = mouse_cells(
+        frame, CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **pointer(select)
+    ).transform_calculate(left="datum.column - 1", right="datum.column", top="datum.row - 1", bottom="datum.row")
+    return clickable(cells, select, "position")
+
+
+def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> Chart:
+    """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
+    rows, cols = np.nonzero(ink > 0.5)
+    middles = {"left": (cols + 0.5) * across, "top": (rows + 0.5) * down}
+    return mark("circle", middles, MIDDLE, color="white", **style)
+
+
+def _squares(data: Data, size: float, widths: tuple[float, float]) -> list[Chart]:
+    return haloed(data, MIDDLE, widths, kind="point", shape="square", filled=False, size=size, opacity=1)
+
+
+def contact_sheet(
+    pictures: np.ndarray,
+    labels: list[str],
+    ramp: Ramp,
+    *,
+    title: str = "",
+    columns: int = 8,
+    size: int = 72,
+    marked: int | None = None,
+    chosen: int | None = None,
+    select: str | None = None,
+) -> Chart:
+    """Draw small pictures (n, height, width) with a label above each, on one colour scale, so many in a row.
+
+    Marked is a position in each, in reading order; the chosen picture is framed, and a point selection over pictures
+    has the field number.
+    """
+    n, height, width = pictures.shape
+    scale = size / max(height, width)
+    places, total_width, total_height = sheet(n, columns, round(width * scale), round(height * scale), 8, 16)
+    lowest, highest = pictures.min((1, 2)).round(4), pictures.max((1, 2)).round(4)
+    known = {**places, "label": labels, "lowest": lowest, "highest": highest}
+    frame = {**known, "url": [png_url(picture, ramp) for picture in pictures]}
+    space = corners(total_width, total_height)
+    names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABELS)
+    bar = colour_bar_layer(ramp, title, min(total_width - 20, 260))
+    layers = [images(frame, space).encode(tooltip=tips(*TOLD)), names, bar]
+    if marked is not None:
+        x, y = places["left"] + (marked % width + 0.5) * scale, places["top"] + (marked // width + 0.5) * scale
+        layers += _squares({"left": x, "top": y}, 30, (3.5, 2))
+    if chosen is not None or select:
+        # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
+        is_chosen = f"datum.number == {-1 if chosen is None else chosen}"
+        layers.append(edges(known, CORNERS, is_chosen, *TOLD, select=select))
+    return fixed(layers, total_width, total_height)
+
+
+def edges(data: Data, space: dict[str, Any], is_chosen: str, *told: Line, select: str | None) -> Chart:
+    """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
+    stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))
+    width = alt.condition(is_chosen, alt.value(3), alt.value(1))
+    frames = mark("rect", data, space, *told, stroke=stroke, strokeWidth=width, fillOpacity=0, **pointer(select))
+    return clickable(frames, select, "number")
+
 
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
@@ -234,3 +496,32 @@ def row_mark(row: int, height: float) -> list[Chart]:
 def _cell_mark(row, col, shape, width, height):
     size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
     return haloed({"row": [row], "col": [col]}, CELL, (5, 2.5), DARK, **size)
+
+
+STEP_SIZE = 500
+
+
+def step_chart(
+    step: Step, head: int = 0, *, query: int | None = None, size: int = STEP_SIZE, ramp: Ramp | None = None
+) -> Chart:
+    """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
+
+    The query is marked; the longer side has about so many screen pixels; bars and ink have colours of their own.
+    """
+    values = to_array(step.value(head).float())
+    grid, title = step.row_axis.grid, step.title.lower()
+    if step.role == Role.OUTPUT and values.shape[0] == 1:
+        return probability_bars({title: values[0]}, list(step.col_axis.labels), height=260).properties(width=size - 60)
+    ramp = ramp or ramp_for(step.role, values, len(step.col_axis))
+    if grid and step.col_axis.grid is None:
+        if step.role == Role.INPUT and values.shape[1] == 1:
+            return picture(values[:, 0].reshape(grid), INK_RAMP, title="ink", size=size - 120, marked=query)
+        pictures = values.T.reshape(-1, *grid)
+        columns = 4 if len(pictures) <= 16 else 8
+        side = (size - 10 * columns) // columns
+        labels = [f"{step.symbol[0]}[:, {number}]" for number in range(len(pictures))]
+        return contact_sheet(pictures, labels, ramp, title=title, columns=columns, size=side, marked=query)
+    marked = query if len(step.row_axis) > 1 else None
+    return matrix_chart(
+        values, step.row_axis, step.col_axis, step.role, title=title, size=size, marked_row=marked, ramp=ramp
+    )

@@ -5,13 +5,26 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from attention_core.charts.design import Chart, Data, alt
-from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
-from attention_core.charts.marks import EDGE, images, mark, outlined, texts
-from attention_core.charts.palette import LABELS, Ramp, weights_ramp
-from attention_core.charts.picture import edges, position_cells
-from attention_core.charts.raster import data_url, kept, png
-from attention_core.charts.scale import colour_bar_layer
+from attention_core.charts.design import (
+    CORNERS,
+    EDGE,
+    LABELS,
+    Chart,
+    Data,
+    Ramp,
+    alt,
+    colour_bar_layer,
+    corners,
+    fixed,
+    images,
+    mark,
+    outlined,
+    rectangles,
+    sheet,
+    texts,
+    weights_ramp,
+)
+from attention_core.charts.heatmap import data_url, edges, kept, png, position_cells
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""

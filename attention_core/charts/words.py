@@ -1,17 +1,35 @@
-"""Words as a picture: shaded by one number each, or in two lines or columns with an arc for every weight."""
+"""Words as a picture: shaded by one number each, in lines or columns with an arc for every weight, or beside bars."""
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Chart, Columns, alt
-from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
-from attention_core.charts.marks import FILL, INK, mark, outlined, texts
-from attention_core.charts.palette import CHOSEN, DARK, LABELS, ROLE_COLOURS, Ramp, mixed
-from attention_core.charts.scale import colour_bar_layer
+from attention_core.charts.design import (
+    CHOSEN,
+    CORNERS,
+    DARK,
+    FAINT,
+    FILL,
+    INK,
+    LABELS,
+    ROLE_COLOURS,
+    Chart,
+    Columns,
+    Ramp,
+    alt,
+    colour_bar_layer,
+    corners,
+    fixed,
+    mark,
+    mixed,
+    outlined,
+    rectangles,
+    texts,
+    word,
+)
 
 LETTERS = {
     191: "'", 222: "ijl", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r", 334: "{}", 355: '"', 389: "*", 469: "^",
@@ -124,14 +142,14 @@ def _strength(weight: float, is_lit: bool) -> tuple[float, float]:
 
 def _flowing(words: Sequence[str], glued: Sequence[bool] = (), width: float = np.inf) -> Columns:
     left, top, lefts, tops = 1.0, 1.0, [], []
-    lengths = [text_width(word) + 2 * PAD for word in words]
-    for place, (word, length) in enumerate(zip(words, lengths, strict=True)):
+    lengths = [text_width(text) + 2 * PAD for text in words]
+    for place, (text, length) in enumerate(zip(words, lengths, strict=True)):
         left += 0 if left == 1 or (glued and glued[place]) else 2
         if left > 1 and left + length > width:
             left, top = 1.0, top + LINE
         lefts.append(left)
         tops.append(top)
-        left, top = (1.0, top + LINE) if word.endswith("↵") else (left + length, top)
+        left, top = (1.0, top + LINE) if text.endswith("↵") else (left + length, top)
     return _placed(lefts, tops, lengths, words)
 
 
@@ -175,3 +193,70 @@ def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, 
     look = {"opacity": alt.Opacity("opacity:Q", scale=None), "strokeWidth": alt.StrokeWidth("thick:Q", scale=None)}
     way = {"x": space["x"], "y": space["y"], "detail": alt.Detail("arc:N"), "order": alt.Order("at:Q")}
     return mark("line", frame, way, color=INK, strokeCap="round", **look)
+
+
+BAR_LINE, ACROSS, GAP, BAR_SIZE = 20, 170, 60, 12
+"""Screen pixels: of a line, of a column of bars, between two columns, of the letters."""
+BAR_WORD: dict = {"baseline": "middle", "fontSize": BAR_SIZE}
+
+
+class Bars(NamedTuple):
+    """A column of bars beside lines of text."""
+
+    title: str
+    values: Sequence[float]  # one per line
+    limit: float  # what a whole bar stands for
+    texts: Sequence[str]  # of the numbers
+    colours: tuple[str, ...]  # of bars upwards from 0, and downwards; without the second one all begin at the left
+    mark: float | None = None  # a number to mark, such as the uniform weight
+
+
+def bar_table(
+    names: Sequence[str],
+    columns: Sequence[Bars],
+    groups: Sequence[tuple[int, str]] = (),
+    *,
+    across: int = ACROSS,
+    ink: str = DARK,
+) -> Chart:
+    """Draw one line per name, with a bar in every column; groups are headings, each with the line that it is above."""
+    heads = dict(groups)
+    tops, top = [], 2 * BAR_LINE
+    for place in range(len(names)):
+        top += BAR_LINE * (place in heads)
+        tops.append(top)
+        top += BAR_LINE
+    left = max(text_width(name, BAR_SIZE) for name in names) + 14
+    if heads:
+        left = max(left, 40)
+    wide = max(left + len(columns) * (across + GAP), *(text_width(head, BAR_SIZE) + 8 for head in heads.values()), 0)
+    space = corners(wide, top + 4)
+    middle = BAR_LINE / 2
+    said = {"left": [left - 8.0] * len(names), "top": [top + middle for top in tops], "text": list(names)}
+    layers = [texts(said, space, align="right", color=ink, **BAR_WORD)]
+    if heads:
+        above = {"left": [0.0] * len(heads), "top": [tops[at] - middle for at in heads], "text": list(heads.values())}
+        layers.append(texts(above, space, align="left", color=ink, **BAR_WORD, fontWeight="bold"))
+    for column, start in zip(columns, (left + number * (across + GAP) for number in range(len(columns))), strict=True):
+        layers += _bar_column(column, start, tops, space, across, ink)
+    return fixed(layers, round(wide), top + 4)
+
+
+def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict, across: int, ink: str) -> list[Chart]:
+    signed = len(column.colours) > 1
+    zero, unit = left + across / 2 * signed, across / (1 + signed) / (column.limit or 1.0)
+    lengths = [unit * value for value in column.values]
+    colours = [column.colours[-1 if value < 0 else 0] for value in column.values]
+    begins = [zero + min(length, 0) for length in lengths]
+    bars = rectangles(begins, [top + 4 for top in tops], [abs(one) for one in lengths], BAR_LINE - 8, fill=colours)
+    ends = {"left": [zero + max(one, 0) + 5 for one in lengths], "top": [top + BAR_LINE / 2 for top in tops]}
+    marks = [zero, zero + unit * column.mark] if column.mark else [zero]
+    lines = rectangles(marks, 1.5 * BAR_LINE, 0, tops[-1] - 0.5 * BAR_LINE)
+    return [
+        mark("rule", lines, space, color=FAINT),
+        mark("rect", bars, space, color=FILL),
+        texts(ends | {"text": column.texts}, space, align="left", color=ink, **BAR_WORD),
+        word(
+            column.title, zero, BAR_LINE / 2 + 4, space, align="center" if signed else "left", color=LABELS, **BAR_WORD
+        ),
+    ]

@@ -95,8 +95,7 @@ def _write(done: ModelRun, text: str, path: Path) -> None:
 
 
 def _draw(recording: Recording, path: Path) -> None:
-    from attention_core.charts.heads import heads_chart
-    from attention_core.charts.mosaic import mosaic
+    from attention_core.charts.heads import heads_chart, mosaic
 
     found = groups(recording)
     group, layers = next(iter(found.items()))

@@ -9,8 +9,7 @@ import pytest
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart, overlay, picture, probability_bars, weights_ramp
-from attention_core.charts.design import alt
-from attention_core.charts.marks import mark
+from attention_core.charts.design import alt, mark
 from tests.charts.tools import valid
 
 

@@ -12,10 +12,8 @@ from PIL import Image
 from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.charts import mosaic as mosaic_module
-from attention_core.charts.head_maps import distance_chart, layer_head_map
-from attention_core.charts.heads import heads_chart
-from attention_core.charts.mosaic import UNIFORM_AT, mosaic, own_ramp
+from attention_core.charts import heads as heads_module
+from attention_core.charts.heads import UNIFORM_AT, distance_chart, heads_chart, layer_head_map, mosaic, own_ramp
 from attention_core.explain.heads import HeadDisplay, distances
 from tests.charts.tools import valid
 
@@ -85,13 +83,13 @@ def test_other_shapes_and_blocks_give_the_same_picture(monkeypatch):
     weights = torch.rand(1, 90, 400, generator=torch.Generator().manual_seed(1)).softmax(-1)
     drawn = mosaic([of_weights(weights)], size=80, of_its_own=True)
     assert (drawn.height, drawn.width) == (20, 80)
-    monkeypatch.setattr(mosaic_module, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(heads_module, "ROWS_AT_ONCE", 7)
     assert mosaic([of_weights(weights)], size=80, of_its_own=True).url == drawn.url
 
 
 def test_very_long_inputs_are_drawn_from_a_sample_that_is_told(monkeypatch):
     trace = random_trace(2, 400)
-    monkeypatch.setattr(mosaic_module, "MOST_CELLS", 2 * 400 * 90)
+    monkeypatch.setattr(heads_module, "MOST_CELLS", 2 * 400 * 90)
     drawn = mosaic([trace], size=40)
     assert (drawn.n_rows, drawn.n_queries) == (80, 400)
     most = mosaic([replace(trace, query=trace.query * 0)], size=40, of_its_own=True).largest

@@ -14,9 +14,8 @@ from PIL import Image
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import MAX_RECT_SIDE, VIRIDIS, Ramp, matrix_chart, ramp_for, signed_ramp, weights_ramp
-from attention_core.charts.palette import DARK
-from attention_core.charts.raster import png_url, reduce_by_max
-from attention_core.charts.scale import colour_bar, colour_scale
+from attention_core.charts.design import DARK, colour_bar, colour_scale
+from attention_core.charts.heatmap import png_url, reduce_by_max
 
 ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b", "a"])
 MATRIX = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])

@@ -5,9 +5,8 @@ import pytest
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
-from attention_core.charts.cache import MOST_TOOLTIPS, kept_chart
-from attention_core.charts.head_maps import layer_head_map
-from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.design import ROLE_COLOURS
+from attention_core.charts.heads import MOST_TOOLTIPS, kept_chart, layer_head_map
 from tests.charts.tools import rows_of, valid
 
 LENGTHS = np.arange(1.0, 22.0).reshape(3, 7)

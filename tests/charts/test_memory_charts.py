@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from attention_core.charts.palette import signed_ramp
+from attention_core.charts.design import signed_ramp
 from attention_core.topics.memory.charts import DECADES, gradient_heatmap, gradient_ramp, over_time
 from attention_core.topics.memory.line_charts import NAME_HEIGHT, fading_chart, length_chart, spread_out
 from attention_core.topics.translate.lengths import TRANSLATORS, ByLength

@@ -7,8 +7,7 @@ import torch
 from attention_core.attention.positions import by_distance, rotary_angles
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.charts.heads import heads_chart, masked_weights
-from attention_core.charts.mosaic import mosaic
+from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.topics.transformer.charts import cost_chart, distance_chart, hands_chart, said_chart, worth_chart
 from attention_core.topics.transformer.cost import CostRow
 from tests.charts.tools import valid

@@ -12,7 +12,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
 from attention_core.charts import overlay, probability_bars
-from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.design import ROLE_COLOURS
 from attention_core.data.colours import COLOURS, PEN
 from attention_core.data.question_reading import ParsedQuestion, QuestionError, read_question
 from attention_core.data.questions import (

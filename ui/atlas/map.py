@@ -9,9 +9,8 @@ from typing import Any
 
 from attention_core.atlas import TILE, Atlas
 from attention_core.attention.types import Axis
-from attention_core.charts.design import Chart
+from attention_core.charts.design import VIRIDIS, Chart
 from attention_core.charts.heatmap import part_chart
-from attention_core.charts.palette import VIRIDIS
 from ui.atlas import NAME
 from ui.atlas.shelf import OpenAtlas, Place, axis_of
 from ui.component import component, script_of

@@ -9,8 +9,8 @@ import torch
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.bar_table import Bars, bar_table
-from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.design import ROLE_COLOURS
+from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
 from attention_core.hub.tokens import readable
 from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart

@@ -6,10 +6,8 @@ import streamlit as st
 from attention_core.attention.edits import BlockKeys
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.bar_table import Bars, bar_table
-from attention_core.charts.design import Chart
-from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.words import shade_ramp, shaded_words
+from attention_core.charts.design import ROLE_COLOURS, Chart
+from attention_core.charts.words import Bars, bar_table, shade_ramp, shaded_words
 from attention_core.data.review_presets import MEANT, is_negated
 from attention_core.topics.matter.sentences import (
     Sentence,

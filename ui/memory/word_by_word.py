@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.charts import signed_ramp
-from attention_core.charts.palette import VIRIDIS, Ramp
+from attention_core.charts.design import VIRIDIS, Ramp
 from attention_core.topics.memory.charts import gradient_heatmap, gradient_ramp, over_time
 from attention_core.topics.memory.overview import MEASURES, MemoryOverview
 from attention_core.topics.memory.recurrence import CODE, FORMULAS

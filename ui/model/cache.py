@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.charts.cache import kept_chart
+from attention_core.charts.heads import kept_chart
 from attention_core.hub.cache import KeyValueCache, StepCost, kept, lengths_kept, measure_step
 from attention_core.hub.generation import Generation
 from attention_core.hub.model import ModelError

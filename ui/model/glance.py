@@ -7,10 +7,8 @@ from typing import Any
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.head_maps import layer_head_map
-from attention_core.charts.heads import heads_chart
+from attention_core.charts.heads import Mosaic, heads_chart, layer_head_map, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE
-from attention_core.charts.mosaic import Mosaic, mosaic
 from attention_core.explain.heads import HeadDisplay, HeadSummary, groups, habit, has_values, summaries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import literal

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
-from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
-from attention_core.charts.picture import picture
+from attention_core.charts.design import ROLE_COLOURS, VIRIDIS, Ramp
+from attention_core.charts.heatmap import picture
 from attention_core.device import to_array
 from attention_core.explain.heads.groups import groups
 from attention_core.hub.knock_out import Head, KnockOutMap, cosine_change, divergence, every_head, fill, sentence_change

@@ -8,9 +8,9 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
+from attention_core.charts.design import VIRIDIS, Ramp, weights_ramp
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay
-from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import HeadDisplay, PatchGrid, is_of_itself, matrix_for
 from attention_core.explain.heads.look import shown

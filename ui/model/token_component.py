@@ -11,8 +11,7 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.attention.view.pieces import pieces
-from attention_core.charts.design import Chart
-from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.design import ROLE_COLOURS, Chart
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from ui.component import component, script_of
 from ui.figures import note_picture

@@ -9,8 +9,8 @@ from torch import Tensor
 from attention_core.attention.edits import dropped
 from attention_core.attention.types import Role
 from attention_core.charts.bars import bars
+from attention_core.charts.design import ROLE_COLOURS, weights_ramp
 from attention_core.charts.heads import masked_weights
-from attention_core.charts.palette import ROLE_COLOURS, weights_ramp
 from attention_core.explain.heads.groups import groups, kind_of
 from attention_core.hub.generation import Generation
 from attention_core.hub.knock_out import Head

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attention_core.charts import Ramp, picture, weights_ramp
-from attention_core.charts.palette import VIRIDIS
+from attention_core.charts.design import VIRIDIS
 from attention_core.data.drawing import Drawing
 from attention_core.device import device_of, to_array
 from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation

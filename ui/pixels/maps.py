@@ -9,7 +9,7 @@ import torch
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import Ramp, picture, signed_ramp
-from attention_core.charts.palette import VIRIDIS
+from attention_core.charts.design import VIRIDIS
 from attention_core.device import to_array
 from attention_core.topics.pixels.split import product_means
 from ui.chart import draw_chart

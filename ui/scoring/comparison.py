@@ -17,9 +17,8 @@ from attention_core.attention.score import Score
 from attention_core.attention.scores import SCORES
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.bar_table import Bars, bar_table
-from attention_core.charts.design import Chart
-from attention_core.charts.palette import BLUE_ORANGE, ROLE_COLOURS, Ramp
+from attention_core.charts.design import BLUE_ORANGE, ROLE_COLOURS, Chart, Ramp
+from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
 from attention_core.topics.scoring.charts import score_fields
 from attention_core.topics.scoring.compare import favourites, nearest_key, score_field

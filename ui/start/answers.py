@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from attention_core.charts.raster import png
+from attention_core.charts.heatmap import png
 from attention_core.data.drawing import prepare
 from attention_core.data.presets import preset_canvas
 from attention_core.device import to_array

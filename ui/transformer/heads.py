@@ -8,10 +8,9 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.heads import heads_chart, masked_weights
+from attention_core.charts.design import weights_ramp
+from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
-from attention_core.charts.mosaic import mosaic
-from attention_core.charts.palette import weights_ramp
 from attention_core.device import to_array
 from attention_core.models.transformer import KINDS, TransformerConfig
 from attention_core.topics.transformer.ablation import TransformerHead, habit_words, head_worth

@@ -17,9 +17,8 @@ from attention_core.attention.positions import (
     sinusoidal,
 )
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import Chart
+from attention_core.charts.design import BLUE_ORANGE, Chart, Ramp
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
 from attention_core.topics.transformer.ablation import EditedTransformer
 from attention_core.topics.transformer.charts import distance_chart, hands_chart

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.types import Role
-from attention_core.charts.bar_table import Bars, bar_table
-from attention_core.charts.palette import BLUE_ORANGE, LABELS, ROLE_COLOURS
+from attention_core.charts.design import BLUE_ORANGE, LABELS, ROLE_COLOURS
+from attention_core.charts.words import Bars, bar_table
 from attention_core.topics.translate.likeness import Likeness, likeness, n_agreeing
 from attention_core.topics.translate.translation import read_source
 from attention_core.topics.translate.word_view import NEXT_LABEL

@@ -4,13 +4,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
-from attention_core.charts.marks import EDGE, images, long_form, mark, mouse_cells, outlined, texts, word
-from attention_core.charts.palette import GREY, Ramp
-from attention_core.charts.picture import dots
-from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar_layer, from_to, one_each, series_colour, shares
+from attention_core.charts.design import (
+    CORNERS,
+    EDGE,
+    GREY,
+    Chart,
+    Ramp,
+    alt,
+    colour_bar_layer,
+    corners,
+    fixed,
+    from_to,
+    images,
+    long_form,
+    mark,
+    mouse_cells,
+    one_each,
+    outlined,
+    rectangles,
+    series_colour,
+    shares,
+    texts,
+    word,
+)
+from attention_core.charts.heatmap import dots, png_url
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 WIDTH = 480

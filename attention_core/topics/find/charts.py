@@ -4,10 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.marks import FILL, Line, clickable, mark, mouse_cells, pointer
-from attention_core.charts.palette import CHOSEN, GREY
-from attention_core.charts.scale import from_to
+from attention_core.charts.design import (
+    CHOSEN,
+    FILL,
+    GREY,
+    Chart,
+    Line,
+    alt,
+    clickable,
+    from_to,
+    mark,
+    mouse_cells,
+    pointer,
+)
 from attention_core.topics.find import Products
 
 UP, DOWN = "#d98632", "#4a8cba"

@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.marks import mark
-from attention_core.charts.palette import GREY, ROLE_COLOURS
-from attention_core.charts.scale import rule_at, series_colour
+from attention_core.charts.design import GREY, ROLE_COLOURS, Chart, alt, mark, rule_at, series_colour
 from attention_core.topics.matter.word_space import Neighbour
 
 HERE, USUAL = "in this place of your sentence", "mean and spread in its own sentences"

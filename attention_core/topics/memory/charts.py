@@ -6,13 +6,33 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.heatmap import row_mark
-from attention_core.charts.layers import cells_frame, corners, fixed, rectangles
-from attention_core.charts.marks import FILL, clickable, haloed, images, mark, mouse_cells, texts, word
-from attention_core.charts.palette import LABELS, MASKED, ROLE_COLOURS, VIRIDIS, Ramp
-from attention_core.charts.raster import block, png_url
-from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, names_at
+from attention_core.charts.design import (
+    FILL,
+    LABELS,
+    MASKED,
+    ROLE_COLOURS,
+    VIRIDIS,
+    Chart,
+    Ramp,
+    alt,
+    cells_frame,
+    clickable,
+    colour_bar,
+    colour_bar_layer,
+    colour_scale,
+    corners,
+    fixed,
+    from_to,
+    haloed,
+    images,
+    mark,
+    mouse_cells,
+    names_at,
+    rectangles,
+    texts,
+    word,
+)
+from attention_core.charts.heatmap import block, png_url, row_mark
 from attention_core.charts.words import text_width
 
 DECADES = 4

@@ -4,11 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attention_core.charts.design import Chart, Columns, alt
-from attention_core.charts.layers import fixed
-from attention_core.charts.marks import FILL, Line, long_form, mark, texts
-from attention_core.charts.palette import WORDS
-from attention_core.charts.scale import from_to, one_each, rule_at
+from attention_core.charts.design import (
+    FILL,
+    WORDS,
+    Chart,
+    Columns,
+    Line,
+    alt,
+    fixed,
+    from_to,
+    long_form,
+    mark,
+    one_each,
+    rule_at,
+    texts,
+)
 from attention_core.topics.memory.charts import DECADES
 from attention_core.topics.translate.lengths import TRANSLATORS, ByLength
 

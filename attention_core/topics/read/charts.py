@@ -6,12 +6,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Channel, Chart, alt
-from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import EDGE, FILL, images, mark, outlined, pointer, texts
+from attention_core.charts.design import (
+    EDGE,
+    FILL,
+    LABELS,
+    ROLE_COLOURS,
+    Channel,
+    Chart,
+    Ramp,
+    alt,
+    colour_bar,
+    colour_scale,
+    corners,
+    fixed,
+    from_to,
+    images,
+    mark,
+    names_at,
+    outlined,
+    pointer,
+    rectangles,
+    signed_ramp,
+    texts,
+)
 from attention_core.charts.overlay import glow_ramp, image_url
-from attention_core.charts.palette import LABELS, ROLE_COLOURS, Ramp, signed_ramp
-from attention_core.charts.scale import colour_bar, colour_scale, from_to, names_at
 
 NAME: dict = {"fontSize": 12, "color": LABELS}
 NAMES = 64  # screen pixels for the names of rows, left of the chart

@@ -5,12 +5,28 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.layers import corners, fixed, sheet
-from attention_core.charts.marks import FILL, images, long_form, mark, texts
-from attention_core.charts.palette import DARK, GREY, LABELS, ROLE_COLOURS, Ramp
-from attention_core.charts.raster import palette_url
-from attention_core.charts.scale import from_to, rule_at, series_colour, shares
+from attention_core.charts.design import (
+    DARK,
+    FILL,
+    GREY,
+    LABELS,
+    ROLE_COLOURS,
+    Chart,
+    Ramp,
+    alt,
+    corners,
+    fixed,
+    from_to,
+    images,
+    long_form,
+    mark,
+    rule_at,
+    series_colour,
+    shares,
+    sheet,
+    texts,
+)
+from attention_core.charts.heatmap import palette_url
 from attention_core.topics.scoring.scaling import ScaleRow
 
 FIELD = 168

@@ -8,13 +8,20 @@ from torch import Tensor
 from attention_core.attention.positions import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.head_maps import head_axes
+from attention_core.charts.design import (
+    ROLE_COLOURS,
+    Chart,
+    alt,
+    fixed,
+    long_form,
+    mark,
+    names_at,
+    series_colour,
+    shares,
+    wrapping,
+)
+from attention_core.charts.heads import head_axes
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.layers import fixed
-from attention_core.charts.marks import long_form, mark
-from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import names_at, series_colour, shares, wrapping
 from attention_core.device import to_array
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
 

@@ -5,13 +5,28 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import FILL, images, long_form, mark, texts, word
-from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp, signed_ramp, weights_ramp
-from attention_core.charts.raster import png_url
-from attention_core.charts.scale import from_to, series_colour, wrapping
+from attention_core.charts.design import (
+    FILL,
+    ROLE_COLOURS,
+    VIRIDIS,
+    Chart,
+    Ramp,
+    alt,
+    corners,
+    fixed,
+    from_to,
+    images,
+    long_form,
+    mark,
+    rectangles,
+    series_colour,
+    signed_ramp,
+    texts,
+    weights_ramp,
+    word,
+    wrapping,
+)
+from attention_core.charts.heatmap import matrix_chart, png_url
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "keys: the encoder's state at"

@@ -6,10 +6,19 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import FILL, mark, texts, word
-from attention_core.charts.palette import LABELS, ROLE_COLOURS
+from attention_core.charts.design import (
+    FILL,
+    LABELS,
+    ROLE_COLOURS,
+    Chart,
+    alt,
+    corners,
+    fixed,
+    mark,
+    rectangles,
+    texts,
+    word,
+)
 
 LINE, HEAD, SIZE, WIDE = 20, 34, 12, 376
 """Screen pixels: of a line at least, of what stands above, of the letters, of the whole, as wide as a telephone."""

@@ -6,11 +6,27 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Chart, alt
-from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import FILL, INK, haloed, mark, texts
-from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
-from attention_core.charts.scale import colour_bar_layer, from_to, names_at, painted
+from attention_core.charts.design import (
+    DARK,
+    FILL,
+    GREY,
+    INK,
+    ROLE_COLOURS,
+    WORDS,
+    Chart,
+    Ramp,
+    alt,
+    colour_bar_layer,
+    corners,
+    fixed,
+    from_to,
+    haloed,
+    mark,
+    names_at,
+    painted,
+    rectangles,
+    texts,
+)
 from attention_core.topics.vectors.experiments import convex_hull
 from attention_core.topics.vectors.product import short
 

@@ -6,11 +6,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Chart, Columns, alt
-from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import FILL, INK, clickable, haloed, mark, pointer, texts, word
-from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp, ramp_for
-from attention_core.charts.scale import colour_bar_layer, painted
+from attention_core.charts.design import (
+    DARK,
+    FILL,
+    GREY,
+    INK,
+    ROLE_COLOURS,
+    WORDS,
+    Chart,
+    Columns,
+    Ramp,
+    alt,
+    clickable,
+    colour_bar_layer,
+    corners,
+    fixed,
+    haloed,
+    mark,
+    painted,
+    pointer,
+    ramp_for,
+    rectangles,
+    texts,
+    word,
+)
 
 GAP = 0.45
 """Between the factors and the result, in cells."""
