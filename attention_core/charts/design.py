@@ -39,7 +39,7 @@ BLUE_ORANGE = (
     "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511",
 )  # fmt: skip
 """For signed values, 0 in the middle."""
-PAPER_TO_INK = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
+INKS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention."""
 GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
 WORDS, LABELS = "#7d8794", "#747b86"
@@ -104,7 +104,7 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
     return signed_ramp(values)
 
 
-INK_RAMP = Ramp(PAPER_TO_INK, 0.0, 1.0)
+INK_RAMP = Ramp(INKS, 0.0, 1.0)
 
 
 def mixed(colour: str, share: float) -> str:

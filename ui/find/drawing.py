@@ -11,7 +11,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import overlay, probability_bars
-from attention_core.charts.design import PAPER_TO_INK
+from attention_core.charts.design import INKS
 from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
 from attention_core.data.drawing import ink_of
 from attention_core.data.parts import PartsRemark, parts_remark
@@ -116,7 +116,7 @@ def seen_on(pad: PadState) -> tuple[InkPicture, np.ndarray, str]:
 
 
 def _in_grey(pad: PadState) -> np.ndarray:
-    lightest, darkest = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (PAPER_TO_INK[0], PAPER_TO_INK[-2]))
+    lightest, darkest = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (INKS[0], INKS[-2]))
     ink = ink_of(pad.canvas)[..., None]
     return np.rint(ink * darkest + (1 - ink) * lightest).astype(np.uint8)
 
