@@ -34,9 +34,8 @@ if TYPE_CHECKING:
         Uniform,
         with_runs,
     )
-    from attention_core.attention.export import trace_to_frame, trace_to_npz
+    from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz
     from attention_core.attention.recording import Recording, load_recording
-    from attention_core.attention.script import trace_to_code, trace_to_notebook
     from attention_core.attention.steps import step_of, steps_of
     from attention_core.attention.trace import AttentionTrace, Prediction
     from attention_core.attention.types import Axis, Role, Step, Story
@@ -49,10 +48,9 @@ _HOMES = {
     "attention.capture": "capture",
     "attention.edits": "UNIFORM, BlockEdge, BlockKeys, DropHead, Edit, NoScale, OutputFrom, PatternFrom, Permuted, "
     "RunHead, SetScore, SetWeights, Temperature, Uniform, with_runs",
-    "attention.export": "trace_to_frame, trace_to_npz",
+    "attention.export": "trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz",
     "attention.interventions": "NO_INTERVENTION, Intervention",  # what edits were before
     "attention.recording": "Recording, load_recording",
-    "attention.script": "trace_to_code, trace_to_notebook",
     "attention.steps": "step_of, steps_of",
     "attention.trace": "AttentionTrace, Prediction",
     "attention.types": "Axis, Role, Step, Story",

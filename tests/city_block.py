@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.attention.score import Line, Score, ScoreDerivation
-from attention_core.attention.scores import same_width
+from attention_core.attention.scores import Line, Score, ScoreDerivation, same_width
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from attention_core.attention.harmless import IN_SENTENCES, as_markdown, visible, without_folders
+from attention_core.bounds import IN_SENTENCES, as_markdown, visible, without_folders
 
 INVISIBLE = "\u200b"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

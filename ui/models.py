@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 from torch import Tensor, nn
 
-from attention_core.attention.harmless import without_folders
+from attention_core.bounds import without_folders
 from attention_core.device import choose_device
 from attention_core.log import log
 from attention_core.models import load

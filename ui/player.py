@@ -6,7 +6,7 @@ from typing import Generic
 
 import streamlit as st
 
-from attention_core.attention.harmless import as_markdown
+from attention_core.bounds import as_markdown
 from ui.address import PLAYING
 from ui.labels import distinct
 from ui.state import APP, Field, Value, choice, set_widget, whole_number, widget_value

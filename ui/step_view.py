@@ -7,13 +7,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attention_core.attention.export import trace_to_frame, trace_to_npz
-from attention_core.attention.harmless import as_cell
+from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz
 from attention_core.attention.recording import Recording
-from attention_core.attention.script import trace_to_code, trace_to_notebook
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
+from attention_core.bounds import as_cell
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.explain.arithmetic import cell_formula, row_table
 from ui.chart import draw_chart

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
+from attention_core.bounds import as_markdown
 from attention_core.charts.design import weights_ramp
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.explain.guess import compare, options

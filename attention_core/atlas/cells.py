@@ -10,9 +10,8 @@ from functools import cache, cached_property
 import torch
 from torch import Tensor
 
-from attention_core.attention.pairs import at_least_single, finite, spans
-from attention_core.attention.score import Score
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.scores import Score
+from attention_core.attention.trace import AttentionTrace, at_least_single, finite, spans
 from attention_core.attention.types import Rows
 
 BAND = 256

@@ -16,8 +16,7 @@ from torch import Tensor
 
 from attention_core.atlas.cells import BAND, Cells
 from attention_core.atlas.survey import Survey, n_blocks, place, pooled
-from attention_core.attention.pairs import finite, spans
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace, finite, spans
 from attention_core.device import to_array
 
 TILE = BAND

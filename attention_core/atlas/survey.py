@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention_core.atlas.cells import BAND, STRIP, Cells
-from attention_core.attention.pairs import spans
+from attention_core.attention.trace import spans
 from attention_core.device import to_array
 from attention_core.locks import Lock
 

@@ -19,7 +19,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from attention_core.arrays import Entry, FileError, Npz, Source, in_words, open_npz, open_zip, stream
-from attention_core.attention.recording_file import FORMAT
+from attention_core.attention.recording import FORMAT
 from attention_core.bounds import SAFETENSORS_HEADER_BYTES, TENSOR_LABEL_BYTES, TENSOR_LABELS
 from attention_core.files import read_json
 

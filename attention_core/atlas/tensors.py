@@ -10,11 +10,10 @@ import torch
 from torch import Tensor
 
 from attention_core.atlas.tensor_file import Entry, FileError, Opened, Source, opened
-from attention_core.attention.harmless import visible
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.bounds import TENSOR_BYTES, TENSOR_HEADS
+from attention_core.bounds import TENSOR_BYTES, TENSOR_HEADS, visible
 
 KINDS = ("float16", "bfloat16", "float32", "float64")
 ROLES = ("query", "key", "value")

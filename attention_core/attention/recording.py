@@ -1,21 +1,127 @@
-"""What a model's attention did in one run: a trace per call."""
+"""What a model's attention did in one run: a trace per call, each with a name; and recordings on disk, without pickle.
+
+Names are such as "encoder.0.self" and "decoder.3.cross", from where the modules are. In a file numbers keep their type:
+NumPy has no bfloat16, so its 16 bits are stored as they are and named in a JSON text. A mask or bias that several
+traces share is stored once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
-from attention_core.attention.names import CROSS
-from attention_core.attention.recording_file import read_traces, write_traces
+from attention_core.arrays import Npz, in_words, open_npz
+from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import ALL, Axis, Rows, Step
+from attention_core.attention.types import ALL, Axis, Rows, Step, Story
 from attention_core.attention.view.page import Opening, View, head_places, view_of
+from attention_core.bounds import JSON_BYTES, visible
+from attention_core.files import read_json, written_whole
+
+CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")  # what models call the attention of a decoder to its encoder
+
+
+def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collection[int] = ()) -> list[AttentionTrace]:
+    """Return the traces with names, each as short as it can be while all differ.
+
+    Calls are (dotted place in the model, module, trace), in the order of execution. Those whose numbers are in `again`
+    belong to the layer of the call before, and get its name with a number.
+    """
+    names = iter(_names([call for number, call in enumerate(calls) if number not in again]))
+    result = [next(names)] if calls else []
+    for number in range(1, len(calls)):
+        result.append(result[-1] if number in again else next(names))
+    return [trace.retold(name=name) for (_, _, trace), name in zip(calls, _unique(result), strict=True)]
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
+
+
+def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
+    places = [place for place, _, _ in calls]
+    kinds = [_kind(place, module) for place, module, _ in calls]
+    stacks = [_stack(place, module, trace, kind) for (place, module, trace), kind in zip(calls, kinds, strict=True)]
+    if len(set(places)) < len(places):  # layers that share one module: they are numbered as they run
+        layers = list(zip(stacks, kinds, strict=True))
+        numbers = [[str(layers[:place].count(layer))] for place, layer in enumerate(layers)]
+    else:
+        numbers = [[part for part in place.split(".") if part.isdigit()] or ["0"] for place in places]
+    rows = list(zip(stacks, numbers, kinds, strict=True))
+    short = [f"{stack}.{number[0]}.{kind}" for stack, number, kind in rows]
+    longer = [f"{stack}.{'.'.join(number)}.{kind}" for stack, number, kind in rows]
+    choices = []
+    for stops_at_stack in (True, False):
+        towers = _towers(places, stops_at_stack)
+        if len(set(towers)) > 1 or stops_at_stack:
+            choices += [list(map("".join, zip(towers, names, strict=True))) for names in (short, longer)]
+    return next((names for names in (*choices, places) if len(set(names)) == len(names)), choices[-1])
+
+
+def _kind(place: str, module: nn.Module) -> str:
+    asked = getattr(module, "is_cross_attention", None)
+    if isinstance(asked, bool):
+        return "cross" if asked else "self"
+    text = f"{place} {type(module).__name__}".lower()
+    return "cross" if any(word in text for word in CROSS) else "self"
+
+
+def _stack(place: str, module: nn.Module, trace: AttentionTrace, kind: str) -> str:
+    """Return "encoder" or "decoder": what crosses or is set up as a decoder, else as the place says, else if causal."""
+    if kind == "cross" or getattr(getattr(module, "config", None), "is_decoder", False) is True:
+        return "decoder"
+    for part in place.lower().split("."):
+        if "decoder" in part:
+            return "decoder"
+        if "encoder" in part:
+            return "encoder"
+    return "decoder" if getattr(module, "is_causal", False) is True or _looks_back(trace) else "encoder"
+
+
+def _looks_back(trace: AttentionTrace) -> bool:
+    """Return whether no query may attend to a key behind itself; those that see no key, or all alike, aside."""
+    if trace.is_causal or trace.mask is None:
+        return trace.is_causal
+    mask = trace.mask[0].expand(trace.n_queries, trace.n_keys)
+    return looks_back(mask & ~mask.all(-1, keepdim=True)) or looks_back(mask)
+
+
+def looks_back(allowed: Tensor) -> bool:
+    """Return whether no query of (n_queries, n_keys) attends to a key behind itself, and some do attend."""
+    return allowed.shape[0] == allowed.shape[1] > 1 and not bool(allowed.triu(1).any()) and bool(allowed.any())
+
+
+def _towers(places: Sequence[str], stops_at_stack: bool) -> list[str]:
+    """Return what stands before the layers in dotted places, such as "vision_model.", as far as they differ in it.
+
+    A part such as "text_encoder" is no tower where the name has its stack anyway, and so stops_at_stack.
+    """
+    towers = [_tower(place, stops_at_stack) for place in places]
+    while all(towers) and len({tower[0] for tower in towers}) == 1:
+        towers = [tower[1:] for tower in towers]
+    return ["".join(f"{part}." for part in tower) for tower in towers]
+
+
+def _tower(place: str, stops_at_stack: bool) -> list[str]:
+    before = []
+    for part in place.split(".")[:-1]:
+        is_stack = stops_at_stack and ("encoder" in part or "decoder" in part)
+        if is_stack or part.isdigit() or part in ("encoder", "decoder", "layers", "layer", "blocks", "h"):
+            break
+        if part != "model":
+            before.append(part)
+    return before
+
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,3 +331,128 @@ def _row(head: HeadRecord) -> dict[str, Any]:
         "most_received": trace.story.key_axis.labels[most],
         "received": float(summary.received[most]),
     }
+
+
+FORMAT = "attention-recording 1"
+PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
+NEEDED = ("query", "key", "value")
+TOLD = ("note", "model", "text")  # what is told of all traces together
+TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
+
+
+def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], path: Path) -> None:
+    """Write traces and what is TOLD of them all to one file, which appears under its name only when it is whole.
+
+    A ValueError refuses other scores than (capped) scaled dot products, and edits.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    stored: dict[tuple[Any, ...], str] = {}
+    entries = []
+    for trace in traces:
+        entry = _described(trace)
+        for part in PARTS:
+            tensor = getattr(trace, part)
+            if tensor is not None:
+                place = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+                if place not in stored or tensor.numel() == 0:
+                    stored[place] = f"{part}.{len(arrays)}"
+                    arrays[stored[place]] = _bits(tensor)
+                entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
+        entries.append(entry)
+    arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
+    with written_whole(path) as unfinished, unfinished.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], dict[str, str]]:
+    """Return what write_traces wrote; what a file of an older version does not tell is empty.
+
+    Raises a FileNotFoundError, or a FileError with the reason, also where it takes more than most_bytes of memory.
+    """
+    with in_words(f"{path.name} is damaged or no recording"), open_npz(path) as file:
+        file.check_size(most_bytes, path.name)
+        if most_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.most:  # four bytes a letter
+            raise ValueError("its description is too long")
+        about = read_json(str(file["about"]), sys.maxsize)
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise ValueError(f"its format is not {FORMAT!r}")
+        tensors: dict[tuple[str, str], Tensor] = {}
+        traces = [_trace(entry, file, tensors) for entry in about["traces"]]
+        return traces, {name: str(about.get(name, "")) for name in TOLD}
+
+
+def _described(trace: AttentionTrace) -> dict[str, Any]:
+    score, story = trace.score.to_plain(), trace.story
+    if score.keys() != {"score", "scale", "softcap"} or score["score"] != Dot.name:
+        raise ValueError(f"trace {story.name!r}: a recording holds scaled dot products, got {trace.score.name} scores")
+    if trace.edits:
+        raise ValueError(f"trace {story.name!r} was edited: a recording holds traces as the model made them")
+    return {
+        **{name: getattr(story, name) for name in ("name", "mechanism", "note")},
+        **{name: getattr(trace, name) for name in ("dropout", "is_causal")},
+        **{name: score[name] for name in ("scale", "softcap")},
+        **{name: _axis_entry(getattr(story, name)) for name in ("query_axis", "key_axis")},
+        "arrays": {},
+    }
+
+
+def _axis_entry(axis: Axis) -> dict[str, Any]:
+    plain = list(axis.labels) == list(Axis.numbered(axis.name, len(axis)).labels)
+    return {"name": axis.name, "labels": len(axis) if plain else list(axis.labels), "grid": axis.grid}
+
+
+def _axis(entry: dict[str, Any], n: int) -> Axis:
+    name, labels, grid = str(entry["name"]), entry["labels"], entry["grid"]
+    if isinstance(labels, int) and grid is None:
+        return Axis.numbered(name, n)
+    texts = Axis.numbered(name, n).labels if isinstance(labels, int) else [visible(str(label)) for label in labels]
+    return Axis(name, texts, (int(grid[0]), int(grid[1])) if grid else None)
+
+
+def _bits(tensor: Tensor) -> np.ndarray:
+    tensor = tensor.detach().cpu().contiguous()
+    return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
+
+
+def _tensor(array: np.ndarray, dtype: str) -> Tensor:
+    if dtype not in TYPES:
+        raise ValueError(f"numbers must be one of {', '.join(TYPES)}, got {dtype}")
+    stored = torch.from_numpy(array)
+    if TYPES[dtype] == torch.bfloat16 and stored.dtype == torch.int16:
+        stored = stored.view(torch.bfloat16)
+    if stored.dtype != TYPES[dtype]:
+        raise ValueError(f"an array should be {dtype}, got {stored.dtype}")
+    return stored
+
+
+def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tensor]) -> AttentionTrace:
+    parts: dict[str, Any] = {}
+    for part in PARTS:
+        if part in entry["arrays"] or part in NEEDED:
+            name, dtype = str(entry["arrays"][part]["name"]), str(entry["arrays"][part]["type"])
+            if (name, dtype) not in tensors:
+                tensors[name, dtype] = _tensor(file[name], dtype)
+            parts[part] = tensors[name, dtype]
+            if (part == "mask") != (parts[part].dtype == torch.bool):
+                raise ValueError(f"{part} of {entry['name']!r} must be {'bool' if part == 'mask' else 'float'}")
+    trace = AttentionTrace(
+        score=score_from_plain({"score": Dot.name, "scale": entry["scale"], "softcap": entry["softcap"]}),
+        is_causal=bool(entry["is_causal"]),
+        dropout=float(entry["dropout"]),
+        **parts,
+        story=Story(
+            name=visible(str(entry["name"])),
+            mechanism=visible(str(entry["mechanism"])),
+            note=visible(str(entry["note"])),
+            query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
+            key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
+            shows_vectors=parts["key"].shape[-1] > 0,
+        ),
+    )
+    pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
+    for part, wanted in (("mask", pairs), ("bias", pairs), ("sinks", pairs[:2]), ("normaliser", pairs[:2])):
+        if part in parts:
+            parts[part].expand(wanted)  # raises where the shapes do not fit
+    if trace.query.shape[-1] != trace.key.shape[-1]:
+        raise ValueError(f"query and key need the same d_k, got {trace.query.shape[-1]} and {trace.key.shape[-1]}")
+    return trace

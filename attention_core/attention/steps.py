@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.pairs import at_least_single, finite
-from attention_core.attention.score import Stage
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.scores import Stage
+from attention_core.attention.trace import AttentionTrace, at_least_single, finite
 from attention_core.attention.types import Axis, Compute, Inputs, Role, Rows, Step, Text
 
 VECTORS = (

@@ -1,24 +1,266 @@
 """The attention trace: the one value that travels from every mechanism to every chart.
 
-A trace keeps query, key, value and one normaliser per query, O(n d). Scores and weights of any tile are computed
-when somebody looks at them, exactly: weights[I, J] = exp(scores[I, J] - log_normaliser[I]). The n x n matrix is built
-only for a caller who asks for all of it.
+A trace is queries and keys that meet (Pairs), the values, and one normaliser per query, O(n d). Scores, mask and
+weights of any tile are computed when somebody looks at them, exactly, with every edit applied: weights[I, J] =
+exp(scores[I, J] - log_normaliser[I]). The n x n matrix is built only for a caller who asks for all of it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import Edits
-from attention_core.attention.pairs import ROWS_AT_ONCE, Pairs, at_least_single, spans
+from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.types import ALL, Rows, Story
+
+Changes = Sequence[Any]  # edits, which know pairs: see attention_core.attention.edits
+LAST = 1000  # above the order of every edit
+ROWS_AT_ONCE = 256
+"""Queries in one block of the streaming passes: memory stays O(n), a block of 784 keys fits the cache."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pairs:
+    """Every query of one item with every key, of which nothing is computed before somebody looks.
+
+    Attributes:
+        query: (n_heads, n_queries, d_q).
+        key: (n_heads, n_keys, d_k), or fewer heads where groups of query heads share one (see key_of).
+        score: the scoring function, query and key -> scores.
+        mask: bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend.
+        is_causal: query i may attend to keys 0 to i only, besides the mask; costs no memory.
+        bias: float, broadcastable to (n_heads, n_queries, n_keys), added to the scores; part of them from then on.
+        sinks: broadcastable to (n_heads, n_queries), a score in each row's normaliser that belongs to no key, so that
+            the weights of the row sum to less than 1.
+        has_softmax: whether the weights are the softmax of the scores; else they are the scores themselves.
+        edits: what was changed inside the attention.
+    """
+
+    query: Tensor
+    key: Tensor
+    score: Score = field(default_factory=ScaledDot)
+    mask: Tensor | None = None
+    is_causal: bool = False
+    bias: Tensor | None = field(default=None, repr=False)
+    sinks: Tensor | None = field(default=None, repr=False)
+    has_softmax: bool = True
+    edits: Changes = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edits", tuple(self.edits))
+        for edit in (*self.edits, *self.arranged):
+            edit.check(self)
+
+    @property
+    def n_heads(self) -> int:
+        return self.query.shape[0]
+
+    @property
+    def n_queries(self) -> int:
+        return self.query.shape[1]
+
+    @property
+    def n_keys(self) -> int:
+        return self.key.shape[1]
+
+    def key_of(self, head: int) -> Tensor:
+        """Return the keys that a head compares its queries with, (n_keys, d_k); several heads may share them."""
+        return self.key[head // (self.n_heads // self.key.shape[0])]
+
+    @cached_property
+    def arranged(self) -> Changes:
+        """The edits in the order in which they act, those that act together as one."""
+        ordered = sorted(self.edits, key=lambda edit: (edit.order, edit.name))
+        kinds = [list(some) for _, some in groupby(ordered, key=type)]
+        return tuple(one for some in kinds for one in some[0].together(some, self.n_heads))
+
+    @cached_property
+    def scoring(self) -> Score:
+        """The scoring function as the edits leave it."""
+        score = self.score
+        for edit in self.edits:
+            score = edit.scoring(score, self.key.shape[-1])
+        return score
+
+    def factor(self, head: int) -> float:
+        return math.prod(edit.factor() for edit in self.edits if edit.concerns(head))
+
+    @property
+    def has_mask(self) -> bool:
+        """Whether any pair may be hidden, causality aside."""
+        return self.mask is not None or any(edit.hides for edit in self.arranged)
+
+    def changed_rows(self, head: int, edits: Changes | None = None) -> Rows:
+        rows: set[int] = set()
+        for edit in self.arranged if edits is None else edits:
+            its = edit.rows(self, head)
+            if isinstance(its, slice):
+                return ALL
+            rows.update(its)  # type: ignore[arg-type]
+        return sorted(rows)
+
+    def score_tile(
+        self,
+        head: int,
+        rows: Rows = ALL,
+        cols: Rows = ALL,
+        *,
+        dtype: torch.dtype | None = None,
+        score: Score | None = None,
+        before: int = LAST,
+    ) -> Tensor:
+        """Return scores before the mask, (n_rows, n_cols), with the edits of a lower order than `before` applied.
+
+        Without a dtype scores have that of the query, at least float32. A score stands in for the scoring function.
+        """
+        edits = [edit for edit in self.arranged if edit.concerns(head)]
+        some_queries = at_least_single(self.query[head, rows])
+        taken = cols
+        for edit in edits:
+            order = edit.key_order(self, head)
+            taken = taken if order is None else order[taken]
+        own = self.scoring if score is None else score
+        tile = own.tile(some_queries if dtype is None else some_queries.to(dtype), self.key_of(head), taken)
+        if self.bias is not None:
+            full = self.bias.expand(self.n_heads, self.n_queries, self.n_keys)
+            tile = tile + full[head][rows][:, taken].to(tile.dtype)
+        if not edits:
+            return tile
+        if (factor := self.factor(head)) != 1:
+            tile = tile * factor
+        queries, keys = self._positions(rows, cols)
+        for edit in edits:
+            if edit.order < before:
+                edit.change_scores(self, head, queries, keys, tile)
+        return tile
+
+    def scores(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
+        """Return the scores before the mask, scaled, with every edit applied; (n_queries, n_keys) or a tile."""
+        return self.score_tile(head, rows, cols)
+
+    def masked_scores(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
+        """Return the scores, or a tile of them, with minus infinity where a query may not attend."""
+        return masked(self.scores(head, rows, cols), self.allowed(head, rows, cols))
+
+    def allowed(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL, *, before: int = LAST) -> Tensor | None:
+        """Return the mask's tile, True = may attend, or None when every query may attend to every key.
+
+        Only edits of a lower order than `before` count.
+        """
+        tile = self.own_allowed(head, rows, cols)
+        edits = [edit for edit in self.arranged if edit.order < before and edit.concerns(head)]
+        queries, keys = self._positions(rows, cols) if edits else (None, None)
+        for edit in edits:
+            hidden = edit.hidden(self, head, queries, keys)  # type: ignore[arg-type]
+            if hidden is not None:
+                tile = ~hidden if tile is None else tile & ~hidden
+        return tile if tile is None else tile.expand(*self._size(rows, cols))
+
+    @property
+    def heads_of_mask(self) -> range:
+        """The heads whose masks differ: all, or the first for all."""
+        alike = not self.edits and (self.mask is None or self.mask.ndim < 3 or self.mask.shape[0] == 1)
+        return range(1 if alike else self.n_heads)
+
+    def whole_mask(self, head: int) -> Tensor | None:
+        """Return the mask of a head, (n_queries, n_keys); None where there is none for any head."""
+        allowed = self.allowed(head)
+        if allowed is None and self.has_mask:  # of another head
+            return torch.ones(self.n_queries, self.n_keys, dtype=torch.bool, device=self.query.device)
+        return allowed
+
+    def own_allowed(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor | None:
+        """Return the mask's tile as it is without edits, or None."""
+        tile = None if self.mask is None else self.own_mask(head)[rows][:, cols].to(self.query.device)
+        if not self.is_causal:
+            return tile
+        queries, keys = self._positions(rows, cols)
+        past = keys <= queries[:, None]
+        return past if tile is None else tile & past
+
+    def own_mask(self, head: int) -> Tensor:
+        """Return the mask of a head, (n_queries, n_keys), an expanded view where it can be; there is one."""
+        mask = self.mask
+        assert mask is not None
+        of_head = mask[head if mask.shape[0] > 1 else 0] if mask.ndim == 3 else mask
+        return of_head.expand(self.n_queries, self.n_keys)
+
+    def with_sinks(self, normaliser: Tensor, head: int, rows: Rows) -> Tensor:
+        """Return a normaliser of keys alone, (n_rows,), with what the sinks of these rows add to it."""
+        if self.sinks is None:
+            return normaliser
+        return torch.logaddexp(normaliser, self.sinks.expand(self.query.shape[:2])[head, rows].to(normaliser))
+
+    def row_normaliser(self, head: int, rows: Rows) -> Tensor:
+        """Return the log-sum-exp of these rows, (n_rows,); -inf for a query that sees no key."""
+        return self.with_sinks(self.masked_scores(head, rows).logsumexp(-1), head, rows)
+
+    def row_blocks(self, head: int, rows: Rows = ALL) -> Iterator[tuple[Rows, Tensor, Tensor]]:
+        """Yield (rows, weights, normalisers) of whole rows, block by block; blind ones have weights of 0."""
+        chosen = range(self.n_queries) if isinstance(rows, slice) else rows
+        for span in spans(0, len(chosen), ROWS_AT_ONCE):
+            some = span if isinstance(rows, slice) else rows[span]
+            scores = self.masked_scores(head, some)
+            if self.has_softmax:
+                normaliser = self.with_sinks(scores.logsumexp(-1), head, some)
+                weights = scores.softmax(-1) if self.sinks is None else (scores - finite(normaliser)[:, None]).exp()
+            else:
+                normaliser, weights = scores[:, 0], scores
+            weights = weights.masked_fill(scores == -math.inf, 0)
+            yield some, self.with_set_weights(weights, head, some), normaliser
+
+    def weights_of(self, scores: Tensor, normaliser: Tensor | None, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
+        """Return the weights of a tile of scores whose rows have these normalisers; None where there is no softmax."""
+        allowed = self.allowed(head, rows, cols)
+        if normaliser is not None:
+            scores = (scores - finite(normaliser)[:, None]).exp_()  # in place: half the memory
+        weights = scores if allowed is None else scores.masked_fill(~allowed, 0)
+        return self.with_set_weights(weights, head, rows, cols)
+
+    def with_set_weights(self, weights: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
+        """Return weights in which those that were set beside the softmax stand; they are changed in place."""
+        if self.edits:
+            queries, keys = self._positions(rows, cols)
+            for edit in self.arranged:
+                if edit.concerns(head):
+                    edit.change_weights(self, head, queries, keys, weights)
+        return weights
+
+    def _positions(self, rows: Rows, cols: Rows) -> tuple[Tensor, Tensor]:
+        device = self.query.device
+        return torch.arange(self.n_queries, device=device)[rows], torch.arange(self.n_keys, device=device)[cols]
+
+    def _size(self, rows: Rows, cols: Rows) -> tuple[int, int]:
+        queries, keys = self._positions(rows, cols)
+        return len(queries), len(keys)
+
+
+def spans(start: int, stop: int, size: int) -> Iterator[slice]:
+    """Yield the slices of a range, each of a size but for the last, which may be shorter."""
+    for left in range(start, stop, size):
+        yield slice(left, min(left + size, stop))
+
+
+def masked(scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """Return scores with minus infinity where a query may not attend; a mask of None forbids nothing."""
+    return scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
+
+
+def at_least_single(tensor: Tensor) -> Tensor:
+    """Return half and bfloat16 numbers as float32, in which scores are computed; others as they are."""
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+
+
+def finite(log_normaliser: Tensor) -> Tensor:
+    """Return a normaliser with 0 in place of the -inf of queries that see no key, so that it can be subtracted."""
+    return log_normaliser.masked_fill(log_normaliser == -math.inf, 0)
 
 
 class Summary(NamedTuple):
@@ -141,7 +383,7 @@ class AttentionTrace(Pairs):
                 means[rows] = scores.masked_fill(~allowed, 0).sum(1) / allowed.sum(1).clamp(min=1)
         return Summary(received / max(int(chosen.sum()), 1), means, entropies, largest)
 
-    def replace(self, edits: Edits) -> AttentionTrace:
+    def replace(self, edits: Changes) -> AttentionTrace:
         """Return the trace of the same layer on the same input with these edits instead of the present ones.
 
         Later layers are not recomputed: call the model with the edits for that.

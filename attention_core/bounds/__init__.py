@@ -1,9 +1,12 @@
-"""Every bound on what a visitor may send, keep and start, with its reason; SECURITY.md lists them.
+"""What strangers send: every bound on it, with its reason, which SECURITY.md lists; and their texts, made harmless.
 
-A bound is asked for when it is needed, `JSON_BYTES.most`: on a public server some are smaller.
+A bound is asked for when it is needed, `JSON_BYTES.most`: on a public server some are smaller. A text is made harmless
+for the place where it is shown, by the functions at the end, the only ones that know how.
 """
 
 import os
+import re
+import unicodedata
 from dataclasses import dataclass
 
 HOSTED = "ATTENTION_HOSTED"
@@ -137,3 +140,64 @@ def table() -> str:
             )
             rows.append(f"| {own} | {hosted} | {bound.what} | {bound.why} |")
     return "\n".join(rows) + "\n"
+
+
+SHOWN = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": "\u21b5", "\t": "\u21e5", "\x7f": "\u2421"}
+"""Signs for control characters, which would break a line or take no room."""
+JOINERS = "\u200c\u200d"  # hidden signs that letters of Persian and parts of emoji need between them
+MOST_MARKS = 8  # accents on one letter: the most that any script takes are fewer
+MARKDOWN = "\\`*_{}[]()<>#+-.!|~:$&"
+IN_SENTENCES = "\\`*[]<>$"  # of these, what makes a link, a picture, a formula or bold type in the middle of a sentence
+FOLDERS = re.compile(r"(?<![\w.:/<~-])~?(/[^\s/'\"<>|:;,()]+)+/(?=[^\s/])")  # those before the name of a file
+FORMULA = re.compile(r"[=+\-@\t\r].")
+
+
+def without_folders(text: str) -> str:
+    """Return a text in which files have their names but not their places; on an own machine it stays as it is."""
+    return FOLDERS.sub("", text) if is_hosted() else text
+
+
+def visible(text: str) -> str:
+    """Return a text of which nothing is hidden: controls as signs, what turns or hides letters as its number.
+
+    Of accents piled on one letter, so many are kept that they stay in their line.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    parts, n_marks = [], 0
+    for sign in text:
+        kind = unicodedata.category(sign)
+        n_marks = n_marks + 1 if kind in ("Mn", "Me") else 0
+        if n_marks <= MOST_MARKS:
+            parts.append(_shown(sign, kind))
+    return "".join(parts)
+
+
+def _shown(sign: str, kind: str) -> str:
+    if sign in SHOWN:
+        return SHOWN[sign]
+    is_hidden = kind in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign not in JOINERS
+    return f"\u27e8{ord(sign):04X}\u27e9" if is_hidden else sign
+
+
+def as_markdown(text: str, signs: str = MARKDOWN) -> str:
+    """Return Markdown that shows a text as it is: no link, picture, formula, list or heading comes of these signs."""
+    return "".join(f"\\{sign}" if sign in signs else sign for sign in visible(text))
+
+
+def as_cell(text: str) -> str:
+    """Return a text for a table that a spreadsheet may open: what it would take for a formula begins with '."""
+    return f"'{text}" if FORMULA.match(text) and not _is_number(text) else text
+
+
+def from_cell(text: str) -> str:
+    """Return the text of a cell from as_cell."""
+    return text[1:] if text.startswith("'") and FORMULA.match(text, 1) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.pairs import ROWS_AT_ONCE
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.design import (
     ROLE_COLOURS,
@@ -41,9 +40,8 @@ from attention_core.charts.design import (
 )
 from attention_core.charts.heatmap import matrix_chart, palette_url, png_url
 from attention_core.device import to_array
-from attention_core.explain.heads.look import PLAIN, HeadDisplay, shown, value_lengths
-from attention_core.explain.heads.rows import whole_rows
 from attention_core.explain.heads.similarity import Distances
+from attention_core.explain.heads.summary import PLAIN, HeadDisplay, shown, value_lengths, whole_rows
 
 MOST_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from attention_core.attention.latex import number
-from attention_core.attention.pairs import at_least_single
-from attention_core.attention.score import Pair
+from attention_core.attention.scores import Pair, number
+from attention_core.attention.trace import at_least_single
 from attention_core.device import to_array
 
 if TYPE_CHECKING:

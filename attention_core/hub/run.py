@@ -15,7 +15,7 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.bounds import LONG_RUN_BYTES, LONG_TOKENS
-from attention_core.explain.heads.groups import PatchGrid, is_of_itself, kind_of
+from attention_core.explain.heads.summary import PatchGrid, is_of_itself, kind_of
 from attention_core.hub.faults import worded
 from attention_core.hub.inputs import ModelInputs
 from attention_core.hub.model import ModelKind, Pretrained

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from attention_core.attention.harmless import visible
+from attention_core.bounds import visible
 
 SPACE = "\u2581"
 """How SentencePiece writes a space."""

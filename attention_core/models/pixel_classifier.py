@@ -9,9 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend
+from attention_core.attention.attend import attend, places, plane_waves, turn
 from attention_core.attention.edits import Edits
-from attention_core.attention.positions import places, plane_waves, turn
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import Prediction
 from attention_core.attention.types import Axis, Story, always
@@ -69,7 +68,7 @@ class PixelAttention(nn.Module):
 
     Values are read from the tokens' position part: a pixel hands over where it is, never how dark it is, so that the
     drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back
-    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.attention.positions).
+    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.attention.attend).
     """
 
     def __init__(self, config: PixelConfig) -> None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.score import Score
-from attention_core.attention.scores import SCORES, all_scores
+from attention_core.attention.scores import SCORES, Score, all_scores
 from attention_core.models.registry import register
 
 

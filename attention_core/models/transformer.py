@@ -8,8 +8,8 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
+from attention_core.attention.attend import sinusoidal
 from attention_core.attention.edits import Edits, for_queries
-from attention_core.attention.positions import sinusoidal
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE

@@ -13,8 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.inside_torch import version_of
-from attention_core.attention.score import Score
-from attention_core.attention.scores import SCORES, Dot, ScaledDot
+from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Step, Story
 from attention_core.data.pieces import END, PAD, VOCABULARY_SIZE, pieces

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.attention.positions import by_distance, rotary_angles
+from attention_core.attention.attend import by_distance, rotary_angles
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic

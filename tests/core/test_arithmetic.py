@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_core import AttentionTrace, Axis, Story
-from attention_core.attention.latex import number
+from attention_core.attention.scores import number
 from attention_core.attention.steps import step_of
 from attention_core.explain.arithmetic import cell_formula, row_table
 

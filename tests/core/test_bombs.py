@@ -10,8 +10,7 @@ import pytest
 
 from attention_core.arrays import FileError
 from attention_core.atlas import contents_of, read_tensors
-from attention_core.attention.recording import load_recording
-from attention_core.attention.recording_file import FORMAT
+from attention_core.attention.recording import FORMAT, load_recording
 from attention_core.hub.inputs import text_inputs
 from attention_core.hub.load import load_pretrained, read_settings
 from attention_core.hub.look_up import look_up

@@ -31,8 +31,8 @@ from attention_core.attention.edits import (
     Temperature,
     Uniform,
 )
-from attention_core.attention.pairs import Pairs
 from attention_core.attention.scores import ScaledDot
+from attention_core.attention.trace import Pairs
 from attention_core.data.pieces import START
 from attention_core.data.question_reading import words_of
 from attention_core.data.questions import numbers_of

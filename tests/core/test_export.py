@@ -10,9 +10,8 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import AttentionTrace, Axis, BlockKeys, DropHead, SetScore, Story, Temperature, load
-from attention_core.attention.export import trace_to_frame, trace_to_npz
+from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
 from attention_core.attention.scores import Cosine, ScaledDot
-from attention_core.attention.script import trace_to_code
 from attention_core.topics.lookup.soft_lookup import Records, soft_lookup
 from attention_core.topics.matter.sentences import explain, read_sentence
 

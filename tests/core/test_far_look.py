@@ -4,7 +4,7 @@ import torch
 
 from attention_core.attention.capture.keeper import from_weights
 from attention_core.explain.heads import FarLook, far_look
-from attention_core.explain.heads.striking import FAR
+from attention_core.explain.heads.similarity import FAR
 
 
 def layer(weights):

@@ -22,13 +22,11 @@ from attention_core.explain.heads import (
     groups,
     habit,
     rollout,
-    rows,
     similarity,
     summary,
 )
-from attention_core.explain.heads.look import handed_over, matrix_for, without_sinks
 from attention_core.explain.heads.similarity import distances, distances_from
-from attention_core.explain.heads.summary import summaries, summarise
+from attention_core.explain.heads.summary import handed_over, matrix_for, summaries, summarise, without_sinks
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from tests.tiny_models import GROUPED, SIZES, T5, build
@@ -129,8 +127,8 @@ def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with
     mask[4] = mask[7, :3] = False
     sinks = torch.linspace(-1, 1, 4)[:, None] if with_sinks else None
     trace = replace(llama.traces[0], mask=mask[None], normaliser=None, sinks=sinks)
-    monkeypatch.setattr(rows, "SMALL", 0)
-    found = rows.whole_rows(trace, 3, [7, 4, 0])
+    monkeypatch.setattr(summary, "SMALL", 0)
+    found = summary.whole_rows(trace, 3, [7, 4, 0])
     look = matrix_for(trace, 3, HeadDisplay(), [7, 4], slice(2, 6))
     assert "log_normaliser" not in vars(trace)
     assert_close(found.weights, trace.weights(3, [7, 4, 0]))

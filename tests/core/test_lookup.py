@@ -8,8 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention.export import trace_to_npz
-from attention_core.attention.script import trace_to_code
+from attention_core.attention.export import trace_to_code, trace_to_npz
 from attention_core.attention.steps import step_of
 from attention_core.explain.arithmetic import cell_formula
 from attention_core.topics.lookup.ngrams import WIDTH, embed, ngrams, place_of, plain, shared_runs

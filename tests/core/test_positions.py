@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attention_core.attention import positions
+from attention_core.attention import attend as positions
 from attention_core.topics.transformer.learned_positions import MISSING, N_NOTES, MelodyFiller, melodies
 from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.weights import read_card, read_weights

@@ -9,10 +9,8 @@ import pytest
 import torch
 
 from attention_core.attention.attend import attend
-from attention_core.attention.export import trace_to_npz
-from attention_core.attention.score import Pair, Scaled
-from attention_core.attention.scores import L2, SCORES, Dot, ScaledDot, all_scores, score_from_plain
-from attention_core.attention.script import trace_to_code
+from attention_core.attention.export import trace_to_code, trace_to_npz
+from attention_core.attention.scores import L2, SCORES, Dot, Pair, Scaled, ScaledDot, all_scores, score_from_plain
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story

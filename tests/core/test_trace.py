@@ -12,9 +12,9 @@ from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, Axis, BlockKeys, DropHead, SetScore, Story, Temperature
 from attention_core.attention.export import trace_to_frame
-from attention_core.attention.pairs import ROWS_AT_ONCE
 from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot
 from attention_core.attention.steps import step_of, steps_of
+from attention_core.attention.trace import ROWS_AT_ONCE
 
 N_HEADS, D_K, D_V = 2, 3, 5
 

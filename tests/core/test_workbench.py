@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attention_core.attention.export import trace_to_code
 from attention_core.attention.scores import SCORES
-from attention_core.attention.script import trace_to_code
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Mode, Problem, Settings, trace_of
 from attention_core.topics.vectors.presets import (

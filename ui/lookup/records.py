@@ -9,10 +9,10 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from attention_core.attention.harmless import visible
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
+from attention_core.bounds import visible
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
 from attention_core.packed import pack, unpack

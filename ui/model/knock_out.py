@@ -11,7 +11,7 @@ from attention_core.charts.bars import before_after_chart
 from attention_core.charts.design import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.heatmap import picture
 from attention_core.device import to_array
-from attention_core.explain.heads.groups import groups
+from attention_core.explain.heads.summary import groups
 from attention_core.hub.knock_out import Head, KnockOutMap, cosine_change, divergence, every_head, fill, sentence_change
 from attention_core.hub.language import log_probabilities, predicts_words, token_text
 from attention_core.hub.model import ModelError, ModelKind, Pretrained

@@ -13,8 +13,7 @@ from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay
 from attention_core.device import to_array
 from attention_core.explain.heads import HeadDisplay, PatchGrid, is_of_itself, matrix_for
-from attention_core.explain.heads.look import shown
-from attention_core.explain.heads.rows import whole_rows
+from attention_core.explain.heads.summary import shown, whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import distinct, literal, said
 from ui.layout import section

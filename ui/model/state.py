@@ -41,7 +41,7 @@ class HeadChoice(NamedTuple):
 class Selection(NamedTuple):
     """What is looked at; always inside the run for which it was asked, counted from 0.
 
-    The layer is one of its group, see attention_core.explain.heads.groups, such as "encoder self".
+    The layer is one of its group, see attention_core.explain.heads.summary, such as "encoder self".
     """
 
     group: str

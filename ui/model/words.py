@@ -11,7 +11,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.bars import bars
 from attention_core.charts.design import ROLE_COLOURS, weights_ramp
 from attention_core.charts.heads import masked_weights
-from attention_core.explain.heads.groups import groups, kind_of
+from attention_core.explain.heads.summary import groups, kind_of
 from attention_core.hub.generation import Generation
 from attention_core.hub.knock_out import Head
 from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, predicts_words, token_text

@@ -13,8 +13,7 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.score import Score
-from attention_core.attention.scores import SCORES
+from attention_core.attention.scores import SCORES, Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.design import BLUE_ORANGE, ROLE_COLOURS, Chart, Ramp

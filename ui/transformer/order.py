@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.positions import (
+from attention_core.attention.attend import (
     ByDistance,
     alike_pair,
     by_distance,

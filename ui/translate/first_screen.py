@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from attention_core.attention.harmless import as_markdown
-from attention_core.bounds import PREFIX_LETTERS
+from attention_core.bounds import PREFIX_LETTERS, as_markdown
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import (

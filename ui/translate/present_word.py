@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
+from attention_core.bounds import as_markdown
 from attention_core.device import to_array
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart
 from attention_core.topics.translate.collapse import parts_of_context

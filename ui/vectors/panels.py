@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
+from attention_core.bounds import as_markdown
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.design import Chart
 from attention_core.device import to_array

@@ -1,18 +1,21 @@
-"""What a change of attention is: one small value, which every way of computing attention applies alike."""
+"""What a change of attention is, one small value that every way of computing attention applies alike; the simple kinds.
+
+They leave something out, or change scores. Those that put numbers in the place of a head's own are in replaced.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar, get_type_hints
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.pairs import Pairs
-from attention_core.attention.score import Score
+from attention_core.attention.scores import Scaled, Score
+from attention_core.attention.trace import Pairs
 from attention_core.attention.types import ALL, Rows
-from attention_core.bounds import EDIT_CELLS, EDIT_POSITION, MODEL_NAME_LETTERS, MODEL_TEXT_LETTERS
 
 EDITS: dict[str, type[Edit]] = {}  # all kinds of edits by name
 NO_ROWS: Rows = ()
@@ -164,85 +167,257 @@ def inside(n: int, what: str, *places: int | None) -> None:
             raise EditError(f"{what} must be from 0 to {n - 1}, got {place}")
 
 
-def edit_from_plain(plain: Any) -> Edit:
-    """Return what to_plain() made; an EditError says why it is anything else."""
-    kind = EDITS.get(str(plain.get("edit"))) if isinstance(plain, dict) else None
-    if kind is None:
-        raise EditError(f"an edit must be one of {', '.join(EDITS)}")
-    return _read(kind, {name: value for name, value in plain.items() if name != "edit"})
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, RunHead):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
-def _read(kind: Any, plain: dict[str, Any]) -> Any:
-    types = get_type_hints(kind)
-    known = {field.name: types[field.name] for field in fields(kind) if field.compare}
-    what = getattr(kind, "name", "a head of another run")
-    if plain.keys() - known.keys():
-        raise EditError(f"{what} has {', '.join(known)}, got {', '.join(map(str, plain))}")
-    try:
-        return kind(**{name: READ[known[name]](value) for name, value in plain.items()})
-    except (TypeError, OverflowError) as error:
-        raise EditError(f"{what} cannot be read: {error}") from None
+Which = TypeVar("Which")
 
 
-def _position(value: Any) -> int:
-    if type(value) is not int or not 0 <= value <= EDIT_POSITION.most:
-        raise EditError(f"a position must be a whole number from 0 to {EDIT_POSITION}")
-    return value
+@register
+@dataclass(frozen=True)
+class BlockEdge(Edit):
+    """One query no longer looks at one key, in one head or in all."""
+
+    name = "block edge"
+    place = "mask"
+    hides = True
+
+    query: int
+    key: int
+    head: int | None = None
+
+    def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor:
+        return (queries == self.query)[:, None] & (keys == self.key)
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        asks, asked = label(queries, self.query, "query"), label(keys, self.key, "key")
+        return f"{asks} no longer looks at {asked}{self.of_head}"
 
 
-def _number(value: Any) -> float:
-    if type(value) not in (int, float) or not -1e30 < value < 1e30:
-        raise EditError("a number must be finite")
-    return float(value)
+@register
+@dataclass(frozen=True)
+class BlockKeys(Edit):
+    """No query looks at these keys, in one head or, without one, in all: they count as if they were not there."""
+
+    name = "block keys"
+    place = "mask"
+    is_even = True
+    hides = True
+
+    keys: tuple[int, ...]
+    head: int | None = None
+
+    def check(self, pairs: Pairs) -> None:
+        super().check(pairs)
+        inside(pairs.n_keys, "blocked keys", *self.keys)
+
+    def blocked(self) -> Sequence[int]:
+        return self.keys
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        return f"it no longer looks at {', '.join(label(keys, key, 'key') for key in self.keys)}{self.of_head}"
 
 
-def _several(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
-    def several(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list | tuple) or len(value) > EDIT_CELLS.most:
-            raise EditError(f"an edit has at most {EDIT_CELLS} positions")
-        return tuple(map(read, value))
+@register
+@dataclass(frozen=True)
+class DropHead(Edit):
+    """A head hands over nothing: its context is 0.
 
-    return several
+    Attributes:
+        head: from 0.
+        item: of the batch, in which alone it is dropped, and which no trace of a model shows; None = all.
+    """
 
+    name = "drop head"
+    place = "context"
 
-def _pair(value: Any) -> tuple[int, float]:
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise EditError("a weight must be given as its key and a number")
-    return _position(value[0]), _number(value[1])
+    head: int
+    item: int | None = None
 
+    def context(self, head: int, context: Tensor) -> Tensor:
+        return torch.zeros_like(context) if self.item is None and self.concerns(head) else context
 
-def _truth(value: Any) -> bool:
-    if type(value) is not bool:
-        raise EditError("yes or no must be true or false")
-    return value
+    def for_item(self, item: int) -> Edit | None:
+        return replace(self, item=None) if self.item in (None, item) else None
 
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > MODEL_TEXT_LETTERS.most:
-        raise EditError(f"a text has at most {MODEL_TEXT_LETTERS} letters")
-    return value
-
-
-def _run_head(value: Any) -> RunHead:
-    if not isinstance(value, dict) or len(str(value.get("model"))) > MODEL_NAME_LETTERS.most:
-        raise EditError("a head of another run must be named by its model and input")
-    return _read(RunHead, value)
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        return f"head {self.head + 1} hands over nothing"
 
 
-READ: dict[Any, Callable[[Any], Any]] = {
-    int: _position,
-    int | None: lambda value: None if value is None else _position(value),
-    float: _number,
-    bool: _truth,
-    str: _text,
-    tuple[int, ...]: _several(_position),
-    tuple[tuple[int, float], ...]: _several(_pair),
-    RunHead: _run_head,
-}
-"""How the values of a field are read, by its type."""
+def dropped(heads: Iterable[tuple[Which, int]]) -> dict[Which, tuple[Edit, ...]]:
+    """Return the edits that switch heads off, by attention, of (attention, head) pairs."""
+    edits: dict[Which, tuple[Edit, ...]] = {}
+    for place, head in sorted(set(heads)):  # type: ignore[type-var]
+        edits[place] = (*edits.get(place, ()), DropHead(head))
+    return edits
+
+
+@register
+@dataclass(frozen=True)
+class NoScale(Edit):
+    """Scores are not scaled any more, in all heads."""
+
+    name = "no scale"
+    place = "scoring"
+    is_even = True
+
+    def check(self, pairs: Pairs) -> None:
+        score = pairs.score
+        if not isinstance(score, Scaled) or score.factor(pairs.key.shape[-1]) in (0, 1):
+            raise EditError(f"these scores ({score.name}) have no scale that could be left out")
+
+    def scoring(self, score: Score, d_k: int) -> Score:
+        if not isinstance(score, Scaled):
+            return score
+        return score.base if score.cap is None else Scaled(score.base, 1.0, cap=score.cap)
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        return "its scores are not scaled"
+
+
+CAUSAL = (
+    "the queries do not all see the same keys, as in causal attention: keys that change places would show some of them "
+    "what they may not see, so that nothing can be permuted"
+)
+
+
+@register
+@dataclass(frozen=True)
+class Permuted(Edit):
+    """The keys of a head change places among those that may be seen, the same way for all its queries.
+
+    Attributes:
+        seed: of the order, which differs from head to head.
+        head: from 0; None = all.
+    """
+
+    name = "permuted"
+    place = "order"
+
+    seed: int = 0
+    head: int | None = None
+
+    def check(self, pairs: Pairs) -> None:
+        super().check(pairs)
+        if pairs.is_causal and pairs.n_queries > 1:
+            raise EditError(CAUSAL)
+        for head in filter(self.concerns, range(pairs.n_heads if pairs.mask is not None else 0)):
+            allowed = pairs.own_mask(head)
+            seeing = allowed[allowed.any(1)]
+            if len(seeing) and not (seeing == seeing[:1]).all():
+                raise EditError(CAUSAL)
+
+    def key_order(self, pairs: Pairs, head: int) -> Tensor | None:
+        if not self.concerns(head):
+            return None
+        order = torch.arange(pairs.n_keys)
+        seen = order.clone() if pairs.mask is None else pairs.own_mask(head).any(0).nonzero().flatten().cpu()
+        order[seen] = seen[_shuffled(self.seed, head, len(seen))]
+        return order.to(pairs.query.device)
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        return f"its keys change places at random, seed {self.seed}{self.of_head}"
+
+
+@lru_cache(maxsize=64)
+def _shuffled(seed: int, head: int, n: int) -> Tensor:
+    return torch.randperm(n, generator=torch.Generator().manual_seed(seed * 1_000_003 + head))
+
+
+@register
+@dataclass(frozen=True)
+class SetScore(Edit):
+    """One query scores one key so much, in one head or in all; scaled, as it meets the softmax."""
+
+    name = "set score"
+    order = 2
+
+    query: int
+    key: int
+    score: float
+    head: int | None = None
+
+    def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
+        tile[(queries == self.query).nonzero(), (keys == self.key).nonzero().T] = self.score
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        asks, asked = label(queries, self.query, "query"), label(keys, self.key, "key")
+        return f"{asks} scores {asked} {self.score:.4g}{self.of_head}"
+
+
+@register
+@dataclass(frozen=True)
+class Temperature(Edit):
+    """Every score is divided by this, in one head or in all; below 1 the largest one wins more.
+
+    Raises:
+        EditError: a temperature that is not above 0.
+    """
+
+    name = "temperature"
+    place = "factor"
+    is_even = True
+
+    temperature: float
+    head: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.temperature < float("inf"):
+            raise EditError(f"a temperature must be above 0 and finite, got {self.temperature}")
+
+    def factor(self) -> float:
+        return 1 / self.temperature
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        return f"its scores are divided by {self.temperature:.4g}{self.of_head}"
+
+
+@register
+@dataclass(frozen=True)
+class Uniform(Edit):
+    """Every query attends to all keys that it may see alike, in one head or in all: every score is 0."""
+
+    name = "uniform"
+    place = "factor"
+    is_even = True
+
+    head: int | None = None
+
+    def factor(self) -> float:
+        return 0.0
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        return f"it looks at everything alike{self.of_head}"
+
+
+Edits = Sequence[Edit]
+UNIFORM: Edits = (Uniform(),)
+"""Every query attends to all keys alike: what is left when attention may not choose."""
+
+
+def blocked_keys(edits: Edits) -> set[int]:
+    """Return the keys that edits hide from every query of some head."""
+    return {key for edit in edits for key in edit.blocked()}
+
+
+def for_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_causal: bool = False) -> Edits:
+    """Return edits for those n queries alone that come from the first on, n_times over.
+
+    An EditError refuses what a causal attention cannot have.
+    """
+    if is_causal and any(isinstance(edit, Permuted) for edit in edits):
+        raise EditError(CAUSAL)
+    return tuple(part for edit in edits for part in edit.for_queries(first, n, n_times))
+
+
+def described(edits: Edits, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> list[str]:
+    return [edit.describe(queries, keys) for edit in edits]
+
+
+def nothing_to_edit(edits: Edits) -> None:
+    """Refuse edits of a network without attention, with an EditError."""
+    if edits:
+        raise EditError("this network has no attention that could be changed")

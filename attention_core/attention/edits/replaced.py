@@ -1,15 +1,15 @@
 """Edits that put numbers in the place of a head's own: weights that are given, what a head of another run did."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits.edit import Edit, EditError, Place, RunHead, inside, label, register
-from attention_core.attention.pairs import Pairs
+from attention_core.attention.edits.edit import Edit, EditError, Edits, Place, RunHead, inside, label, register
+from attention_core.attention.trace import Pairs
 
 ROUND_OFF = 1e-6
 FULL = 1 - 1e-9  # weights of a row that sum to this leave nothing to the others
@@ -224,3 +224,14 @@ class PatternFrom(Edit):
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
         return f"head {self.head + 1} looks as {self.run}"
+
+
+def with_runs(edits: Edits, find: Callable[[RunHead], Any]) -> Edits:
+    """Return edits with what they take from other runs: find gives the trace of a RunHead's attention."""
+    return tuple(_with_run(edit, find) for edit in edits)
+
+
+def _with_run(edit: Edit, find: Callable[[RunHead], Any]) -> Edit:
+    if isinstance(edit, PatternFrom):
+        return replace(edit, pattern=find(edit.run).weights(edit.run.head))
+    return replace(edit, output=find(edit.run).context(edit.run.head)) if isinstance(edit, OutputFrom) else edit

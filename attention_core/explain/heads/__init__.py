@@ -9,11 +9,30 @@ import warnings
 from typing import Any
 
 from attention_core.explain.heads.attention_rollout import Rollout, rollout
-from attention_core.explain.heads.groups import PatchGrid, groups, is_of_itself
-from attention_core.explain.heads.look import PLAIN, HeadDisplay, handed_over, has_values, matrix_for, without_sinks
-from attention_core.explain.heads.similarity import Distances, distances, distances_from, distances_head_for_head
-from attention_core.explain.heads.striking import FarLook, far_look
-from attention_core.explain.heads.summary import METRICS, HeadSummary, habit, summaries, summarise
+from attention_core.explain.heads.similarity import (
+    Distances,
+    FarLook,
+    distances,
+    distances_from,
+    distances_head_for_head,
+    far_look,
+)
+from attention_core.explain.heads.summary import (
+    METRICS,
+    PLAIN,
+    HeadDisplay,
+    HeadSummary,
+    PatchGrid,
+    groups,
+    habit,
+    handed_over,
+    has_values,
+    is_of_itself,
+    matrix_for,
+    summaries,
+    summarise,
+    without_sinks,
+)
 
 __all__ = [
     "METRICS",

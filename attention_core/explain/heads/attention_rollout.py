@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.explain.heads.groups import is_of_itself
+from attention_core.explain.heads.summary import is_of_itself
 
 MOST_POSITIONS = 1024
 """Rollout multiplies whole n x n matrices: beyond this many positions it takes seconds and hundreds of megabytes."""

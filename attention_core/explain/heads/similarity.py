@@ -1,13 +1,13 @@
-"""How alike heads are: the Jensen-Shannon distance of where they look, every head against every other."""
+"""Heads beside each other: the Jensen-Shannon distance of where they look, and the one that looks hardest far away."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.explain.heads.rows import spaced, whole_rows
+from attention_core.explain.heads.summary import spaced, whole_rows
 
 MOST_HEADS = 400  # heads of one matrix of distances; more have too many pairs
 MOST_CELLS = 600_000_000
@@ -149,3 +149,41 @@ def _one_shape(layers: Sequence[AttentionTrace]) -> tuple[int, int]:
     if len(shapes) != 1:
         raise ValueError(f"layers must have matrices of one shape, got {sorted(shapes)}")
     return shapes.pop()
+
+
+FAR = 4  # positions between a query and a key that count as far: beyond what looking at a neighbour explains
+MOST_LOOKED_THROUGH = 6_000_000  # weights of all heads together up to which all of them are looked through
+
+
+class FarLook(NamedTuple):
+    """The largest weight between positions far apart: in which layer of a group and head of it, all from 0."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+    weight: float
+
+
+def far_look(layers: Sequence[AttentionTrace], ignored: Collection[int] = ()) -> FarLook | None:
+    """Return the largest weight from any query to a key at least FAR positions before or after it.
+
+    Ignored positions, such as special tokens, count neither as queries nor as keys. None where there is no such pair,
+    or where there are more than MOST_LOOKED_THROUGH weights to look through.
+    """
+    if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MOST_LOOKED_THROUGH:
+        return None
+    best = None
+    for layer, trace in enumerate(layers):
+        queries, keys = torch.arange(trace.n_queries), torch.arange(trace.n_keys)
+        counts = (queries[:, None] - keys).abs() >= FAR
+        for position in ignored:
+            counts[queries == position] = False
+            counts[:, keys == position] = False
+        for head in range(trace.n_heads):
+            weights = trace.weights(head).cpu() * counts
+            place = int(weights.argmax()) if weights.numel() else 0
+            query, key = divmod(place, trace.n_keys)
+            if counts.any() and (best is None or float(weights[query, key]) > best.weight):
+                best = FarLook(layer, head, query, key, float(weights[query, key]))
+    return best

@@ -1,17 +1,206 @@
-"""What every head of a run does, in a handful of numbers, in one pass over its weights."""
+"""Every head of a run: sorted into kinds, its rows, what it hands over, and what it does in a handful of numbers.
+
+A weight says how much of a value is taken, not how much arrives: a key with a tiny value can take nearly all the weight
+and hand over next to nothing. Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", who measure
+|weight * f(key)| with the value and the head's part of the output projection in f. Here it is |weight * value| with the
+head's value vectors as its context sums them, before the output projection, which a trace does not know.
+"""
 
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.pairs import ROWS_AT_ONCE
-from attention_core.attention.trace import AttentionTrace
-from attention_core.explain.heads.groups import PatchGrid, is_of_itself
-from attention_core.explain.heads.rows import spaced, whole_rows
+from attention_core.attention.recording import Recording
+from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, at_least_single, masked
+from attention_core.attention.types import ALL, Rows
+
+
+class PatchGrid(NamedTuple):
+    """Where the patches of a picture lie among the positions.
+
+    Attributes:
+        grid: rows and columns of patches.
+        n_prefix: positions before the first patch.
+    """
+
+    grid: tuple[int, int]
+    n_prefix: int
+
+
+def groups(recording: Recording) -> dict[str, list[AttentionTrace]]:
+    """Return the traces by stack and kind, each in the order of the layers.
+
+    Args:
+        recording: its traces have names such as "encoder.0.self" or "vision_model.encoder.3.self".
+
+    Returns:
+        "encoder self", "decoder self", "decoder cross" and so on, in the order in which the first of each ran; the
+        towers of models that have several stay apart ("vision_model encoder self"). Within one the matrices have one
+        shape: layers of other lengths follow with their shape in the name ("encoder self, 16 × 64"). A trace without
+        a name that tells belongs to "attention".
+    """
+    found: dict[str, list[AttentionTrace]] = {}
+    shapes: dict[str, set[tuple[int, int]]] = {}
+    for trace in recording.traces:
+        shapes.setdefault(kind_of(trace.story.name), set()).add((trace.n_queries, trace.n_keys))
+    for trace in recording.traces:
+        kind = kind_of(trace.story.name)
+        if len(shapes[kind]) > 1:
+            kind = f"{kind}, {trace.n_queries} × {trace.n_keys}"
+        found.setdefault(kind, []).append(trace)
+    return found
+
+
+def kind_of(name: str) -> str:
+    """Return the words of a trace's name without its numbers, "decoder cross" for "decoder.3.cross"."""
+    words = [part for part in name.partition(" ")[0].split(".") if part and not part.isdigit()]
+    return " ".join(words) or "attention"
+
+
+def is_of_itself(trace: AttentionTrace) -> bool:
+    """Return whether queries and keys are the same positions, as in self-attention."""
+    queries, keys = trace.story.query_axis, trace.story.key_axis
+    if kind_of(trace.story.name).endswith("cross") or trace.n_queries != trace.n_keys:
+        return False
+    return queries is keys or list(queries.labels) == list(keys.labels)
+
+
+SMALL = 200_000_000
+"""Pairs of all heads of a trace up to which its normalisers are computed once for all rows, a fraction of a second."""
+
+
+class WholeRows(NamedTuple):
+    """Some rows of a head over all keys."""
+
+    scores: Tensor  # (n_rows, n_keys), before the mask
+    weights: Tensor  # (n_rows, n_keys), as trace.weights gives them
+    log_normaliser: Tensor  # (n_rows,), -inf for a query that sees no key
+    allowed: Tensor | None  # bool (n_rows, n_keys), or None where every query may attend to every key
+
+
+def whole_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> WholeRows:
+    """Return rows of a head's weights; of a long trace without the pass over all rows that trace.weights would need."""
+    scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
+    if knows_normaliser(trace):
+        normaliser = trace.log_normaliser[head, rows]
+    else:
+        normaliser = trace.with_sinks(masked(scores, allowed).logsumexp(-1), head, rows)
+    weights = trace.weights_of(scores.clone(), normaliser if trace.has_softmax else None, head, rows)
+    return WholeRows(scores, weights, normaliser, allowed)
+
+
+def knows_normaliser(trace: AttentionTrace) -> bool:
+    """Return whether the normalisers of all rows are there or cost next to nothing."""
+    known = trace.normaliser is not None or "log_normaliser" in vars(trace)
+    return known or trace.n_heads * trace.n_queries * trace.n_keys <= SMALL
+
+
+def spaced(n: int, most: int) -> Tensor:
+    """Return at most so many of the positions 0 to n - 1, evenly spaced."""
+    if n <= most:
+        return torch.arange(n)
+    return ((torch.arange(most) + 0.5) * n / most).long()
+
+
+@dataclass(frozen=True)
+class HeadDisplay:
+    """How the matrices of heads are shown.
+
+    Attributes:
+        times_value: weight x |value| in place of the weight.
+        normalised: each row of weight x |value| is divided by its sum, so that rows can be compared as those of the
+            weights; nothing without times_value.
+        hidden: positions of keys whose columns are taken out, see without_sinks.
+    """
+
+    times_value: bool = False
+    normalised: bool = False
+    hidden: frozenset[int] = frozenset()
+
+    @property
+    def is_plain(self) -> bool:
+        return not (self.times_value or self.hidden)
+
+
+PLAIN = HeadDisplay()
+
+
+class RescaledWeights(NamedTuple):
+    """Weights without some of their keys."""
+
+    weights: Tensor  # as large as before, the hidden columns 0
+    empty: list[int]  # rows with nothing left, all 0; rows that had nothing before do not count
+
+
+def has_values(trace: AttentionTrace) -> bool:
+    """Return whether the values are known; a model that handed out its weights only gave none."""
+    return trace.value.shape[-1] > 0
+
+
+def handed_over(
+    trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols: Rows = ALL, *, normalised: bool = False
+) -> Tensor:
+    """Return weight x |value|, the length of what each key adds to each query's context; a tile of it if asked.
+
+    Normalised rows are divided by their sums over all keys; a row of zeros stays so. Needs a trace with values.
+    """
+    return matrix_for(trace, head, HeadDisplay(times_value=True, normalised=normalised), rows, cols)
+
+
+def without_sinks(weights: Tensor, positions: frozenset[int]) -> RescaledWeights:
+    """Hide columns of sink positions in whole rows (n_rows, n_keys), and rescale each to the sum that it had before.
+
+    What the hidden keys took is shared out among the others in proportion to what they have, as if the softmax had
+    never seen the hidden keys. That is no longer what the model computed. Positions beyond the end do not count.
+    """
+    columns = [position for position in sorted(positions) if position < weights.shape[1]]
+    if not columns:
+        return RescaledWeights(weights, [])
+    before = weights.sum(1)
+    left = weights.clone()
+    left[:, columns] = 0
+    after = left.sum(1)
+    rescaled = left * (before / after.clamp_min(torch.finfo(after.dtype).tiny))[:, None]
+    empty = (after <= 0) & (before > 0)
+    return RescaledWeights(rescaled.masked_fill((after <= 0)[:, None], 0), torch.nonzero(empty).flatten().tolist())
+
+
+def matrix_for(
+    trace: AttentionTrace, head: int, look: HeadDisplay = PLAIN, rows: Rows = ALL, cols: Rows = ALL
+) -> Tensor:
+    """Return the matrix that is shown for a head, or a tile of it, (n_rows, n_cols); 0 where a query may not attend.
+
+    Whole rows are computed where the look divides by row sums. Needs values where it shows weight x |value|.
+    """
+    if look.is_plain and knows_normaliser(trace):
+        return trace.weights(head, rows, cols)
+    return shown(trace, head, look, whole_rows(trace, head, rows).weights, rows).weights[:, cols]
+
+
+def shown(trace: AttentionTrace, head: int, look: HeadDisplay, weights: Tensor, rows: Rows = ALL) -> RescaledWeights:
+    """Return whole rows, trace.weights(head, rows), as the look shows them, and which have nothing left."""
+    if look.times_value:
+        weights = weights * value_lengths(trace, head)
+        if look.normalised:
+            weights = weights / weights.sum(1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
+    rescaled = without_sinks(weights, look.hidden)
+    if not rescaled.empty:
+        return rescaled
+    queries = torch.arange(trace.n_queries, device=trace.query.device)[rows]
+    return RescaledWeights(rescaled.weights, queries[rescaled.empty].tolist())
+
+
+def value_lengths(trace: AttentionTrace, head: int = 0) -> Tensor:
+    """Return |value|, the Euclidean length of the head's value of each key, (n_keys,); a ValueError without values."""
+    if not has_values(trace):
+        raise ValueError("trace has no values: the model handed out its weights only, so weight x |value| is unknown")
+    return at_least_single(trace.value_of(head)).norm(dim=-1)
+
 
 CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
 MOST_CELLS = 400_000_000  # weights computed for the summaries of one group of layers, about a second on one core

@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from attention_core.attention.capture.keeper import Keeper, from_weights
 from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.inside_torch import FUSED_ON_CPU
-from attention_core.attention.pairs import at_least_single
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace, at_least_single
 from attention_core.attention.types import Rows
 from attention_core.hub.tracing.bypassing import WEIGHTS_ONLY
 

@@ -11,8 +11,7 @@ from torch import Tensor, nn
 from attention_core.attention.capture.keeper import Keeper
 from attention_core.attention.capture.recorder import is_attention, name_of
 from attention_core.attention.edits import DropHead, Edits
-from attention_core.attention.names import looks_back, named
-from attention_core.attention.recording import Recording
+from attention_core.attention.recording import Recording, looks_back, named
 from attention_core.hub.tokens import readable
 from attention_core.hub.tracing.attention import (
     RefusedEditError,

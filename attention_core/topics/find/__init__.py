@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.latex import number
+from attention_core.attention.scores import number
 from attention_core.attention.trace import AttentionTrace
 
 WRITTEN = 3  # products written out in a region's dot product

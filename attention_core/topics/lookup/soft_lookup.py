@@ -13,8 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_core.attention.score import Scaled
-from attention_core.attention.scores import L2, Dot
+from attention_core.attention.scores import L2, Dot, Scaled
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step, Story, always

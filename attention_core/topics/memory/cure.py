@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.score import Score
+from attention_core.attention.scores import Score
 from attention_core.data.pieces import START
 from attention_core.data.words import MOST_WORDS, SPACE, english_words
 from attention_core.device import device_of

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.harmless import visible
 from attention_core.attention.trace import AttentionTrace
+from attention_core.bounds import visible
 from attention_core.data.language_pieces import START, WINDOW, pieces
 from attention_core.device import device_of, to_array
 from attention_core.models.language_recurrent import RecurrentLanguage

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.export import trace_to_frame
-from attention_core.attention.score import Score
-from attention_core.attention.scores import Cosine
+from attention_core.attention.scores import Cosine, Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 

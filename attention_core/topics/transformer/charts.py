@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from attention_core.attention.positions import ByDistance
+from attention_core.attention.attend import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
 from attention_core.charts.design import (

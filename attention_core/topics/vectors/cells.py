@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention_core.attention.latex import number
-from attention_core.attention.score import Line, Pair, Score
+from attention_core.attention.scores import Line, Pair, Score, number
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.device import to_array

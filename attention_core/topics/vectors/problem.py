@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attention_core.attention.score import Scaled, Score
-from attention_core.attention.scores import SCORES, parameter_names
+from attention_core.attention.scores import SCORES, Scaled, Score, parameter_names
 from attention_core.bounds import TABLE_COLUMNS, TABLE_ROWS
 
 SCALES = ("none", "sqrt(d_k)", "free")

@@ -18,8 +18,7 @@ import numpy as np
 
 from attention_core.arrays import FileError
 from attention_core.arrays import read_npz as read_arrays
-from attention_core.attention.harmless import as_cell, from_cell, visible
-from attention_core.bounds import TABLE_BYTES, TABLE_UNPACKED_BYTES
+from attention_core.bounds import TABLE_BYTES, TABLE_UNPACKED_BYTES, as_cell, from_cell, visible
 from attention_core.files import read_json
 from attention_core.topics.vectors.problem import (
     LARGEST,

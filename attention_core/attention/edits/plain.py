@@ -1,0 +1,94 @@
+"""Edits as plain values, such as a link holds: read with mistrust."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+from attention_core.attention.edits.edit import EDITS, Edit, EditError, Edits, RunHead
+from attention_core.bounds import EDIT_CELLS, EDIT_POSITION, MODEL_NAME_LETTERS, MODEL_TEXT_LETTERS
+from attention_core.bounds import EDITS as MOST
+
+
+def edits_from_plain(plain: Any) -> Edits:
+    """Return the edits whose to_plain() values a link holds; an EditError says what else it holds, or too much of."""
+    if not isinstance(plain, list | tuple) or len(plain) > MOST.most:
+        raise EditError(f"a link holds a list of {MOST} edits at most")
+    return tuple(edit_from_plain(one) for one in plain)
+
+
+def edit_from_plain(plain: Any) -> Edit:
+    """Return what to_plain() made; an EditError says why it is anything else."""
+    kind = EDITS.get(str(plain.get("edit"))) if isinstance(plain, dict) else None
+    if kind is None:
+        raise EditError(f"an edit must be one of {', '.join(EDITS)}")
+    return _read(kind, {name: value for name, value in plain.items() if name != "edit"})
+
+
+def _read(kind: Any, plain: dict[str, Any]) -> Any:
+    types = get_type_hints(kind)
+    known = {field.name: types[field.name] for field in fields(kind) if field.compare}
+    what = getattr(kind, "name", "a head of another run")
+    if plain.keys() - known.keys():
+        raise EditError(f"{what} has {', '.join(known)}, got {', '.join(map(str, plain))}")
+    try:
+        return kind(**{name: READ[known[name]](value) for name, value in plain.items()})
+    except (TypeError, OverflowError) as error:
+        raise EditError(f"{what} cannot be read: {error}") from None
+
+
+def _position(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= EDIT_POSITION.most:
+        raise EditError(f"a position must be a whole number from 0 to {EDIT_POSITION}")
+    return value
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float) or not -1e30 < value < 1e30:
+        raise EditError("a number must be finite")
+    return float(value)
+
+
+def _several(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    def several(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list | tuple) or len(value) > EDIT_CELLS.most:
+            raise EditError(f"an edit has at most {EDIT_CELLS} positions")
+        return tuple(map(read, value))
+
+    return several
+
+
+def _pair(value: Any) -> tuple[int, float]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise EditError("a weight must be given as its key and a number")
+    return _position(value[0]), _number(value[1])
+
+
+def _truth(value: Any) -> bool:
+    if type(value) is not bool:
+        raise EditError("yes or no must be true or false")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > MODEL_TEXT_LETTERS.most:
+        raise EditError(f"a text has at most {MODEL_TEXT_LETTERS} letters")
+    return value
+
+
+def _run_head(value: Any) -> RunHead:
+    if not isinstance(value, dict) or len(str(value.get("model"))) > MODEL_NAME_LETTERS.most:
+        raise EditError("a head of another run must be named by its model and input")
+    return _read(RunHead, value)
+
+
+READ: dict[Any, Callable[[Any], Any]] = {
+    int: _position,
+    int | None: lambda value: None if value is None else _position(value),
+    float: _number,
+    bool: _truth,
+    str: _text,
+    tuple[int, ...]: _several(_position),
+    tuple[tuple[int, float], ...]: _several(_pair),
+    RunHead: _run_head,
+}
+"""How the values of a field are read, by its type."""
