@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.attention.view.pieces import pieces
+from attention_core.attention.view.page import pieces
 from attention_core.charts.design import ROLE_COLOURS, Chart
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from ui.component import component, script_of

@@ -26,8 +26,8 @@ product is which dimension of the weights: which are queries and keys, which hea
 the factors are kept, never a matrix of the scores' size.
 
 **A trace is believed only if it is right.** `weighing.py` builds one from the factors, computes its weights and its
-context, and compares both with what the model had (`checking.py`). Where they differ, or where the way back is not
-known, the trace keeps the weights alone, and its note says so. `flex.py` does the same for flex_attention.
+context, and compares both with what the model had. Where they differ, or where the way back is not known, the trace
+keeps the weights alone, and its note says so. The same is done for flex_attention.
 
 **Names and notes.** `recorder.py` knows which modules are running, and so what an attention is called and how many
 heads it has. It never raises: what cannot be kept becomes a note of the recording, as do modules that call themselves

@@ -1,14 +1,19 @@
-"""The trace of weights that met values in a product, with queries and keys where the scores tell them."""
+"""The traces of weights that met values in a product and of calls of flex_attention, believed only if they are right.
 
+Queries and keys are there where the scores tell them. flex_attention runs as it is written, without a compiler.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.checking import agrees
 from attention_core.attention.capture.keeper import (
     NO_HEADS,
     Keeper,
+    MaskParts,
     from_weights,
     item_note,
     split_barred,
@@ -17,6 +22,51 @@ from attention_core.attention.capture.keeper import (
 )
 from attention_core.attention.capture.provenance import ElementwiseStep, ItemLayout, ScoreInputs, Softmax, met, scored
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Rows
+
+FEW = 1 << 16
+"""Weights up to which all of them are compared; of more, those of two queries in the first and the last head."""
+
+
+def allowance_of(*tensors: Tensor) -> float:
+    """Return by how much weights may differ that were computed of such numbers."""
+    return 0.02 if any(tensor.dtype in (torch.float16, torch.bfloat16) for tensor in tensors) else 1e-5
+
+
+def agrees(trace: AttentionTrace, weights: Tensor, context: Tensor | None = None, dropout: float = 0.0) -> bool:
+    """Return whether a trace has these weights (n_heads, n_queries, n_keys), and with them this context.
+
+    Weights that were dropped are 0 and count for nothing, the others were divided by 1 - dropout.
+    """
+    if tuple(weights.shape) != (trace.n_heads, trace.n_queries, trace.n_keys):
+        return False
+    rows: Rows = slice(None)
+    heads: Iterable[int] = range(trace.n_heads)
+    if weights.numel() > FEW:
+        half = trace.n_queries // 2
+        rows, heads = slice(half, trace.n_queries, max(trace.n_queries - 1 - half, 1)), {0, trace.n_heads - 1}
+    allowance = allowance_of(trace.query, trace.key, weights)
+    for head in heads:
+        own, real = trace.masked_scores(head, rows).softmax(-1), weights[head, rows].float()
+        if dropout:
+            own, real = own.where(real != 0, 0), real * (1 - dropout)
+        if not torch.allclose(own, real.to(own), rtol=0, atol=allowance, equal_nan=True):
+            return False
+        if context is not None:
+            value = trace.value_of(head)
+            sums, theirs = own.to(value) @ value, context[head, rows].to(value)
+            size = float(value.abs().max().nan_to_num(1).clamp_min(1))
+            if not torch.allclose(sums, theirs, rtol=0, atol=10 * allowance * size, equal_nan=True):
+                return False
+    return True
+
+
+def agrees_in_context(trace: AttentionTrace, context: Tensor) -> bool:
+    """Return whether a trace gives this context (n_heads, n_queries, d_v)."""
+    allowance = 10 * allowance_of(trace.value) * float(trace.value.abs().max().clamp_min(1))
+    own = torch.stack([trace.context(head) for head in range(trace.n_heads)])
+    return torch.allclose(own, context.to(own), rtol=0, atol=allowance, equal_nan=True)
+
 
 MECHANISM = "written-out attention"
 SCORES_UNKNOWN = (
@@ -105,3 +155,67 @@ def _plain(plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], 
         mechanism=MECHANISM,
         notes=notes,
     )
+
+
+FLEX = "flex_attention"
+FLEX_MECHANISM = "flex attention"
+FLEX_CHANGED = "Its score_mod does more than add to the scores: these are its weights, with their logarithms."
+
+
+def flex_trace(
+    keeper: Keeper,
+    context: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: Any,
+    block_mask: tuple[Any, ...],
+    scale: float,
+    kernel_options: Any,
+    score_mod_other_buffers: tuple[Any, ...] = (),
+    mask_mod_other_buffers: tuple[Any, ...] = (),
+) -> AttentionTrace:
+    """Return the trace of one item of a call; arguments are those of the operation, which gave this context.
+
+    What score_mod adds becomes the bias. Where it does more, weights and values are kept. A ValueError says that the
+    trace would not be what the model did.
+    """
+    item = min(keeper.item, len(query) - 1)
+    n_heads, n_queries, n_keys = query.shape[1], query.shape[2], key.shape[2]
+    device = query.device
+    places = [
+        torch.full((1, 1, 1), item, device=device),
+        torch.arange(n_heads, device=device)[:, None, None],
+        torch.arange(n_queries, device=device)[:, None],
+        torch.arange(n_keys, device=device),
+    ]
+    pairs = (n_heads, n_queries, n_keys)
+    allowed = _everywhere(block_mask[-1], places, mask_mod_other_buffers, pairs)
+    query, key, value = query[item], key[item], value[min(item, len(value) - 1)]
+    shared = n_heads // key.shape[0]
+    dots = query @ key.repeat_interleave(shared, 0).mT * scale
+    scores = _everywhere(lambda *at: score_mod(dots, *at), places, score_mod_other_buffers, pairs)
+    masks = [] if allowed.all() else [MaskParts(allowed)]
+    bias = scores - dots
+    if bias.abs().max() > 0:
+        at_zero = _everywhere(
+            lambda *at: score_mod(torch.zeros_like(dots), *at), places, score_mod_other_buffers, pairs
+        )
+        barred = at_zero == -torch.inf
+        masks += [MaskParts(~barred)] if barred.any() else []
+        masks.append(MaskParts(None, at_zero.masked_fill(barred, 0)))
+    notes = [item_note(keeper.item, len(context))]
+    trace = keeper.keep(query, key, value, masks=masks, scale=scale, mechanism=FLEX_MECHANISM, notes=notes)
+    if not agrees_in_context(trace, context[item]):
+        weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1).nan_to_num()
+        note = " ".join(filter(None, [*notes, FLEX_CHANGED]))
+        own = value.repeat_interleave(shared, 0)
+        trace = from_weights(weights, name="", note=note, mechanism=FLEX_MECHANISM, value=own)
+        if not agrees_in_context(trace, context[item]):
+            raise ValueError("what it computes could not be followed")
+    return trace
+
+
+def _everywhere(function: Any, places: list[Tensor], more: tuple[Any, ...], pairs: tuple[int, int, int]) -> Tensor:
+    every = [place.expand(pairs) for place in places]
+    return torch.as_tensor(function(*every, *more), device=places[0].device).expand(pairs)

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from attention_core.attention.capture.flex import FLEX, flex_trace
 from attention_core.attention.capture.operations import (
     OF_FUSED,
     PRODUCTS,
@@ -32,7 +31,7 @@ from attention_core.attention.capture.provenance import (
     steps_to,
 )
 from attention_core.attention.capture.recorder import Recorder
-from attention_core.attention.capture.weighing import Weighing
+from attention_core.attention.capture.weighing import FLEX, Weighing, flex_trace
 from attention_core.attention.inside_torch import (
     FUSED,
     SOFTMAXES,

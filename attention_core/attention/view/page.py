@@ -15,11 +15,67 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
-from attention_core.attention.view.assets import rules_of, script_of
 from attention_core.attention.view.pack import pack_head, planes, text_of
-from attention_core.attention.view.pieces import SIGN, parts_of, pieces
 from attention_core.device import to_array
 from attention_core.files import written_whole
+
+HERE = Path(__file__).parent
+
+
+def script_of(*names: str, folder: Path = HERE) -> str:
+    """Return scripts, by the names of their files without ending, as one with those parts of prelude.js that they use.
+
+    What is not in the folder is a script of the view.
+    """
+    script = "\n".join(read_asset(f"{name}.js", folder) for name in names)
+    for part in reversed(read_asset("prelude.js").strip().split("\n\n")):  # a part uses only parts above it
+        if re.search(rf"(?<![^.]\.)\b{part.split()[1]}\b", script):
+            script = f"{part}\n{script}"
+    return script
+
+
+def rules_of(*names: str, folder: Path = HERE) -> str:
+    return "".join(read_asset(f"{name}.css", folder) for name in ("prelude", *names))
+
+
+def read_asset(name: str, folder: Path = HERE) -> str:
+    """Return a file without what browsers do not need: indentation, and comments on lines of their own."""
+    place = folder / name
+    text = (place if place.exists() else HERE / name).read_text(encoding="utf-8")
+    return re.sub(r"^ *(//.*\n)?", "", text, flags=re.MULTILINE)
+
+
+SIGN = re.compile(r"[<\[].*[>\]]")
+ENDS = ("[SEP]", "</s>", "<sep>")
+
+
+def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return each token's text, and whether it goes on with the word before.
+
+    A word begins with a space (or the signs Ġ and ▁ that stand for one) where any token of the text has one; else
+    "##" goes on with a word; else every token stands alone.
+    """
+    spaced = any(label[:1] in (" ", "Ġ", "▁") and len(label) > 1 for label in labels)
+    found = []
+    for place, label in enumerate(labels):
+        if spaced:
+            begins = label[:1] in (" ", "Ġ", "▁")
+            is_named = label.startswith(("<", "[")) and label.endswith((">", "]"))
+            after_named = place > 0 and labels[place - 1].endswith((">", "]"))
+            found.append((label[1:] if begins and len(label) > 1 else label, not (begins or is_named or after_named)))
+        else:
+            glued = label.startswith("##") and len(label) > 2
+            found.append((label[2:] if glued else label, glued))
+    return [(text or "·", glued) for text, glued in found]
+
+
+def parts_of(labels: Sequence[str]) -> list[int]:
+    """Return where each of several texts begins; one text alone begins at 0."""
+    last = len(labels) - 1
+    ends = [place for place, label in enumerate(labels) if label in ENDS and place < last]
+    begins = [end + 1 for end in ends if labels[end + 1] not in ENDS]
+    return [0, *begins]
+
 
 MOST_WEIGHTS = 120_000_000  # in one page; a page of more leaves attentions out, and says so
 LARGEST_PICTURE = 448  # pixels of a side
