@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import torch
 
-from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.attention.scores import Cosine, ScaledDot
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Axis
+from tests.traces import of_weights, trace_of
 
 NASTY = "</script><script>ran=1</script><img src=x onerror=ran=1>"
 SOURCE = Axis("source <b>tokens</b>", ["[CLS]", "the", "cat", "[SEP]", "it", NASTY, "[SEP]"])
@@ -20,8 +20,7 @@ def made(name: str, queries: Axis, keys: Axis, n_heads: int = 2, kv_heads: int |
     generator = torch.Generator().manual_seed(len(name))
     shapes = (n_heads, len(queries), 8), (kv_heads or n_heads, len(keys), 8), (kv_heads or n_heads, len(keys), 3)
     query, key, value = (torch.randn(*shape, generator=generator) * 1.5 for shape in shapes)
-    story = Story(mechanism="toy", query_axis=queries, key_axis=keys, name=name)
-    return AttentionTrace(query=query, key=key, value=value, story=story, **more)
+    return trace_of(query, key, value, queries=queries, keys=keys, name=name, **more)
 
 
 def every_kind() -> Recording:
@@ -31,9 +30,7 @@ def every_kind() -> Recording:
     blind = torch.rand(2, m, m, generator=generator) > 0.3
     blind[:, 2] = False
     bias = torch.randn(1, m, m, generator=generator)
-    weights = from_weights(
-        torch.rand(2, m, m, generator=generator).softmax(-1).tril(), name="alone.0.self", note="", mechanism="toy"
-    )
+    weights = of_weights(torch.rand(2, m, m, generator=generator).softmax(-1).tril(), "alone.0.self")
     return Recording(
         [
             made("encoder.0.self", SOURCE, SOURCE),

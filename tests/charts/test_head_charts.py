@@ -9,30 +9,17 @@ import pytest
 import torch
 from PIL import Image
 
-from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Story
 from attention_core.charts import heads as heads_module
 from attention_core.charts.heads import UNIFORM_AT, distance_chart, heads_chart, layer_head_map, mosaic, own_ramp
 from attention_core.explain.heads import HeadDisplay, distances
 from tests.charts.tools import valid
-
-
-def of_weights(weights) -> AttentionTrace:
-    """Return a trace with exactly these weights, (n_heads, n_queries, n_keys)."""
-    return from_weights(torch.tensor(np.asarray(weights), dtype=torch.float32), name="", note="", mechanism="toy")
+from tests.traces import of_weights, trace_of
 
 
 def random_trace(n_heads: int, n: int, *, is_causal: bool = False) -> AttentionTrace:
     query, key, value = torch.randn(3, n_heads, n, 8, generator=torch.Generator().manual_seed(n))
-    axis = Axis.numbered("tokens", n)
-    return AttentionTrace(
-        query=3 * query,
-        key=key,
-        value=value,
-        is_causal=is_causal,
-        story=Story(mechanism="toy", query_axis=axis, key_axis=axis),
-    )
+    return trace_of(3 * query, key, value, queries="tokens", keys="tokens", is_causal=is_causal)
 
 
 def pixels(drawn, layer: int, head: int) -> np.ndarray:

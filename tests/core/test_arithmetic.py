@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attention_core import AttentionTrace, Axis, Story
+from attention_core import Axis
 from attention_core.attention.scores import number
 from attention_core.attention.steps import step_of
 from attention_core.explain.arithmetic import cell_formula, row_table
+from tests.traces import trace_of
 
 
 @pytest.fixture
@@ -16,8 +17,7 @@ def trace():
     query = torch.tensor([[[1.0, 2.0], [0.5, -1.0]]])
     key = torch.tensor([[[3.0, 4.0], [-1.0, 2.0], [0.0, 1.0]]])
     value = torch.tensor([[[1.0], [2.0], [3.0]]])
-    axes = {"query_axis": Axis.numbered("queries", 2), "key_axis": Axis("keys", ["red", "green", "blue"])}
-    return AttentionTrace(query=query, key=key, value=value, story=Story(mechanism="a test", **axes))
+    return trace_of(query, key, value, keys=Axis("keys", ["red", "green", "blue"]))
 
 
 def test_score_is_written_out_as_its_products(trace):

@@ -9,11 +9,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import AttentionTrace, Axis, BlockKeys, DropHead, SetScore, Story, Temperature, load
+from attention_core import AttentionTrace, BlockKeys, DropHead, SetScore, Temperature, load
 from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
 from attention_core.attention.scores import Cosine, ScaledDot
 from attention_core.topics.lookup.soft_lookup import Records, soft_lookup
 from attention_core.topics.matter.sentences import explain, read_sentence
+from tests.traces import random_trace
 
 MASK = torch.ones(5, 7, dtype=torch.bool).tril()
 MASK[3] = False
@@ -30,11 +31,7 @@ CASES = {
 
 
 def make_trace(**more) -> AttentionTrace:
-    generator = torch.Generator().manual_seed(0)
-    query, key = (torch.randn(2, n, 3, generator=generator) for n in (5, 7))
-    axes = {"query_axis": Axis.numbered("queries", 5), "key_axis": Axis.numbered("keys", 7)}
-    value = torch.randn(2, 7, 4, generator=generator)
-    return AttentionTrace(query=query, key=key, value=value, **more, story=Story(mechanism="a test", **axes))
+    return random_trace((2, 5, 3), (2, 7, 3), (2, 7, 4), **more)
 
 
 def run_scripts(folders) -> list[str]:

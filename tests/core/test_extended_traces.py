@@ -7,28 +7,20 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, AttentionTrace, Axis, Story, capture
-from attention_core.attention.capture.keeper import from_weights
+from attention_core import UNIFORM, AttentionTrace, capture
 from attention_core.attention.export import trace_to_code, trace_to_npz
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.attention.trace import ROWS_AT_ONCE
 from attention_core.explain.arithmetic import cell_formula, row_table
+from tests.traces import of_weights, random_trace
 
 N_HEADS, N_KEY_HEADS, N_QUERIES, N_KEYS, D_K, D_V = 4, 2, ROWS_AT_ONCE + 3, 11, 3, 5
 
 
 def make_trace(n_key_heads=N_KEY_HEADS, dtype=torch.float32, **more) -> AttentionTrace:
-    generator = torch.Generator().manual_seed(0)
-    return AttentionTrace(
-        query=torch.randn(N_HEADS, N_QUERIES, D_K, generator=generator).to(dtype),
-        key=torch.randn(n_key_heads, N_KEYS, D_K, generator=generator).to(dtype),
-        value=torch.randn(n_key_heads, N_KEYS, D_V, generator=generator).to(dtype),
-        **more,
-        story=Story(
-            mechanism="a test", query_axis=Axis.numbered("queries", N_QUERIES), key_axis=Axis.numbered("keys", N_KEYS)
-        ),
-    )
+    shapes = (N_HEADS, N_QUERIES, D_K), (n_key_heads, N_KEYS, D_K), (n_key_heads, N_KEYS, D_V)
+    return random_trace(*shapes, dtype=dtype, **more)
 
 
 def dots(trace: AttentionTrace) -> torch.Tensor:
@@ -116,15 +108,8 @@ def test_a_recorded_trace_has_its_vectors_as_steps_and_grouped_heads_share_keys(
         query, key = torch.randn(1, 4, 3, 8), torch.randn(1, 2, 5, 8)
         torch.nn.functional.scaled_dot_product_attention(query, key, key, enable_gqa=True)
     trace = recording.traces[0]
-    assert [step.name for step in steps_of(trace)] == [
-        "query",
-        "key",
-        "value",
-        "scores",
-        "scaled",
-        "weights",
-        "context",
-    ]
+    names = ["query", "key", "value", "scores", "scaled", "weights", "context"]
+    assert [step.name for step in steps_of(trace)] == names
     assert_close(step_of(trace, "query").value(3), query[0, 3])
     assert_close(step_of(trace, "key").value(3, rows=[1, 2], cols=slice(0, 4)), key[0, 1, 1:3, :4])
     assert "2 heads share these" in step_of(trace, "key").explanation
@@ -133,6 +118,6 @@ def test_a_recorded_trace_has_its_vectors_as_steps_and_grouped_heads_share_keys(
 
 def test_a_trace_of_weights_alone_has_no_other_step():
     weights = torch.rand(2, 3, 3).softmax(-1)
-    trace = from_weights(weights, name="encoder.0.self", note="", mechanism="attention")
+    trace = of_weights(weights)
     assert [step.name for step in steps_of(trace)] == ["weights"]
     assert_close(step_of(trace, "weights").value(1), weights[1])

@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from attention_core import UNIFORM, AttentionTrace, Axis, Story
+from attention_core import UNIFORM
 from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
+from tests.traces import trace_of
 
 
 @pytest.fixture
@@ -48,15 +49,8 @@ def test_erasing_along_a_stroke_leaves_the_ink_that_is_far_from_it(image):
 
 
 def test_attention_that_did_not_move_is_zero_and_disjoint_attention_is_one():
-    axis = Axis.numbered("tokens", 4)
     eye = torch.eye(4)[None] * 200
-
-    def attending_to(key):
-        return AttentionTrace(
-            query=eye, key=key, value=eye, story=Story(mechanism="a test", query_axis=axis, key_axis=axis)
-        )
-
-    here, there = attending_to(eye), attending_to(eye.roll(1, 1))
+    here, there = (trace_of(eye, key, eye) for key in (eye, eye.roll(1, 1)))
     assert mean_total_variation(here, here) == 0
     assert mean_total_variation(here, there) == pytest.approx(1)
     assert mean_total_variation(here, here.replace(UNIFORM)) == pytest.approx(0.75)

@@ -3,10 +3,9 @@
 import pytest
 import torch
 
-from attention_core.attention.steps import steps_of
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.steps import step_of
 from attention_core.explain.guess import compare, options
+from tests.traces import trace_of
 
 
 @pytest.fixture
@@ -17,9 +16,7 @@ def weights():
     mask = torch.ones(4, 9, dtype=torch.bool)
     mask[:3, 0] = False
     key = torch.eye(9)[None]
-    story = Story(mechanism="a test", query_axis=Axis.numbered("queries", 4), key_axis=Axis.numbered("keys", 9))
-    trace = AttentionTrace(query=query[None], key=key, value=key, story=story, mask=mask)
-    return next(step for step in steps_of(trace) if step.name == "weights")
+    return step_of(trace_of(query[None], key, mask=mask), "weights")
 
 
 def test_options_hold_the_largest_and_are_in_order(weights):

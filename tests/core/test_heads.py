@@ -10,10 +10,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import trace_model
-from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Story
 from attention_core.explain import heads
 from attention_core.explain.heads import (
     HeadDisplay,
@@ -30,6 +27,7 @@ from attention_core.explain.heads.summary import handed_over, matrix_for, summar
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from tests.tiny_models import GROUPED, SIZES, T5, build
+from tests.traces import of_weights, trace_of
 
 IDS = torch.randint(3, 90, (1, 9), generator=torch.Generator().manual_seed(0))
 
@@ -52,11 +50,6 @@ def llama():
 @pytest.fixture(scope="module")
 def t5():
     return traced("T5", T5, input_ids=IDS, decoder_input_ids=IDS[:, :5])
-
-
-def of_weights(rows, name="encoder.0.self"):
-    """Return a trace with exactly these weights, (n_heads, n_queries, n_keys)."""
-    return from_weights(torch.tensor(rows, dtype=torch.float32), name=name, note="", mechanism="toy")
 
 
 def test_attentions_are_sorted_by_stack_and_kind_in_the_order_of_layers(bert, t5):
@@ -138,10 +131,9 @@ def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with
 
 
 def test_queries_that_see_nothing_and_shares_kept_by_a_sink_are_no_weights():
-    axis = Axis.numbered("positions", 3)
     mask = torch.tensor([[[False, False, False], [True, True, False], [True, True, True]]])
-    story, nothing = Story(mechanism="toy", query_axis=axis, key_axis=axis), torch.zeros(1, 3, 2)
-    trace = AttentionTrace(query=nothing, key=nothing, value=nothing + 1, mask=mask, story=story)
+    nothing = torch.zeros(1, 3, 2)
+    trace = trace_of(nothing, nothing, nothing + 1, queries="positions", keys="positions", mask=mask)
     summary = summarise(trace)
     assert summary.entropy == pytest.approx((1 + math.log2(3)) / 2, abs=1e-6)
     assert summary.relative_entropy == pytest.approx(1, abs=1e-6)

@@ -8,6 +8,7 @@ from torch.testing import assert_close
 
 from attention_core import Recording, trace_model
 from attention_core.explain.heads import distances, distances_head_for_head, groups
+from tests.traces import of_weights
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +40,7 @@ def test_it_is_the_distance_that_heads_have_from_each_other(model):
 
 
 def test_one_distance_by_hand():
-    from attention_core.attention.capture.keeper import from_weights
-
-    p, q = torch.tensor([[[1.0, 0.0]]]), torch.tensor([[[0.5, 0.5]]])
-    traces = [from_weights(one, name="encoder.0.self", note="", mechanism="") for one in (p, q)]
+    traces = [of_weights([[row]], "encoder.0.self") for row in ([1.0, 0.0], [0.5, 0.5])]
     left, right = (groups(Recording([trace]))["encoder self"] for trace in traces)
     by_hand = math.sqrt((-0.75 * math.log2(0.75) - 0.25 * math.log2(0.25)) - (0 + 1) / 2)
     assert distances_head_for_head(left, right).item() == pytest.approx(by_hand, abs=1e-6)

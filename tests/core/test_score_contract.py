@@ -12,8 +12,6 @@ from attention_core.attention.attend import attend
 from attention_core.attention.export import trace_to_code, trace_to_npz
 from attention_core.attention.scores import L2, SCORES, Dot, Pair, Scaled, ScaledDot, all_scores, score_from_plain
 from attention_core.attention.steps import step_of
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Story
 from attention_core.explain.arithmetic import cell_formula
 from attention_core.models import load
 from attention_core.topics.scoring.compare import compare, score_field
@@ -22,6 +20,7 @@ from attention_core.topics.vectors.cells import cell_arithmetic
 from attention_core.topics.vectors.problem import find_faults
 from attention_core.topics.vectors.tables import read_npz, write_npz
 from tests.city_block import CityBlock
+from tests.traces import trace_of as attention_trace
 
 D, N_QUERIES, N_KEYS, N_HEADS = 4, 5, 7, 2
 
@@ -64,20 +63,6 @@ def query():
 @pytest.fixture
 def key():
     return randn(N_KEYS, D, seed=12)
-
-
-def trace_with(score, query, key):
-    return AttentionTrace(
-        query=query[None],
-        key=key[None],
-        value=key[None],
-        score=score,
-        story=Story(
-            mechanism="a test",
-            query_axis=Axis.numbered("queries", len(query)),
-            key_axis=Axis.numbered("keys", len(key)),
-        ),
-    )
 
 
 def test_the_first_stage_is_called_scores_and_the_last_equals_the_call(score, query, key):
@@ -129,7 +114,7 @@ def test_another_type_reaches_the_parameters_inside_a_wrapper(score, query, key)
 
 
 def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
-    trace = trace_with(score, query, key)
+    trace = attention_trace(query[None], key[None], score=score)
     for place, stage in enumerate(score.stages(D)):
         numbers = stage.compute.numbers(Pair(query[2], key[5], (2, 5), "x3", "y6"))
         assert numbers.value == pytest.approx(float(stage.compute(query, key)[2, 5]), abs=1e-12)
@@ -243,7 +228,7 @@ def test_a_function_made_up_in_this_test_is_compared_with_all_others():
 @pytest.mark.usefixtures("city_block")
 def test_a_function_made_up_in_this_test_is_attended_with_traced_and_exported(query, key):
     function = CityBlock(torch.rand(D, dtype=torch.float64))
-    trace = trace_with(function, query, key)
+    trace = attention_trace(query[None], key[None], score=function)
     weights = function(query, key).softmax(-1)
     exactly(trace.weights(0, [3, 1], [2, 6]), weights[[3, 1]][:, [2, 6]])
     exactly(attend(query[None, None], key[None, None], key[None, None], score=function).context[0, 0], weights @ key)

@@ -14,19 +14,8 @@ import torch.nn.functional as F
 from torch.nn.functional import normalize
 from torch.testing import assert_close
 
-from attention_core import (
-    UNIFORM,
-    AttentionTrace,
-    Axis,
-    BlockKeys,
-    DropHead,
-    SetScore,
-    Story,
-    Temperature,
-    capture,
-    load,
-)
-from attention_core.attention.capture.keeper import Keeper, from_weights
+from attention_core import UNIFORM, AttentionTrace, BlockKeys, DropHead, SetScore, Temperature, capture, load
+from attention_core.attention.capture.keeper import Keeper
 from attention_core.attention.recording import load_recording
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import steps_of
@@ -47,6 +36,8 @@ from attention_core.topics.translate.translation import explain, explain_layers,
 from attention_core.topics.vectors import PRESETS, Mode, Problem, Settings, trace_of
 from attention_core.topics.vectors.presets import SIZES
 from attention_core.topics.vectors.problem import MASKS, SCALES, find_faults
+from tests.traces import of_weights
+from tests.traces import trace_of as attention_trace
 
 TOOLS = {"torch": torch, "F": F, "normalize": normalize}
 MOST_LINES, LONGEST = 3, 110
@@ -366,19 +357,13 @@ def test_lines_of_a_trace_that_knows_nothing_but_weights(edits):
     weights[0, 1, 2] = weights[1, 3] = 0
     short = 0.6 * weights  # something without a value took the rest
     for known in (weights, short):
-        check(from_weights(known, name="", note="", mechanism="weights alone").replace(edits))
-        check(from_weights(known, name="", note="", mechanism="weights alone"))
+        check(of_weights(known).replace(edits))
+        check(of_weights(known))
 
 
 def test_a_line_that_is_wrong_is_found():
     """The test itself: a scale that the line does not mention, and a name that nobody gives."""
-    axis = Axis.numbered("places", 3)
-    trace = AttentionTrace(
-        query=rand(1, 3, 2),
-        key=rand(1, 3, 2, seed=1),
-        value=rand(1, 3, 2, seed=2),
-        story=Story(mechanism="a test", query_axis=axis, key_axis=axis),
-    )
+    trace = attention_trace(rand(1, 3, 2), rand(1, 3, 2, seed=1), rand(1, 3, 2, seed=2))
     check(trace)
     for code, fault in (("scores = query @ key.T", AssertionError), ("scores = query @ nobody", NameError)):
         wrong = steps_of(trace)[1].__class__(**{**vars(steps_of(trace)[1]), "code": code})

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, AttentionTrace, Axis, BlockKeys, DropHead, SetScore, Story, Temperature
+from attention_core import UNIFORM, AttentionTrace, Axis, BlockKeys, DropHead, SetScore, Temperature
 from attention_core.attention.export import trace_to_frame
 from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.attention.trace import ROWS_AT_ONCE
+from tests.traces import random_trace, trace_of
 
 N_HEADS, D_K, D_V = 2, 3, 5
 
@@ -33,16 +34,8 @@ def scoring_functions(n_keys: int):
 
 
 def make_trace(n_queries=11, n_keys=13, seed=0, **more) -> AttentionTrace:
-    generator = torch.Generator().manual_seed(seed)
-    return AttentionTrace(
-        query=torch.randn(N_HEADS, n_queries, D_K, generator=generator),
-        key=torch.randn(N_HEADS, n_keys, D_K, generator=generator),
-        value=torch.randn(N_HEADS, n_keys, D_V, generator=generator),
-        **more,
-        story=Story(
-            mechanism="a test", query_axis=Axis.numbered("queries", n_queries), key_axis=Axis.numbered("keys", n_keys)
-        ),
-    )
+    shapes = (N_HEADS, n_queries, D_K), (N_HEADS, n_keys, D_K), (N_HEADS, n_keys, D_V)
+    return random_trace(*shapes, seed=seed, **more)
 
 
 @st.composite
@@ -198,18 +191,12 @@ def test_step_that_is_not_there_is_named_with_those_that_are():
 
 def test_shapes_and_axes_that_do_not_fit_are_refused():
     query, key, value = torch.zeros(1, 5, 3), torch.zeros(1, 7, 3), torch.zeros(1, 7, 4)
-    axes = {"query_axis": Axis.numbered("queries", 5), "key_axis": Axis.numbered("keys", 7)}
     with pytest.raises(ValueError, match=r"query must be \(n_heads, n, d\)"):
-        AttentionTrace(query=query[0], key=key, value=value, story=Story(mechanism="a test", **axes))
+        trace_of(query[0], key, value)
     with pytest.raises(ValueError, match="the same n_heads"):
-        AttentionTrace(query=query, key=key, value=value[:, 1:], story=Story(mechanism="a test", **axes))
+        trace_of(query, key, value[:, 1:])
     with pytest.raises(ValueError, match="5 query labels for 5 queries, 6 key labels for 7 keys"):
-        AttentionTrace(
-            query=query,
-            key=key,
-            value=value,
-            story=Story(mechanism="a test", **axes | {"key_axis": Axis.numbered("keys", 6)}),
-        )
+        trace_of(query, key, value, keys=Axis.numbered("keys", 6))
     with pytest.raises(ValueError, match=r"grid \(2, 3\) has 6 cells for 7 labels"):
         Axis("keys", list("abcdefg"), (2, 3))
 
@@ -228,10 +215,7 @@ def test_weights_equal_torchs_own_weights_head_by_head():
         _, expected = layer(x, x, x, average_attn_weights=False)
         projected = F.linear(x, layer.in_proj_weight, layer.in_proj_bias)[0]
     query, key, value = (part.reshape(5, 2, 3).transpose(0, 1) for part in projected.chunk(3, -1))
-    axis = Axis.numbered("tokens", 5)
-    trace = AttentionTrace(
-        query=query, key=key, value=value, story=Story(mechanism="a test", query_axis=axis, key_axis=axis)
-    )
+    trace = trace_of(query, key, value)
     for head in range(2):
         assert_close(trace.weights(head), expected[0, head])
 

@@ -16,8 +16,8 @@ from attention_core.attention.simplicial import (
     pairs_of_others,
     simplicial_attend,
 )
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Axis
+from tests.traces import trace_of
 
 sizes = st.integers(1, 7)
 
@@ -69,13 +69,8 @@ def test_slices_of_a_trace_are_the_weights_and_scores_of_one_query():
     query, keys, values = source.normal(size=(3, 5)), source.normal(size=(2, 4, 5)), source.normal(size=(2, 4, 2))
     mask = source.random((3, 4, 4)) < 0.7
     single = Axis.numbered("others", 4)
-    trace = AttentionTrace(
-        query=torch.from_numpy(query)[None],
-        key=pair_products(*torch.from_numpy(keys))[None],
-        value=pair_products(*torch.from_numpy(values))[None],
-        mask=torch.from_numpy(mask).flatten(1)[None],
-        story=Story(mechanism="triples", query_axis=Axis.numbered("numbers", 3), key_axis=pair_axis(single)),
-    )
+    vectors = torch.from_numpy(query)[None], *(pair_products(*torch.from_numpy(both))[None] for both in (keys, values))
+    trace = trace_of(*vectors, keys=pair_axis(single), mask=torch.from_numpy(mask).flatten(1)[None])
     context, weights = in_numpy(query, keys, values, mask)
     np.testing.assert_allclose(trace.context().numpy(), context, atol=1e-10)
     for place in range(3):
@@ -88,13 +83,9 @@ def test_slices_of_a_trace_are_the_weights_and_scores_of_one_query():
 
 
 def test_pairs_of_single_keys_are_refused_where_there_are_none():
-    axis = Axis.numbered("others", 4)
     part = torch.randn(1, 4, 5)
-    trace = AttentionTrace(
-        query=part, key=part, value=part, story=Story(mechanism="singles", query_axis=axis, key_axis=axis)
-    )
     with pytest.raises(ValueError, match="not pairs"):
-        pair_weights(trace, 0)
+        pair_weights(trace_of(part, part), 0)
 
 
 def test_too_many_pairs_and_unequal_widths_are_refused_in_words():
