@@ -1,29 +1,41 @@
-"""Matrix charts as specs: positions on the axes, fixed colours, masked cells, small enough to send."""
+"""Matrix charts as specs: positions on the axes, fixed colours, masked cells, small enough to send; pictures; steps."""
 
 import base64
 import io
 import json
 import re
 
-import altair as alt
 import numpy as np
 import pyarrow as pa
 import pytest
 import vl_convert
 from PIL import Image
 
+from attention_core import load
+from attention_core.attention.steps import steps_of
 from attention_core.attention.types import Axis, Role
-from attention_core.charts import MAX_RECT_SIDE, VIRIDIS, Ramp, matrix_chart, ramp_for, signed_ramp, weights_ramp
+from attention_core.charts import (
+    INK_RAMP,
+    MAX_RECT_SIDE,
+    VIRIDIS,
+    Ramp,
+    bars,
+    contact_sheet,
+    matrix_chart,
+    picture,
+    probability_bars,
+    ramp_for,
+    signed_ramp,
+    step_chart,
+    weights_ramp,
+)
 from attention_core.charts.design import DARK, colour_bar, colour_scale
 from attention_core.charts.heatmap import png_url, reduce_by_max
+from tests.charts.tools import rows_of, rows_with
+from ui import step_view
 
 ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b", "a"])
 MATRIX = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
-
-
-def spec_of(chart: alt.TopLevelMixin) -> dict:
-    with alt.data_transformers.disable_max_rows():
-        return chart.to_dict()
 
 
 def find(spec, key):
@@ -47,7 +59,7 @@ def chart_of(matrix, role=Role.WEIGHTS, **more):
 
 
 def test_small_matrix_is_drawn_as_cells_at_positions_so_that_repeated_words_stay_apart():
-    spec = spec_of(matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS))
+    spec = matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS).to_dict()
     rows = next(iter(spec["datasets"].values()))
     assert len(rows) == 12
     assert {(row["row"], row["col"]) for row in rows} == {(row, col) for row in range(3) for col in range(4)}
@@ -58,7 +70,7 @@ def test_small_matrix_is_drawn_as_cells_at_positions_so_that_repeated_words_stay
 
 
 def test_values_in_the_spec_are_the_matrixs():
-    spec = spec_of(matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS))
+    spec = matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS).to_dict()
     rows = next(iter(spec["datasets"].values()))
     assert [row["value"] for row in rows] == pytest.approx(MATRIX.ravel().tolist())
 
@@ -67,7 +79,7 @@ def test_values_in_the_spec_are_the_matrixs():
 def test_masked_cells_are_marked_and_have_no_value(bad):
     matrix = MATRIX.copy()
     matrix[0, 2] = bad
-    spec = spec_of(matrix_chart(matrix, ROWS, COLS, Role.SCORES))
+    spec = matrix_chart(matrix, ROWS, COLS, Role.SCORES).to_dict()
     rows = next(iter(spec["datasets"].values()))
     masked = [row for row in rows if row["masked"]]
     assert [(row["row"], row["col"]) for row in masked] == [(0, 2)]
@@ -78,7 +90,7 @@ def test_masked_cells_are_marked_and_have_no_value(bad):
 def test_colour_domain_is_fixed_by_the_ramp_and_can_be_shared():
     ramp = Ramp(VIRIDIS, 0.0, 0.9)
     for matrix in (MATRIX, MATRIX / 3):
-        spec = spec_of(matrix_chart(matrix, ROWS, COLS, Role.WEIGHTS, ramp=ramp))
+        spec = matrix_chart(matrix, ROWS, COLS, Role.WEIGHTS, ramp=ramp).to_dict()
         assert [0.0, 0.9] in find(spec, "domain")
         assert list(VIRIDIS) in find(spec, "range")
 
@@ -95,11 +107,11 @@ def test_uniform_weight_is_named_on_the_colour_bar_and_visible():
     assert ramp.reference == pytest.approx(1 / 784)
     assert ramp.reference_label == "1/784"
     assert ramp.position(np.array([1 / 784])) > 0.15  # not lost in the dark
-    assert "1/784" in json.dumps(spec_of(chart_of(large_matrix(80), ramp=ramp)))
+    assert "1/784" in json.dumps(chart_of(large_matrix(80), ramp=ramp).to_dict())
 
 
 def test_largest_matrix_of_cells_and_smallest_image():
-    cells, image = (spec_of(chart_of(large_matrix(n))) for n in (MAX_RECT_SIDE, MAX_RECT_SIDE + 1))
+    cells, image = (chart_of(large_matrix(n)).to_dict() for n in (MAX_RECT_SIDE, MAX_RECT_SIDE + 1))
     assert not find(cells, "url")
     assert find(image, "url")
 
@@ -116,7 +128,7 @@ def bytes_sent(spec) -> int:
 
 
 def test_image_of_784_by_784_is_at_most_600_kb_even_of_noise():
-    assert 100_000 < bytes_sent(spec_of(chart_of(large_matrix(), size=500, marked_row=400))) <= 600_000
+    assert 100_000 < bytes_sent(chart_of(large_matrix(), size=500, marked_row=400).to_dict()) <= 600_000
 
 
 def test_image_of_the_digit_models_weights_is_at_most_600_kb_in_fine_colours():
@@ -125,7 +137,7 @@ def test_image_of_the_digit_models_weights_is_at_most_600_kb_in_fine_colours():
     image = np.zeros((28, 28), np.float32)
     image[5:8, 8:20] = image[5:24, 16:19] = 1
     weights = load("pixel-classifier", "cpu").trace(image).weights(0).numpy()
-    spec = spec_of(chart_of(weights))
+    spec = chart_of(weights).to_dict()
     assert bytes_sent(spec) <= 600_000
     assert len(np.unique(decoded(spec).reshape(-1, 4), axis=0)) > 50
 
@@ -138,7 +150,7 @@ def decoded(spec, mode="RGBA") -> np.ndarray:
 def test_image_decodes_to_the_ramps_colours():
     matrix = large_matrix(100)
     ramp = weights_ramp(100, float(matrix.max()))
-    pixels = decoded(spec_of(chart_of(matrix, ramp=ramp)))[..., :3]
+    pixels = decoded(chart_of(matrix, ramp=ramp).to_dict())[..., :3]
     assert pixels.shape == (100, 100, 3)
     expected = ramp.lookup()[np.rint(ramp.position(matrix) * 255).astype(int)]
     assert np.abs(pixels.astype(int) - expected).max() <= 4  # 255 steps here, 256 there
@@ -169,7 +181,7 @@ def test_colour_bar_and_image_agree_on_every_value(ramp):
 def test_masked_cells_of_an_image_are_translucent_grey_and_the_others_opaque(bad):
     matrix = large_matrix(80)
     matrix[:, 40:] = bad
-    spec = spec_of(chart_of(matrix, Role.SCORES))
+    spec = chart_of(matrix, Role.SCORES).to_dict()
     pixels = decoded(spec)
     assert (pixels[:, :40, 3] == 255).all()
     assert len({tuple(pixel) for pixel in pixels[:, 40:].reshape(-1, 4)}) == 1
@@ -178,7 +190,7 @@ def test_masked_cells_of_an_image_are_translucent_grey_and_the_others_opaque(bad
 
 
 def test_image_has_real_axes_that_pan_and_zoom_and_crisp_pixels():
-    spec = spec_of(chart_of(large_matrix(100)))
+    spec = chart_of(large_matrix(100)).to_dict()
     assert [0, 100] in find(spec, "domain")
     assert [100, 0] in find(spec, "domain")
     assert {"queries", "keys"} <= {title for title in find(spec, "title") if isinstance(title, str)}
@@ -191,7 +203,7 @@ def test_image_has_real_axes_that_pan_and_zoom_and_crisp_pixels():
 def test_tooltip_blocks_of_an_image_carry_mean_and_largest_value():
     matrix = np.zeros((80, 80))
     matrix[3, 70] = 5
-    rows = next(rows for rows in spec_of(chart_of(matrix))["datasets"].values() if "largest" in rows[0])
+    rows = next(rows for rows in chart_of(matrix).to_dict()["datasets"].values() if "largest" in rows[0])
     block = next(row for row in rows if row["largest"] == 5)
     assert (block["rows"], block["cols"]) == ("3 to 4", "71 to 72")
     assert block["mean"] == pytest.approx(5 / 4)
@@ -209,15 +221,15 @@ def test_very_large_matrix_is_reduced_without_losing_its_brightest_cell():
 
 def test_marked_row_is_drawn_in_small_and_large_matrices():
     for matrix in (MATRIX, large_matrix(100)):
-        plain, marked = (spec_of(chart_of(matrix, marked_row=row)) for row in (None, 2))
+        plain, marked = (chart_of(matrix, marked_row=row).to_dict() for row in (None, 2))
         assert len(marked["layer"]) > len(plain["layer"])
         assert "#0072B2" in json.dumps(marked)
 
 
 def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
-    assert any(mark["type"] == "text" for mark in find(spec_of(chart_of(MATRIX)), "mark"))
-    assert not any(mark["type"] == "text" for mark in find(spec_of(chart_of(large_matrix(40))), "mark"))
-    contrast = re.findall(f"#ffffff|{DARK}", json.dumps(spec_of(chart_of(MATRIX))))
+    assert any(mark["type"] == "text" for mark in find(chart_of(MATRIX).to_dict(), "mark"))
+    assert not any(mark["type"] == "text" for mark in find(chart_of(large_matrix(40)).to_dict(), "mark"))
+    contrast = re.findall(f"#ffffff|{DARK}", json.dumps(chart_of(MATRIX).to_dict()))
     assert set(contrast) == {"#ffffff", DARK}
 
 
@@ -227,16 +239,16 @@ def test_axes_that_do_not_fit_are_refused():
 
 
 def test_chart_is_as_large_as_asked_and_thin_matrices_are_widened():
-    spec = spec_of(chart_of(large_matrix(100), size=480))
+    spec = chart_of(large_matrix(100), size=480).to_dict()
     assert (spec["width"], spec["height"]) == (480, 480)
-    thin = spec_of(chart_of(np.ones((784, 2)), size=480))
+    thin = chart_of(np.ones((784, 2)), size=480).to_dict()
     assert thin["height"] == 480
     assert 40 <= thin["width"] < 480
 
 
 @pytest.mark.parametrize("matrix", [np.zeros((70, 70)), np.full((70, 70), 0.5), np.full((3, 3), np.nan)])
 def test_constant_and_fully_masked_matrices_are_drawn(matrix):
-    json.dumps(spec_of(chart_of(matrix)), allow_nan=False)
+    json.dumps(chart_of(matrix).to_dict(), allow_nan=False)
     assert png_url(matrix, ramp_for(Role.WEIGHTS, matrix, len(matrix))).startswith("data:image/png;base64,")
 
 
@@ -259,7 +271,7 @@ def test_colour_bar_says_where_values_lie_beyond_its_end():
 def test_short_side_of_an_image_is_named_and_the_chosen_row_framed():
     words = Axis("words", [f"word {i}" for i in range(11)])
     chart = matrix_chart(np.ones((11, 192)), words, Axis.numbered("dimensions", 192), Role.QUERY, marked_row=2)
-    spec = spec_of(chart)
+    spec = chart.to_dict()
     drawn = vl_convert.vegalite_to_svg(chart.to_dict())
     written = [text for text in re.findall(r">([^<]+)<", drawn) if "word " in text]
     assert sorted(written) == sorted(words.labels)
@@ -267,3 +279,124 @@ def test_short_side_of_an_image_is_named_and_the_chosen_row_framed():
     assert frame == [{"top": 2, "bottom": 3}]
     told = next(rows for rows in spec["datasets"].values() if "largest" in rows[0])
     assert (told[0]["rows"], told[0]["cols"]) == ("word 0", "1 to 5")
+
+
+VALUES = np.arange(784.0).reshape(28, 28) / 784
+RAMP = weights_ramp(784, 1.0)
+
+
+def test_every_pixel_answers_the_mouse_with_its_place_and_value():
+    rows = rows_with(picture(VALUES, RAMP, title="weight", select="pixel"), "position")
+    assert len(rows) == 784
+    row = rows[3 * 28 + 17]
+    assert (row["position"], row["row"], row["column"]) == (101, 4, 18)
+    assert row["value"] == pytest.approx(VALUES[3, 17])
+
+
+def test_click_selects_a_position_only_where_it_was_asked_for():
+    chosen = picture(VALUES, RAMP, select="pixel").to_dict()
+    assert "pixel" in json.dumps(chosen["params"])
+    assert "params" not in picture(VALUES, RAMP).to_dict()
+
+
+def test_marked_pixel_is_framed_where_it_is():
+    rows = [row for row in rows_of(picture(VALUES, RAMP, marked=101)) if row.get("left") == 17.5]
+    assert rows[0]["top"] == 3.5
+
+
+def test_outline_marks_the_ink():
+    ink = np.zeros((28, 28))
+    ink[5, 6:9] = 1
+    spots = [row for row in rows_of(picture(VALUES, RAMP, outline=ink)) if row.get("top") == 5.5]
+    assert [spot["left"] for spot in spots] == [6.5, 7.5, 8.5]
+
+
+def test_picture_is_as_large_as_asked_and_keeps_its_proportions():
+    spec = picture(np.zeros((10, 20)), INK_RAMP, size=200).to_dict()
+    assert (spec["width"], spec["height"]) == (200, 100)
+
+
+def test_contact_sheet_shows_every_dimension_with_its_name():
+    pictures = np.random.default_rng(0).normal(size=(11, 28, 28))
+    labels = [f"Q[:, {number}]" for number in range(11)]
+    rows = rows_with(contact_sheet(pictures, labels, RAMP, columns=4, size=50, marked=30), "url")
+    assert [row["label"] for row in rows] == labels
+    assert len({(row["left"], row["top"]) for row in rows}) == 11
+    assert len({row["left"] for row in rows}) == 4
+    assert len({row["url"] for row in rows}) == 11
+
+
+def test_bars_show_both_models_for_every_class():
+    series = {"attention": [0.1, 0.9], "feed-forward": [0.5, 0.5]}
+    spec = probability_bars(series, ["0", "1"]).to_dict()
+    rows = next(iter(spec["datasets"].values()))
+    assert [(row["model"], row["class"], row["probability"]) for row in rows] == [
+        ("attention", "0", 0.1),
+        ("attention", "1", 0.9),
+        ("feed-forward", "0", 0.5),
+        ("feed-forward", "1", 0.5),
+    ]
+    assert spec["encoding"]["y"]["scale"]["domain"] == [0, 1]
+
+
+def test_bars_need_one_label_per_value():
+    with pytest.raises(ValueError, match="zip"):
+        probability_bars({"one": [0.5, 0.5]}, ["0"])
+
+
+def test_plain_bars_keep_the_order_given():
+    spec = bars([3, -1], ["b", "a"], title="score", colour="#0072B2").to_dict()
+    assert spec["encoding"]["y"]["sort"] == ["b", "a"]
+
+
+def test_contact_sheet_of_wide_pictures_keeps_their_proportions():
+    chart = contact_sheet(np.zeros((3, 12, 48)), list("abc"), RAMP, columns=2, size=96)
+    row = rows_with(chart, "url")[0]
+    assert (row["right"] - row["left"], row["bottom"] - row["top"]) == (96, 24)
+
+
+@pytest.fixture(scope="module")
+def steps():
+    trace = load("pixel-classifier", "cpu").trace(np.eye(28))
+    return {step.name: step for step in steps_of(trace)}
+
+
+def spec(chart):
+    """The spec without the names that Altair numbers through."""
+    return json.loads(re.sub(r"(view|param)_\w+", r"\1", json.dumps(chart.to_dict())))
+
+
+def drawn_on_a_page(monkeypatch, *arguments):
+    drawn = []
+    monkeypatch.setattr(step_view, "draw_chart", lambda chart, **more: drawn.append(chart))
+    step_view.show_matrix(*arguments)
+    return drawn[0]
+
+
+@pytest.mark.parametrize("query", [None, 406])
+def test_notebook_and_page_draw_the_same(steps, monkeypatch, query):
+    for step in steps.values():
+        page = drawn_on_a_page(monkeypatch, step, 0, query, "page")
+        assert spec(step_chart(step, query=query)) == spec(page), step.name
+
+
+def test_page_passes_its_own_size_on(steps, monkeypatch):
+    page = drawn_on_a_page(monkeypatch, steps["weights"], 0, 3, "page", 330)
+    assert page.to_dict()["width"] == 330
+    assert spec(step_chart(steps["weights"], query=3, size=330)) == spec(page)
+    assert spec(step_chart(steps["weights"], query=3)) != spec(page)
+
+
+def test_form_suits_the_step(steps):
+    for name, size in {"pixels": (380, 380), "query": (484, 548), "weights": (500, 500), "class": (440, 260)}.items():
+        drawn = step_chart(steps[name]).to_dict()
+        assert (drawn["width"], drawn["height"]) == size
+    assert step_chart(steps["class"]).to_dict()["mark"]["type"] == "bar"
+    pictures = step_chart(steps["query"]).to_dict()
+    assert [len(rows) for rows in pictures["datasets"].values() if "url" in rows[0]] == [16]  # one per dimension
+
+
+def test_ramp_can_be_shared(steps):
+    own, shared = (spec(step_chart(steps["weights"], ramp=ramp)) for ramp in (None, Ramp(VIRIDIS, 0.0, 1.0)))
+    assert own != shared
+    assert shared["layer"][-1]["encoding"]["color"]["scale"]["domain"] == [0.0, 1.0]

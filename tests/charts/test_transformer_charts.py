@@ -5,28 +5,18 @@ import pytest
 import torch
 
 from attention_core.attention.attend import by_distance, rotary_angles
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Axis
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.topics.transformer.charts import cost_chart, distance_chart, hands_chart, said_chart, worth_chart
 from attention_core.topics.transformer.cost import CostRow
 from tests.charts.tools import valid
+from tests.traces import random_trace
 
 
 @pytest.fixture
 def layers():
-    generator = torch.Generator().manual_seed(0)
-    axis = Axis("pieces", list("abcde"))
-    return [
-        AttentionTrace(
-            query=torch.randn(3, 5, 4, generator=generator),
-            key=torch.randn(3, 5, 4, generator=generator),
-            value=torch.randn(3, 5, 4, generator=generator),
-            mask=torch.ones(1, 5, 5, dtype=torch.bool).tril(),
-            story=Story(mechanism="toy", query_axis=axis, key_axis=axis),
-        )
-        for _ in range(2)
-    ]
+    axis, mask = Axis("pieces", list("abcde")), torch.ones(1, 5, 5, dtype=torch.bool).tril()
+    return [random_trace(*3 * [(3, 5, 4)], seed=seed, queries=axis, keys=axis, mask=mask) for seed in range(2)]
 
 
 def test_what_may_not_be_seen_is_no_number(layers):

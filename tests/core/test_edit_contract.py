@@ -294,14 +294,6 @@ def edits_for(trace: AttentionTrace) -> dict[str, Sequence]:
     }
 
 
-ALL = [
-    *("block keys", "block keys of a head", "block edge", "set score", "set score in all heads", "set weight"),
-    *("set two weights", "set a weight of 0", "set a weight of 1", "set a row", "set a weight, not renormalised"),
-    *("uniform", "uniform in a head", "permuted", "temperature", "temperature of a head", "no scale", "drop head"),
-    *("pattern from", "output from", "all together"),
-]
-
-
 def test_every_kind_of_edit_is_here():
     used = {edit.name for edits in edits_for(traced("translator-dot")).values() for edit in edits}
     assert used == set(EDITS)

@@ -43,7 +43,7 @@ from attention_core.bounds import EDIT_CELLS
 from attention_core.bounds import EDITS as MOST_EDITS
 from attention_core.explain.arithmetic import cell_formula
 from tests.core.test_edit_contract import weights_of
-from tests.core.test_script import check as check_script
+from tests.core.test_export import check as check_script
 from tests.core.test_shown_code import check as check_code
 from tests.core.test_trace import N_HEADS, make_trace
 

@@ -9,20 +9,23 @@ import torch
 import transformers as hf
 from torch.testing import assert_close
 
-from attention_core import trace_model
-from attention_core.attention.recording import Recording
+from attention_core import Recording, trace_model
 from attention_core.explain import heads
 from attention_core.explain.heads import (
+    FarLook,
     HeadDisplay,
     PatchGrid,
     attention_rollout,
+    distances,
+    distances_head_for_head,
+    far_look,
     groups,
     habit,
     rollout,
     similarity,
     summary,
 )
-from attention_core.explain.heads.similarity import distances, distances_from
+from attention_core.explain.heads.similarity import FAR, distances_from
 from attention_core.explain.heads.summary import handed_over, matrix_for, summaries, summarise, without_sinks
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
@@ -299,3 +302,70 @@ def test_a_whole_model_is_summed_up_layer_by_layer(bert):
 def test_names_of_the_first_version_warn_and_work(before, now):
     with pytest.warns(DeprecationWarning, match=f"{before} is {now} now"):
         assert getattr(heads, before) is getattr(heads, now)
+
+
+@pytest.fixture(scope="module")
+def model():
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 24, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 3}
+    return BertModel(BertConfig(vocab_size=50, initializer_range=0.4, **sizes)).eval()
+
+
+def layers_of(model, ids):
+    return groups(trace_model(model, input_ids=torch.tensor([ids])))["encoder self"]
+
+
+def test_a_run_is_no_distance_from_itself_and_another_word_moves_some_head(model):
+    first, second = layers_of(model, [1, 2, 3, 4]), layers_of(model, [1, 2, 9, 4])
+    # A square root magnifies what rounding leaves of a difference of entropies.
+    assert_close(distances_head_for_head(first, first), torch.zeros(2, 3), atol=2e-3, rtol=0)
+    assert distances_head_for_head(first, second).max() > 0.05
+
+
+def test_it_is_the_distance_that_heads_have_from_each_other(model):
+    layers = layers_of(model, [5, 6, 7, 8, 9])
+    swapped = [layers[1], layers[0]]
+    found = distances_head_for_head(layers, swapped)
+    whole = distances(layers).matrix
+    assert_close(found[0], torch.stack([whole[head, 3 + head] for head in range(3)]))
+
+
+def test_one_distance_by_hand():
+    traces = [of_weights([[row]], "encoder.0.self") for row in ([1.0, 0.0], [0.5, 0.5])]
+    left, right = (groups(Recording([trace]))["encoder self"] for trace in traces)
+    by_hand = math.sqrt((-0.75 * math.log2(0.75) - 0.25 * math.log2(0.25)) - (0 + 1) / 2)
+    assert distances_head_for_head(left, right).item() == pytest.approx(by_hand, abs=1e-6)
+
+
+def test_runs_of_other_shapes_cannot_be_compared(model):
+    first, longer = layers_of(model, [1, 2, 3, 4]), layers_of(model, [1, 2, 3, 4, 5])
+    with pytest.raises(ValueError, match="one shape"):
+        distances_head_for_head(first, longer)
+    with pytest.raises(ValueError, match="the same layers"):
+        distances_head_for_head(first, first[:1])
+
+
+def even(n=8, n_heads=2):
+    return torch.full((n_heads, n, n), 1 / n)
+
+
+def test_the_largest_far_weight_is_found_and_near_ones_do_not_count():
+    first, second = even(), even()
+    first[0, 3, 2] = 0.99  # a neighbour
+    second[1, 6, 1] = 0.8
+    assert far_look([of_weights(first), of_weights(second)]) == FarLook(1, 1, 6, 1, second[1, 6, 1].item())
+
+
+def test_ignored_positions_are_neither_queries_nor_keys():
+    weights = even(n_heads=1)
+    weights[0, 7, 0] = weights[0, 0, 7] = 0.9
+    weights[0, 6, 2] = 0.4
+    found = far_look([of_weights(weights)], {0})
+    assert (found.query, found.key) == (6, 2)
+
+
+def test_short_and_very_long_inputs_have_none():
+    assert far_look([of_weights(even(n=FAR))]) is None
+    assert far_look([of_weights(torch.full((1, 2500, 2500), 1 / 2500))]) is None
