@@ -39,8 +39,9 @@ from attention_core.data.questions import numbers_of
 from attention_core.hub.tracing import run_model
 from attention_core.models import MODELS, load
 from attention_core.topics.matter.sentences import read_sentence
-from attention_core.topics.translate.translation import explain, explain_layers, read_source, translation_of
-from tests.core.test_shown_code import QUESTION, QUESTION_SCORINGS, SAID, SENTENCE, SOURCE, WITHOUT_TRACE, drawing
+from attention_core.topics.translate.translation import explain_layers, read_source, translation_of
+from tests.core import test_shown_code as shown
+from tests.core.test_shown_code import QUESTION, SAID, SENTENCE, SOURCE, drawing
 
 RUN = RunHead("another model", "another input")
 PIECES = torch.arange(1, 12)
@@ -196,61 +197,47 @@ def question_trace(scoring):
     return lambda model: model.explain(drawing(64, 64).expand(4, -1, -1), numbers_of(words), words, scoring).looks[0]
 
 
-def said_trace(model):
-    return explain(model, read_source(SOURCE), translation_of(SAID))
-
-
 def layer(place):
     return lambda model: explain_layers(model, read_source(SOURCE), translation_of(SAID))[place]
 
 
-def pixels(size):
-    return lambda model: model.trace(drawing(*size))
+def matched(model, edits):
+    return model(torch.tensor([[1, 5, 25, 7]]), edits=edits).logits
 
 
+def foreseen(model, edits):
+    return model(PIECES[None], edits=edits).logits
+
+
+def first_trace(name):
+    """Return what gives the first of the traces whose lines of code are run."""
+    return lambda model: next(iter(shown.TRACES[name](name, model, ())))
+
+
+ASKED = {
+    **dict.fromkeys(("pixel-classifier", "pixel-notes", "pixel-notes-ink"), pictured(28, 28)),
+    **dict.fromkeys(("feature-mask", "feature-mean"), pictured(60, 60)),
+    "digit-reader": pictured(48, 192, looks=2),
+    "scene-caption": told,
+    **dict.fromkeys(("match3-pairwise", "match3-simplicial"), matched),
+    **dict.fromkeys(("sentence-attention", "sentence-mean", "sentence-two-phase"), judged),
+    **{f"translator-{kind}": translated for kind in ("none", "mean", "dot", "general", "additive", "plain")},
+    "language-recurrent": foreseen,
+}
 CASES = {
-    **{name: (name, pictured(28, 28), pixels((28, 28))) for name in ("pixel-classifier", "pixel-notes")},
-    "pixel-notes-ink": ("pixel-notes-ink", pictured(28, 28), pixels((28, 28))),
-    "pixel-notes-product": ("pixel-notes-product", pictured(28, 28), pixels((28, 28))),
-    **{name: (name, pictured(60, 60), pixels((60, 60))) for name in ("feature-mask", "feature-mean")},
-    "digit-reader": ("digit-reader", pictured(48, 192, looks=2), pixels((48, 192))),
-    **{f"scene-question {by}": ("scene-question", asked(by), question_trace(by)) for by in QUESTION_SCORINGS},
-    "scene-caption": ("scene-caption", told, lambda model: model.trace(drawing(64, 64).expand(4, -1, -1))),
-    **{
-        f"match3-{kind}": (
-            f"match3-{kind}",
-            lambda model, edits: model(torch.tensor([[1, 5, 25, 7]]), edits=edits).logits,
-            lambda model: model.trace([1, 5, 25, 7]),
-        )
-        for kind in ("pairwise", "simplicial")
-    },
-    **{
-        f"sentence-{kind}": (
-            f"sentence-{kind}",
-            judged,
-            lambda model: model.trace(read_sentence(SENTENCE).pieces, read_sentence(SENTENCE).words),
-        )
-        for kind in ("attention", "mean", "two-phase")
-    },
-    **{
-        f"translator-{kind}": (f"translator-{kind}", translated, said_trace)
-        for kind in ("none", "mean", "dot", "general", "additive", "plain")
-    },
+    **{name: (name, ask, first_trace(name)) for name, ask in ASKED.items()},
+    "pixel-notes-product": ("pixel-notes-product", pictured(28, 28), lambda model: model.trace(drawing(28, 28))),
+    **{f"scene-question {by}": ("scene-question", asked(by), question_trace(by)) for by in shown.QUESTION_SCORINGS},
     **{
         f"transformer {' '.join(map(str, at))}": ("translator-transformer", transformed(at), layer(at)) for at in PLACES
     },
-    "language-recurrent": (
-        "language-recurrent",
-        lambda model, edits: model(PIECES[None], edits=edits).logits,
-        lambda model: model.trace(PIECES.tolist(), [str(piece) for piece in PIECES.tolist()]),
-    ),
 }
 BY_THE_LIBRARY = {"digit-vit", "tatoeba-llama"}
 """Models whose attention the transformers library asks for."""
 
 
 def test_every_model_is_here():
-    known = {name for name, _, _ in CASES.values()} | BY_THE_LIBRARY | WITHOUT_TRACE
+    known = {name for name, _, _ in CASES.values()} | BY_THE_LIBRARY | shown.WITHOUT_TRACE
     assert known == set(MODELS) - {"scoring-functions"}, "that has scores alone, see the test of traces"
 
 
@@ -340,7 +327,7 @@ def test_what_a_model_answers_with_an_edit_is_what_a_plain_recomputation_gives(c
     assert n_done >= (2 if trace.n_keys == 1 else 7), "edits change answers"
 
 
-@pytest.mark.parametrize("name", sorted(WITHOUT_TRACE - {"pixel-notes-product"}))
+@pytest.mark.parametrize("name", sorted(shown.WITHOUT_TRACE - {"pixel-notes-product"}))
 def test_a_network_without_attention_says_that_nothing_can_be_changed(name):
     given = PIECES[None] if name.startswith("language") else drawing(28, 28)[None]
     model = load(name, "cpu")

@@ -15,7 +15,6 @@ from attention_core.explain.heads import (
     FarLook,
     HeadDisplay,
     PatchGrid,
-    attention_rollout,
     distances,
     distances_head_for_head,
     far_look,
@@ -243,7 +242,7 @@ def test_rollout_multiplies_layers_with_their_residual(bert, llama, monkeypatch)
         assert_close(found.rolled, expected.float(), atol=1e-5, rtol=0)
         assert_close(found.last, mean.float(), atol=1e-5, rtol=0)
     assert not found.rolled.triu(1).any()
-    monkeypatch.setattr(attention_rollout, "MOST_POSITIONS", 8)
+    monkeypatch.setattr(similarity, "MOST_POSITIONS", 8)
     with pytest.raises(ValueError, match="at most 8 positions"):
         rollout(bert.traces)
 

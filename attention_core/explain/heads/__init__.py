@@ -8,14 +8,15 @@ summaries(layers)[3][5].previous
 import warnings
 from typing import Any
 
-from attention_core.explain.heads.attention_rollout import Rollout, rollout
 from attention_core.explain.heads.similarity import (
     Distances,
     FarLook,
+    Rollout,
     distances,
     distances_from,
     distances_head_for_head,
     far_look,
+    rollout,
 )
 from attention_core.explain.heads.summary import (
     METRICS,
