@@ -9,7 +9,6 @@ from attention_core.topics.vectors.presets import PIXELS
 from ui.layout import end_here, who_asks
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.step_view import export_bar
-from ui.vectors.panels import both_ways_panel, has_both_ways, has_pairs, hull_panel, pairs_panel, softmax_panel
 from ui.vectors.problem import (
     BEFORE,
     CELL,
@@ -23,7 +22,18 @@ from ui.vectors.problem import (
     remember,
     three_pixels,
 )
-from ui.vectors.steps import choose_head, show_cell, show_change, show_step
+from ui.vectors.steps import (
+    both_ways_panel,
+    choose_head,
+    has_both_ways,
+    has_pairs,
+    hull_panel,
+    pairs_panel,
+    show_cell,
+    show_change,
+    show_step,
+    softmax_panel,
+)
 from ui.vectors.tables import preset_choice, problem_input, settings_input
 
 WHO = {

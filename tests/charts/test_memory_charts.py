@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from attention_core.charts.palette import signed_ramp
-from attention_core.topics.memory.charts import DECADES, gradient_heatmap, gradient_ramp, over_time
-from attention_core.topics.memory.line_charts import NAME_HEIGHT, fading_chart, length_chart, spread_out
-from attention_core.topics.translate.lengths import TRANSLATORS, ByLength
+from attention_core.topics.memory.charts import (
+    DECADES,
+    NAME_HEIGHT,
+    fading_chart,
+    gradient_heatmap,
+    gradient_ramp,
+    length_chart,
+    over_time,
+    spread_out,
+)
+from attention_core.topics.translate.training import TRANSLATORS, ByLength
 from tests.charts.tools import valid
 
 WORDS = ["red", "<b>", "red", "end"]

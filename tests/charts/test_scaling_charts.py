@@ -3,7 +3,7 @@
 import pytest
 
 from attention_core.topics.scoring.charts import WITH, WITHOUT, scale_chart, sorted_weights_chart
-from attention_core.topics.scoring.scaling import example_weights, measure_scale
+from attention_core.topics.scoring.compare import example_weights, measure_scale
 
 
 @pytest.fixture(scope="module")

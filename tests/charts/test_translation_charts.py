@@ -6,12 +6,18 @@ import pytest
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import pair_map
 from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
-from attention_core.topics.lookup.recall import Recall
-from attention_core.topics.matter.charts import neighbours_chart
-from attention_core.topics.matter.word_space import Neighbour, TypicalWeight
+from attention_core.topics.lookup.soft_lookup import Recall
+from attention_core.topics.matter.word_space import Neighbour, TypicalWeight, neighbours_chart
 from attention_core.topics.memory.charts import cure_chart
-from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
-from attention_core.topics.translate.unrolled import ACROSS, LIT, STEPS, unrolled_chart
+from attention_core.topics.translate.charts import (
+    ACROSS,
+    LIT,
+    STEPS,
+    alignment_chart,
+    collapse_chart,
+    cost_chart,
+    unrolled_chart,
+)
 from tests.charts.tools import rows_of, valid
 
 GENERATOR = np.random.default_rng(0)

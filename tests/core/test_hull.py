@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from attention_core.topics.vectors import PRESETS, trace_of
-from attention_core.topics.vectors.experiments import convex_hull
+from attention_core.topics.vectors.charts import convex_hull
 
 POINTS = arrays(np.float64, st.tuples(st.integers(1, 20), st.just(2)), elements=st.integers(-9, 9).map(float))
 

@@ -12,11 +12,13 @@ from attention_core.attention.export import trace_to_npz
 from attention_core.attention.script import trace_to_code
 from attention_core.attention.steps import step_of
 from attention_core.explain.arithmetic import cell_formula
-from attention_core.topics.lookup.ngrams import WIDTH, embed, ngrams, place_of, plain, shared_runs
-from attention_core.topics.lookup.recall import fit_for_recall, garble, recall_among_noise
+from attention_core.topics.lookup.encoders import WIDTH, embed, ngrams, place_of, plain, shared_runs
 from attention_core.topics.lookup.soft_lookup import (
     Records,
     exact_lookup,
+    fit_for_recall,
+    garble,
+    recall_among_noise,
     regression,
     soft_lookup,
     temperature_sweep,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.topics.vectors import PRESETS
-from attention_core.topics.vectors.experiments import feed_forward
+from attention_core.topics.vectors.cells import feed_forward
 
 X = PRESETS["pairs"].problem().tables["X"]
 inputs = st.integers(0, 9999).map(lambda seed: np.random.default_rng(seed).normal(size=(seed % 4 + 2, seed % 3 + 1)))

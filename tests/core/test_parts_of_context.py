@@ -9,18 +9,21 @@ from attention_core.attention.edits import UNIFORM
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN
 from attention_core.models import load
-from attention_core.topics.translate.collapse import parts_of_context
-from attention_core.topics.translate.lengths import committed_costs
-from attention_core.topics.translate.likeness import likeness, n_agreeing
+from attention_core.topics.translate.training import committed_costs
 from attention_core.topics.translate.translation import (
     explain,
     explain_layers,
     french_prefix,
+    likeness,
+    n_agreeing,
+    parts_of_context,
+    piece_probabilities,
     read_source,
+    told_by_source,
     translate,
     translation_of,
+    word_view,
 )
-from attention_core.topics.translate.word_view import piece_probabilities, told_by_source, word_view
 from benchmarks.redundancy import ReducedTranslator, shuffled
 
 SOURCE = read_source("The red car is in front of the house.")

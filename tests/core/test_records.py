@@ -12,8 +12,15 @@ from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind, Pretrained
 from attention_core.topics.lookup.encoders import MOST_TOKENS, SPELLING, meaning, sentence_vectors
-from attention_core.topics.lookup.presets import PRESETS
-from attention_core.topics.lookup.records import MAX_QUERIES, MAX_RECORDS, MAX_TEXT, Table, read_queries, usable_records
+from attention_core.topics.lookup.records import (
+    MAX_QUERIES,
+    MAX_RECORDS,
+    MAX_TEXT,
+    PRESETS,
+    Table,
+    read_queries,
+    usable_records,
+)
 from attention_core.topics.lookup.soft_lookup import exact_lookup, soft_lookup, temperature_sweep
 from tests.core.test_shown_code import check
 from tests.tiny_models import SIZES

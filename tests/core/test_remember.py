@@ -8,9 +8,8 @@ import torch
 
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_of, read_forgetting
 from attention_core.models import MODELS
-from attention_core.topics.memory.influence import both_ways
-from attention_core.topics.memory.overview import MEASURES, norms_table, remember
-from attention_core.topics.translate.lengths import TRANSLATORS, bleu_by_length
+from attention_core.topics.memory.influence import MEASURES, both_ways, norms_table, remember
+from attention_core.topics.translate.training import TRANSLATORS, bleu_by_length
 from attention_core.topics.translate.translation import read_source
 from tests.core.test_memory import small
 

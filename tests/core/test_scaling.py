@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attention_core.topics.scoring.scaling import (
+from attention_core.topics.scoring.compare import (
     DIMENSIONS,
     example_weights,
     measure_scale,

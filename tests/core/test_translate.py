@@ -11,19 +11,20 @@ from attention_core.data.sentence_presets import LEARNED
 from attention_core.data.tatoeba import words_of
 from attention_core.models import build
 from attention_core.models.transformer import Transformer, TransformerConfig
-from attention_core.topics.translate.collapse import LONGEST, collapse, cost, grown
-from attention_core.topics.translate.learned import learning_of, sharpness
+from attention_core.topics.translate.training import learning_of, sharpness
 from attention_core.topics.translate.translation import (
+    LONGEST,
+    collapse,
+    cost,
     explain,
     explain_layers,
     french_prefix,
-    read_source,
-    translation_of,
-)
-from attention_core.topics.translate.word_view import (
+    grown,
     mean_over_heads,
     piece_probabilities,
+    read_source,
     sentence_probability,
+    translation_of,
     word_view,
 )
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
-from attention_core.topics.vectors.cells import cell_arithmetic
-from attention_core.topics.vectors.experiments import softmax_parts
+from attention_core.topics.vectors.cells import cell_arithmetic, softmax_parts
 
 
 @pytest.mark.parametrize("name", PRESETS)

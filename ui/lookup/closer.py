@@ -14,10 +14,16 @@ from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.device import to_array
 from attention_core.hub.tokens import readable
 from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
-from attention_core.topics.lookup.encoders import SPELLING, Encoder
-from attention_core.topics.lookup.ngrams import ngrams, place_of, shared_runs
-from attention_core.topics.lookup.recall import Recall, fit_for_recall, recall_among_noise
-from attention_core.topics.lookup.soft_lookup import Records, regression, soft_lookup, temperature_sweep
+from attention_core.topics.lookup.encoders import SPELLING, Encoder, ngrams, place_of, shared_runs
+from attention_core.topics.lookup.soft_lookup import (
+    Recall,
+    Records,
+    fit_for_recall,
+    recall_among_noise,
+    regression,
+    soft_lookup,
+    temperature_sweep,
+)
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.glossary import note, say

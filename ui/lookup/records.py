@@ -17,11 +17,11 @@ from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
 from attention_core.packed import pack, unpack
 from attention_core.topics.lookup.encoders import SPELLING, Encoder, meaning, sentence_vectors
-from attention_core.topics.lookup.presets import PRESETS
 from attention_core.topics.lookup.records import (
     MAX_QUERIES,
     MAX_RECORDS,
     MAX_TEXT,
+    PRESETS,
     QueryTable,
     Table,
     ValidRecords,

@@ -10,9 +10,8 @@ import streamlit as st
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
-from attention_core.topics.memory.line_charts import NETWORK_COLOURS
-from attention_core.topics.memory.overview import MemoryOverview, remember
+from attention_core.topics.memory.charts import NETWORK_COLOURS
+from attention_core.topics.memory.influence import DIRECTIONS, MemoryOverview, gradient_norms, remember
 from attention_core.topics.translate.translation import SourceSentence, read_source
 from ui.computed import computed
 from ui.glossary import abbr, note
@@ -20,8 +19,8 @@ from ui.labels import literal, said
 from ui.layout import end_here
 from ui.models import model_or_none
 from ui.player import END, Walk
-from ui.sentence import knows_enough, sentence_box
 from ui.state import Field, choice, one_of
+from ui.words import knows_enough, sentence_box
 
 NAME = "memory"
 NOTEBOOK = """from attention_core import load

@@ -14,15 +14,16 @@ from attention_core.topics.translate.translation import (
     SourceSentence,
     Translation,
     explain_layers,
+    piece_probabilities,
     read_source,
+    sentence_probability,
     translate,
 )
-from attention_core.topics.translate.word_view import piece_probabilities, sentence_probability
 from ui.computed import computed
 from ui.labels import as_percent, literal
 from ui.models import model_or_stop
-from ui.sentence import knows_enough
 from ui.state import Field
+from ui.words import knows_enough
 
 NAME = "transformer"
 MODEL = "translator-transformer"

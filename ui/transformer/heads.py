@@ -16,8 +16,7 @@ from attention_core.device import to_array
 from attention_core.models.transformer import KINDS, TransformerConfig
 from attention_core.topics.transformer.ablation import TransformerHead, habit_words, head_worth
 from attention_core.topics.transformer.charts import said_chart, worth_chart
-from attention_core.topics.translate.translation import read_source
-from attention_core.topics.translate.word_view import WordView
+from attention_core.topics.translate.translation import WordView, read_source
 from ui.chart import click, draw_chart
 from ui.computed import computed
 from ui.labels import literal

@@ -1,4 +1,4 @@
-"""Where a word stands: words shuffled, with and without positions; three ways to make positions; order known twice."""
+"""Where a word stands: words shuffled, ways to make positions, order known twice; and what a long sentence costs."""
 
 import html
 from collections.abc import Mapping
@@ -21,22 +21,24 @@ from attention_core.charts.design import Chart
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
-from attention_core.topics.transformer.ablation import EditedTransformer
-from attention_core.topics.transformer.charts import distance_chart, hands_chart
-from attention_core.topics.transformer.learned_positions import NAME as LEARNED
-from attention_core.topics.transformer.shuffling import (
+from attention_core.topics.transformer import cost
+from attention_core.topics.transformer.ablation import (
+    EditedTransformer,
     OrderComparison,
     compare_orders,
     movable_words,
     reordered,
     word_order,
 )
-from attention_core.topics.translate.lengths import WITHOUT, ReductionCost, committed_costs
+from attention_core.topics.transformer.charts import cost_chart, distance_chart, hands_chart
+from attention_core.topics.transformer.cost import CostRow
+from attention_core.topics.transformer.learned_positions import NAME as LEARNED
+from attention_core.topics.translate.training import WITHOUT, ReductionCost, committed_costs
 from attention_core.topics.translate.translation import read_source, translate
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.glossary import note, say
+from ui.glossary import explain, note, say
 from ui.labels import said
 from ui.layout import figures_table, section
 from ui.models import model_or_stop
@@ -248,4 +250,49 @@ def _in_words(found: Mapping[tuple[str, str], float]) -> None:
     st.markdown(
         "The transformer did away with the recurrence and pays with positions: without them it loses "
         f"{lost('transformer', 'positions')}, and {lost('transformer', 'order')} when the words are shuffled."
+    )
+
+
+CHARTS = {"milliseconds": "Time of one layer", "megabytes": "Memory of one layer"}
+
+
+def cost_of_length(n: int) -> None:
+    """Draw time and memory over n beside the expected slopes, and count what a sentence of n costs."""
+    st.markdown(
+        "A recurrent layer takes n steps, and each waits for the one before. Attention compares all n × n pairs at "
+        "once, without waiting. Fused attention computes the same without ever holding the n × n matrix."
+    )
+    figures_table(
+        (f"a sentence of n = {n} pieces, d = 192", "multiplications", "steps that wait for each other", "longest path"),
+        *cost.layer_costs(n),
+    )
+    cheaper = "fewer" if n < 192 else "more"
+    note(
+        f"After table 1 of Vaswani et al. 2017. While n is below d, as in sentences, attention even does {cheaper} "
+        "multiplications. The path is how many steps apart two words are at most: what a gradient must survive."
+    )
+    before = cost.committed()
+    if not before.rows:
+        st.info("No figures were measured beforehand: `python -m benchmarks.cost` makes them.")
+        return
+    for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
+        column.markdown(f"**{title}**")
+        words = f"{title} over n on log axes, expected slopes dashed"
+        draw_chart(cost_chart(before.rows, quantity), key=f"transformer_{quantity}", alt=words, on=column)
+        words = _slopes(before.rows, quantity)
+        column.caption(words, help=explain(words))
+    st.caption(
+        f"Measured beforehand on one slow core, torch {before.torch}, {before.when}. Forward passes of width 192 "
+        "on one thread, processor time, median; dashed: the expected slope through the largest n. Attention without "
+        "its projections, which grow with n as everything else does. Memory: most that was held at "
+        "one moment, inputs not counted."
+    )
+
+
+def _slopes(rows: list[CostRow], quantity: str) -> str:
+    slopes = {way: cost.fitted_slope(rows, way, quantity) for way in cost.WAYS}
+    return "Slope over the largest n: " + ", ".join(
+        f"{cost.WAYS[way].title} {slope:.2f} (expected {cost.expected_slope(way, quantity)})"
+        for way, slope in slopes.items()
+        if slope is not None
     )

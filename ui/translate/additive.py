@@ -9,8 +9,8 @@ from attention_core.device import to_array
 from attention_core.explain.alignment import committed_errors
 from attention_core.models import Translator
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
-from attention_core.topics.translate.collapse import LONGEST, Collapse, collapse, cost
-from attention_core.topics.translate.learned import Learning, learning_of
+from attention_core.topics.translate.training import Learning, learning_of
+from attention_core.topics.translate.translation import LONGEST, Collapse, collapse, cost
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
@@ -18,8 +18,7 @@ from ui.labels import said
 from ui.layout import figures_table, section
 from ui.models import load_snapshots, model_or_none, model_or_stop
 from ui.state import Field, between, whole_number
-from ui.translate.first_screen import NAME
-from ui.translate.translations import TRANSLATORS
+from ui.translate.first_screen import NAME, TRANSLATORS
 
 MODEL = "translator-additive"
 N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, LONGEST))

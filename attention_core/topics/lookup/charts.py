@@ -9,7 +9,7 @@ from attention_core.charts.design import Chart, alt
 from attention_core.charts.marks import long_form, mark
 from attention_core.charts.palette import CHOSEN, GREY, ROLE_COLOURS
 from attention_core.charts.scale import from_to, rule_at, series_colour, shares
-from attention_core.topics.lookup.recall import Recall
+from attention_core.topics.lookup.soft_lookup import Recall
 
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 LONGEST = 36

@@ -11,7 +11,7 @@ from attention_core.charts.marks import FILL, images, long_form, mark, texts
 from attention_core.charts.palette import DARK, GREY, LABELS, ROLE_COLOURS, Ramp
 from attention_core.charts.raster import palette_url
 from attention_core.charts.scale import from_to, rule_at, series_colour, shares
-from attention_core.topics.scoring.scaling import ScaleRow
+from attention_core.topics.scoring.compare import ScaleRow
 
 FIELD = 168
 """Screen pixels of a field's side."""
