@@ -12,14 +12,17 @@ from ui.step_view import export_bar
 from ui.vectors.problem import (
     BEFORE,
     CELL,
+    GOOD,
     MODE,
     NAME,
     PRESET,
     STEPS,
     attention,
     follow_preset,
-    last_good,
+    preset_choice,
+    problem_input,
     remember,
+    settings_input,
     three_pixels,
 )
 from ui.vectors.steps import (
@@ -34,7 +37,6 @@ from ui.vectors.steps import (
     show_step,
     softmax_panel,
 )
-from ui.vectors.tables import preset_choice, problem_input, settings_input
 
 WHO = {
     Mode.SELF: ("each row of X", "every row of X", "the same rows, through W_V"),
@@ -59,7 +61,7 @@ def workbench() -> None:
     with right:
         if problem is not None:
             remember(problem)
-        elif (problem := last_good()) is not None:
+        elif (problem := GOOD.value) is not None:
             st.caption("Shown: the last input that could be computed. What you typed is kept.")
         else:
             st.info("Put the tables right, and the steps appear here.")
@@ -75,7 +77,7 @@ def workbench() -> None:
         if STEPS.hides(trace, step, chosen_query(trace), head):
             end_here()
         show_step(problem, trace, step, head)
-    before = None if BEFORE.value is None else attention(Problem.from_plain(BEFORE.value))
+    before = None if BEFORE.value is None else attention(BEFORE.value)
     is_soft, query = problem.settings.softmax, chosen_query(trace)
     tabs = (
         (True, Tab("cell", "One cell and the last edit", lambda: cell(problem, trace, before, step, head))),

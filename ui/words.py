@@ -1,6 +1,7 @@
 """A box for a sentence, and words that can be clicked: above their translation with arcs, or as bars of what may come.
 
-The box is kept over page changes and in the address as ?text=. Components rather than charts: words keep their type and wrap as text does, and hovering needs no server.
+The box is kept over page changes and in the address as ?text=. The words are components rather than charts: they keep
+their type and wrap as text does, and hovering needs no server.
 """
 
 import math

@@ -22,6 +22,7 @@ from attention_core.topics.vectors.presets import (
     spread_positions,
 )
 from attention_core.topics.vectors.problem import MASKS, SCALES, TABLES, ProblemError, find_faults
+from attention_core.topics.vectors.tables import linked_problem
 
 EXACT = {"rtol": 0, "atol": 1e-10}
 
@@ -279,8 +280,8 @@ def test_three_pixels_keep_the_scores_that_they_have_among_all():
     np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), whole, atol=5e-3)
 
 
-def test_a_problem_comes_back_from_the_session_unchanged():
+def test_a_problem_comes_back_from_a_link_unchanged():
     problem = PRESETS["causal"].problem()
-    again = Problem.from_plain(problem.to_plain())
+    again = linked_problem(problem.to_json())
     assert again.fingerprint() == problem.fingerprint()
     assert again.row_labels("X") == ("I", "saw", "a", "duck")

@@ -253,6 +253,6 @@ def _read(name: str, texts: Sequence[str]) -> Tensor:
     return torch.cat([_vectors(name, tuple(texts[start : start + AT_ONCE])) for start in starts])
 
 
-@computed(spinner="Reading the texts", by_model=True)
+@computed(spinner="Reading the texts")
 def _vectors(name: str, texts: tuple[str, ...]) -> Tensor:
     return sentence_vectors(pretrained_of(name), texts)

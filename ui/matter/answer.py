@@ -15,6 +15,7 @@ from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.data.review_presets import BANK, MEANT, is_negated
 from attention_core.topics.matter.sentences import (
+    Erasure,
     Sentence,
     Verdict,
     erase_each,
@@ -24,7 +25,7 @@ from attention_core.topics.matter.sentences import (
     read_sentence,
     sentences_with,
 )
-from attention_core.topics.matter.word_space import Neighbour, neighbours_chart, neighbours_in_place, usual_weights
+from attention_core.topics.matter.word_space import Neighbour, neighbours_chart, neighbours_in_training
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.component import component
@@ -33,7 +34,7 @@ from ui.figures import note_picture
 from ui.glossary import note
 from ui.labels import distinct, literal, number, said
 from ui.layout import shade
-from ui.models import card_or_empty, load_snapshots, model_or_none, model_or_stop
+from ui.models import card_or_empty, model_or_none, model_or_stop
 from ui.state import Field, component_message, whole_number
 from ui.step_view import counted
 from ui.stepper import Stepper
@@ -69,26 +70,32 @@ STEPS = Stepper(NAME)
 _component = component("weighed_words")
 
 
-@computed(by_model=True)
+_judge = computed(by_model=True)(judge)
+_erase_each = computed(by_model=True)(erase_each)
+_explain = computed(by_model=True)(explain)
+_neighbours = computed(by_model=True)(neighbours_in_training)
+
+
+def _blocking(words: tuple[int, ...]) -> tuple[BlockKeys, ...]:
+    return (BlockKeys(words),) if words else ()
+
+
 def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
     """Return what a model says of a sentence; WeightsError if the model is not there."""
     model, _ = model_or_none(name)
     if model is None:
         raise WeightsError(name)
-    return judge(model, read_sentence(text), (BlockKeys(blocked),) if blocked else ())
+    return _judge(model, read_sentence(text), _blocking(blocked))
 
 
-@computed(by_model=True)
-def erased(text: str, blocked: tuple[int, ...]) -> tuple[list[float], list[float]]:
-    """Return what losing each word does, see Erasure: blocked as well, and removed."""
-    erasure = erase_each(model_or_stop(ATTENTION), read_sentence(text), (BlockKeys(blocked),) if blocked else ())
-    return erasure.blocked.tolist(), erasure.removed.tolist()
+def erased(text: str, blocked: tuple[int, ...]) -> Erasure:
+    """Return what losing each word does."""
+    return _erase_each(model_or_stop(ATTENTION), read_sentence(text), _blocking(blocked))
 
 
-@computed(by_model=True)
 def attention_trace(text: str, blocked: tuple[int, ...] = ()) -> AttentionTrace:
     """Return how the model with attention came to its answer."""
-    return explain(model_or_stop(ATTENTION), read_sentence(text), (BlockKeys(blocked),) if blocked else ())
+    return _explain(model_or_stop(ATTENTION), read_sentence(text), _blocking(blocked))
 
 
 def answers(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
@@ -172,7 +179,7 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
     """Compare weights with what removing words does, for this sentence and over many."""
     lines = []
     if trace.n_keys >= 4 and not blocked:
-        agreement = rank_agreement(trace.weights()[0].tolist(), [abs(change) for change in erased(text, ())[1]])
+        agreement = rank_agreement(trace.weights()[0].tolist(), erased(text, ()).removed.abs().tolist())
         lines.append(
             f"In this sentence the order of the weights and the order of the changes agree to **{agreement:+.2f}**"
         )
@@ -249,7 +256,7 @@ def _log_odds(shares: np.ndarray) -> np.ndarray:
 def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
     """Draw the shaded sentence with its bars, and what was read otherwise than typed."""
     weights = trace.weights()[0]
-    if_blocked, if_removed = erased(text, blocked)
+    if_blocked, if_removed = (changes.tolist() for changes in erased(text, blocked))
     positive = verdict_of(ATTENTION, text, blocked).positive
     order = weights.argsort(descending=True, stable=True).tolist()
     _note_pictures(sentence.labels, weights.tolist(), order, positive, (if_blocked, if_removed), blocked)
@@ -316,7 +323,7 @@ def neighbours_tab(sentence: Sentence, text: str, trace: AttentionTrace) -> None
         st.caption("There is no word with letters here.")
         return
     try:
-        near = _neighbours(text, place)
+        near = _neighbours(model_or_stop(ATTENTION), sentence, place)
     except WeightsError as error:
         st.warning(said(error))
         return
@@ -342,12 +349,6 @@ def neighbours_tab(sentence: Sentence, text: str, trace: AttentionTrace) -> None
                 + "".join(_shaded(example, near) for example in found)
                 + "</div>"
             )
-
-
-@computed(by_model=True)
-def _neighbours(text: str, place: int) -> list[Neighbour]:
-    usual = usual_weights(load_snapshots(ATTENTION))
-    return neighbours_in_place(model_or_stop(ATTENTION), read_sentence(text), place, usual)
 
 
 def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:

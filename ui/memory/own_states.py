@@ -24,6 +24,7 @@ FIRST = (
     "My uncle Gustav keeps a"
 )
 TEXT = Field(NAME, "passage", FIRST, address="passage")
+_foresee = computed(by_model=True)(foresee)
 AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 
 
@@ -41,7 +42,7 @@ def own_states_tab() -> None:
         return
     if given.left_out:
         st.caption(f"The first {len(given.ids)} pieces are read; {given.left_out} more are left out.")
-    told = read_both(given)
+    told = _foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
     last = len(given.ids) - 1
     at = AT.among(range(last + 1), last)
     _looks(given, told, at)
@@ -51,11 +52,6 @@ def own_states_tab() -> None:
     with right:
         _each_piece(given, told)
     _by_distance()
-
-
-@computed(by_model=True)
-def read_both(given: TextPieces) -> NextPiecePredictions:
-    return foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
 
 
 def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:

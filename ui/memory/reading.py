@@ -47,15 +47,8 @@ STYLE = """<style>
 </style>"""
 
 
-@computed(spinner="Reading the sentence", by_model=True)
-def _remember(name: str, text: str, by_pieces: bool, both: bool) -> MemoryOverview:
-    return remember(recurrent(name), read_source(text), by_pieces, at_end=True, both=both)
-
-
-@computed(by_model=True)
-def _norms(name: str, text: str, by_pieces: bool, direction: str) -> np.ndarray:
-    source = read_source(text)
-    return to_array(gradient_norms(recurrent(name), source.ids, direction, None if by_pieces else source.word_of))
+_remember = computed(spinner="Reading the sentence", by_model=True)(remember)
+_gradient_norms = computed(by_model=True)(gradient_norms)
 
 
 def recurrent(name: str) -> Translator:
@@ -100,7 +93,7 @@ def memories_of(text: str, both: bool) -> dict[str, MemoryOverview]:
         if model is None:
             st.error(f"**The {label} cannot be loaded.** {said(fault)}", icon=":material/error:")
         else:
-            found[label] = _remember(name, text, BY_PIECES.value, both)
+            found[label] = _remember(model, read_source(text), BY_PIECES.value, at_end=True, both=both)
     if not found:
         end_here()
     return found
@@ -108,9 +101,14 @@ def memories_of(text: str, both: bool) -> dict[str, MemoryOverview]:
 
 def with_norms(memories: dict[str, MemoryOverview], text: str, both: bool) -> dict[str, MemoryOverview]:
     """Return memories with the gradient norms of all states, in one or both directions."""
-    ways = DIRECTIONS[: 1 + both]
+    source = read_source(text)
+    word_of = None if BY_PIECES.value else source.word_of
+
+    def norms(name: str, way: str) -> np.ndarray:
+        return to_array(_gradient_norms(recurrent(name), source.ids, way, word_of))
+
     return {
-        label: replace(memories[label], norms={way: _norms(name, text, BY_PIECES.value, way) for way in ways})
+        label: replace(memories[label], norms={way: norms(name, way) for way in DIRECTIONS[: 1 + both]})
         for name, label in NETWORKS.items()
         if label in memories
     }

@@ -1,4 +1,4 @@
-"""What a visitor sets: arrows dragged in a plane, presets, the number of keys, vectors and parameters typed into tables.
+"""What a visitor sets: arrows dragged in a plane, presets, the number of keys, vectors and parameters in tables.
 
 The drag is drawn in the browser, Python follows.
 """

@@ -27,7 +27,6 @@ from ui.words import knows_enough
 
 NAME = "transformer"
 MODEL = "translator-transformer"
-BEAM = 5
 MOST_NAMED = 4  # changes that are named; more are counted
 PIECES_STYLE = """<style>
 .pieces { line-height: 2; margin: 0; overflow-wrap: anywhere; font-size: 0.95rem; }
@@ -63,25 +62,27 @@ def _edited(experiment: Experiment) -> EditedTransformer:
     return EditedTransformer(model, switched_off(experiment.off), experiment.with_positions)
 
 
-@computed(by_model=True)
+translated = computed(by_model=True)(translate)
+_probabilities = computed(by_model=True)(piece_probabilities)
+_layers_explained = computed(by_model=True)(explain_layers)
+
+
 def translation(experiment: Experiment) -> Translation:
-    return translate(_edited(experiment), read_source(experiment.text), BEAM)
+    return translated(_edited(experiment), read_source(experiment.text))
 
 
-@computed(by_model=True)
 def probabilities(experiment: Experiment) -> list[float]:
     """Return how probable each piece of the translation as trained is to the model as changed."""
     made = translation(experiment.as_trained)
     if experiment == experiment.as_trained:
         return made.probabilities
-    return piece_probabilities(_edited(experiment), read_source(experiment.text), made.ids)
+    return _probabilities(_edited(experiment), read_source(experiment.text), made.ids)
 
 
-@computed(by_model=True)
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
     edited, source, made = _edited(experiment), read_source(experiment.text), translation(experiment.as_trained)
-    return explain_layers(edited.model, source, made, edited.edits, with_positions=edited.with_positions)
+    return _layers_explained(edited.model, source, made, edited.edits, with_positions=edited.with_positions)
 
 
 def french_part(experiment: Experiment, restore: Callable[[], None]) -> None:

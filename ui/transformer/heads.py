@@ -1,10 +1,8 @@
 """The heads of the transformer: all of them, one step by step, some switched off."""
 
 import math
-from typing import Any
 
 import streamlit as st
-from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
@@ -67,6 +65,7 @@ OFF: Field[list[TransformerHead]] = Field(
 )
 WITHOUT_POSITIONS = Field(NAME, "without", False, address="no_positions")
 STEPS = Stepper(NAME)
+_head_worth = computed(by_model=True)(head_worth)
 
 
 def experiment_on(text: str) -> Experiment:
@@ -133,7 +132,6 @@ def all_heads(text: str) -> None:
         _large(trace, head, query)
 
 
-@computed(by_model=True)
 def _habits(experiment: Experiment, kind: str) -> list[list[str]]:
     return [[habit_words(trace, head) for head in range(trace.n_heads)] for trace in _layers(experiment, kind)]
 
@@ -226,7 +224,8 @@ def heads_off(text: str) -> None:
     head, experiment, _, _ = _choose_head(text)
     left, right = st.columns([0.8, 1.2], gap="large")
     left.markdown(f"**What each {head.kind} head is worth to this translation**")
-    chart = worth_chart(to_array(_worth(text, head.kind)), size=330)
+    worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(Experiment(text)), [head.kind])[head.kind]
+    chart = worth_chart(to_array(worth), size=330)
     words = "Log-probability that the translation loses when one head alone is switched off"
     draw_chart(chart, key="transformer_worth", width="content", alt=words, on=left)
     left.caption(
@@ -235,13 +234,6 @@ def heads_off(text: str) -> None:
     )
     with right:
         _changed_probabilities(experiment)
-
-
-@computed(by_model=True)
-def _worth(text: str, kind: str) -> Tensor:
-    """Return what the translation loses without each head of a kind, (n_layers, n_heads)."""
-    model: Any = model_or_stop(MODEL)
-    return head_worth(model, read_source(text), translation(Experiment(text)), [kind])[kind]
 
 
 def _changed_probabilities(experiment: Experiment) -> None:

@@ -24,7 +24,6 @@ from attention_core.device import to_array
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.ablation import (
     EditedTransformer,
-    OrderComparison,
     compare_orders,
     movable_words,
     reordered,
@@ -34,7 +33,7 @@ from attention_core.topics.transformer.charts import cost_chart, distance_chart,
 from attention_core.topics.transformer.cost import CostRow
 from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.topics.translate.training import WITHOUT, ReductionCost, committed_costs
-from attention_core.topics.translate.translation import read_source, translate
+from attention_core.topics.translate.translation import read_source
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed
@@ -43,7 +42,7 @@ from ui.labels import said
 from ui.layout import figures_table, section
 from ui.models import model_or_stop
 from ui.state import Field, between, choice, named, one_of, whole_number
-from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
+from ui.transformer.first_screen import MODEL, NAME, Experiment, pieces_html, translated, translation
 from ui.transformer.heads import CONFIG
 
 COSINE = Ramp(BLUE_ORANGE, -1.0, 1.0)
@@ -66,6 +65,7 @@ ORDER = Field(
 )
 KINDS = ("Sinusoidal", "Learned", "Rotary")
 POSITIONS = Field(NAME, "positions", KINDS[0], address="positions", **named(**{kind.lower(): kind for kind in KINDS}))
+_compare_orders = computed(by_model=True)(compare_orders)
 TRAINED_STEPS = Field(NAME, "positions_moment", -1, address="trained", parse=whole_number)
 SEED = Field(NAME, "positions_seed", 0, address="seed", parse=between(0, 9999))
 
@@ -76,6 +76,7 @@ def shuffled_words(text: str) -> None:
         "Attention is a weighted average: it knows which words are there, not where. Without positions, *dog bit man* "
         "and *man bit dog* look the same. The encoder knows the order only from the position added to each piece."
     )
+    model: Any = model_or_stop(MODEL)
     source = read_source(text)
     order = word_order(movable_words(source), *ORDER.value)
     other, _ = reordered(source, order)
@@ -86,7 +87,8 @@ def shuffled_words(text: str) -> None:
     axes = Axis("as typed", source.labels), Axis("shuffled", other.labels)
     ways = (False, "Positions left out"), (True, "With positions")
     for column, (with_positions, way) in zip(st.columns(2, gap="large"), ways, strict=True):
-        found, shuffled = _compared(text, order, with_positions)
+        found = _compare_orders(model, source, order, with_positions=with_positions)
+        shuffled = translated(EditedTransformer(model, with_positions=with_positions), other).text
         typed = translation(Experiment(text, with_positions=with_positions)).text
         same = "the same" if typed == shuffled else "not the same"
         with column:
@@ -108,15 +110,6 @@ def shuffled_words(text: str) -> None:
 def _reorder(how: str) -> None:
     _, seed = ORDER.value
     ORDER.value = how, seed + (how == "shuffled")
-
-
-@computed(by_model=True)
-def _compared(text: str, order: list[int], with_positions: bool) -> tuple[OrderComparison, str]:
-    model: Any = model_or_stop(MODEL)
-    source = read_source(text)
-    other, _ = reordered(source, order)
-    french = translate(EditedTransformer(model, with_positions=with_positions), other, BEAM).text
-    return compare_orders(model, source, order, with_positions=with_positions), french
 
 
 def three_positions() -> None:

@@ -2,32 +2,26 @@
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from attention_core.attention.harmless import as_markdown
-from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import PREFIX_LETTERS
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import (
-    NextPiece,
+    ShownTranslation,
     SourceSentence,
     Translation,
     WordView,
-    explain,
-    explain_layers,
+    explained_translation,
     french_prefix,
-    next_pieces,
-    piece_probabilities,
     read_source,
     sentence_probability,
     told_by_source,
     translate,
     translation_of,
-    word_view,
 )
 from ui.computed import computed
 from ui.labels import as_percent, literal
@@ -48,61 +42,32 @@ TRANSLATORS = {
 }
 """Models by the last part of their name, and what people call them; the first six differ only in how they attend."""
 N_LAYERS = 3
-BEAM = 5
 
 
-@dataclass(frozen=True, eq=False)
-class ShownTranslation:
-    translator: str  # one of TRANSLATORS
-    forced: tuple[int, ...]  # the pieces that it had to begin with
-    made: Translation
-    trace: AttentionTrace  # its attention, over pieces; a transformer's is one layer's cross-attention
-    words: WordView  # the same by word
-    view: WordView  # the same by word, or by piece where that was asked for
+_translated = computed(by_model=True)(translate)
+_shown = computed(by_model=True)(explained_translation)
+_fit = computed(by_model=True)(told_by_source)
+
+
+def model_of(translator: str) -> Any:
+    return model_or_none(f"translator-{translator}")[0]
 
 
 def why_missing(translator: str) -> str:
     return model_or_none(f"translator-{translator}")[1]
 
 
-@computed(by_model=True)
 def translation(translator: str, text: str, forced: tuple[int, ...]) -> Translation:
     """Return what a model, which is there, makes of a sentence begun with forced pieces; END last ends it there."""
-    model, source = _model(translator), read_source(text)
-    if forced and forced[-1] == END:
-        return translation_of(forced, piece_probabilities(model, source, forced))
-    return translate(model, source, BEAM, forced)
+    return _translated(model_of(translator), read_source(text), prefix=forced)
 
 
-@computed(by_model=True)
 def shown_translation(
     translator: str, text: str, forced: tuple[int, ...], layer: int, by_piece: bool
 ) -> ShownTranslation:
     """Return the translation with its attention; `layer` is the transformer's, from 1."""
-    model, source = _model(translator), read_source(text)
     made = translation(translator, text, forced)
-    if translator == "transformer":
-        trace = explain_layers(model, source, made)["cross", layer - 1]
-    else:
-        trace = explain(model, source, made)
-    words = word_view(trace, source, made, made.probabilities)
-    view = word_view(trace, source, made, made.probabilities, by_piece=True) if by_piece else words
-    return ShownTranslation(translator, forced, made, trace, words, view)
-
-
-@computed(by_model=True)
-def fit(translator: str, text: str, forced: tuple[int, ...]) -> float:
-    """Return by how many nats the English makes each forced piece likelier, on average; the end does not count."""
-    return told_by_source(_model(translator), read_source(text), [piece for piece in forced if piece != END])
-
-
-@computed(by_model=True)
-def candidates(translator: str, text: str, after: tuple[int, ...]) -> list[NextPiece]:
-    return next_pieces(_model(translator), read_source(text), after)
-
-
-def _model(translator: str) -> Any:
-    return model_or_none(f"translator-{translator}")[0]
+    return _shown(model_of(translator), translator, read_source(text), forced, made, layer, by_piece)
 
 
 NAME = "translate"
@@ -206,11 +171,16 @@ def about_the_given(text: str, shown: ShownTranslation) -> None:
             "fail: the words are rare where they learned (*August* 8 times in 135,806 pairs). "
             + ("" if shown.words.is_single else f"Given the French, {_where_it_looks(shown.words)}.")
         )
-    elif len(shown.forced) >= FEWEST_JUDGED and fit(shown.translator, text, shown.forced) < LEAST_FIT:
+    elif len(shown.forced) >= FEWEST_JUDGED and _fits(shown, text) < LEAST_FIT:
         st.info(
             "The French given does not seem to belong to this English: the model finds it hardly likelier than after "
             "no English at all. It is kept, but where its words look then means little."
         )
+
+
+def _fits(shown: ShownTranslation, text: str) -> float:
+    given = [piece for piece in shown.forced if piece != END]
+    return _fit(model_of(shown.translator), read_source(text), given)
 
 
 def _where_it_looks(view: WordView) -> str:

@@ -1,7 +1,6 @@
 """What follows the present word: steps, what comes next, the network unrolled, alignments, likeness of meaning."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 import torch
@@ -18,8 +17,9 @@ from attention_core.topics.translate.charts import alignment_chart, collapse_cha
 from attention_core.topics.translate.translation import (
     NEXT_LABEL,
     Likeness,
-    likeness,
+    likeness_at,
     n_agreeing,
+    next_pieces,
     parts_of_context,
     read_source,
 )
@@ -28,7 +28,6 @@ from ui.computed import computed
 from ui.glossary import note, say
 from ui.labels import literal
 from ui.layout import section
-from ui.models import model_or_none
 from ui.state import Field, choice, whole_number
 from ui.step_view import describe, folded_row, show_matrix, show_words
 from ui.translate.first_screen import (
@@ -39,13 +38,14 @@ from ui.translate.first_screen import (
     TRANSLATORS,
     WORD,
     ShownTranslation,
-    candidates,
     force,
     forced,
-    shown_translation,
+    model_of,
 )
 from ui.words import chosen_piece, next_words
 
+_next_pieces = computed(by_model=True)(next_pieces)
+_likeness = computed(by_model=True)(likeness_at)
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 FIXED = (
     "Here the softmax has one key to choose from: its weight is 1 at every word, and the context never changes. "
@@ -113,7 +113,7 @@ def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
     ids = shown.made.ids
     after = tuple(ids[:piece])
     section("The next word", Role.OUTPUT)
-    bars = candidates(shown.translator, text, after)
+    bars = _next_pieces(model_of(shown.translator), read_source(text), after)
     next_words(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
     if len(after) >= MOST_FORCED:
         st.info(f"Up to {MOST_FORCED} pieces can be chosen; from here on the models speak alone.")
@@ -211,13 +211,6 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
 SIGNED = (BLUE_ORANGE[8], BLUE_ORANGE[2])
 
 
-@computed(by_model=True)
-def _likeness(translator: str, text: str, forced: tuple[int, ...], layer: int) -> Likeness:
-    model: Any = model_or_none(f"translator-{translator}")[0]
-    shown = shown_translation(translator, text, forced, layer, by_piece=False)
-    return likeness(model, shown.trace, read_source(text), shown.made, shown.words)
-
-
 def same_meaning(shown: ShownTranslation, row: int, text: str, layer: int) -> None:
     """Draw weight, cosine of state and key, and cosine of word vectors for every English word; say what they show."""
     say(
@@ -230,7 +223,7 @@ def same_meaning(shown: ShownTranslation, row: int, text: str, layer: int) -> No
         st.info("This model has one vector and nothing to choose from. Take one with attention above.")
         return
     row = view.row_of(shown.view.first_piece[row])
-    alike = _likeness(shown.translator, text, shown.forced, layer)
+    alike = _likeness(model_of(shown.translator), read_source(text), shown.made, layer)
     table, words = st.columns([1, 1], gap="large")
     largest = float(alike.keys[row].abs().max()), float(alike.words[row].nan_to_num().abs().max())
     columns = [

@@ -1,4 +1,4 @@
-"""The workbench's middle: one step in words, its matrix or product, one cell's arithmetic, the last change; the experiments."""
+"""The workbench's middle: a step in words, its matrix or product, a cell's arithmetic, the last change; experiments."""
 
 import html
 from collections.abc import Sequence

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -84,6 +85,7 @@ class Erasure(NamedTuple):
     removed: Tensor  # (n_words,) change when the word is not there at all and the sentence is read anew
 
 
+@lru_cache(maxsize=200)
 def read_sentence(text: str) -> Sentence:
     """Cut a typed text into words and pieces; ValueError if there is no word in it."""
     words = [bare(word) for word in english_words(text[:MOST_CHARACTERS])]

@@ -15,6 +15,7 @@ from attention_core.charts.scale import rule_at, series_colour
 from attention_core.data.review_pieces import frequent_words, pieces_of
 from attention_core.device import device_of
 from attention_core.topics.matter.sentences import Sentence, explain, sentence_of
+from attention_core.weights import read_weights
 
 
 class TypicalWeight(NamedTuple):
@@ -69,6 +70,16 @@ def neighbours_in_place(
         weight = float(explain(model, other).weights()[0, place]) * len(sentence.words)
         rows.append(Neighbour(candidate, cosine, weight, usual.get(candidate)))
     return rows
+
+
+def neighbours_in_training(model: nn.Module, sentence: Sentence, place: int) -> list[Neighbour]:
+    """Return neighbours_in_place with the usual weights that were kept when the model with attention was trained.
+
+    Raises:
+        WeightsError: their file is missing or damaged.
+    """
+    usual = usual_weights(read_weights("sentence-attention.snapshots"))
+    return neighbours_in_place(model, sentence, place, usual)
 
 
 HERE, USUAL = "in this place of your sentence", "mean and spread in its own sentences"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import cycle, islice
 from typing import NamedTuple
 
@@ -87,6 +88,7 @@ class NextPiece(NamedTuple):
     probability: float
 
 
+@lru_cache(maxsize=200)
 def read_source(text: str) -> SourceSentence:
     """Cut an English sentence into words and pieces; what lies beyond the bounds is counted in words, not read.
 
@@ -101,9 +103,11 @@ def read_source(text: str) -> SourceSentence:
     n_pieces = min(len(cut.ids), MOST_SOURCE_PIECES)
     cut = Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
     spoken = spoken[: cut.word_of[-1] + 1]
+    with torch.inference_mode(False):  # it is kept for whoever asks next, perhaps for gradients
+        ids = torch.tensor([*cut.ids, END])
     return SourceSentence(
         words=[bare(word) for word in spoken],
-        ids=torch.tensor([*cut.ids, END]),
+        ids=ids,
         labels=[*(bare(piece) or SPACE for piece in cut.texts), END_LABEL],
         word_of=[*cut.word_of, len(spoken)],
         n_dropped=n_all - len(spoken),
@@ -152,7 +156,12 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
 
 
 def translate(model: CanTranslate, source: SourceSentence, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
-    """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces."""
+    """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces.
+
+    A prefix with END last is the translation.
+    """
+    if prefix and prefix[-1] == END:
+        return translation_of(prefix, piece_probabilities(model, source, prefix))
     best = beam_search(model, source.ids[None].to(device_of(model)), width, prefix)[0][0]
     return translation_of(best.ids, [math.exp(log) for log in best.logs])
 
@@ -276,6 +285,38 @@ def word_view(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class ShownTranslation:
+    translator: str  # its name
+    forced: tuple[int, ...]  # the pieces that it had to begin with
+    made: Translation
+    trace: AttentionTrace  # its attention, over pieces; a transformer's is one layer's cross-attention
+    words: WordView  # the same by word
+    view: WordView  # the same by word, or by piece where that was asked for
+
+
+def explained_translation(
+    model: Translator | Transformer,
+    translator: str,
+    source: SourceSentence,
+    forced: tuple[int, ...],
+    made: Translation,
+    layer: int,
+    by_piece: bool,
+) -> ShownTranslation:
+    """Return a translation with its attention; `layer` is the transformer's, from 1."""
+    trace = _trace_of(model, source, made, layer)
+    words = word_view(trace, source, made, made.probabilities)
+    view = word_view(trace, source, made, made.probabilities, by_piece=True) if by_piece else words
+    return ShownTranslation(translator, forced, made, trace, words, view)
+
+
+def _trace_of(model: Translator | Transformer, source: SourceSentence, made: Translation, layer: int) -> AttentionTrace:
+    if isinstance(model, Transformer):
+        return explain_layers(model, source, made)["cross", layer - 1]
+    return explain(model, source, made)
+
+
 def mean_over_heads(trace: AttentionTrace) -> Tensor:
     """Return the weights (n_queries, n_keys), averaged over the heads."""
     return torch.stack([trace.weights(head) for head in range(trace.n_heads)]).mean(0)
@@ -340,6 +381,12 @@ def likeness(
     ])  # fmt: skip
     key_of = _means(keys, source.word_of) if len(keys) == len(source.word_of) else keys
     return Likeness(_cosines(states[view.first_piece], key_of), _cosines(french, _means(english, source.word_of)))
+
+
+def likeness_at(model: Translator | Transformer, source: SourceSentence, made: Translation, layer: int) -> Likeness:
+    """Return the likeness of a translation's words, see likeness; `layer` is the transformer's, from 1."""
+    trace = _trace_of(model, source, made, layer)
+    return likeness(model, trace, source, made, word_view(trace, source, made, made.probabilities))
 
 
 def n_agreeing(weights: Tensor, alike: Tensor) -> int:
