@@ -71,7 +71,7 @@ def step_by_step() -> None:
 page_tabs(
     NAME,
     Tab("steps", "Step by step", step_by_step),
-    Tab("similar", "Similar words draw similar weights", lambda: neighbours_tab(sentence, text, trace)),
+    Tab("similar", "Similar words draw similar weights", lambda: neighbours_tab(sentence, trace)),
     Tab("doubts", "How far to believe the map", lambda: doubts(text, trace, blocked)),
     Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=0)),
     players=(STEPS,),

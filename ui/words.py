@@ -19,7 +19,7 @@ from attention_core.charts.words import word_arcs
 from attention_core.data.pieces import pieces
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words
 from attention_core.device import to_array
-from attention_core.topics.translate.translation import END_LABEL, NextPiece, WordView
+from attention_core.topics.translate.translation import END_LABEL, NextPiece, SourceSentence, WordView
 from ui.component import component
 from ui.figures import note_picture
 from ui.labels import literal
@@ -94,6 +94,24 @@ def knows_enough(words: Sequence[str], known: Sequence[bool]) -> bool:
         tell = st.caption if n_known > n / 2 else st.info
         tell(f"Unknown to the model: {n - n_known} of {n} word{'s' * (n > 1)}. It knows English alone.{guess}")
     return n_known > 0 and n_known >= n / 2
+
+
+def reading_remarks(source: SourceSentence, *, with_pieces: bool = True) -> None:
+    """Say what of a sentence a translator reads in pieces, does not know, or does not read."""
+    remarks, cut = [], source.cut if with_pieces else []
+    if source.n_dropped:
+        last = literal(source.words[-1], 20)
+        remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
+    if cut:
+        shown = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in cut[:4])
+        more = f" and {len(cut) - 4} more" if len(cut) > 4 else ""
+        remarks.append(f"Not in the vocabulary as a whole, read in pieces: {shown}{more}.")
+    if source.unknown:
+        names = ", ".join(literal(word, 24) for word in source.unknown[:4])
+        remarks.append(f"Not in the vocabulary: {names}, signs that the models never saw and cannot tell apart.")
+    if remarks:
+        st.caption("  \n".join(remarks))
+    knows_enough(source.words, source.known)
 
 
 @cache

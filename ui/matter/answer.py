@@ -316,7 +316,7 @@ EXAMPLES_STYLE = """<style>
 </style>"""
 
 
-def neighbours_tab(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
+def neighbours_tab(sentence: Sentence, trace: AttentionTrace) -> None:
     """Draw a word's nearest neighbours with their weights, and sentences in which they can be met."""
     place = _pick_word(sentence, trace)
     if place is None:

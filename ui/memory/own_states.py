@@ -48,7 +48,7 @@ def own_states_tab() -> None:
     _looks(given, told, at)
     left, right = st.columns([1, 1.25], gap="large")
     with left:
-        _next_pieces(given, told, at)
+        _next_pieces(told, at)
     with right:
         _each_piece(given, told)
     _by_distance()
@@ -73,7 +73,7 @@ def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
     st.caption(f"Framed: the piece just read. Shaded: the earlier states that it looks back at, {looked}.")
 
 
-def _next_pieces(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
+def _next_pieces(told: NextPiecePredictions, at: int) -> None:
     section("What comes next?")
     best = {name: dict(rows[at]) for name, rows in zip((LOOKS_BACK, DOES_NOT), told.likeliest, strict=True)}
     labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))

@@ -12,15 +12,15 @@ from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.charts import NETWORK_COLOURS
 from attention_core.topics.memory.influence import DIRECTIONS, MemoryOverview, gradient_norms, remember
-from attention_core.topics.translate.translation import SourceSentence, read_source
+from attention_core.topics.translate.translation import read_source
 from ui.computed import computed
 from ui.glossary import abbr, note
-from ui.labels import literal, said
+from ui.labels import said
 from ui.layout import end_here
 from ui.models import model_or_none
 from ui.player import END, Walk
 from ui.state import Field, choice, one_of
-from ui.words import knows_enough, sentence_box
+from ui.words import reading_remarks, sentence_box
 
 NAME = "memory"
 NOTEBOOK = """from attention_core import load
@@ -73,7 +73,7 @@ def read_sentence() -> str:
     except ValueError as error:
         st.info(said(error))
         end_here()
-    _pieces_remark(source)
+    reading_remarks(source)
     return text
 
 
@@ -112,23 +112,6 @@ def with_norms(memories: dict[str, MemoryOverview], text: str, both: bool) -> di
         for name, label in NETWORKS.items()
         if label in memories
     }
-
-
-def _pieces_remark(source: SourceSentence) -> None:
-    remarks = []
-    several = [f"{literal(word, 20)} = {literal(' · '.join(pieces), 40)}" for word, pieces in source.cut]
-    if source.n_dropped:
-        last = literal(source.words[-1], 20)
-        remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
-    if several:
-        more = f" and {len(several) - 3} more" if len(several) > 3 else ""
-        remarks.append(f"Not in the vocabulary as a whole, read in pieces: {', '.join(several[:3])}{more}.")
-    if source.unknown:
-        unknown = ", ".join(literal(word, 20) for word in source.unknown[:4])
-        remarks.append(f"Not in the vocabulary, so that the networks cannot tell them apart: {unknown}.")
-    if remarks:
-        st.caption(" ".join(remarks))
-    knows_enough(source.words, source.known)
 
 
 def end_section(memories: dict[str, MemoryOverview], both: bool) -> None:

@@ -42,8 +42,7 @@ from ui.labels import said
 from ui.layout import figures_table, section
 from ui.models import model_or_stop
 from ui.state import Field, between, choice, named, one_of, whole_number
-from ui.transformer.first_screen import MODEL, NAME, Experiment, pieces_html, translated, translation
-from ui.transformer.heads import CONFIG
+from ui.transformer.heads import CONFIG, MODEL, NAME, Experiment, pieces_html, translated, translation
 
 COSINE = Ramp(BLUE_ORANGE, -1.0, 1.0)
 N, D_ROTARY, FAR = 48, 64, 256

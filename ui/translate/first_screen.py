@@ -12,7 +12,6 @@ from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import (
     ShownTranslation,
-    SourceSentence,
     Translation,
     WordView,
     explained_translation,
@@ -24,13 +23,13 @@ from attention_core.topics.translate.translation import (
     translation_of,
 )
 from ui.computed import computed
-from ui.labels import as_percent, literal
+from ui.labels import as_percent
 from ui.models import model_or_none
 from ui.player import Player
 from ui.skeleton import live
 from ui.state import Field, between, choice, one_of, plain_text, set_widget, whole_number, whole_numbers, widget_value
 from ui.stepper import Stepper
-from ui.words import aligned_words, chosen_row, knows_enough, sentence_box
+from ui.words import aligned_words, chosen_row, reading_remarks, sentence_box
 
 TRANSLATORS = {
     "none": "no attention",
@@ -140,7 +139,7 @@ def sentence_part() -> str | None:
     text = sentence_box(NAME, TRANSLATE, label="An English sentence", on_change=_take_sentence)
     if text is None:
         return None
-    _remarks(read_source(text))
+    reading_remarks(read_source(text))
     PREFIX.widget(
         st.text_input,
         "The French must begin with",
@@ -197,21 +196,6 @@ def _undo() -> None:
     *earlier, last = EARLIER.value
     force(last)
     EARLIER.value = earlier
-
-
-def _remarks(source: SourceSentence) -> None:
-    if source.n_dropped:
-        st.info(
-            f"That is too many pieces: {len(source.words)} words are read, {source.n_dropped} stay in the box, unread."
-        )
-    if cut := source.cut:
-        shown = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in cut[:4])
-        more = f" and {len(cut) - 4} more" if len(cut) > 4 else ""
-        st.caption(f"Not in the vocabulary as a whole, read in pieces: {shown}{more}.")
-    if source.unknown:
-        names = ", ".join(literal(word, 24) for word in source.unknown[:4])
-        st.info(f"{names}: signs that the models never saw. They cannot tell them from any other unknown sign.")
-    knows_enough(source.words, source.known)
 
 
 def two_models(text: str) -> dict[str, ShownTranslation]:

@@ -184,9 +184,9 @@ def settings() -> Settings:
     return Settings(**{name: field.value for name, field in SETTINGS.items()})
 
 
-def read_problem() -> tuple[Problem | None, list[Fault]]:
+def read_problem(chosen: Settings) -> tuple[Problem | None, list[Fault]]:
     """Return the problem that is typed, or None and what is wrong with it, table by table."""
-    mode, chosen = Mode(MODE.value), settings()
+    mode = Mode(MODE.value)
     tables, faults = {}, []
     for name in (*TABLES[mode], *chosen.parameter_names):
         if name in CELLS.value:
@@ -342,7 +342,8 @@ def problem_input() -> Problem | None:
             st.error(said(words), icon=ERROR_ICON)
         else:
             st.info(said(words))
-    places, parameters = _tables(), settings().parameter_names
+    places, chosen = _tables(), settings()
+    parameters = chosen.parameter_names
     are_own = any(name in CELLS.value for name in parameters)
     if are_own:
         for name, column in zip(parameters, st.columns(len(parameters), gap="small"), strict=True):
@@ -351,7 +352,7 @@ def problem_input() -> Problem | None:
         st.button(
             "Back to identities and ones", key="vectors_plain_parameters", on_click=_take_away, args=(parameters,)
         )
-    problem, faults = read_problem()
+    problem, faults = read_problem(chosen)
     if parameters and not are_own:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption("The score's own parameters are identities and ones.")
@@ -394,8 +395,13 @@ def _files() -> None:
     problem = GOOD.value
     with st.container(horizontal=True, gap="small"):
         if values is not None:
-            csv = write_csv(values, LABELS.value.get(target, []))
-            st.download_button(f"{target} (.csv)", csv, f"vectors-{target}.csv", on_click="ignore", key="vectors_csv")
+            st.download_button(
+                f"{target} (.csv)",
+                lambda: write_csv(values, LABELS.value.get(target, [])),
+                f"vectors-{target}.csv",
+                on_click="ignore",
+                key="vectors_csv",
+            )
         if problem is not None:
             st.download_button(
                 "Everything (.npz)",

@@ -150,12 +150,12 @@ class LookupPreset:
     by: str = "spelling"  # how texts are compared, or by their "meaning"
 
 
-def noisy_series(n: int = 40) -> tuple[tuple[float, float], ...]:
-    """Return n measurements (time, value) of a slow wave with a step in it, at uneven times, with noise of 0.25."""
+def noisy_series() -> tuple[tuple[float, float], ...]:
+    """Return 40 measurements (time, value) of a slow wave with a step in it, at uneven times, with noise of 0.25."""
     source = np.random.default_rng(0)
-    times = np.sort(source.uniform(0, 10, n)).round(2)
+    times = np.sort(source.uniform(0, 10, 40)).round(2)
     truth = np.sin(times) + 0.8 * (times > 6.5)
-    return tuple(zip(times.tolist(), (truth + source.normal(0, 0.25, n)).round(2).tolist(), strict=True))
+    return tuple(zip(times.tolist(), (truth + source.normal(0, 0.25, 40)).round(2).tolist(), strict=True))
 
 
 def _table(columns: Sequence[str], numeric: Sequence[bool], rows: Sequence[Sequence[Cell]]) -> Table:

@@ -1,6 +1,7 @@
 """A typed English sentence through a translator: read, translated, explained, and seen word by word."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -136,10 +137,11 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
     texts = [vocabulary.text(piece) for piece in ids[: len(ids) - finished]]
     joined = "".join(texts).replace(SPACE, " ")
     spans = french_spans(joined)
+    starts = [start for start, _ in spans]
     word_of, place = [], 0
     for text in texts:
         first = place + (len(text) > 1 and text.startswith(SPACE))
-        word_of.append(max(0, sum(start <= first for start, _ in spans) - 1))
+        word_of.append(max(0, bisect_right(starts, first) - 1))
         place += len(text)
     words = [joined[start:end] for start, end in spans]
     if words:
