@@ -1,16 +1,19 @@
-"""A cell's arithmetic ends in the number that the step shows."""
+"""The workbench's numbers: a cell's arithmetic, one row's softmax, a small feed-forward network, a hull."""
 
 import math
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
-from attention_core.topics.vectors.cells import cell_arithmetic, softmax_parts
+from attention_core.topics.vectors.cells import cell_arithmetic, feed_forward, softmax_parts
+from attention_core.topics.vectors.charts import convex_hull
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -77,3 +80,75 @@ def test_scores_too_large_for_an_exponential_are_lowered_and_told():
 
 def test_a_row_with_nothing_to_see_has_zeros():
     assert softmax_parts(np.array([-np.inf, -np.inf])).shares.tolist() == [0, 0]
+
+
+X = PRESETS["pairs"].problem().tables["X"]
+inputs = st.integers(0, 9999).map(lambda seed: np.random.default_rng(seed).normal(size=(seed % 4 + 2, seed % 3 + 1)))
+
+
+@given(inputs, st.booleans(), st.booleans())
+def test_the_answer_is_that_of_linear_layers(x, bends, deep):
+    network = feed_forward(*x.shape, bends=bends, deep=deep)
+    bend = torch.tanh if bends else torch.nn.Identity()
+    units = bend(torch.from_numpy(network.weights).flatten(1) @ torch.from_numpy(x).flatten())
+    expected = bend(units @ torch.from_numpy(network.second)) if deep else units[0]
+    np.testing.assert_allclose(network.units(x), units)
+    assert network.answer(x) == pytest.approx(float(expected))
+
+
+@given(inputs, st.booleans())
+def test_sums_alone_never_mix_two_inputs(x, deep):
+    network = feed_forward(*x.shape, bends=False, deep=deep)
+    assert network.mixed_effect(x, 0, 1) == 0
+    assert network.effect(x, 0) == pytest.approx(network.effect(x, 0, 1))
+
+
+@given(inputs, st.booleans())
+def test_the_mixed_effect_is_the_difference_of_four_answers_and_the_same_both_ways(x, deep):
+    network = feed_forward(*x.shape, bends=True, deep=deep)
+    corners = []
+    for gone in ((), (0,), (1,), (0, 1)):
+        less = x.copy()
+        less[list(gone)] = 0
+        corners.append(network.answer(less))
+    expected = corners[0] - corners[1] - corners[2] + corners[3]
+    assert network.mixed_effect(x, 0, 1) == pytest.approx(expected, abs=1e-9)
+    assert network.mixed_effect(x, 1, 0) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_tanh_mixes_the_first_two_vectors_of_the_page(deep):
+    assert abs(feed_forward(3, 2, bends=True, deep=deep).mixed_effect(X, 0, 1)) > 0.01
+
+
+def test_the_neuron_has_the_weights_that_it_always_had():
+    assert feed_forward(3, 2, bends=False, deep=False).weights[0].tolist() == [[0.8, -0.5], [-0.7, 0.6], [0.5, -0.8]]
+
+
+POINTS = arrays(np.float64, st.tuples(st.integers(1, 20), st.just(2)), elements=st.integers(-9, 9).map(float))
+
+
+def outside(corners, point):
+    """How far a point lies outside a counter-clockwise hull, 0 or less = inside."""
+    following = np.roll(corners, -1, axis=0)
+    edges, to_point = following - corners, point - corners
+    return float((edges[:, 1] * to_point[:, 0] - edges[:, 0] * to_point[:, 1]).max())
+
+
+@given(POINTS)
+def test_every_point_lies_inside_the_hull_and_corners_are_points(points):
+    corners = convex_hull(points)
+    assert {tuple(corner) for corner in corners} <= {tuple(point) for point in points}
+    if len(corners) > 2:
+        assert max(outside(corners, point) for point in points) <= 1e-9
+
+
+def test_contexts_lie_inside_the_hull_of_the_values():
+    trace = trace_of(PRESETS["pairs"].problem())
+    corners = convex_hull(trace.value[0].numpy())
+    assert max(outside(corners, one) for one in trace.context().numpy()) <= 1e-9
+
+
+def test_points_outside_a_plane_are_refused():
+    with pytest.raises(ValueError, match=r"\(n, 2\)"):
+        convex_hull(np.ones((3, 3)))

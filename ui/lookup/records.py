@@ -1,4 +1,4 @@
-"""Records to look up in, what is asked of them, how softly, by spelling or meaning; answers, one query from all sides."""
+"""Records to look up in, what is asked of them, how softly, by spelling or meaning; one query from all sides."""
 
 import html
 from collections.abc import Sequence
