@@ -289,6 +289,8 @@ def word_view(
 
 @dataclass(frozen=True, eq=False)
 class ShownTranslation:
+    """A translation with its attention, by piece and by word."""
+
     translator: str  # its name
     forced: tuple[int, ...]  # the pieces that it had to begin with
     made: Translation
