@@ -92,7 +92,8 @@ def read_sentence(text: str) -> Sentence:
     if not words:
         raise ValueError("text has nothing to read: expected a sentence, got only spaces or nothing")
     kept = words[:MOST_WORDS]
-    return sentence_of(kept, len(words) - len(kept))
+    with torch.inference_mode(False):  # it is kept for whoever asks next, perhaps for gradients
+        return sentence_of(kept, len(words) - len(kept))
 
 
 def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:
