@@ -58,13 +58,12 @@ def cure_tab(text: str) -> None:
         here = asked + way.n_before if asked < len(sentence.words) else len(source.words)
         _verdict(literal(labels[FRENCH.field.value], 24), source.word_labels[here], known, here)
         if way.n_added:
-            st.markdown(
-                f"Without the {way.n_added} more words it was {as_percent(float(short.last[asked]))} against "
-                f"{as_percent(float(short.context[asked]))}: the last states forget, the context does not."
-                if float(known.context[here]) > 0.5 * float(short.context[asked])
-                else f"Without the {way.n_added} more words it was {as_percent(float(short.last[asked]))} against "
-                f"{as_percent(float(short.context[asked]))}: here the decoder loses its way, and the context with it."
-            )
+            before, then = (as_percent(float(part[asked])) for part in (short.last, short.context))
+            holds = float(known.context[here]) > 0.5 * float(short.context[asked])
+            end = "the last states forget, the context does not."
+            if not holds:
+                end = "here the decoder loses its way, and the context with it."
+            st.markdown(f"Without the {way.n_added} more words it was {before} against {then}: {end}")
         note(
             "Shares of the gradient's norm, of the additive model. The last states are where its two readings end, all "
             "that a decoder without attention gets. They never had to hold everything here"
