@@ -23,7 +23,7 @@ from attention_core.models.beam_search import DecoderState
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Translator
 from attention_core.topics.transformer.ablation import EditedTransformer, TransformerHead, switched_off
-from attention_core.topics.translate.lengths import WITHOUT, ReductionCost
+from attention_core.topics.translate.training import WITHOUT, ReductionCost
 from benchmarks.report import publish
 
 

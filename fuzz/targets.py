@@ -30,13 +30,13 @@ from attention_core.hub.picture_file import read_picture
 from attention_core.packed import pack, read_session, unpack, unpack_strokes, write_session
 from attention_core.topics.lookup.records import read_queries
 from attention_core.topics.vectors.presets import PRESETS
+from attention_core.topics.vectors.problem import parse_number
 from attention_core.topics.vectors.tables import (
     TableError,
     linked_cells,
     linked_labels,
     linked_mask,
     linked_problem,
-    parse_number,
     read_csv,
     read_npz,
     write_npz,

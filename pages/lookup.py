@@ -5,8 +5,19 @@ import streamlit as st
 from attention_core.topics.lookup.encoders import SPELLING
 from attention_core.topics.lookup.soft_lookup import soft_lookup
 from ui.layout import end_here, section, who_asks
-from ui.lookup.closer import STEPS, closer, in_numbers, step_by_step
-from ui.lookup.records import NAME, answers, choose_query, encoder_input, query_input, record_table, temperature_input
+from ui.lookup.records import (
+    NAME,
+    STEPS,
+    answers,
+    choose_query,
+    closer,
+    encoder_input,
+    in_numbers,
+    query_input,
+    record_table,
+    step_by_step,
+    temperature_input,
+)
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 

@@ -14,15 +14,15 @@ from ui.matter.answer import (
     attention_trace,
     blocked_words,
     doubts,
+    neighbours_tab,
     own_question,
     what_differs,
     words_section,
 )
-from ui.matter.neighbours import neighbours_tab
 from ui.models import model_or_stop
-from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar, show_matrix, show_words
+from ui.words import knows_enough, sentence_box
 
 page_frame(NAME, "Which words of a sentence decide a judgement? Praise or blame, and what it rests on.")
 who_asks(
@@ -71,7 +71,7 @@ def step_by_step() -> None:
 page_tabs(
     NAME,
     Tab("steps", "Step by step", step_by_step),
-    Tab("similar", "Similar words draw similar weights", lambda: neighbours_tab(sentence, text, trace)),
+    Tab("similar", "Similar words draw similar weights", lambda: neighbours_tab(sentence, trace)),
     Tab("doubts", "How far to believe the map", lambda: doubts(text, trace, blocked)),
     Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=0)),
     players=(STEPS,),

@@ -7,18 +7,21 @@ from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.layout import who_asks
 from ui.models import model_or_stop
-from ui.scoring.comparison import TAKEN, fields_tab, side_by_side, verdict
+from ui.scoring.comparison import TAKEN, fields_tab, printed_tab, scale_tab, side_by_side, verdict
 from ui.scoring.controls import (
+    ACTIVE,
     CHANGED,
+    NAME,
+    TYPING,
+    arranged_vectors,
     changed_functions,
     controls,
     cosines,
     parameters_in_use,
     parameters_tab,
+    vector_plane,
     vector_table,
 )
-from ui.scoring.formulas import printed_tab, scale_tab
-from ui.scoring.vector_plane import ACTIVE, NAME, TYPING, arranged_vectors, vector_plane
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.state import choice
 from ui.step_view import download_table, export_bar

@@ -6,12 +6,22 @@ from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.translate.translation import read_source
 from ui.layout import section, who_asks
 from ui.models import model_or_none
-from ui.sentence import sentence_box
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.transformer.cost import cost_of_length
-from ui.transformer.first_screen import MODEL, NAME, english_part, french_part
-from ui.transformer.heads import STEPS, all_heads, experiment_on, heads_off, restore, step_by_step, take_along
-from ui.transformer.order import order_twice, shuffled_words, three_positions
+from ui.transformer.heads import (
+    MODEL,
+    NAME,
+    STEPS,
+    all_heads,
+    english_part,
+    experiment_on,
+    french_part,
+    heads_off,
+    restore,
+    step_by_step,
+    take_along,
+)
+from ui.transformer.order import cost_of_length, order_twice, shuffled_words, three_positions
+from ui.words import sentence_box
 
 page_frame(
     NAME,

@@ -9,22 +9,34 @@ from attention_core.topics.vectors.presets import PIXELS
 from ui.layout import end_here, who_asks
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.step_view import export_bar
-from ui.vectors.panels import both_ways_panel, has_both_ways, has_pairs, hull_panel, pairs_panel, softmax_panel
 from ui.vectors.problem import (
     BEFORE,
     CELL,
+    GOOD,
     MODE,
     NAME,
     PRESET,
     STEPS,
     attention,
     follow_preset,
-    last_good,
+    preset_choice,
+    problem_input,
     remember,
+    settings_input,
     three_pixels,
 )
-from ui.vectors.steps import choose_head, show_cell, show_change, show_step
-from ui.vectors.tables import preset_choice, problem_input, settings_input
+from ui.vectors.steps import (
+    both_ways_panel,
+    choose_head,
+    has_both_ways,
+    has_pairs,
+    hull_panel,
+    pairs_panel,
+    show_cell,
+    show_change,
+    show_step,
+    softmax_panel,
+)
 
 WHO = {
     Mode.SELF: ("each row of X", "every row of X", "the same rows, through W_V"),
@@ -49,7 +61,7 @@ def workbench() -> None:
     with right:
         if problem is not None:
             remember(problem)
-        elif (problem := last_good()) is not None:
+        elif (problem := GOOD.value) is not None:
             st.caption("Shown: the last input that could be computed. What you typed is kept.")
         else:
             st.info("Put the tables right, and the steps appear here.")
@@ -65,7 +77,7 @@ def workbench() -> None:
         if STEPS.hides(trace, step, chosen_query(trace), head):
             end_here()
         show_step(problem, trace, step, head)
-    before = None if BEFORE.value is None else attention(Problem.from_plain(BEFORE.value))
+    before = None if BEFORE.value is None else attention(BEFORE.value)
     is_soft, query = problem.settings.softmax, chosen_query(trace)
     tabs = (
         (True, Tab("cell", "One cell and the last edit", lambda: cell(problem, trace, before, step, head))),

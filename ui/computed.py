@@ -129,6 +129,8 @@ def content_key(value: Any) -> Hashable:
         return tuple((key, content_key(part)) for key, part in value.items())
     if is_dataclass(value) and not isinstance(value, type):
         return type(value).__name__, content_key({field.name: getattr(value, field.name) for field in fields(value)})
+    if isinstance(value, list | tuple) and {*map(type, value)} <= {str, int, float}:  # most are long lists of these
+        return type(value).__name__, (*map(type, value),), tuple(value)
     if isinstance(value, list | tuple):
         return type(value).__name__, tuple(content_key(part) for part in value)
     return type(value).__name__, value

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from attention_core.topics.lookup.presets import PRESETS
+from attention_core.topics.lookup.records import PRESETS
 from tests.app.tools import body_with, open_tab, opened, said, steps_to_the_end
 
 PAGE, OTHER = "pages/lookup.py", "pages/start.py"

@@ -13,7 +13,7 @@ import torch
 
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.models import build
-from attention_core.topics.translate.lengths import TRANSLATORS
+from attention_core.topics.translate.training import TRANSLATORS
 from attention_core.weights import FOLDER, write_weights
 from tests.app.tools import body_with, open_tab, opened, said, settled, there_and_back
 

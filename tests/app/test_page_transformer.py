@@ -6,7 +6,7 @@ import pytest
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.transformer import cost
-from attention_core.topics.translate import lengths
+from attention_core.topics.translate import training
 from tests.app import tools
 from tests.app.tools import bodies, body_with, open_tab, opened, said, there_and_back
 
@@ -203,7 +203,7 @@ def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
 def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):
     open_tab(page, "twice")
     table = body_with(page, 'class="figures"')
-    assert all(what in table for what in lengths.WITHOUT.values())
+    assert all(what in table for what in training.WITHOUT.values())
     assert "Neither is too many" in said(page)
-    monkeypatch.setattr(lengths, "COMMITTED", tmp_path / "missing.json")
+    monkeypatch.setattr(training, "COMMITTED", tmp_path / "missing.json")
     assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))

@@ -7,7 +7,7 @@ from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import bodies, body_with, given, open_tab, opened, said, settled, steps_to_the_end, there_and_back
-from ui.translate import first_screen, translations
+from ui.translate import first_screen
 
 PAGE = "pages/translate.py"
 
@@ -228,7 +228,7 @@ def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
 
 def test_a_model_that_nobody_looks_at_is_not_asked(page, monkeypatch):
     asked = []
-    plain = translations.translation
+    plain = first_screen.translation
     monkeypatch.setattr(first_screen, "translation", lambda name, *given: asked.append(name) or plain(name, *given))
     write(page, "The red dog is in the garden.")
     assert set(asked) == {"none", "additive", "transformer"}

@@ -96,7 +96,7 @@ def test_a_decimal_comma_is_kept_and_what_was_read_is_said(page):
     sound(retype(page, "X", 1, 0, "1,5"))
     assert "X, row 2, column 1: “1,5” is read as 1.5." in said(page)
     assert page.session_state["vectors_cells"]["X"][1][0] == "1,5"
-    assert page.session_state["vectors_good"]["tables"]["X"][1, 0] == 1.5
+    assert page.session_state["vectors_good"].tables["X"][1, 0] == 1.5
 
 
 def test_the_softmax_is_switched_off_and_told_in_the_address(page):
@@ -163,7 +163,7 @@ def test_two_hundred_and_fifty_six_rows_of_sixty_four_stay_usable(page):
 )
 def test_every_scoring_function_and_scale_can_be_chosen(page, setting, value):
     choose(page, "selectbox", setting, value)
-    assert page.session_state["vectors_good"]["settings"][setting] == value
+    assert getattr(page.session_state["vectors_good"].settings, setting) == value
 
 
 def test_a_scores_own_parameters_can_be_edited_and_put_back(page):

@@ -7,19 +7,19 @@ import pytest
 import streamlit as st
 import torch
 
-from ui.scoring import controls, vector_plane
+from ui.scoring import controls
 
 
 @pytest.fixture
 def state(monkeypatch):
     state = {}
     monkeypatch.setattr(st, "session_state", state)
-    vector_plane.arrange(vector_plane.FIRST)
+    controls.arrange(controls.FIRST)
     return state
 
 
 def vectors():
-    arranged = vector_plane.arranged_vectors()
+    arranged = controls.arranged_vectors()
     return arranged.query, arranged.keys
 
 
@@ -34,7 +34,7 @@ def send(state, revision=None, moving=False, query=(1.0, -2.0)):
             "moving": moving,
         }
     }
-    vector_plane.take_move()
+    controls.take_move()
 
 
 def test_a_dragged_arrow_is_taken_over_and_answered(state):

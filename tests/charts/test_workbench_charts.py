@@ -6,14 +6,17 @@ import pytest
 from attention_core.attention.types import Role
 from attention_core.charts import signed_ramp, weights_ramp
 from attention_core.topics.vectors.charts import (
+    Factor,
     column_bars,
     hull_chart,
     layers_chart,
     neuron_chart,
     pair_cells,
+    product_cell,
+    product_chart,
+    short,
     stacked_sum,
 )
-from attention_core.topics.vectors.product import Factor, product_cell, product_chart, short
 from tests.charts.tools import rows_of, valid
 
 GENERATOR = np.random.default_rng(0)

@@ -27,7 +27,7 @@ from attention_core.models.scene_question import SCORINGS as QUESTION_SCORINGS
 from attention_core.models.transformer import KINDS
 from attention_core.models.translator import SCORINGS as TRANSLATOR_SCORINGS
 from attention_core.models.translator import Translator, TranslatorConfig
-from attention_core.topics.lookup.presets import PRESETS as LOOKUP_PRESETS
+from attention_core.topics.lookup.records import PRESETS as LOOKUP_PRESETS
 from attention_core.topics.lookup.records import read_queries, usable_records
 from attention_core.topics.lookup.soft_lookup import soft_lookup
 from attention_core.topics.matter.sentences import read_sentence

@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from attention_core.topics.vectors import PRESETS, Mode, Problem, Settings
+from attention_core.topics.vectors.problem import parse_cells, parse_number, read_otherwise
 from attention_core.topics.vectors.tables import (
     TableError,
-    parse_cells,
-    parse_number,
     read_csv,
     read_npz,
-    read_otherwise,
     write_csv,
     write_npz,
 )

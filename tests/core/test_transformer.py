@@ -9,15 +9,17 @@ from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.ablation import (
     EditedTransformer,
     TransformerHead,
+    compare_orders,
     habit_words,
     habits,
     head_worth,
+    movable_words,
+    reordered,
     switched_off,
+    word_order,
 )
 from attention_core.topics.transformer.cost import CostRow, committed, expected_line, fitted_slope, layer_costs
-from attention_core.topics.transformer.shuffling import compare_orders, movable_words, reordered, word_order
-from attention_core.topics.translate.translation import explain_layers, read_source, translation_of
-from attention_core.topics.translate.word_view import piece_probabilities
+from attention_core.topics.translate.translation import explain_layers, piece_probabilities, read_source, translation_of
 from benchmarks.cost import forward_pass, measure
 
 SMALL = TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=32, dropout=0.0)

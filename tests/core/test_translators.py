@@ -16,8 +16,14 @@ from attention_core.models.beam_search import LENGTH_PENALTY, beam_search
 from attention_core.models.translator import HALVES, SCORINGS, Labels
 from attention_core.topics.transformer.ablation import EditedTransformer
 from attention_core.topics.translate import translation
-from attention_core.topics.translate.translation import explain, next_pieces, read_source, translate, translation_of
-from attention_core.topics.translate.word_view import piece_probabilities
+from attention_core.topics.translate.translation import (
+    explain,
+    next_pieces,
+    piece_probabilities,
+    read_source,
+    translate,
+    translation_of,
+)
 
 SENTENCE = "The red car is in front of the house."
 NAMES = [*SCORINGS, "transformer"]

@@ -1,4 +1,7 @@
-"""The first screen: what three models say of a sentence, its words with their weights, of which a click blocks one."""
+"""The first screen: what three models say of a sentence, its words with their weights, and near words with theirs."""
+
+import html
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -8,8 +11,9 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.design import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table, shade_ramp, shaded_words
-from attention_core.data.review_presets import MEANT, is_negated
+from attention_core.data.review_presets import BANK, MEANT, is_negated
 from attention_core.topics.matter.sentences import (
+    Erasure,
     Sentence,
     Verdict,
     erase_each,
@@ -17,13 +21,17 @@ from attention_core.topics.matter.sentences import (
     judge,
     rank_agreement,
     read_sentence,
+    sentences_with,
 )
+from attention_core.topics.matter.word_space import Neighbour, neighbours_chart, neighbours_in_training
 from attention_core.weights import WeightsError
+from ui.chart import draw_chart
 from ui.component import component
 from ui.computed import computed
 from ui.figures import note_picture
 from ui.glossary import note
-from ui.labels import literal, number
+from ui.labels import distinct, literal, number, said
+from ui.layout import shade
 from ui.models import card_or_empty, model_or_none, model_or_stop
 from ui.state import Field, component_message, whole_number
 from ui.step_view import counted
@@ -60,26 +68,32 @@ STEPS = Stepper(NAME)
 _component = component("weighed_words")
 
 
-@computed(by_model=True)
+_judge = computed(by_model=True)(judge)
+_erase_each = computed(by_model=True)(erase_each)
+_explain = computed(by_model=True)(explain)
+_neighbours = computed(by_model=True)(neighbours_in_training)
+
+
+def _blocking(words: tuple[int, ...]) -> tuple[BlockKeys, ...]:
+    return (BlockKeys(words),) if words else ()
+
+
 def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
     """Return what a model says of a sentence; WeightsError if the model is not there."""
     model, _ = model_or_none(name)
     if model is None:
         raise WeightsError(name)
-    return judge(model, read_sentence(text), (BlockKeys(blocked),) if blocked else ())
+    return _judge(model, read_sentence(text), _blocking(blocked))
 
 
-@computed(by_model=True)
-def erased(text: str, blocked: tuple[int, ...]) -> tuple[list[float], list[float]]:
-    """Return what losing each word does, see Erasure: blocked as well, and removed."""
-    erasure = erase_each(model_or_stop(ATTENTION), read_sentence(text), (BlockKeys(blocked),) if blocked else ())
-    return erasure.blocked.tolist(), erasure.removed.tolist()
+def erased(text: str, blocked: tuple[int, ...]) -> Erasure:
+    """Return what losing each word does."""
+    return _erase_each(model_or_stop(ATTENTION), read_sentence(text), _blocking(blocked))
 
 
-@computed(by_model=True)
 def attention_trace(text: str, blocked: tuple[int, ...] = ()) -> AttentionTrace:
     """Return how the model with attention came to its answer."""
-    return explain(model_or_stop(ATTENTION), read_sentence(text), (BlockKeys(blocked),) if blocked else ())
+    return _explain(model_or_stop(ATTENTION), read_sentence(text), _blocking(blocked))
 
 
 def answers(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
@@ -163,7 +177,7 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
     """Compare weights with what removing words does, for this sentence and over many."""
     lines = []
     if trace.n_keys >= 4 and not blocked:
-        agreement = rank_agreement(trace.weights()[0].tolist(), [abs(change) for change in erased(text, ())[1]])
+        agreement = rank_agreement(trace.weights()[0].tolist(), erased(text, ()).removed.abs().tolist())
         lines.append(
             f"In this sentence the order of the weights and the order of the changes agree to **{agreement:+.2f}**"
         )
@@ -240,7 +254,7 @@ def _log_odds(shares: np.ndarray) -> np.ndarray:
 def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
     """Draw the shaded sentence with its bars, and what was read otherwise than typed."""
     weights = trace.weights()[0]
-    if_blocked, if_removed = erased(text, blocked)
+    if_blocked, if_removed = (changes.tolist() for changes in erased(text, blocked))
     positive = verdict_of(ATTENTION, text, blocked).positive
     order = weights.argsort(descending=True, stable=True).tolist()
     _note_pictures(sentence.labels, weights.tolist(), order, positive, (if_blocked, if_removed), blocked)
@@ -289,3 +303,77 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
         st.caption(
             f"Letters or signs that no review had are all the same to the models, an unknown one: {', '.join(unknown)}."
         )
+
+
+MOST_PICKED = 12  # words that can be picked to see their neighbours: the heaviest ones
+N_EXAMPLES = 5
+EXAMPLES_STYLE = """<style>
+.examples p { margin: 0 0 8px; line-height: 1.7; }
+.examples span { padding: 2px 3px; border-radius: 4px; }
+.examples .near { outline: 1.5px solid currentColor; }
+</style>"""
+
+
+def neighbours_tab(sentence: Sentence, trace: AttentionTrace) -> None:
+    """Draw a word's nearest neighbours with their weights, and sentences in which they can be met."""
+    place = _pick_word(sentence, trace)
+    if place is None:
+        st.caption("There is no word with letters here.")
+        return
+    try:
+        near = _neighbours(model_or_stop(ATTENTION), sentence, place)
+    except WeightsError as error:
+        st.warning(said(error))
+        return
+    left, right = st.columns([1.1, 1], gap="large")
+    with left:
+        words = literal(sentence.labels[place], 30)
+        alt = f"Weights of the words nearest to {words}"
+        draw_chart(neighbours_chart(near), width="stretch", key="matter_near", alt=alt)
+        st.caption(
+            f"The eight words whose learned vectors point most nearly where that of {words} does. Diamond: the word is "
+            "put in the place of the picked one and the sentence is read anew. Dot and bar: its weight in all the "
+            "training sentences that it stands in."
+        )
+    with right:
+        st.markdown("**In sentences of their own**")
+        found = sentences_with(BANK, [neighbour.word for neighbour in near], N_EXAMPLES)
+        if not found:
+            st.caption("None of our example sentences has one of these words.")
+        else:
+            st.html(
+                EXAMPLES_STYLE
+                + '<div class="examples">'
+                + "".join(_shaded(example, near) for example in found)
+                + "</div>"
+            )
+
+
+def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:
+    heaviest = trace.weights()[0].argsort(descending=True, stable=True).tolist()
+    options = sorted([place for place in heaviest if any(map(str.isalpha, sentence.words[place]))][:MOST_PICKED])
+    if not options:
+        return None
+    PICKED.among(options, next(place for place in heaviest if place in options))
+    labels = dict(zip(options, distinct([said(sentence.labels[place]) for place in options]), strict=True))
+    return PICKED.widget(
+        st.pills,
+        "Pick a word",
+        options,
+        format_func=lambda place: labels[place],
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
+def _shaded(text: str, near: Sequence[Neighbour]) -> str:
+    words, weights = read_sentence(text).labels, attention_trace(text).weights()[0].tolist()
+    most, wanted = max(weights), {neighbour.word for neighbour in near}
+    parts = []
+    for word, weight in zip(words, weights, strict=True):
+        marked = ' class="near"' if word.lower() in wanted else ""
+        parts.append(
+            f'<span{marked} style="background:{shade(weight / most)}" title="{weight:.1%}, '
+            f'{weight * len(words):.1f} times 1/n">{html.escape(word)}</span>'
+        )
+    return f"<p>{' '.join(parts)}</p>"

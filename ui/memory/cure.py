@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.device import to_array
 from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.memory.cure import WordKnowledge, last_states_know, longer, what_is_known
-from attention_core.topics.translate.translation import Translation, read_source, translate
+from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.glossary import note, say
@@ -20,19 +20,9 @@ FRENCH = Walk(f"{NAME}_cure", first=4, label="French word")
 CLAUSES = Field(NAME, "clauses", 0, address="clauses", parse=whole_number)
 
 
-@computed(by_model=True)
-def _french(text: str) -> Translation:
-    return translate(recurrent(MODEL), read_source(text), 5)
-
-
-@computed(by_model=True)
-def _known(text: str, said: list[int]) -> WordKnowledge:
-    return what_is_known(recurrent(MODEL), read_source(text), said)
-
-
-@computed(by_model=True)
-def _without_attention(text: str) -> list[float]:
-    return last_states_know(recurrent(WITHOUT), read_source(text)).tolist()
+_translated = computed(by_model=True)(translate)
+_what_is_known = computed(by_model=True)(what_is_known)
+_last_states_know = computed(by_model=True)(last_states_know)
 
 
 def cure_tab(text: str) -> None:
@@ -45,7 +35,8 @@ def cure_tab(text: str) -> None:
         "Attention gives the forgotten words back. Click a French word: to the left what the encoder's last states "
         "still know of each English word, to the right what the context knows when the French word is said."
     )
-    made = _french(text)
+    model, sentence = recurrent(MODEL), read_source(text)
+    made = _translated(model, sentence)
     first = {word: piece for piece, word in reversed(list(enumerate(made.word_of)))}
     labels, pieces = [made.word_labels[word] for word in sorted(first)], [first[word] for word in sorted(first)]
     words, picture = st.columns([1, 1], gap="large")
@@ -60,19 +51,19 @@ def cure_tab(text: str) -> None:
         else:
             note("The sentence is as long as it can be: forty words are read.")
         way = ways[CLAUSES.value]
-        source, known = read_source(way.english), _known(way.english, [*way.before, *said])
-        short = known if way.n_added == 0 else _known(text, said)
+        source = read_source(way.english)
+        known = _what_is_known(model, source, [*way.before, *said])
+        short = known if way.n_added == 0 else _what_is_known(model, sentence, said)
         asked = int(short.weights.argmax())
-        here = asked + way.n_before if asked < len(read_source(text).words) else len(source.words)
+        here = asked + way.n_before if asked < len(sentence.words) else len(source.words)
         _verdict(literal(labels[FRENCH.field.value], 24), source.word_labels[here], known, here)
         if way.n_added:
-            st.markdown(
-                f"Without the {way.n_added} more words it was {as_percent(float(short.last[asked]))} against "
-                f"{as_percent(float(short.context[asked]))}: the last states forget, the context does not."
-                if float(known.context[here]) > 0.5 * float(short.context[asked])
-                else f"Without the {way.n_added} more words it was {as_percent(float(short.last[asked]))} against "
-                f"{as_percent(float(short.context[asked]))}: here the decoder loses its way, and the context with it."
-            )
+            before, then = (as_percent(float(part[asked])) for part in (short.last, short.context))
+            holds = float(known.context[here]) > 0.5 * float(short.context[asked])
+            end = "the last states forget, the context does not."
+            if not holds:
+                end = "here the decoder loses its way, and the context with it."
+            st.markdown(f"Without the {way.n_added} more words it was {before} against {then}: {end}")
         note(
             "Shares of the gradient's norm, of the additive model. The last states are where its two readings end, all "
             "that a decoder without attention gets. They never had to hold everything here"
@@ -80,11 +71,12 @@ def cure_tab(text: str) -> None:
                 "."
                 if model_or_none(WITHOUT)[1]
                 else f"; those of the GRU that was trained without attention keep "
-                f"{as_percent(_without_attention(way.english)[here])} of {literal(source.word_labels[here], 24)}."
+                f"{as_percent(float(_last_states_know(recurrent(WITHOUT), source)[here]))} of "
+                f"{literal(source.word_labels[here], 24)}."
             )
             + " What is added has its own French, said before."
         )
-    first_own, n_own = way.n_before, len(read_source(text).words)
+    first_own, n_own = way.n_before, len(sentence.words)
     own = [first_own <= place < first_own + n_own for place in range(len(source.words))] + [True]
     chart = cure_chart(source.word_labels, to_array(known.last), to_array(known.context), marked=here, own=own)
     alt = f"What the last states and the context know of each of {len(source.words)} English words"

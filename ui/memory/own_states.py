@@ -24,6 +24,7 @@ FIRST = (
     "My uncle Gustav keeps a"
 )
 TEXT = Field(NAME, "passage", FIRST, address="passage")
+_foresee = computed(by_model=True)(foresee)
 AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 
 
@@ -41,21 +42,16 @@ def own_states_tab() -> None:
         return
     if given.left_out:
         st.caption(f"The first {len(given.ids)} pieces are read; {given.left_out} more are left out.")
-    told = read_both(given)
+    told = _foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
     last = len(given.ids) - 1
     at = AT.among(range(last + 1), last)
     _looks(given, told, at)
     left, right = st.columns([1, 1.25], gap="large")
     with left:
-        _next_pieces(given, told, at)
+        _next_pieces(told, at)
     with right:
         _each_piece(given, told)
     _by_distance()
-
-
-@computed(by_model=True)
-def read_both(given: TextPieces) -> NextPiecePredictions:
-    return foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
 
 
 def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
@@ -77,7 +73,7 @@ def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
     st.caption(f"Framed: the piece just read. Shaded: the earlier states that it looks back at, {looked}.")
 
 
-def _next_pieces(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
+def _next_pieces(told: NextPiecePredictions, at: int) -> None:
     section("What comes next?")
     best = {name: dict(rows[at]) for name, rows in zip((LOOKS_BACK, DOES_NOT), told.likeliest, strict=True)}
     labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))

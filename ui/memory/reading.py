@@ -10,18 +10,17 @@ import streamlit as st
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
-from attention_core.topics.memory.line_charts import NETWORK_COLOURS
-from attention_core.topics.memory.overview import MemoryOverview, remember
-from attention_core.topics.translate.translation import SourceSentence, read_source
+from attention_core.topics.memory.charts import NETWORK_COLOURS
+from attention_core.topics.memory.influence import DIRECTIONS, MemoryOverview, gradient_norms, remember
+from attention_core.topics.translate.translation import read_source
 from ui.computed import computed
 from ui.glossary import abbr, note
-from ui.labels import literal, said
+from ui.labels import said
 from ui.layout import end_here
 from ui.models import model_or_none
 from ui.player import END, Walk
-from ui.sentence import knows_enough, sentence_box
 from ui.state import Field, choice, one_of
+from ui.words import reading_remarks, sentence_box
 
 NAME = "memory"
 NOTEBOOK = """from attention_core import load
@@ -48,15 +47,8 @@ STYLE = """<style>
 </style>"""
 
 
-@computed(spinner="Reading the sentence", by_model=True)
-def _remember(name: str, text: str, by_pieces: bool, both: bool) -> MemoryOverview:
-    return remember(recurrent(name), read_source(text), by_pieces, at_end=True, both=both)
-
-
-@computed(by_model=True)
-def _norms(name: str, text: str, by_pieces: bool, direction: str) -> np.ndarray:
-    source = read_source(text)
-    return to_array(gradient_norms(recurrent(name), source.ids, direction, None if by_pieces else source.word_of))
+_remember = computed(spinner="Reading the sentence", by_model=True)(remember)
+_gradient_norms = computed(by_model=True)(gradient_norms)
 
 
 def recurrent(name: str) -> Translator:
@@ -81,7 +73,7 @@ def read_sentence() -> str:
     except ValueError as error:
         st.info(said(error))
         end_here()
-    _pieces_remark(source)
+    reading_remarks(source)
     return text
 
 
@@ -101,7 +93,7 @@ def memories_of(text: str, both: bool) -> dict[str, MemoryOverview]:
         if model is None:
             st.error(f"**The {label} cannot be loaded.** {said(fault)}", icon=":material/error:")
         else:
-            found[label] = _remember(name, text, BY_PIECES.value, both)
+            found[label] = _remember(model, read_source(text), BY_PIECES.value, at_end=True, both=both)
     if not found:
         end_here()
     return found
@@ -109,29 +101,17 @@ def memories_of(text: str, both: bool) -> dict[str, MemoryOverview]:
 
 def with_norms(memories: dict[str, MemoryOverview], text: str, both: bool) -> dict[str, MemoryOverview]:
     """Return memories with the gradient norms of all states, in one or both directions."""
-    ways = DIRECTIONS[: 1 + both]
+    source = read_source(text)
+    word_of = None if BY_PIECES.value else source.word_of
+
+    def norms(name: str, way: str) -> np.ndarray:
+        return to_array(_gradient_norms(recurrent(name), source.ids, way, word_of))
+
     return {
-        label: replace(memories[label], norms={way: _norms(name, text, BY_PIECES.value, way) for way in ways})
+        label: replace(memories[label], norms={way: norms(name, way) for way in DIRECTIONS[: 1 + both]})
         for name, label in NETWORKS.items()
         if label in memories
     }
-
-
-def _pieces_remark(source: SourceSentence) -> None:
-    remarks = []
-    several = [f"{literal(word, 20)} = {literal(' · '.join(pieces), 40)}" for word, pieces in source.cut]
-    if source.n_dropped:
-        last = literal(source.words[-1], 20)
-        remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
-    if several:
-        more = f" and {len(several) - 3} more" if len(several) > 3 else ""
-        remarks.append(f"Not in the vocabulary as a whole, read in pieces: {', '.join(several[:3])}{more}.")
-    if source.unknown:
-        unknown = ", ".join(literal(word, 20) for word in source.unknown[:4])
-        remarks.append(f"Not in the vocabulary, so that the networks cannot tell them apart: {unknown}.")
-    if remarks:
-        st.caption(" ".join(remarks))
-    knows_enough(source.words, source.known)
 
 
 def end_section(memories: dict[str, MemoryOverview], both: bool) -> None:

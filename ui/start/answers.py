@@ -10,7 +10,7 @@ from attention_core.data.drawing import prepare
 from attention_core.data.presets import preset_canvas
 from attention_core.device import to_array
 from ui.digits import read_digit
-from ui.translate.translations import shown_translation
+from ui.translate.first_screen import shown_translation
 from ui.words import word_data
 
 LEVELS = 15

@@ -1,10 +1,13 @@
-"""The heads of the transformer: all of them, one step by step, some switched off."""
+"""A sentence in French by the transformer, changed or not; its heads: all of them, one by its steps, some off."""
 
+from __future__ import annotations
+
+import html
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import streamlit as st
-from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
@@ -13,20 +16,136 @@ from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.device import to_array
 from attention_core.models.transformer import KINDS, TransformerConfig
-from attention_core.topics.transformer.ablation import TransformerHead, habit_words, head_worth
+from attention_core.topics.transformer.ablation import (
+    EditedTransformer,
+    TransformerHead,
+    habit_words,
+    head_worth,
+    switched_off,
+)
 from attention_core.topics.transformer.charts import said_chart, worth_chart
-from attention_core.topics.translate.translation import read_source
-from attention_core.topics.translate.word_view import WordView
+from attention_core.topics.translate.translation import (
+    SourceSentence,
+    Translation,
+    WordView,
+    explain_layers,
+    piece_probabilities,
+    read_source,
+    sentence_probability,
+    translate,
+)
 from ui.chart import click, draw_chart
 from ui.computed import computed
-from ui.labels import literal
+from ui.labels import as_percent, literal
 from ui.layout import section
 from ui.models import model_or_stop
 from ui.state import Field, selected, set_widget, whole_number, widget_value
 from ui.step_view import export_bar, query_row, show_matrix, show_words
 from ui.stepper import Stepper
-from ui.transformer.first_screen import AT_TOP, MODEL, NAME, Experiment, probabilities, traces, translation
-from ui.words import aligned_words, chosen_row
+from ui.words import aligned_words, chosen_row, reading_remarks
+
+NAME = "transformer"
+MODEL = "translator-transformer"
+MOST_NAMED = 4  # changes that are named; more are counted
+PIECES_STYLE = """<style>
+.pieces { line-height: 2; margin: 0; overflow-wrap: anywhere; font-size: 0.95rem; }
+.pieces span { padding: 0.1rem 0.34rem; background: color-mix(in srgb, currentcolor 8%, transparent); }
+.pieces span:first-child { border-radius: 4px 0 0 4px; } .pieces span:last-child { border-radius: 0 4px 4px 0; }
+.pieces b { font-weight: 400; margin-right: 0.3rem; display: inline-block; }
+.pieces span + span { margin-left: 1.5px; } .pieces .end { font-style: italic; opacity: 0.7; }
+.said { font-size: 1.45rem; line-height: 1.35; margin: 0 0 0.2rem 0; overflow-wrap: anywhere; }
+</style>"""
+
+
+class Experiment(NamedTuple):
+    """A sentence, and what is changed in the model that reads it."""
+
+    text: str
+    off: tuple[TransformerHead, ...] = ()  # heads that are switched off
+    with_positions: bool = True  # whether the model is told where each piece stands
+
+    @property
+    def as_trained(self) -> Experiment:
+        return Experiment(self.text)
+
+    @property
+    def changes(self) -> list[str]:
+        return [head.label for head in self.off] + ["positions left out"] * (not self.with_positions)
+
+
+AT_TOP: Field[Experiment | None] = Field(NAME, "at_top", None)  # whose French stands there
+
+
+def _edited(experiment: Experiment) -> EditedTransformer:
+    model: Any = model_or_stop(MODEL)
+    return EditedTransformer(model, switched_off(experiment.off), experiment.with_positions)
+
+
+translated = computed(by_model=True)(translate)
+_probabilities = computed(by_model=True)(piece_probabilities)
+_layers_explained = computed(by_model=True)(explain_layers)
+
+
+def translation(experiment: Experiment) -> Translation:
+    return translated(_edited(experiment), read_source(experiment.text))
+
+
+def probabilities(experiment: Experiment) -> list[float]:
+    """Return how probable each piece of the translation as trained is to the model as changed."""
+    made = translation(experiment.as_trained)
+    if experiment == experiment.as_trained:
+        return made.probabilities
+    return _probabilities(_edited(experiment), read_source(experiment.text), made.ids)
+
+
+def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
+    """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
+    edited, source, made = _edited(experiment), read_source(experiment.text), translation(experiment.as_trained)
+    return _layers_explained(edited.model, source, made, edited.edits, with_positions=edited.with_positions)
+
+
+def french_part(experiment: Experiment, restore: Callable[[], None]) -> None:
+    """Draw the French of the model as changed beside that of the trained one; its pieces, how probable they are."""
+    made, AT_TOP.value = translation(experiment), experiment
+    whole, per_piece = sentence_probability(made.probabilities, len(made.probabilities))
+    st.html(f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(made.text)}</p>')
+    if experiment.changes:
+        _as_trained(experiment, made, restore)
+    st.html(f'<p class="pieces">{pieces_html(made.labels, made.word_of)}</p>')
+    unfinished = "" if made.finished else " It found no end."
+    st.caption(
+        f"Whole sentence: {as_percent(whole)}. Average per piece: {as_percent(per_piece)}.{unfinished} Pieces drawn "
+        "without a gap form one word. The model works with such pieces."
+    )
+
+
+def _as_trained(experiment: Experiment, made: Translation, restore: Callable[[], None]) -> None:
+    before, changes = translation(experiment.as_trained), experiment.changes
+    beside = "the same words." if made.ids == before.ids else f'<i lang="fr">{html.escape(before.text)}</i>'
+    st.html(f'<p class="as-trained" style="margin:0">As trained: {beside}</p>')
+    what = ", ".join(changes[:MOST_NAMED])
+    more = f" and {len(changes) - MOST_NAMED} more" if len(changes) > MOST_NAMED else ""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"Off: {what}{more}." if experiment.off else f"{what.capitalize()}.")
+        st.button("Everything as trained", key="transformer_restore", on_click=restore)
+
+
+def english_part(source: SourceSentence) -> None:
+    """Draw the English sentence as the pieces that the model reads, and what it could not read."""
+    st.html(f'{PIECES_STYLE}<p class="pieces">{pieces_html(source.labels, source.word_of)}</p>')
+    reading_remarks(source, with_pieces=False)
+
+
+def pieces_html(labels: Sequence[str], word_of: Sequence[int]) -> str:
+    """Return pieces as HTML, those of one word touching; the last one may be the end."""
+    words: dict[int, list[str]] = {}
+    for label, word in zip(labels, word_of, strict=True):
+        words.setdefault(word, []).append(f"<span>{html.escape(label)}</span>")
+    last = max(words, default=0)
+    if words.get(last) == ["<span>end</span>"]:
+        words[last] = ['<span class="end">end</span>']
+    return "".join(f"<b>{''.join(group)}</b>" for group in words.values())
+
 
 CONFIG = TransformerConfig()
 CHOICES = {
@@ -67,6 +186,7 @@ OFF: Field[list[TransformerHead]] = Field(
 )
 WITHOUT_POSITIONS = Field(NAME, "without", False, address="no_positions")
 STEPS = Stepper(NAME)
+_head_worth = computed(by_model=True)(head_worth)
 
 
 def experiment_on(text: str) -> Experiment:
@@ -133,7 +253,6 @@ def all_heads(text: str) -> None:
         _large(trace, head, query)
 
 
-@computed(by_model=True)
 def _habits(experiment: Experiment, kind: str) -> list[list[str]]:
     return [[habit_words(trace, head) for head in range(trace.n_heads)] for trace in _layers(experiment, kind)]
 
@@ -226,7 +345,8 @@ def heads_off(text: str) -> None:
     head, experiment, _, _ = _choose_head(text)
     left, right = st.columns([0.8, 1.2], gap="large")
     left.markdown(f"**What each {head.kind} head is worth to this translation**")
-    chart = worth_chart(to_array(_worth(text, head.kind)), size=330)
+    worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(Experiment(text)), [head.kind])[head.kind]
+    chart = worth_chart(to_array(worth), size=330)
     words = "Log-probability that the translation loses when one head alone is switched off"
     draw_chart(chart, key="transformer_worth", width="content", alt=words, on=left)
     left.caption(
@@ -235,13 +355,6 @@ def heads_off(text: str) -> None:
     )
     with right:
         _changed_probabilities(experiment)
-
-
-@computed(by_model=True)
-def _worth(text: str, kind: str) -> Tensor:
-    """Return what the translation loses without each head of a kind, (n_layers, n_heads)."""
-    model: Any = model_or_stop(MODEL)
-    return head_worth(model, read_source(text), translation(Experiment(text)), [kind])[kind]
 
 
 def _changed_probabilities(experiment: Experiment) -> None:

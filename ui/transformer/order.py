@@ -1,4 +1,4 @@
-"""Where a word stands: words shuffled, with and without positions; three ways to make positions; order known twice."""
+"""Where a word stands: words shuffled, ways to make positions, order known twice; and what a long sentence costs."""
 
 import html
 from collections.abc import Mapping
@@ -20,28 +20,28 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.design import BLUE_ORANGE, Chart, Ramp
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.device import to_array
-from attention_core.topics.transformer.ablation import EditedTransformer
-from attention_core.topics.transformer.charts import distance_chart, hands_chart
-from attention_core.topics.transformer.learned_positions import NAME as LEARNED
-from attention_core.topics.transformer.shuffling import (
-    OrderComparison,
+from attention_core.topics.transformer import cost
+from attention_core.topics.transformer.ablation import (
+    EditedTransformer,
     compare_orders,
     movable_words,
     reordered,
     word_order,
 )
-from attention_core.topics.translate.lengths import WITHOUT, ReductionCost, committed_costs
-from attention_core.topics.translate.translation import read_source, translate
+from attention_core.topics.transformer.charts import cost_chart, distance_chart, hands_chart
+from attention_core.topics.transformer.cost import CostRow
+from attention_core.topics.transformer.learned_positions import NAME as LEARNED
+from attention_core.topics.translate.training import WITHOUT, ReductionCost, committed_costs
+from attention_core.topics.translate.translation import read_source
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.glossary import note, say
+from ui.glossary import explain, note, say
 from ui.labels import said
 from ui.layout import figures_table, section
 from ui.models import model_or_stop
 from ui.state import Field, between, choice, named, one_of, whole_number
-from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
-from ui.transformer.heads import CONFIG
+from ui.transformer.heads import CONFIG, MODEL, NAME, Experiment, pieces_html, translated, translation
 
 COSINE = Ramp(BLUE_ORANGE, -1.0, 1.0)
 N, D_ROTARY, FAR = 48, 64, 256
@@ -63,6 +63,7 @@ ORDER = Field(
 )
 KINDS = ("Sinusoidal", "Learned", "Rotary")
 POSITIONS = Field(NAME, "positions", KINDS[0], address="positions", **named(**{kind.lower(): kind for kind in KINDS}))
+_compare_orders = computed(by_model=True)(compare_orders)
 TRAINED_STEPS = Field(NAME, "positions_moment", -1, address="trained", parse=whole_number)
 SEED = Field(NAME, "positions_seed", 0, address="seed", parse=between(0, 9999))
 
@@ -73,6 +74,7 @@ def shuffled_words(text: str) -> None:
         "Attention is a weighted average: it knows which words are there, not where. Without positions, *dog bit man* "
         "and *man bit dog* look the same. The encoder knows the order only from the position added to each piece."
     )
+    model: Any = model_or_stop(MODEL)
     source = read_source(text)
     order = word_order(movable_words(source), *ORDER.value)
     other, _ = reordered(source, order)
@@ -83,7 +85,8 @@ def shuffled_words(text: str) -> None:
     axes = Axis("as typed", source.labels), Axis("shuffled", other.labels)
     ways = (False, "Positions left out"), (True, "With positions")
     for column, (with_positions, way) in zip(st.columns(2, gap="large"), ways, strict=True):
-        found, shuffled = _compared(text, order, with_positions)
+        found = _compare_orders(model, source, order, with_positions=with_positions)
+        shuffled = translated(EditedTransformer(model, with_positions=with_positions), other).text
         typed = translation(Experiment(text, with_positions=with_positions)).text
         same = "the same" if typed == shuffled else "not the same"
         with column:
@@ -105,15 +108,6 @@ def shuffled_words(text: str) -> None:
 def _reorder(how: str) -> None:
     _, seed = ORDER.value
     ORDER.value = how, seed + (how == "shuffled")
-
-
-@computed(by_model=True)
-def _compared(text: str, order: list[int], with_positions: bool) -> tuple[OrderComparison, str]:
-    model: Any = model_or_stop(MODEL)
-    source = read_source(text)
-    other, _ = reordered(source, order)
-    french = translate(EditedTransformer(model, with_positions=with_positions), other, BEAM).text
-    return compare_orders(model, source, order, with_positions=with_positions), french
 
 
 def three_positions() -> None:
@@ -247,4 +241,49 @@ def _in_words(found: Mapping[tuple[str, str], float]) -> None:
     st.markdown(
         "The transformer did away with the recurrence and pays with positions: without them it loses "
         f"{lost('transformer', 'positions')}, and {lost('transformer', 'order')} when the words are shuffled."
+    )
+
+
+CHARTS = {"milliseconds": "Time of one layer", "megabytes": "Memory of one layer"}
+
+
+def cost_of_length(n: int) -> None:
+    """Draw time and memory over n beside the expected slopes, and count what a sentence of n costs."""
+    st.markdown(
+        "A recurrent layer takes n steps, and each waits for the one before. Attention compares all n × n pairs at "
+        "once, without waiting. Fused attention computes the same without ever holding the n × n matrix."
+    )
+    figures_table(
+        (f"a sentence of n = {n} pieces, d = 192", "multiplications", "steps that wait for each other", "longest path"),
+        *cost.layer_costs(n),
+    )
+    cheaper = "fewer" if n < 192 else "more"
+    note(
+        f"After table 1 of Vaswani et al. 2017. While n is below d, as in sentences, attention even does {cheaper} "
+        "multiplications. The path is how many steps apart two words are at most: what a gradient must survive."
+    )
+    before = cost.committed()
+    if not before.rows:
+        st.info("No figures were measured beforehand: `python -m benchmarks.cost` makes them.")
+        return
+    for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
+        column.markdown(f"**{title}**")
+        words = f"{title} over n on log axes, expected slopes dashed"
+        draw_chart(cost_chart(before.rows, quantity), key=f"transformer_{quantity}", alt=words, on=column)
+        words = _slopes(before.rows, quantity)
+        column.caption(words, help=explain(words))
+    st.caption(
+        f"Measured beforehand on one slow core, torch {before.torch}, {before.when}. Forward passes of width 192 "
+        "on one thread, processor time, median; dashed: the expected slope through the largest n. Attention without "
+        "its projections, which grow with n as everything else does. Memory: most that was held at "
+        "one moment, inputs not counted."
+    )
+
+
+def _slopes(rows: list[CostRow], quantity: str) -> str:
+    slopes = {way: cost.fitted_slope(rows, way, quantity) for way in cost.WAYS}
+    return "Slope over the largest n: " + ", ".join(
+        f"{cost.WAYS[way].title} {slope:.2f} (expected {cost.expected_slope(way, quantity)})"
+        for way, slope in slopes.items()
+        if slope is not None
     )

@@ -9,19 +9,19 @@ from attention_core.device import to_array
 from attention_core.explain.alignment import committed_errors
 from attention_core.models import Translator
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
-from attention_core.topics.translate.collapse import LONGEST, Collapse, collapse, cost
-from attention_core.topics.translate.learned import Learning, learning_of
+from attention_core.topics.translate.training import Learning, learning_of
+from attention_core.topics.translate.translation import LONGEST, collapse, cost
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import said
 from ui.layout import figures_table, section
-from ui.models import load_snapshots, model_or_none, model_or_stop
+from ui.models import load_snapshots, model_or_none
 from ui.state import Field, between, whole_number
-from ui.translate.first_screen import NAME
-from ui.translate.translations import TRANSLATORS
+from ui.translate.first_screen import NAME, TRANSLATORS
 
 MODEL = "translator-additive"
+_collapsed = computed(by_model=True)(collapse)
 N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, LONGEST))
 MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
 
@@ -36,7 +36,7 @@ def any_length(text: str) -> None:
     picture, numbers = st.columns([1.35, 1], gap="large")
     with picture:
         n = N_STATES.widget(st.slider, "Words of the source, n", 1, LONGEST)
-        found = _collapsed(text, n)
+        found = _collapsed(model, text, n)
         states, weights, context = map(to_array, (found.states, found.weights, found.context))
         chart = collapse_chart(found.words, states, weights, context, width=430)
         words = f"{len(found.words)} encoder states and their weighted sum"
@@ -61,11 +61,6 @@ def any_length(text: str) -> None:
             "that grows with the sentence and fits one length only; what it learned about the third word would not "
             "help with the fourth."
         )
-
-
-@computed(by_model=True)
-def _collapsed(text: str, n: int) -> Collapse:
-    return collapse(cast(Translator, model_or_stop(MODEL)), text, n)
 
 
 def being_learned() -> None:
@@ -97,7 +92,7 @@ def being_learned() -> None:
     st.caption("The additive model, the French given. Weights kept at eight moments of its training.")
 
 
-@computed(by_model=True)
+@computed()
 def _learned() -> list[Learning]:
     return learning_of(load_snapshots(MODEL))
 

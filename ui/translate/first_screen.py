@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -9,29 +10,63 @@ from attention_core.bounds import PREFIX_LETTERS, as_markdown
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import (
-    SourceSentence,
+    ShownTranslation,
     Translation,
+    WordView,
+    explained_translation,
     french_prefix,
     read_source,
+    sentence_probability,
+    told_by_source,
+    translate,
     translation_of,
 )
-from attention_core.topics.translate.word_view import WordView, sentence_probability
-from ui.labels import as_percent, literal
+from ui.computed import computed
+from ui.labels import as_percent
+from ui.models import model_or_none
 from ui.player import Player
-from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import live
 from ui.state import Field, between, choice, one_of, plain_text, set_widget, whole_number, whole_numbers, widget_value
 from ui.stepper import Stepper
-from ui.translate.translations import (
-    N_LAYERS,
-    TRANSLATORS,
-    ShownTranslation,
-    fit,
-    shown_translation,
-    translation,
-    why_missing,
-)
-from ui.words import aligned_words, chosen_row
+from ui.words import aligned_words, chosen_row, reading_remarks, sentence_box
+
+TRANSLATORS = {
+    "none": "no attention",
+    "mean": "plain average",
+    "dot": "dot",
+    "general": "general",
+    "additive": "additive",
+    "transformer": "transformer",
+}
+"""Models by the last part of their name, and what people call them; the first six differ only in how they attend."""
+N_LAYERS = 3
+
+
+_translated = computed(by_model=True)(translate)
+_shown = computed(by_model=True)(explained_translation)
+_fit = computed(by_model=True)(told_by_source)
+
+
+def model_of(translator: str) -> Any:
+    return model_or_none(f"translator-{translator}")[0]
+
+
+def why_missing(translator: str) -> str:
+    return model_or_none(f"translator-{translator}")[1]
+
+
+def translation(translator: str, text: str, forced: tuple[int, ...]) -> Translation:
+    """Return what a model, which is there, makes of a sentence begun with forced pieces; END last ends it there."""
+    return _translated(model_of(translator), read_source(text), prefix=forced)
+
+
+def shown_translation(
+    translator: str, text: str, forced: tuple[int, ...], layer: int, by_piece: bool
+) -> ShownTranslation:
+    """Return the translation with its attention; `layer` is the transformer's, from 1."""
+    made = translation(translator, text, forced)
+    return _shown(model_of(translator), translator, read_source(text), forced, made, layer, by_piece)
+
 
 NAME = "translate"
 FIRST = {"upper": "none", "lower": "additive"}
@@ -103,7 +138,7 @@ def sentence_part() -> str | None:
     text = sentence_box(NAME, TRANSLATE, label="An English sentence", on_change=_take_sentence)
     if text is None:
         return None
-    _remarks(read_source(text))
+    reading_remarks(read_source(text))
     PREFIX.widget(
         st.text_input,
         "The French must begin with",
@@ -134,11 +169,16 @@ def about_the_given(text: str, shown: ShownTranslation) -> None:
             "fail: the words are rare where they learned (*August* 8 times in 135,806 pairs). "
             + ("" if shown.words.is_single else f"Given the French, {_where_it_looks(shown.words)}.")
         )
-    elif len(shown.forced) >= FEWEST_JUDGED and fit(shown.translator, text, shown.forced) < LEAST_FIT:
+    elif len(shown.forced) >= FEWEST_JUDGED and _fits(shown, text) < LEAST_FIT:
         st.info(
             "The French given does not seem to belong to this English: the model finds it hardly likelier than after "
             "no English at all. It is kept, but where its words look then means little."
         )
+
+
+def _fits(shown: ShownTranslation, text: str) -> float:
+    given = [piece for piece in shown.forced if piece != END]
+    return _fit(model_of(shown.translator), read_source(text), given)
 
 
 def _where_it_looks(view: WordView) -> str:
@@ -155,21 +195,6 @@ def _undo() -> None:
     *earlier, last = EARLIER.value
     force(last)
     EARLIER.value = earlier
-
-
-def _remarks(source: SourceSentence) -> None:
-    if source.n_dropped:
-        st.info(
-            f"That is too many pieces: {len(source.words)} words are read, {source.n_dropped} stay in the box, unread."
-        )
-    if cut := source.cut:
-        shown = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in cut[:4])
-        more = f" and {len(cut) - 4} more" if len(cut) > 4 else ""
-        st.caption(f"Not in the vocabulary as a whole, read in pieces: {shown}{more}.")
-    if source.unknown:
-        names = ", ".join(literal(word, 24) for word in source.unknown[:4])
-        st.info(f"{names}: signs that the models never saw. They cannot tell them from any other unknown sign.")
-    knows_enough(source.words, source.known)
 
 
 def two_models(text: str) -> dict[str, ShownTranslation]:

@@ -1,27 +1,51 @@
-"""What follows the present word: the trace's steps with what could be said next, the network unrolled, alignments."""
+"""What follows the present word: steps, what comes next, the network unrolled, alignments, likeness of meaning."""
 
 from collections.abc import Mapping
 
 import streamlit as st
+import torch
+from torch import Tensor
 
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import as_markdown
+from attention_core.charts.design import BLUE_ORANGE, LABELS, ROLE_COLOURS
+from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
-from attention_core.topics.translate.charts import alignment_chart, collapse_chart
-from attention_core.topics.translate.collapse import parts_of_context
-from attention_core.topics.translate.unrolled import unrolled_chart
-from attention_core.topics.translate.word_view import NEXT_LABEL
+from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
+from attention_core.topics.translate.translation import (
+    NEXT_LABEL,
+    Likeness,
+    likeness_at,
+    n_agreeing,
+    next_pieces,
+    parts_of_context,
+    read_source,
+)
 from ui.chart import draw_chart
+from ui.computed import computed
 from ui.glossary import note, say
+from ui.labels import literal
 from ui.layout import section
 from ui.state import Field, choice, whole_number
 from ui.step_view import describe, folded_row, show_matrix, show_words
-from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
-from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
+from ui.translate.first_screen import (
+    LAYER,
+    MOST_FORCED,
+    NAME,
+    STEPS,
+    TRANSLATORS,
+    WORD,
+    ShownTranslation,
+    force,
+    forced,
+    model_of,
+)
 from ui.words import chosen_piece, next_words
 
+_next_pieces = computed(by_model=True)(next_pieces)
+_likeness = computed(by_model=True)(likeness_at)
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 FIXED = (
     "Here the softmax has one key to choose from: its weight is 1 at every word, and the context never changes. "
@@ -89,7 +113,7 @@ def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
     ids = shown.made.ids
     after = tuple(ids[:piece])
     section("The next word", Role.OUTPUT)
-    bars = candidates(shown.translator, text, after)
+    bars = _next_pieces(model_of(shown.translator), read_source(text), after)
     next_words(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
     if len(after) >= MOST_FORCED:
         st.info(f"Up to {MOST_FORCED} pieces can be chosen; from here on the models speak alone.")
@@ -182,3 +206,83 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
             if numbers[0] is not None
             else "Nothing is scored: the two ends of the reading are all that is handed over, the same at every word."
         )
+
+
+SIGNED = (BLUE_ORANGE[8], BLUE_ORANGE[2])
+
+
+def same_meaning(shown: ShownTranslation, row: int, text: str, layer: int) -> None:
+    """Draw weight, cosine of state and key, and cosine of word vectors for every English word; say what they show."""
+    say(
+        "“*Accord* gets *agreement* because the two mean the same, so their vectors are close.” Is that so? Here are "
+        "the weights of the present word beside two cosines: of the decoder's state with every key, and of the two "
+        "word vectors."
+    )
+    view = shown.words
+    if view.is_single:
+        st.info("This model has one vector and nothing to choose from. Take one with attention above.")
+        return
+    row = view.row_of(shown.view.first_piece[row])
+    alike = _likeness(model_of(shown.translator), read_source(text), shown.made, layer)
+    table, words = st.columns([1, 1], gap="large")
+    largest = float(alike.keys[row].abs().max()), float(alike.words[row].nan_to_num().abs().max())
+    columns = [
+        Bars("weight", *_told(view.weights[row], "{:.0%}"), (ROLE_COLOURS[Role.WEIGHTS],), 1 / len(view.keys)),
+        Bars("cosine: state, key", *_told(alike.keys[row], "{:.2f}", largest[0]), SIGNED),
+        Bars("cosine: words", *_told(alike.words[row].nan_to_num(), "{:.2f}", largest[1]), SIGNED),
+    ]
+    chart = bar_table(view.source, columns, across=64, ink=LABELS)
+    alt = f"Weights and cosines of “{view.target[row]}” with every English word"
+    draw_chart(chart, width="content", key="translate_likeness", alt=alt, on=table)
+    with words:
+        _in_words(shown, row, alike)
+        note(
+            "A word of several pieces counts with the mean of their vectors; a French word asks with the state before "
+            "its first piece. French and English words share one table of vectors."
+            + (" The transformer's heads are laid end to end." if shown.trace.n_heads > 1 else "")
+        )
+
+
+def _told(values: Tensor, form: str, limit: float = 1.0) -> tuple[list[float], float, list[str]]:
+    return values.tolist(), limit or 1.0, [form.format(value) for value in values.tolist()]
+
+
+def _in_words(shown: ShownTranslation, row: int, alike: Likeness) -> None:
+    view, weights = shown.words, shown.words.weights.cpu()
+    french, best, nearest = view.target[row], int(weights[row].argmax()), int(alike.keys[row].argmax())
+    asked, key = literal(view.source[best], 24), float(alike.keys[row, best])
+    near = (
+        "the largest of all" if nearest == best else f"but the key of {literal(view.source[nearest], 24)} is more alike"
+    )
+    st.markdown(
+        f"{literal(french, 24)} looks most at {asked}, with a weight of {float(weights[row, best]):.0%}. The decoder's "
+        f"state and that key have cosine **{key:.2f}**, {near}"
+        + (f" ({float(alike.keys[row, nearest]):.2f})." if nearest != best else ".")
+    )
+    if french != NEXT_LABEL:
+        nearest = int(alike.words[row].argmax())
+        cosine = float(alike.words[row, best])
+        st.markdown(
+            f"The word vectors of {literal(french, 24)} and {asked} have cosine **{cosine:.2f}**: "
+            + ("of all the words here, that is the closest." if nearest == best else "others here are closer.")
+        )
+    said = torch.tensor([label != NEXT_LABEL for label in view.target])
+    by_key, by_word, n = n_agreeing(weights, alike.keys), n_agreeing(weights[said], alike.words[said]), len(weights)
+    st.markdown(
+        f"In the whole sentence the largest weight is at the key most like the state in **{by_key} of {n}** words, and "
+        f"at the English word whose vector is closest in **{by_word} of {int(said.sum())}**."
+    )
+    how = TRANSLATORS[shown.translator]
+    follows = (
+        "mostly follows the likeness of *state and key*, which its score measures and its training made. "
+        if by_key > 0.75 * n
+        else "does not follow the likeness of *state and key*: its score has learned another comparison. "
+    )
+    st.markdown(
+        f"So attention here ({how}) {follows}"
+        + (
+            "The words themselves are close as well."
+            if by_word > 0.75 * n
+            else "Word vectors alone do not tell which words mean the same: that is in the states, and in the score."
+        )
+    )

@@ -18,7 +18,7 @@ from attention_core.charts.design import (
     series_colour,
     shares,
 )
-from attention_core.topics.lookup.recall import Recall
+from attention_core.topics.lookup.soft_lookup import Recall
 
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 LONGEST = 36

@@ -1,17 +1,69 @@
 """Two ways to turn texts into vectors of length 1: by how they are spelled, and by what they mean.
 
-Source of the second: Reimers and Gurevych 2019, "Sentence-BERT", section 3, the mean of all tokens' states.
+By spelling, runs of letters are counted, and a hash decides which number each adds to: no dictionary is needed.
+Sources: hashing, Weinberger et al. 2009, "Feature hashing for large scale multitask learning", eq. 1 and 2; runs of
+letters with word boundaries, Bojanowski et al. 2017, "Enriching word vectors with subword information", section 3.2;
+by meaning, Reimers and Gurevych 2019, "Sentence-BERT", section 3, the mean of all tokens' states.
 """
 
+import hashlib
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.hub.model import Pretrained
-from attention_core.topics.lookup.ngrams import embed
+
+SIZES = (2, 3)  # letters in a run
+WIDTH = 512
+"""Numbers in a vector. Two runs that share one by accident add to the same number, with a sign that is also hashed."""
+
+
+def plain(text: str) -> str:
+    """Return the text in lower case, without accents, its words separated by single spaces."""
+    bare = (sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
+    return " ".join("".join(sign if sign.isalnum() else " " for sign in bare).split())
+
+
+def ngrams(text: str) -> Counter[str]:
+    """Return how often each run of letters occurs; "_" stands for the beginning and the end of a word."""
+    marked = [f"_{word}_" for word in plain(text).split()]
+    return Counter(
+        word[start : start + size] for word in marked for size in SIZES for start in range(len(word) - size + 1)
+    )
+
+
+@lru_cache(maxsize=50_000)
+def place_of(run: str, width: int = WIDTH) -> tuple[int, int]:
+    """Return the number that a run adds to, 0 to width - 1, and its sign, +1 or -1; the same on every machine."""
+    digest = hashlib.blake2b(run.encode(), digest_size=8).digest()
+    return int.from_bytes(digest[:4], "little") % width, 1 - 2 * (digest[4] & 1)
+
+
+def embed(texts: Sequence[str], width: int = WIDTH) -> Tensor:
+    """Return one vector of length 1 per text, float64 (n, width); zeros for a text without letters or digits.
+
+    A run that occurs c times adds the square root of c, so that a long text is not all "the" and "and".
+    """
+    vectors = np.zeros((len(texts), width))  # adds one number at a time much faster than torch
+    for row, text in enumerate(texts):
+        for run, count in ngrams(text).items():
+            column, sign = place_of(run, width)
+            vectors[row, column] += sign * count**0.5
+    return torch.nn.functional.normalize(torch.from_numpy(vectors), dim=1, eps=1e-12)
+
+
+def shared_runs(first: str, second: str) -> list[str]:
+    """Return the runs that two texts have in common, the longest first: what their cosine rests on."""
+    both = ngrams(first).keys() & ngrams(second).keys()
+    return sorted(both, key=lambda run: (-len(run), run))
+
 
 MOST_TOKENS = 256  # pieces of a text that are read for its meaning, as the encoder was made for
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -84,13 +85,15 @@ class Erasure(NamedTuple):
     removed: Tensor  # (n_words,) change when the word is not there at all and the sentence is read anew
 
 
+@lru_cache(maxsize=200)
 def read_sentence(text: str) -> Sentence:
     """Cut a typed text into words and pieces; ValueError if there is no word in it."""
     words = [bare(word) for word in english_words(text[:MOST_CHARACTERS])]
     if not words:
         raise ValueError("text has nothing to read: expected a sentence, got only spaces or nothing")
     kept = words[:MOST_WORDS]
-    return sentence_of(kept, len(words) - len(kept))
+    with torch.inference_mode(False):  # it is kept for whoever asks next, perhaps for gradients
+        return sentence_of(kept, len(words) - len(kept))
 
 
 def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:

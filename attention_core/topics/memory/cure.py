@@ -18,8 +18,15 @@ from attention_core.data.pieces import START
 from attention_core.data.words import MOST_WORDS, SPACE, english_words
 from attention_core.device import device_of
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms, reaching_the_end, shares
-from attention_core.topics.memory.recurrence import Steps, walk, walk_decoder
+from attention_core.topics.memory.influence import (
+    DIRECTIONS,
+    Steps,
+    gradient_norms,
+    reaching_the_end,
+    shares,
+    walk,
+    walk_decoder,
+)
 from attention_core.topics.translate.translation import SourceSentence, french_prefix
 
 AROUND = (

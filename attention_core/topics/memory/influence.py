@@ -1,21 +1,127 @@
 """What a recurrent encoder remembers: how much each word of a sentence still matters to each of its states.
 
 How much word s still matters after word t is the Frobenius norm of d h_t / d x_s = J_t ... J_{s+1} B_s with
-J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s. Both are known in closed form (recurrence.py), so that no
-automatic differentiation is needed.
+J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s, both in closed form: no automatic differentiation is needed.
 Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
+
+x_t: vector of the t-th piece, (d_x,). h_t: state after the t-th step, (d,). A plain network computes
+
+    h_t = tanh(W_x x_t + W_h h_{t-1} + b),
+
+and a gated one (GRU; Cho et al. 2014, with the reset gate applied after the product, as torch does)
+
+    r_t = sigmoid(W_xr x_t + W_hr h_{t-1} + b_r)            reset gate
+    z_t = sigmoid(W_xz x_t + W_hz h_{t-1} + b_z)            update gate: the share of the old state that is kept
+    n_t = tanh(W_xn x_t + b_xn + r_t * (W_hn h_{t-1} + b_hn))
+    h_t = z_t * h_{t-1} + (1 - z_t) * n_t.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from attention_core.device import device_of, to_array
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.recurrence import EncoderPass, Steps, walk
+from attention_core.topics.translate.translation import SourceSentence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+FORMULAS = {
+    "GRU": r"h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t",
+    "plain RNN": r"h_t = \tanh(W_x x_t + W_h h_{t-1} + b)",
+}
+CODE = {
+    "GRU": "reset, update = torch.sigmoid(W_x[:2] @ x + W_h[:2] @ h + b[:2])\n"
+    "proposal = torch.tanh(W_x[2] @ x + b_x + reset * (W_h[2] @ h + b_h))\n"
+    "h = update * h + (1 - update) * proposal",
+    "plain RNN": "h = torch.tanh(W_x @ x + W_h @ h + b)",
+}
+
+
+class EncoderPass(NamedTuple):
+    states: Tensor  # (n, d), h_t
+    # (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates
+    update: Tensor | None = None
+    # (n, d), how much of the old state the proposal for the new one saw, in [0, 1]; None without gates
+    reset: Tensor | None = None
+
+
+class Steps(NamedTuple):
+    reading: EncoderPass  # states and gates
+    by_state: Tensor  # (n, d, d), J_t = d h_t / d h_{t-1}
+    by_input: Tensor  # (n, d, d_x), B_t = d h_t / d x_t
+
+
+def walk(model: Translator, ids: Tensor, direction: str) -> Steps:
+    """Read a sentence, pieces int64 (n,), with a GRU or a plain tanh network, "forward" or "backward".
+
+    Raises:
+        ValueError: ids are not one sentence of at least one piece.
+    """
+    if ids.ndim != 1 or len(ids) == 0:
+        raise ValueError(f"ids must be one sentence, (n,) with n of 1 or more, got {tuple(ids.shape)}")
+    inputs = model.embedding(ids.to(device_of(model)))
+    if direction == "backward":
+        return _walk(model.encoder, inputs.flip(0), "_reverse")
+    return _walk(model.encoder, inputs)
+
+
+def walk_decoder(model: Translator, ids: Tensor, first: Tensor) -> Steps:
+    """Say pieces, int64 (n,), the start piece first, step by step, from the state before the first word (d,) on."""
+    return _walk(model.decoder, model.embedding(ids.to(first.device)), first=first)
+
+
+def _walk(network: nn.RNNBase, inputs: Tensor, suffix: str = "", first: Tensor | None = None) -> Steps:
+    of_input, of_state, bias_input, bias_state = (
+        getattr(network, f"{kind}_l0{suffix}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
+    state = of_state.new_zeros(of_state.shape[1]) if first is None else first
+    of_cell = _gated if isinstance(network, nn.GRU) else _plain
+    return of_cell(inputs @ of_input.T + bias_input, of_input, of_state, bias_state, state)
+
+
+def _plain(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor) -> Steps:
+    states = []
+    for given in by_input:
+        state = (given + of_state @ state + bias_state).tanh()
+        states.append(state)
+    after = torch.stack(states)
+    slope = (1 - after.square())[..., None]
+    return Steps(EncoderPass(after), slope * of_state, slope * of_input)
+
+
+def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor) -> Steps:
+    rows = []
+    for given in by_input:
+        reset_in, update_in, proposal_in = given.chunk(3)
+        reset_state, update_state, proposal_state = (of_state @ state + bias_state).chunk(3)
+        reset, update = (reset_in + reset_state).sigmoid(), (update_in + update_state).sigmoid()
+        proposal = (proposal_in + reset * proposal_state).tanh()
+        after = update * state + (1 - update) * proposal
+        rows.append((after, state, update, reset, proposal, proposal_state))
+        state = after
+    after, before, update, reset, proposal, seen = (torch.stack(column) for column in zip(*rows, strict=True))
+    by_proposal = (1 - update) * (1 - proposal.square())
+    by_update = (before - proposal) * update * (1 - update)
+    by_reset = by_proposal * seen * reset * (1 - reset)
+    of_old = torch.stack((by_reset, by_update, by_proposal * reset))
+    of_new = torch.stack((by_reset, by_update, by_proposal))
+    by_state, by_input = (
+        torch.einsum("knd,kde->nde", gains, torch.stack(weights.chunk(3)))
+        for gains, weights in ((of_old, of_state), (of_new, of_input))
+    )
+    return Steps(EncoderPass(after, update, reset), by_state + update.diag_embed(), by_input)
+
 
 DIRECTIONS = ("forward", "backward")
 
@@ -162,3 +268,122 @@ def _merge(steps: Steps, places: list[int]) -> tuple[Tensor, Tensor]:
         step = steps.by_state[place]
         through, given = step @ through, torch.cat((given @ step.T, steps.by_input[place].T))
     return through, given if len(places) == 1 else torch.linalg.qr(given.cpu(), mode="r").R.to(through)
+
+
+MEASURES = {"norm": "gradient norm", "left": "what is left of the word", "share": "share of the state"}
+"""Ways to look at the norms: as they are; divided by the norm right after the word; divided by the row's sum."""
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryOverview:
+    """A sentence as a recurrent encoder read it, position by position: words, or pieces if it was asked for them."""
+
+    labels: list[str]  # one per position, the end last
+    pieces: list[tuple[str, ...]]  # the pieces that each position consists of
+    states: dict[str, np.ndarray]  # direction -> float (d, n); dimensions that behave alike are neighbours
+    # direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates
+    update: dict[str, np.ndarray]
+    reset: dict[str, np.ndarray]  # the same for the reset gate
+    # direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states, or (1, n) at the end
+    norms: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def matrix(self, measure: str, both: bool) -> np.ndarray:
+        """Return how much each word matters to each state, (n, n); NaN where a state cannot know the word.
+
+        The states of both readings are taken end to end, or the forward ones alone.
+
+        Raises:
+            ValueError: no such measure.
+        """
+        if measure not in MEASURES:
+            raise ValueError(f"measure must be one of {tuple(MEASURES)}, got {measure!r}")
+        norms = torch.from_numpy(self.norms["forward"])
+        if both:
+            norms = both_ways(norms, torch.from_numpy(self.norms["backward"]))
+        scaled = {"norm": lambda x: x, "left": what_is_left, "share": shares}[measure]
+        values = to_array(scaled(norms))
+        return values if both else np.where(np.tri(len(self), dtype=bool), values, np.nan)
+
+    def gate_means(self, direction: str, place: int) -> tuple[float, float] | None:
+        """Return the means of the update and the reset gate while a position was read; None without gates."""
+        if direction not in self.update:
+            return None
+        return float(self.update[direction][:, place].mean()), float(self.reset[direction][:, place].mean())
+
+    def column_facts(self, kind: str, direction: str) -> dict[str, list]:
+        values: np.ndarray = getattr(self, kind)[direction]
+        facts: dict[str, list] = {"word": self.labels}
+        if any(len(texts) > 1 for texts in self.pieces):
+            facts["read as"] = [" ".join(texts) for texts in self.pieces]
+        if kind == "states":
+            return facts | {"length of h": np.linalg.norm(values, axis=0).tolist()}
+        return facts | {"mean of the gate": values.mean(0).tolist()}
+
+    def told(self, measure: str, both: bool) -> np.ndarray:
+        matrix = self.matrix(measure, both)
+        sentences = np.empty(matrix.shape, dtype=object)
+        after = "at" if both else "after"
+        for (state, word), value in np.ndenumerate(matrix):
+            here, there = (f"“{self.labels[place]}”" for place in (state, word))
+            if not np.isfinite(value):
+                sentences[state, word] = f"after {here}, {there} has not been read yet"
+            elif state == word:
+                sentences[state, word] = f"right {after} {here}, it matters {value:.3g}"
+            else:
+                sentences[state, word] = f"{after} {here}, {there} still matters {value:.3g}"
+        return sentences
+
+    def share_at_end(self, both: bool) -> np.ndarray:
+        """Return what share each word has in what is handed over when all is read, (n,); sums to 1."""
+        norms = [torch.from_numpy(self.norms[direction]) for direction in (DIRECTIONS if both else DIRECTIONS[:1])]
+        return to_array(shares(reaching_the_end(*norms)))
+
+    def left_after(self) -> list[float]:
+        """Return what is left of the first word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
+        return what_is_left(torch.from_numpy(self.norms["forward"]))[:, 0].tolist()
+
+
+def remember(
+    model: Translator, source: SourceSentence, by_pieces: bool = False, *, at_end: bool = False, both: bool = True
+) -> MemoryOverview:
+    """Read a sentence in both directions and keep what is needed to look at it; gradient norms cost most by far.
+
+    A word's state is the one after its last piece that was read. Where gradient norms of the states at the end are
+    enough, `share_at_end` works and all else but the norms; they may be wanted in both directions.
+    """
+    word_of = list(range(len(source.ids))) if by_pieces else source.word_of
+    n, wanted = word_of[-1] + 1, DIRECTIONS[: 1 + both]
+    ends = {word: piece for piece, word in enumerate(word_of)}
+    last = {"forward": [ends[word] for word in range(n)], "backward": [word_of.index(word) for word in range(n)]}
+    readings = dict(zip(DIRECTIONS, read(model, source.ids), strict=True))
+    orders = {direction: similar_first(reading.states) for direction, reading in readings.items()}
+
+    def in_order(direction: str, rows: Tensor) -> np.ndarray:
+        return to_array(rows[last[direction]][:, orders[direction]].T)
+
+    return MemoryOverview(
+        labels=source.labels if by_pieces else source.word_labels,
+        pieces=[tuple(piece for piece, of in zip(source.labels, word_of, strict=True) if of == w) for w in range(n)],
+        states={way: in_order(way, reading.states) for way, reading in readings.items()},
+        update={way: in_order(way, reading.update) for way, reading in readings.items() if reading.update is not None},
+        reset={way: in_order(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
+        norms={way: to_array(gradient_norms(model, source.ids, way, word_of, at_end=at_end)) for way in wanted},
+    )
+
+
+def norms_table(memories: Mapping[str, MemoryOverview]) -> pd.DataFrame:
+    """Return one row per named network, direction, state and word that the state knows, with the gradient's norm."""
+    import pandas as pd
+
+    rows = [
+        (network, direction, t, memory.labels[t], s, memory.labels[s], float(memory.norms[direction][t, s]))
+        for network, memory in memories.items()
+        for direction in memory.norms
+        for t in range(len(memory))
+        for s in (range(t + 1) if direction == "forward" else range(t, len(memory)))
+    ]
+    columns = ["network", "direction", "state", "state_after", "position", "word", "gradient_norm"]
+    return pd.DataFrame(rows, columns=columns)

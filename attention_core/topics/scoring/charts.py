@@ -27,7 +27,7 @@ from attention_core.charts.design import (
     texts,
 )
 from attention_core.charts.heatmap import palette_url
-from attention_core.topics.scoring.scaling import ScaleRow
+from attention_core.topics.scoring.compare import ScaleRow
 
 FIELD = 168
 """Screen pixels of a field's side."""

@@ -1,21 +1,26 @@
-"""A typed English sentence through a translator: read, translate, look at the next word, explain."""
+"""A typed English sentence through a translator: read, translated, explained, and seen word by word."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import cycle, islice
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cosine_similarity
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import END, START, UNKNOWN, Tokenization, pieces
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words, join_words
 from attention_core.device import device_of
+from attention_core.explain.alignment import merge_to_words
 from attention_core.models.beam_search import CanTranslate, beam_search
 from attention_core.models.transformer import EditsByPlace, Transformer
-from attention_core.models.translator import Labels, Translator
+from attention_core.models.translator import Labels, TiedTranslator, Translator
 
 END_LABEL = "end"
 MOST_CHARACTERS = 1000
@@ -84,6 +89,7 @@ class NextPiece(NamedTuple):
     probability: float
 
 
+@lru_cache(maxsize=200)
 def read_source(text: str) -> SourceSentence:
     """Cut an English sentence into words and pieces; what lies beyond the bounds is counted in words, not read.
 
@@ -98,9 +104,11 @@ def read_source(text: str) -> SourceSentence:
     n_pieces = min(len(cut.ids), MOST_SOURCE_PIECES)
     cut = Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
     spoken = spoken[: cut.word_of[-1] + 1]
+    with torch.inference_mode(False):  # it is kept for whoever asks next, perhaps for gradients
+        ids = torch.tensor([*cut.ids, END])
     return SourceSentence(
         words=[bare(word) for word in spoken],
-        ids=torch.tensor([*cut.ids, END]),
+        ids=ids,
         labels=[*(bare(piece) or SPACE for piece in cut.texts), END_LABEL],
         word_of=[*cut.word_of, len(spoken)],
         n_dropped=n_all - len(spoken),
@@ -129,10 +137,11 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
     texts = [vocabulary.text(piece) for piece in ids[: len(ids) - finished]]
     joined = "".join(texts).replace(SPACE, " ")
     spans = french_spans(joined)
+    starts = [start for start, _ in spans]
     word_of, place = [], 0
     for text in texts:
         first = place + (len(text) > 1 and text.startswith(SPACE))
-        word_of.append(max(0, sum(start <= first for start, _ in spans) - 1))
+        word_of.append(max(0, bisect_right(starts, first) - 1))
         place += len(text)
     words = [joined[start:end] for start, end in spans]
     if words:
@@ -149,7 +158,12 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
 
 
 def translate(model: CanTranslate, source: SourceSentence, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
-    """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces."""
+    """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces.
+
+    A prefix with END last is the translation.
+    """
+    if prefix and prefix[-1] == END:
+        return translation_of(prefix, piece_probabilities(model, source, prefix))
     best = beam_search(model, source.ids[None].to(device_of(model)), width, prefix)[0][0]
     return translation_of(best.ids, [math.exp(log) for log in best.logs])
 
@@ -197,3 +211,274 @@ def _as_fed(model: CanTranslate, source: SourceSentence, made: Translation) -> t
     wanted = made.labels if made.finished else [*made.labels, "?"]
     labels = Labels(source.labels, wanted, ["start", *made.labels[: len(said)]])
     return source.ids.to(device), torch.tensor([START, *said], device=device), labels
+
+
+NEXT_LABEL = "?"
+"""Stands for the word that an unfinished sentence would go on with."""
+
+
+@dataclass(frozen=True, eq=False)
+class WordView:
+    """Weights and probabilities of one translation, by word or by piece."""
+
+    target: list[str]  # labels of the rows: what is said, "end" or "?" last
+    source: list[str]  # labels of the source, "end" last, in the same unit
+    keys: list[str]  # labels of the columns: `source`, or the single vector of a translator without attention
+    weights: Tensor  # (n_rows, n_columns), each row sums to 1
+    probabilities: list[float]  # of each row's word, given all before it; NaN for "?"
+    first_piece: list[int]  # piece at which each row begins, from 0
+    pieces_of: list[list[str]]  # texts of each row's pieces
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the decoder has one vector for the whole sentence, and nothing to choose from."""
+        return len(self.keys) == 1 and len(self.source) > 1
+
+    def row_of(self, piece: int) -> int:
+        """Return the row that a piece belongs to; the last one for a piece beyond the end."""
+        return max((row for row, first in enumerate(self.first_piece) if first <= piece), default=0)
+
+
+def word_view(
+    trace: AttentionTrace,
+    source: SourceSentence,
+    made: Translation,
+    probabilities: Sequence[float],
+    *,
+    by_piece: bool = False,
+    head: int | None = None,
+) -> WordView:
+    """Return what a trace says about words, or about the pieces that they are cut into.
+
+    It is that of a recurrent translator, or of one cross-attention layer, saying `made`; its heads are averaged unless
+    one is named. Probabilities are those of each piece, see piece_probabilities.
+    """
+    weights = mean_over_heads(trace) if head is None else trace.weights(head)
+    asked = trace.n_queries - len(made.ids)
+    labels = [*made.labels, *[NEXT_LABEL] * asked]
+    known = [*probabilities, *[math.nan] * asked]
+    alone = trace.n_keys == 1 and len(source.labels) > 1
+    if by_piece:
+        return WordView(
+            target=labels,
+            source=source.labels,
+            keys=list(trace.story.key_axis.labels) if alone else source.labels,
+            weights=weights,
+            probabilities=known,
+            first_piece=list(range(len(labels))),
+            pieces_of=[[label] for label in labels],
+        )
+    word_of = [*made.word_of, *[len(made.words)] * asked]
+    numbers = {word: place for place, word in enumerate(dict.fromkeys(word_of))}  # words without a piece have no row
+    rows = [numbers[word] for word in word_of]
+    n_rows = rows[-1] + 1
+    members: list[list[int]] = [[] for _ in range(n_rows)]
+    for piece, row in enumerate(rows):
+        members[row].append(piece)
+    names = [*made.words, labels[-1]]
+    return WordView(
+        target=[names[word_of[pieces[0]]] for pieces in members],
+        source=source.word_labels,
+        keys=list(trace.story.key_axis.labels) if alone else source.word_labels,
+        weights=merge_to_words(weights, rows, [0] if alone else source.word_of),
+        probabilities=[math.prod(known[piece] for piece in pieces) for pieces in members],
+        first_piece=[pieces[0] for pieces in members],
+        pieces_of=[[labels[piece] for piece in pieces] for pieces in members],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTranslation:
+    """A translation with its attention, by piece and by word."""
+
+    translator: str  # its name
+    forced: tuple[int, ...]  # the pieces that it had to begin with
+    made: Translation
+    trace: AttentionTrace  # its attention, over pieces; a transformer's is one layer's cross-attention
+    words: WordView  # the same by word
+    view: WordView  # the same by word, or by piece where that was asked for
+
+
+def explained_translation(
+    model: Translator | Transformer,
+    translator: str,
+    source: SourceSentence,
+    forced: tuple[int, ...],
+    made: Translation,
+    layer: int,
+    by_piece: bool,
+) -> ShownTranslation:
+    """Return a translation with its attention; `layer` is the transformer's, from 1."""
+    trace = _trace_of(model, source, made, layer)
+    words = word_view(trace, source, made, made.probabilities)
+    view = word_view(trace, source, made, made.probabilities, by_piece=True) if by_piece else words
+    return ShownTranslation(translator, forced, made, trace, words, view)
+
+
+def _trace_of(model: Translator | Transformer, source: SourceSentence, made: Translation, layer: int) -> AttentionTrace:
+    if isinstance(model, Transformer):
+        return explain_layers(model, source, made)["cross", layer - 1]
+    return explain(model, source, made)
+
+
+def mean_over_heads(trace: AttentionTrace) -> Tensor:
+    """Return the weights (n_queries, n_keys), averaged over the heads."""
+    return torch.stack([trace.weights(head) for head in range(trace.n_heads)]).mean(0)
+
+
+@torch.inference_mode()
+def piece_probabilities(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> list[float]:
+    """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it."""
+    if not ids:
+        return []
+    device = device_of(model)
+    fed, wanted = (torch.tensor(pieces, device=device) for pieces in ([START, *ids[:-1]], ids))
+    logits, _ = model.step(model.begin(source.ids[None].to(device)), fed[None])
+    return logits[0].softmax(-1).gather(1, wanted[:, None])[:, 0].tolist()
+
+
+def told_by_source(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> float:
+    """Return how much likelier a piece of some French is after this English than after none, in nats on average."""
+    if not ids:
+        return 0.0
+    after, without = (
+        sentence_probability(piece_probabilities(model, given, ids), len(ids))[1]
+        for given in (source, read_source("."))
+    )
+    return math.log(max(after, 1e-30) / max(without, 1e-30))
+
+
+def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:
+    """Return the probability of a whole sentence, and per word: its n-th root (the geometric mean); the end counts."""
+    if not probabilities:
+        return 1.0, 1.0
+    if min(probabilities) <= 0:
+        return 0.0, 0.0
+    total = sum(map(math.log, probabilities))
+    return math.exp(total), math.exp(total / max(n_words, 1))
+
+
+class Likeness(NamedTuple):
+    """How alike the words of a translation, the rows of its view, are to the English words, by two measures.
+
+    A word of several pieces counts with the mean of their vectors; a row asks with the state at its first piece.
+    """
+
+    keys: Tensor  # (n_rows, n_words) cosine of the decoder's state with the keys of an English word
+    words: Tensor  # (n_rows, n_words) cosine of the two word vectors; NaN in the row of what is not said yet
+
+
+def likeness(
+    model: TiedTranslator, trace: AttentionTrace, source: SourceSentence, made: Translation, view: WordView
+) -> Likeness:
+    """Return how alike state and key, and the two word vectors, are for every row and English word of a view by words.
+
+    The heads of a layer's cross-attention are laid end to end.
+    """
+    states, keys = (vectors.transpose(0, 1).flatten(1) for vectors in (trace.query, trace.key))
+    table = model.embedding.weight
+    english = table[source.ids.to(table.device)]
+    ends = [*view.first_piece[1:], len(made.ids)]
+    french = torch.stack([
+        table[made.ids[first:end]].mean(0) if first < end else table.new_full(table.shape[1:], torch.nan)
+        for first, end in zip(view.first_piece, ends, strict=True)
+    ])  # fmt: skip
+    key_of = _means(keys, source.word_of) if len(keys) == len(source.word_of) else keys
+    return Likeness(_cosines(states[view.first_piece], key_of), _cosines(french, _means(english, source.word_of)))
+
+
+def likeness_at(model: Translator | Transformer, source: SourceSentence, made: Translation, layer: int) -> Likeness:
+    """Return the likeness of a translation's words, see likeness; `layer` is the transformer's, from 1."""
+    trace = _trace_of(model, source, made, layer)
+    return likeness(model, trace, source, made, word_view(trace, source, made, made.probabilities))
+
+
+def n_agreeing(weights: Tensor, alike: Tensor) -> int:
+    """Return in how many rows the English word with the largest weight is also the most alike one."""
+    return int((weights.argmax(1) == alike.to(weights.device).argmax(1)).sum())
+
+
+def _means(vectors: Tensor, word_of: Sequence[int]) -> Tensor:
+    groups = torch.tensor(word_of, device=vectors.device)
+    return torch.stack([vectors[groups == word].mean(0) for word in range(word_of[-1] + 1)])
+
+
+def _cosines(rows: Tensor, columns: Tensor) -> Tensor:
+    return cosine_similarity(rows[:, None], columns[None], dim=-1).cpu()
+
+
+LONGEST = MOST_WORDS
+
+
+class ReadOutCost(NamedTuple):
+    """Sizes of what the read-out is given and of the matrix that takes it in, for n states of d numbers."""
+
+    attention: int  # numbers handed over by attention: d, whatever n is
+    concatenation: int  # numbers of all states laid end to end: n d
+    attention_matrix: int  # parameters of the read-out for state and context, (d + d) d_out
+    concatenation_matrix: int  # parameters of the read-out for state and all states, (d + n d) d_out
+
+
+class Collapse(NamedTuple):
+    """n encoder states and the vector that became of them."""
+
+    words: list[str]  # n texts
+    states: Tensor  # (n, d)
+    weights: Tensor  # (n,), the first decoder state's; they sum to 1
+    context: Tensor  # (d,), the weighted sum
+
+
+def cost(n: int, d_state: int, d_out: int) -> ReadOutCost:
+    """Return what n states cost with attention and laid end to end; ValueError for a size below 1."""
+    if min(n, d_state, d_out) < 1:
+        raise ValueError(f"n, d_state and d_out must be at least 1, got {n}, {d_state} and {d_out}")
+    return ReadOutCost(d_state, n * d_state, 2 * d_state * d_out, (1 + n) * d_state * d_out)
+
+
+def grown(words: Sequence[str], n: int) -> list[str]:
+    if not words or n < 1:
+        raise ValueError(f"words and n must be at least one, got {len(words)} and {n}")
+    return list(islice(cycle(words), n))
+
+
+@torch.inference_mode()
+def collapse(model: Translator, text: str, n: int) -> Collapse:
+    """Read n words, and let the first decoder state of a translator with attention collect from their states.
+
+    The sentence begins again where it ends. A word of several pieces counts with the state of its last piece; the
+    sentence's end is read but not counted.
+
+    Raises:
+        ValueError: n out of bounds, or no words.
+    """
+    if not 1 <= n <= LONGEST:
+        raise ValueError(f"n must be from 1 to {LONGEST}, got {n}")
+    taken = grown(english_words(text), n)
+    cut = pieces().cut([word.lower() for word in taken])
+    device = device_of(model)
+    encoding = model.encode(torch.tensor([[*cut.ids, END]], device=device))
+    last_piece = {word: piece for piece, word in enumerate(cut.word_of)}
+    states = encoding.states[0, [last_piece[word] for word in range(n)]]
+    start = model.start(encoding.last).tanh()
+    query, _ = model.decoder(model.embedding(torch.tensor([[START]], device=device)), start[None])
+    weights = model.score()(query[0], states)[0].softmax(-1)
+    return Collapse([bare(word) for word in taken], states, weights, weights @ states)
+
+
+class ContextParts(NamedTuple):
+    """A context and what it is the sum of."""
+
+    vectors: Tensor  # (n_keys, d), weight times value; their sum is the context
+    context: Tensor  # (d,)
+    shares: Tensor  # (n_keys,), how far each part goes along the context, of its length; they sum to 1
+
+
+def parts_of_context(trace: AttentionTrace, head: int, query: int) -> ContextParts:
+    """Return the values times their weights for one query of a head.
+
+    The share of a part is its dot product with the context over that of the context with itself: negative where it
+    points the other way. A context of zeros has shares of 0.
+    """
+    vectors = trace.weights(head, [query])[0][:, None] * trace.value_of(head)
+    context = trace.context(head)[query]
+    return ContextParts(vectors, context, vectors @ context / (context @ context).clamp(min=1e-30))

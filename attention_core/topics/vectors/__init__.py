@@ -4,8 +4,7 @@ from attention_core.topics.vectors import PRESETS, trace_of
 trace_of(PRESETS["pairs"].problem()).weights()
 """
 
-from attention_core.topics.vectors.build import trace_of
 from attention_core.topics.vectors.presets import PRESETS
-from attention_core.topics.vectors.problem import Mode, Problem, Settings
+from attention_core.topics.vectors.problem import Mode, Problem, Settings, trace_of
 
 __all__ = ["PRESETS", "Mode", "Problem", "Settings", "trace_of"]

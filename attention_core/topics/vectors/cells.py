@@ -1,7 +1,8 @@
-"""The arithmetic behind one cell of any step: which row met which column, every product, their sum."""
+"""How each number came about: a cell as a sum of products, a softmax in its steps, a small network."""
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,9 +10,72 @@ from attention_core.attention.scores import Line, Pair, Score, number
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.device import to_array
-from attention_core.topics.vectors.experiments import softmax_parts
+from attention_core.topics.vectors.charts import Factor
 from attention_core.topics.vectors.problem import Mode, Problem
-from attention_core.topics.vectors.product import Factor
+
+LARGEST_EXPONENT = 300.0
+"""Scores above this are lowered by their row's maximum before the exponential, which changes no weight."""
+
+
+class SoftmaxParts(NamedTuple):
+    scores: np.ndarray  # float (n,), with the constant added; -inf = may not be seen
+    lowered: float  # what was taken off every score before the exponential, 0 unless they are too large for it
+    exponentials: np.ndarray  # float (n,), exp(scores - lowered)
+    total: float  # their sum
+    shares: np.ndarray  # float (n,), exponentials / total; zeros when no key may be seen
+
+
+def softmax_parts(scores: np.ndarray, constant: float = 0.0) -> SoftmaxParts:
+    """Take a row of masked scores (n,), -inf = may not be seen, with a constant added, through the softmax."""
+    moved = np.asarray(scores, dtype=np.float64) + constant
+    seen = moved[np.isfinite(moved)]
+    lowered = float(seen.max()) if np.abs(seen).max(initial=0) > LARGEST_EXPONENT else 0.0
+    exponentials = np.exp(moved - lowered)
+    total = float(exponentials.sum())
+    return SoftmaxParts(moved, lowered, exponentials, total, exponentials / total if len(seen) else exponentials)
+
+
+@dataclass(frozen=True, eq=False)
+class FeedForward:
+    """One neuron, w1 x1 + w2 x2 + ..., or a layer of them that another neuron adds up."""
+
+    weights: np.ndarray  # (n_units, n, d) one weight per number of each of n inputs
+    second: np.ndarray | None = None  # (n_units,) of the neuron that adds the units up; None = there is one unit
+    bends: bool = False  # whether each neuron sends its sum through a tanh
+
+    def units(self, inputs: np.ndarray) -> np.ndarray:
+        """Return what the neurons of the first layer say of inputs (n, d), (n_units,)."""
+        return self._bent((self.weights * inputs).sum((1, 2)))
+
+    def answer(self, inputs: np.ndarray) -> float:
+        units = self.units(inputs)
+        return float(units[0] if self.second is None else self._bent(units @ self.second))
+
+    def effect(self, inputs: np.ndarray, first: int, without: int | None = None) -> float:
+        """Return what an input adds to the answer: with it minus with zeros in its place; another may be zeros too."""
+        kept = inputs.copy()
+        if without is not None:
+            kept[without] = 0
+        alone = kept.copy()
+        alone[first] = 0
+        return self.answer(kept) - self.answer(alone)
+
+    def mixed_effect(self, inputs: np.ndarray, first: int, second: int) -> float:
+        """Return how much of one input's effect hangs on another; exactly 0 where nothing bends.
+
+        Rounded to 12 decimals: sums in another order differ below.
+        """
+        return round(self.effect(inputs, first) - self.effect(inputs, first, second), 12) + 0.0
+
+    def _bent(self, sums: np.ndarray) -> np.ndarray:
+        return np.tanh(sums) if self.bends else sums
+
+
+def feed_forward(n: int, d: int, *, bends: bool, deep: bool) -> FeedForward:
+    """Return a network for n inputs of d numbers with plain fixed weights; deep = in two layers."""
+    n_units = 2 if deep else 1
+    weights = np.round(0.9 * np.cos(1.7 * np.arange(n_units * n * d) + 0.4), 1).reshape(n_units, n, d) + 0.0
+    return FeedForward(weights, np.array([1.2, -0.8]) if deep else None, bends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,12 +118,12 @@ def pixel_problem(query: np.ndarray, key: np.ndarray, value: np.ndarray, positio
     return Problem(Mode.DIRECT, tables, dict.fromkeys("QKV", tuple(f"pixel {place + 1}" for place in chosen)))
 
 
-def spread_positions(ink: np.ndarray, n: int = 3) -> list[int]:
-    """Return n ink pixels spread along a drawing, from its first row to its last, as positions in reading order."""
+def spread_positions(ink: np.ndarray) -> list[int]:
+    """Return three ink pixels spread along a drawing, from its first row to its last, as positions in reading order."""
     inked = np.flatnonzero(ink.ravel() > 0.9)
-    if len(inked) < n:
-        inked = np.argsort(ink.ravel(), kind="stable")[-n:]
-    return sorted(int(place) for place in inked[np.linspace(0, len(inked) - 1, n).round().astype(int)])
+    if len(inked) < 3:
+        inked = np.argsort(ink.ravel(), kind="stable")[-3:]
+    return sorted(int(place) for place in inked[np.linspace(0, len(inked) - 1, 3).round().astype(int)])
 
 
 def randomised(problem: Problem, seed: int) -> Problem:

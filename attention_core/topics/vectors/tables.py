@@ -1,4 +1,4 @@
-"""Tables of numbers from people: cells as typed, text pasted from a spreadsheet, CSV and NPZ files, links; bounded.
+"""Tables of numbers from people: text pasted from a spreadsheet, CSV and NPZ files, links; bounded.
 
 Links are read with mistrust: whatever is no table, no label or no mask is a ValueError.
 """
@@ -6,9 +6,7 @@ Links are read with mistrust: whatever is no table, no label or no mask is a Val
 import csv
 import io
 import json
-import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from statistics import mode
@@ -21,19 +19,19 @@ from attention_core.arrays import read_npz as read_arrays
 from attention_core.bounds import TABLE_BYTES, TABLE_UNPACKED_BYTES, as_cell, from_cell, visible
 from attention_core.files import read_json
 from attention_core.topics.vectors.problem import (
-    LARGEST,
     MAX_COLUMNS,
+    MAX_LABEL,
     MAX_ROWS,
-    Fault,
     Mode,
     Problem,
     Settings,
     find_faults,
+    parse_cells,
+    read_otherwise,
     table_names,
 )
 
-MAX_LABEL, LONGEST_CELL = 40, 60
-"""Characters of a row's label, and of a cell in a link."""
+LONGEST_CELL = 60  # characters of a cell in a link
 
 
 class TableError(FileError):
@@ -45,60 +43,6 @@ class ReadTable:
     values: np.ndarray  # float64 (n_rows, n_columns)
     labels: tuple[str, ...] = ()  # one text per row if the table had any, else ()
     notes: tuple[str, ...] = ()  # what was left out, in words
-
-
-def parse_number(text: str) -> float:
-    """Return the number that a cell holds; a decimal comma and the typographic minus are understood.
-
-    Raises:
-        ValueError: empty, not a number, not finite, or beyond LARGEST; the message follows "row 1, column 2".
-    """
-    plain = str(text).strip().replace("−", "-")
-    if not plain:
-        raise ValueError("is empty")
-    if plain.count(",") == 1 and "." not in plain:
-        plain = plain.replace(",", ".")
-    try:
-        value = float(plain.replace("_", "x"))
-    except ValueError:
-        raise ValueError(f"“{str(text).strip()[:MAX_LABEL]}” is not a number") from None
-    if not math.isfinite(value):
-        kind = "not a number (NaN)" if math.isnan(value) else "infinite"
-        raise ValueError(f"is {kind}; only finite numbers can be computed with")
-    if abs(value) > LARGEST:
-        raise ValueError(f"is {value:g}, too large to compute with: at most ±{LARGEST:g}")
-    return value
-
-
-def read_otherwise(cells: Sequence[Sequence[str]]) -> str:
-    """Say which cells were read as another number than an English reader sees in them, such as 1,5; "" = none."""
-    found = []
-    for row, texts in enumerate(cells, 1):
-        for column, text in enumerate(texts, 1):
-            plain = str(text).strip().replace("−", "-")
-            if "," in plain or not plain.isascii():
-                with suppress(ValueError):
-                    found.append(f"row {row}, column {column}: “{plain}” is read as {parse_number(plain):g}")
-    more = f"; and {len(found) - 2} more" if len(found) > 2 else ""
-    return f"{'; '.join(found[:2])}{more}." if found else ""
-
-
-def parse_cells(name: str, cells: Sequence[Sequence[str]]) -> tuple[np.ndarray | None, list[Fault]]:
-    """Return a table from the texts of its cells, or None and what is wrong with it."""
-    if not cells:
-        return None, [Fault((name,), f"{name} has no rows: add at least one.")]
-    wrong: list[str] = []
-    values = np.zeros((len(cells), len(cells[0])))
-    for row, texts in enumerate(cells):
-        for column, text in enumerate(texts):
-            try:
-                values[row, column] = parse_number(text)
-            except ValueError as error:
-                wrong.append(f"row {row + 1}, column {column + 1} {error}")
-    if not wrong:
-        return values, []
-    more = f" And {len(wrong) - 2} more cells." if len(wrong) > 2 else ""
-    return None, [Fault((name,), f"{name}, {'; '.join(wrong[:2])}.{more}")]
 
 
 def read_csv(data: str | bytes) -> ReadTable:
@@ -272,7 +216,7 @@ def linked_problem(plain: Any) -> Problem:
     _check(all(table.ndim == 2 and max(table.shape) <= MAX_ROWS for table in tables.values()), "tables are matrices")
     drawn = None if plain["drawn"] is None else linked_mask(plain["drawn"])
     labels = {name: tuple(texts) for name, texts in linked_labels(plain["labels"]).items()}
-    problem = Problem.from_plain(plain | {"tables": tables, "labels": labels, "drawn": drawn})
+    problem = Problem(Mode(plain["mode"]), tables, labels, Settings(**plain["settings"]), drawn)
     _check(not find_faults(problem), "the problem cannot be computed")
     return problem
 
