@@ -6,7 +6,7 @@ from functools import cache
 import streamlit as st
 
 from attention_core.bounds import SENTENCE_LETTERS
-from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words
+from attention_core.data.pieces import MOST_WORDS, SPACE, bare, english_words
 from ui.labels import literal
 from ui.state import Field, plain_text
 

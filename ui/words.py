@@ -11,8 +11,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.bar_table import Bars, bar_table
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.words import word_arcs
-from attention_core.data.pieces import pieces
-from attention_core.data.words import SPACE
+from attention_core.data.pieces import SPACE, pieces
 from attention_core.device import to_array
 from attention_core.topics.translate.translation import END_LABEL, NextPiece
 from attention_core.topics.translate.word_view import WordView

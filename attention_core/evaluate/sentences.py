@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from attention_core.data.mnist import DataError
-from attention_core.data.polarity import Review, read_reviews
+from attention_core.data.review_pieces import Review, read_reviews
 from attention_core.topics.matter.sentences import judge_all, read_sentence
 
 

@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from attention_core.data.pieces import START
+from attention_core.data.pieces import MOST_WORDS, START, english_words
 from attention_core.data.sentence_presets import REMEMBERED
-from attention_core.data.words import MOST_WORDS, english_words
 from attention_core.models import load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory.cure import AROUND, last_states_know, longer, what_is_known

@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.data.pieces import END, START, pieces
+from attention_core.data.pieces import END, START, pieces, words_of
 from attention_core.data.sentence_presets import LEARNED
-from attention_core.data.tatoeba import words_of
 from attention_core.models import build
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.topics.translate.collapse import LONGEST, collapse, cost, grown

@@ -4,8 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.data.pieces import UNKNOWN, Pieces, pieces
-from attention_core.data.words import bare, english_words, french_spans, french_words, join_words, normalise
+from attention_core.data.pieces import (
+    UNKNOWN,
+    Pieces,
+    bare,
+    english_words,
+    french_spans,
+    french_words,
+    join_words,
+    normalise,
+    pieces,
+)
 from attention_core.topics.translate.translation import french_prefix, read_source, translation_of
 from attention_core.weights import WeightsError
 

@@ -10,7 +10,7 @@ from attention_core.charts.bar_table import Bars, bar_table
 from attention_core.charts.design import Chart
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words
-from attention_core.data.review_presets import MEANT, is_negated
+from attention_core.data.sentence_presets import MEANT, is_negated
 from attention_core.topics.matter.sentences import (
     Sentence,
     Verdict,

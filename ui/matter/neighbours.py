@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.review_presets import BANK
+from attention_core.data.sentence_presets import BANK
 from attention_core.topics.matter.charts import neighbours_chart
 from attention_core.topics.matter.sentences import Sentence, read_sentence, sentences_with
 from attention_core.topics.matter.word_space import Neighbour, neighbours_in_place, usual_weights

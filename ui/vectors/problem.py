@@ -11,9 +11,8 @@ import numpy as np
 
 from attention_core.attention.scores import SCORES
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.drawing import prepare
+from attention_core.data.drawing import draw_paths, prepare
 from attention_core.data.presets import preset_paths
-from attention_core.data.strokes import draw_paths
 from attention_core.device import to_array
 from attention_core.packed import pack, unpack
 from attention_core.topics.vectors.build import trace_of

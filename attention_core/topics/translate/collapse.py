@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.pieces import END, START, pieces
-from attention_core.data.words import MOST_WORDS, bare, english_words
+from attention_core.data.pieces import END, MOST_WORDS, START, bare, english_words, pieces
 from attention_core.device import device_of
 from attention_core.models.translator import Translator
 

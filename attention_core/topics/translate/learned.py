@@ -6,10 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.data.pieces import pieces
+from attention_core.data.pieces import bare, pieces, words_of
 from attention_core.data.sentence_presets import LEARNED
-from attention_core.data.tatoeba import words_of
-from attention_core.data.words import bare
 from attention_core.explain.alignment import merge_to_words
 from attention_core.topics.translate.translation import END_LABEL
 

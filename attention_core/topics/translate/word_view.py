@@ -11,7 +11,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
-from attention_core.models.beam_search import CanTranslate
+from attention_core.models.translator import CanTranslate
 from attention_core.topics.translate.translation import SourceSentence, Translation, read_source
 
 NEXT_LABEL = "?"
