@@ -264,8 +264,9 @@ def draw_paths(
     return np.asarray(canvas.resize((width, height), Image.Resampling.BOX).convert("RGBA"))
 
 
-def random_canvas(points: np.ndarray, generator: np.random.Generator, side: int = 128) -> np.ndarray:
+def random_canvas(points: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Replay one trajectory (n, 2) in [0, 1] as somebody might have drawn it: size, place, slant, pen, colours vary."""
+    side = 128
     shaken = points + generator.normal(0, 0.015, points.shape)
     path = smooth_path(shaken) if generator.random() < 0.7 else shaken
     path = path - path.mean(0)

@@ -60,6 +60,7 @@ CLUTTER_WIDTH = 9.5
 HEIGHT = 0.29
 """Of a digit, share of the canvas' side."""
 FEWEST, MOST = 3, 6
+N_HIDING = 12  # pieces of clutter around a hidden digit
 SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
 
 
@@ -158,18 +159,18 @@ def clutter_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]
 
 
 def hidden_digit(
-    digit: int, middle: tuple[float, float], height: float, side: int, rng: np.random.Generator, n_pieces: int = 12
+    digit: int, middle: tuple[float, float], height: float, side: int, rng: np.random.Generator
 ) -> list[Stroke]:
-    """Return a digit among n_pieces of clutter, or as many as there is room for, that do not touch it."""
+    """Return a digit among N_HIDING pieces of clutter, or as many as there is room for, that do not touch it."""
     strokes = digit_strokes(digit, middle, height)
     ink = np.concatenate([stroke.path for stroke in strokes])
     apart = 0.02 * side + strokes[0].width / 2 + CLUTTER_WIDTH / 2
     pieces = [
         stroke
-        for stroke in clutter_strokes(3 * n_pieces, side, rng)
+        for stroke in clutter_strokes(3 * N_HIDING, side, rng)
         if np.linalg.norm(stroke.path[:, None] - ink[None], axis=-1).min() > apart
     ]
-    return [*pieces[:n_pieces], *strokes]
+    return [*pieces[:N_HIDING], *strokes]
 
 
 def coloured_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]:

@@ -216,7 +216,7 @@ class PixelClassifier(TracedModel):
         return self.place.repeat_interleave(factor, 1).repeat_interleave(factor, 2).flatten(1).T
 
 
-register("pixel-classifier", "digits:evaluate_digits", PixelClassifier, PixelConfig())
+register("pixel-classifier", "classification:evaluate_digits", PixelClassifier, PixelConfig())
 
 
 @dataclass(frozen=True)
@@ -244,4 +244,4 @@ class FFNClassifier(nn.Module):
         return Prediction(self.layers(images.flatten(1)))
 
 
-register("ffn-classifier", "digits:evaluate_digits", FFNClassifier, FFNConfig())
+register("ffn-classifier", "classification:evaluate_digits", FFNClassifier, FFNConfig())

@@ -164,4 +164,4 @@ VARIANTS: dict[str, tuple[type[PixelControl], NotesConfig]] = {
     "pixel-notes-alone": (PixelControl, NotesConfig("none")),
 }
 for _name, _made_of in VARIANTS.items():
-    register(_name, "digits:evaluate_digits", *_made_of)
+    register(_name, "classification:evaluate_digits", *_made_of)

@@ -233,6 +233,6 @@ class TwoPhaseClassifier(nn.Module):
     trace = SentenceClassifier.trace
 
 
-register("sentence-attention", "sentences:evaluate_sentences", SentenceClassifier, SentenceConfig())
-register("sentence-mean", "sentences:evaluate_sentences", SentenceClassifier, SentenceConfig("mean"))
-register("sentence-two-phase", "sentences:evaluate_sentences", TwoPhaseClassifier, SentenceConfig())
+register("sentence-attention", "classification:evaluate_sentences", SentenceClassifier, SentenceConfig())
+register("sentence-mean", "classification:evaluate_sentences", SentenceClassifier, SentenceConfig("mean"))
+register("sentence-two-phase", "classification:evaluate_sentences", TwoPhaseClassifier, SentenceConfig())

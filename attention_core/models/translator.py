@@ -196,9 +196,9 @@ class TiedTranslator(nn.Module):
     encode: Callable[..., Any]
     decode: Callable[..., Any]
 
-    def features(self, source: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
+    def features(self, source: Tensor, target: Tensor) -> Tensor:
         """Return what is compared with the vectors of all pieces, (batch, n_target, d)."""
-        return self.decode(self.encode(source, mask), target)[0]
+        return self.decode(self.encode(source), target)[0]
 
     def logits(self, features: Tensor, n_sure: int | None = None) -> Tensor:
         """Return (..., VOCABULARY_SIZE) from features (..., d); for n_sure see DecoderState."""

@@ -16,7 +16,7 @@ from attention_core.data.review_pieces import (
     review_words,
     split_reviews,
 )
-from attention_core.evaluate.sentences import figures
+from attention_core.evaluate.classification import figures
 from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.topics.matter import sentences as matter

@@ -18,7 +18,7 @@ from attention_core.data.mnist import Digits, augment, load_mnist
 from attention_core.data.questions import ANSWERS, numbers_of, padded, words_of
 from attention_core.data.scene_questions import QuestionExample, ask_something, items_of
 from attention_core.data.scenes import Drawings, Glyphs, drawing_scenes, find_scenes, glyphs_of, number_scenes, vary_ink
-from attention_core.evaluate.digits import accuracy, to_tensor
+from attention_core.evaluate.classification import accuracy, as_tensors
 from attention_core.evaluate.vision import ask_figures, find_figures, overlap, read_figures, tell_figures
 from attention_core.models import load
 from attention_core.models.digit_reader import END
@@ -51,9 +51,10 @@ class DigitTask:
 
     def __init__(self, coarse: float, changed: float, data: str | None, seed: int, device: str) -> None:
         self.coarse, self.changed, self.device = coarse, changed, device
-        mnist, self.test = load_mnist("train", data), load_mnist("t10k", data)
-        strokes, self.held_out = stroke_parts(data, seed)
-        self.mnist, self.strokes = to_tensor(mnist, device), to_tensor(strokes, device)
+        mnist, test = load_mnist("train", data), load_mnist("t10k", data)
+        strokes, held_out = stroke_parts(data, seed)
+        self.mnist, self.strokes = as_tensors(mnist, device), as_tensors(strokes, device)
+        self.test, self.held_out = as_tensors(test), as_tensors(held_out)
 
     def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
         n_strokes = round(BATCH_SIZE * STROKE_SHARE)
@@ -69,7 +70,7 @@ class DigitTask:
     def figures(self, model: nn.Module) -> dict[str, Any]:
         figures: dict[str, Any] = self._accuracies(model)
         if hasattr(model, "trace"):
-            figures["test_accuracy_with_uniform_attention"] = accuracy(model, self.test, self.device, UNIFORM)
+            figures["test_accuracy_with_uniform_attention"] = accuracy(model, *self.test, UNIFORM)
         if isinstance(model, PixelClassifier):  # beside it what a network without attention reaches on the same data
             try:
                 ffn = load("ffn-classifier", self.device)
@@ -81,7 +82,7 @@ class DigitTask:
 
     def _accuracies(self, model: nn.Module) -> dict[str, Any]:
         parts = {"test_accuracy": self.test, "held_out_stroke_accuracy": self.held_out}
-        return {name: accuracy(model, digits, self.device) for name, digits in parts.items()}
+        return {name: accuracy(model, *digits) for name, digits in parts.items()}
 
 
 def stroke_parts(data: str | None, seed: int) -> tuple[Digits, Digits]:

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from attention_core import UNIFORM, load
+from attention_core.attention.trace import Prediction
 from attention_core.data.drawing import canvases_to_images, draw_paths
-from attention_core.data.mnist import Digits
 from attention_core.data.presets import preset_paths
 from attention_core.evaluate.__main__ import main
-from attention_core.evaluate.digits import accuracy, read_file
+from attention_core.evaluate.classification import accuracy, as_tensors, read_file
 from attention_core.weights import read_card
 from tests import tiny_data
 from tests.own_models import evaluated, refusal
@@ -156,19 +156,13 @@ def test_missing_weights_are_refused(tmp_path, capsys, monkeypatch, canvases):
 
 
 def test_accuracy_counts_right_answers():
-    class Constant:
-        def eval(self):
-            return self
+    class Constant(torch.nn.Linear):
+        def forward(self, images, edits):
+            return Prediction(torch.nn.functional.one_hot(torch.full((len(images),), 3), 10))
 
-        def __call__(self, images, edits):
-            class Answer:
-                logits = torch.nn.functional.one_hot(torch.full((len(images),), 3), 10)
-
-            return Answer
-
-    digits = Digits(np.zeros((300, 28, 28), np.uint8), (np.arange(300) % 10).astype(np.uint8))
-    assert accuracy(Constant(), digits, "cpu") == 0.1
-    assert accuracy(Constant(), Digits(digits.images[:0], digits.labels[:0]), "cpu") == 0
+    images, labels = torch.zeros(300, 28, 28, dtype=torch.uint8), torch.arange(300) % 10
+    assert accuracy(Constant(1, 1), images, labels) == 0.1
+    assert accuracy(Constant(1, 1), images[:0], labels[:0]) == 0
 
 
 def test_the_shipped_models_read_the_presets_in_any_colour_and_size(canvases):
@@ -178,16 +172,16 @@ def test_the_shipped_models_read_the_presets_in_any_colour_and_size(canvases):
         model = load(name, "cpu")
         for drawn in (canvases, wide):
             images = np.rint(canvases_to_images(drawn) * 255).astype(np.uint8)
-            right = accuracy(model, Digits(images, np.arange(10, dtype=np.uint8)), "cpu")
+            right = accuracy(model, torch.from_numpy(images), torch.arange(10))
             assert right == 1, f"{name} reads {right:.0%} of the presets"
 
 
 def within_three_errors(name, data_folder, every, figure, edits=()):
     """Compare the accuracy on a part of the test digits, spread over the set, with the card's; return it."""
     digits, stated = read_file(data_folder / "mnist"), read_card(name)[figure]
-    sample = Digits(digits.images[::every], digits.labels[::every])
-    reached = accuracy(load(name, "cpu"), sample, "cpu", edits)
-    assert reached == pytest.approx(stated, abs=3 * (stated * (1 - stated) / len(sample)) ** 0.5 + 1e-3)
+    images, labels = (part[::every] for part in as_tensors(digits))
+    reached = accuracy(load(name, "cpu"), images, labels, edits)
+    assert reached == pytest.approx(stated, abs=3 * (stated * (1 - stated) / len(labels)) ** 0.5 + 1e-3)
     return reached
 
 

@@ -12,9 +12,8 @@ from attention_core.attention.edits import UNIFORM
 from attention_core.attention.simplicial import pair_weights
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.data import match3
-from attention_core.evaluate.made_up import accuracy
+from attention_core.evaluate.classification import accuracy
 from attention_core.models import build, load
-from attention_core.train.__main__ import main as train
 from attention_core.train.made_up import N_KEYS, NearestTask, draw_nearest
 from attention_core.weights import read_card
 from tests.own_models import evaluated
@@ -43,7 +42,7 @@ def test_about_half_of_the_labels_are_positive():
 @pytest.mark.parametrize("name", HEADS)
 def test_committed_head_reaches_the_figure_on_its_card_on_new_sequences(name):
     card = read_card(name)
-    figure = accuracy(load(name, "cpu"), match3.fresh_sequences(1500, 77), "cpu")
+    figure = accuracy(load(name, "cpu"), *match3.fresh_sequences(1500, 77))
     assert figure == pytest.approx(card["test_accuracy"], abs=0.02)
     assert card["majority_share"] < 0.52
 
@@ -64,7 +63,7 @@ def test_both_heads_have_the_same_parameters():
 
 def test_without_its_attention_the_head_over_pairs_knows_nothing():
     model = load(HEADS[0], "cpu")
-    assert accuracy(model, match3.fresh_sequences(500, 8), "cpu", UNIFORM) < 0.65
+    assert accuracy(model, *match3.fresh_sequences(500, 8), UNIFORM) < 0.65
 
 
 @pytest.mark.parametrize("preset", match3.PRESETS)
@@ -135,14 +134,6 @@ def test_evaluation_command_reads_sequences_with_and_without_labels(tmp_path, ca
     assert plain["n"] == 300
     assert plain["accuracy"] >= 0.99
     assert wrong["accuracy"] <= 0.01
-
-
-def test_training_command_writes_a_head_that_can_be_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("attention_core.train.made_up.HELD_OUT", 50)
-    folders = ["--checkpoints", str(tmp_path / "c"), "--weights", str(tmp_path / "w")]
-    assert train(["match3-simplicial", "--epochs", "0.004", "--device", "cpu", *folders]) == 0
-    assert load("match3-simplicial", "cpu", tmp_path / "w").trace([1, 2, 28]).n_keys == 16
-    assert read_card("match3-simplicial", tmp_path / "w")["batches"] == 2
 
 
 NAME = "scoring-functions"

@@ -22,16 +22,16 @@ from attention_core.data.review_pieces import (
     split_reviews,
 )
 from attention_core.data.sentence_presets import BANK, PRESETS
-from attention_core.evaluate.sentences import figures
+from attention_core.evaluate.classification import figures
 from attention_core.models import build, load
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, hide_words
 from attention_core.topics.matter import sentences as matter
 from attention_core.topics.matter.sentences import explain, judge, read_sentence
 from attention_core.topics.matter.word_space import nearest_words, neighbours_in_place, usual_weights
-from attention_core.train.sentiment import SentimentTask, epoch_of_batches, log_ratios
+from attention_core.train.sentiment import epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights
 from tests import own_models, tiny_data
-from tests.own_models import evaluated, refusal, run_training, same, stop_and_resume
+from tests.own_models import evaluated, refusal
 
 NAMES = ("sentence-attention", "sentence-mean", "sentence-two-phase")
 LINES = "1\ta fine film .\n0\ta dull film .\n1\tfunny and warm .\n0\tslow and silly .\n"
@@ -278,35 +278,6 @@ def test_every_sentence_is_met_once_an_epoch():
     batches = epoch_of_batches(lengths, torch.Generator().manual_seed(1))
     assert sorted(place for batch in batches for place in batch) == list(range(700))
     assert max(map(len, batches)) == 256
-
-
-@pytest.fixture
-def run(file, tmp_path, capsys):
-    """Train a model for some batches (35 make an epoch); returns exit code, standard error, folder of the weights."""
-
-    def train(*more, name="sentence-mean", to="weights"):
-        return run_training(tmp_path, capsys, name, file, 2 / 35, *more, to=to)
-
-    return train
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_training_writes_weights_and_an_honest_card(name, run):
-    code, _, folder = run(name=name)
-    assert code == 0
-    card = read_card(name, folder)
-    assert card["training_sentences"] + card["development_sentences"] == 120
-    assert 0 <= card["development_accuracy"] <= 1
-    assert {tensor.dtype for tensor in read_weights(name, folder).values()} == {torch.float16}
-    load(name, "cpu", folder)
-
-
-def test_resumed_training_gives_the_weights_of_one_never_stopped(run, monkeypatch):
-    _, _, whole = run(to="whole")
-    met, (code, _, resumed) = stop_and_resume(run, monkeypatch, SentimentTask, 2)
-    assert code == 0
-    assert met == [0, 1, 1]
-    assert same("sentence-mean", whole, resumed)
 
 
 @pytest.mark.parametrize("name", NAMES)

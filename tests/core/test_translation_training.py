@@ -1,13 +1,11 @@
 """Training and evaluating translators; alignments merged to words, read from files, compared with those of people."""
 
 import itertools
-from functools import partial
 
 import pytest
 import torch
 from torch.nn import functional as F
 
-from attention_core.data.alignments import read_alignments
 from attention_core.data.mnist import DataError
 from attention_core.data.pieces import (
     END,
@@ -23,16 +21,18 @@ from attention_core.data.pieces import (
     split_pairs,
     words_of,
 )
-from attention_core.evaluate.translation import _spaced, attention_between, bleu, evaluate_alignment, group_references
+from attention_core.evaluate.translation import (
+    _spaced,
+    attention_between,
+    bleu,
+    evaluate_alignment,
+    group_references,
+    read_alignments,
+)
 from attention_core.explain.alignment import AlignedPair, alignment_error, merge_to_words, strongest_links
-from attention_core.models import MODELS, Transformer, TransformerConfig, Translator, TranslatorConfig
-from attention_core.train import translation
+from attention_core.models import Translator, TranslatorConfig
 from attention_core.train.translation import Batch, epoch_of_batches, smoothed_cross_entropy, training_pairs
-from attention_core.weights import read_card, read_weights
 from tests import tiny_data
-from tests.own_models import evaluated, refusal, run_training, same, stop_and_resume
-
-NAME = "translator-additive"
 
 
 @pytest.fixture(scope="module")
@@ -41,60 +41,6 @@ def pairs_file(tmp_path_factory):
     file = tmp_path_factory.mktemp("data") / "pairs.tsv"
     file.write_text(tiny_data.pairs(), encoding="utf-8")
     return file
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Narrow models, small batches."""
-    config = TranslatorConfig("additive", d_embedding=12, d_state=16, d_additive=8)
-    monkeypatch.setitem(MODELS, NAME, lambda: Translator(config))
-    tiny = TransformerConfig(n_layers=1, n_heads=2, d_model=16, d_ff=16)
-    monkeypatch.setitem(MODELS, "translator-transformer", lambda: Transformer(tiny))
-    monkeypatch.setattr(translation, "BATCH_SIZE", 8)
-    monkeypatch.setattr(translation, "N_JOINED", 6)
-
-
-@pytest.fixture
-def run(pairs_file, tmp_path, capsys):
-    """Train a few batches (1285 make an epoch); returns the exit code, standard error, the folder of the weights."""
-
-    def train(*more, name=NAME, to="weights", batches=6):
-        return run_training(tmp_path, capsys, name, pairs_file, batches / 1285, *more, to=to)
-
-    return train
-
-
-@pytest.mark.parametrize("name", [NAME, "translator-transformer"])
-def test_a_stopped_and_resumed_training_equals_one_that_never_stopped(run, monkeypatch, name):
-    _, _, whole = run(name=name, to="whole")
-    loss = read_card(name, whole)["final_training_loss"]
-    run = partial(run, name=name)
-    met, (code, _, resumed) = stop_and_resume(run, monkeypatch, translation.TranslationTask, 4)
-    assert code == 0
-    assert met == [0, 1, 2, 3, 3, 4, 5]
-    assert same(name, whole, resumed)
-    assert read_card(name, resumed)["final_training_loss"] == loss
-
-
-def test_weights_are_sixteen_bit_and_the_card_has_bleu_by_length(run):
-    code, errors, folder = run()
-    assert code == 0, errors
-    assert {tensor.dtype for tensor in read_weights(NAME, folder).values()} == {torch.float16}
-    card = read_card(NAME, folder)
-    assert set(card["test"]) >= {"bleu", "bleu_by_length", "bleu_long", "n", "beam_width"}
-    assert card["development"]["n"] > 0
-
-
-def test_eight_snapshots_of_the_alignments_are_kept(run):
-    _, _, folder = run(batches=110)
-    snapshots = read_weights(f"{NAME}.snapshots", folder)
-    assert [int(snapshots[f"{number}.step"]) for number in range(8)] == sorted(
-        {round(share * 110) for share in translation.SNAPSHOTS}
-    )
-    for number in range(8):
-        for sentence in range(3):
-            weights = snapshots[f"{number}.weights.{sentence}"].float()
-            torch.testing.assert_close(weights.sum(1), torch.ones(len(weights)), rtol=0, atol=2e-3)
 
 
 def test_smoothed_cross_entropy_equals_torch_s_own():
@@ -163,17 +109,6 @@ def test_references_of_one_sentence_count_together():
     references = [["Bonjour.", "Salut à toi mon cher ami."], ["salut mon cher ami à toi."]]
     assert bleu(made, references) == pytest.approx(100)
     assert bleu(["le chien dort là."], [["la voiture rouge."]]) < 20
-
-
-def test_the_evaluation_command_prints_bleu_as_json(run, pairs_file, monkeypatch, capsys, root):
-    _, _, folder = run()
-    (folder / "translator-pieces.json").write_bytes((root / "weights" / "translator-pieces.json").read_bytes())
-    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
-    result = evaluated(capsys, NAME, pairs_file)
-    assert set(result) >= {"bleu", "bleu_by_length", "n", "seconds"}
-    assert result["n"] == 60
-    assert 0 <= evaluated(capsys, NAME, root / "tests" / "data" / "alignments.txt")["aer"] <= 1
-    assert "No sentence pairs" in refusal(capsys, NAME, pairs_file.parent / "none.tsv")
 
 
 def test_pieces_of_a_source_word_add_up_and_those_of_a_target_word_are_averaged():

@@ -137,7 +137,7 @@ class Line(nn.Module):
     def forward(self, images, *, edits=None):
         return Prediction(self.layer(images.flatten(1)))
 
-register("line", "digits:evaluate_digits", Line, 28 * 28)
+register("line", "classification:evaluate_digits", Line, 28 * 28)
 register("steep-line", "line:steepness", Line, 28 * 28)
 """,
     "train/line.py": """
