@@ -85,15 +85,21 @@ def test_one_head_copies_a_word_that_was_said_before_and_nothing_replaces_it(mod
     assert without.logits[0, -1].softmax(-1)[umbrella] < 0.05
 
 
+@pytest.fixture(scope="module")
+def english(data_folder):
+    return english_sentences(data_folder)
+
+
 @pytest.mark.data
-def test_windows_begin_with_the_start_and_hold_training_sentences_only(data_folder):
-    task = LanguageTask(False, str(data_folder), 0, "cpu")
+def test_windows_begin_with_the_start_and_hold_training_sentences_only(english, monkeypatch):
+    monkeypatch.setattr("attention_core.train.language.english_sentences", lambda data: english)
+    task = LanguageTask(False, None, 0, "cpu")
     window = window_of(task.train, torch.Generator().manual_seed(3))
     assert len(window) == WINDOW + 1
     assert window[0] == 0
     assert 0 not in window[1:]
     held_out = set(task.held_out["development"]) | set(task.held_out["test"])
-    assert not held_out & set(english_sentences(data_folder).train)
+    assert not held_out & set(english.train)
     again = window_of(task.train, torch.Generator().manual_seed(3))
     assert window == again
     untrained = load(NAME, "cpu")
@@ -102,9 +108,9 @@ def test_windows_begin_with_the_start_and_hold_training_sentences_only(data_fold
 
 
 @pytest.mark.data
-def test_the_figure_on_the_card_is_made_again(model, data_folder):
+def test_the_figure_on_the_card_is_made_again(model, english):
     with torch.inference_mode():
-        figures = bits_of(model, english_sentences(data_folder).test)
+        figures = bits_of(model, english.test)
     assert figures["bits_per_character"] == pytest.approx(read_card(NAME)["test"]["bits_per_character"], abs=0.002)
 
 
