@@ -24,8 +24,7 @@ from attention_core.bounds import (
     UNPACKED_BYTES,
     UNPACKED_DEPTH,
 )
-from attention_core.data.pad_drawing import way_of
-from attention_core.data.stroke import Stroke
+from attention_core.data.drawing import Stroke, way_of
 from attention_core.files import read_json
 
 MARK, VERSION = "~", "1"

@@ -6,8 +6,7 @@ the largest weight. The floor links every word to the one at its place.
 
 from pathlib import Path
 
-from attention_core.data.alignments import read_alignments
-from attention_core.evaluate.alignment import evaluate_alignment, uniform_error
+from attention_core.evaluate.translation import evaluate_alignment, read_alignments, uniform_error
 from attention_core.models import load
 from attention_core.weights import WeightsError
 from benchmarks.report import publish

@@ -16,12 +16,11 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 from attention_core.attention.edits import UNIFORM, Edits
-from attention_core.data.tatoeba import Pair, read_pairs, split_pairs
+from attention_core.data.pieces import Pair, read_pairs, split_pairs
 from attention_core.evaluate.translation import bleu_of
 from attention_core.models import load
-from attention_core.models.beam_search import DecoderState
 from attention_core.models.transformer import Transformer
-from attention_core.models.translator import Translator
+from attention_core.models.translator import DecoderState, Translator
 from attention_core.topics.transformer.ablation import EditedTransformer, TransformerHead, switched_off
 from attention_core.topics.translate.training import WITHOUT, ReductionCost
 from benchmarks.report import publish

@@ -17,8 +17,8 @@ from types import FrameType
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import preset_paths
-from attention_core.data.strokes import draw_paths
 from benchmarks.report import publish
 from tests import tiny_hub
 from tests.app.tools import inject, opened

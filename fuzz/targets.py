@@ -19,9 +19,9 @@ from attention_core.arrays import FileError
 from attention_core.atlas import contents_of, read_tensors
 from attention_core.atlas.find import search
 from attention_core.attention.recording import FORMAT, load_recording
-from attention_core.data.pad_drawing import is_drawing, read_drawing
-from attention_core.data.question_reading import QuestionError, read_question
-from attention_core.data.words import english_words, french_words
+from attention_core.data.drawing import is_drawing, read_drawing
+from attention_core.data.pieces import english_words, french_words
+from attention_core.data.questions import QuestionError, read_question
 from attention_core.files import read_json
 from attention_core.hub.kinds import config_of, kind_of
 from attention_core.hub.look_up import cleaned, is_path

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.data.review_presets import PRESETS
+from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
 from ui.layout import end_here, section, who_asks
 from ui.matter.answer import (

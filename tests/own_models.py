@@ -1,11 +1,14 @@
 """What the tests of the project's own models, their training and their evaluation share."""
 
+import json
+
 import pytest
 import torch
 
+from attention_core.evaluate.__main__ import main as evaluate
 from attention_core.models import build
 from attention_core.train import loop
-from attention_core.train.__main__ import main
+from attention_core.train.__main__ import main as train
 from attention_core.weights import read_weights
 
 
@@ -18,7 +21,7 @@ def untrained(name, seed):
 def run_training(folder, capsys, name, data, epochs, *more, to="weights"):
     """Train on the CPU; returns exit code, standard error, folder of the weights."""
     places = ["--weights", str(folder / to), "--checkpoints", str(folder / f"{to}-checkpoints")]
-    code = main([name, "--epochs", str(epochs), "--device", "cpu", "--data", str(data), *places, *more])
+    code = train([name, "--epochs", str(epochs), "--device", "cpu", "--data", str(data), *places, *more])
     return code, capsys.readouterr().err, folder / to
 
 
@@ -43,6 +46,18 @@ def same(name, first, second):
     """Whether two folders have the same weights of a model."""
     one, other = read_weights(name, first), read_weights(name, second)
     return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
+
+
+def evaluated(capsys, name, path):
+    """The figures that the evaluation command prints, as JSON, of a model on a file."""
+    assert evaluate([name, str(path), "--json", "--device", "cpu"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refusal(capsys, name, path):
+    """The one line in which the evaluation command refuses a file."""
+    assert evaluate([name, str(path), "--device", "cpu"]) == 1
+    return one_line(capsys)
 
 
 def one_line(capsys):

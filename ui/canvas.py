@@ -15,10 +15,8 @@ from streamlit_drawable_canvas import st_canvas
 
 from attention_core.bounds import DRAWING_BYTES, DRAWING_DOTS
 from attention_core.data.colours import PEN
-from attention_core.data.pad_drawing import inked_strokes, is_drawing, pixels_of, read_drawing, way_of
+from attention_core.data.drawing import Stroke, draw_paths, inked_strokes, is_drawing, pixels_of, read_drawing, way_of
 from attention_core.data.presets import preset_paths
-from attention_core.data.stroke import Stroke
-from attention_core.data.strokes import draw_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import computed

@@ -1,7 +1,8 @@
-"""A canvas with several things on it becomes the picture that a model looks at: everything stays where it is."""
+"""Canvases with several things: what a model sees of one, the parts of its ink, the digits that its strokes make."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import torch
@@ -9,7 +10,16 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from attention_core.data.drawing import INK_THRESHOLD, SMALLEST_STROKE, CanvasRemark, background_of, flattened, ink_of
+from attention_core.data.colours import name_of, nearest_names, rgb_of
+from attention_core.data.drawing import (
+    INK_THRESHOLD,
+    SMALLEST_STROKE,
+    CanvasRemark,
+    Stroke,
+    background_of,
+    flattened,
+    ink_of,
+)
 
 MOST_INK = 0.6
 """A canvas with more ink than this share is painted over rather than drawn on."""
@@ -118,3 +128,142 @@ def _check_ratio(canvas: np.ndarray, size: tuple[int, int]) -> None:
         raise ValueError(
             f"canvas must be {wanted:g} times as wide as high, got {canvas.shape[1]} x {canvas.shape[0]} pixels"
         )
+
+
+INK = 0.3  # pixels above this hold together
+SHORTEST, SECOND, LONGEST = 0.22, 0.27, 0.8
+"""Shares of the picture's side: digits that networks were trained on are between a quarter and three quarters.
+A second piece counts as another digit from SECOND on, for two pieces of clutter may touch."""
+
+
+class PartsRemark(StrEnum):
+    """What is unusual about the ink, for the page to say."""
+
+    SMALL = "small"
+    LARGE = "large"
+    SEVERAL = "several"
+
+
+def ink_parts(picture: np.ndarray) -> np.ndarray:
+    """Return the boxes of the pieces of ink in a picture (height, width) in [0, 1] that touch, corners included.
+
+    They are int (n, 4): top, left, bottom, right, the last two exclusive, in reading order of each piece's first pixel.
+    """
+    return np.array(part_boxes(torch.from_numpy(picture > INK)), dtype=int).reshape(-1, 4)
+
+
+def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
+    """Return (top, left, bottom, right) of the pieces of ink, bool (height, width), as ink_parts does."""
+    labels = connected(ink)
+    boxes = []
+    for label in labels[labels > 0].unique().flip(0):
+        rows, columns = torch.nonzero(labels == label, as_tuple=True)
+        ends = (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1)
+        boxes.append(tuple(int(end) for end in ends))
+    return boxes
+
+
+def connected(inside: Tensor, corners: bool = True) -> Tensor:
+    """Return one number above 0 for each region of a bool (height, width), larger for those that begin earlier.
+
+    Pixels of one number take the largest around any of them until nothing changes; `corners`: regions may touch there.
+    """
+    labels = torch.arange(inside.numel(), 0, -1, device=inside.device).view(inside.shape) * inside
+    while True:
+        known = labels[None].double()
+        if corners:
+            spread = F.max_pool2d(known, 3, 1, 1)
+        else:
+            across, down = F.max_pool2d(known, (1, 3), 1, (0, 1)), F.max_pool2d(known, (3, 1), 1, (1, 0))
+            spread = torch.maximum(across, down)
+        largest = labels.new_zeros(inside.numel() + 1)  # around all pixels of a number
+        largest.scatter_reduce_(0, labels.flatten(), (spread[0].long() * inside).flatten(), "amax")
+        while not torch.equal(largest, largest[largest]):
+            largest = largest[largest]
+        if torch.equal(largest[labels], labels):
+            return labels
+        labels = largest[labels]
+
+
+def parts_remark(picture: np.ndarray) -> PartsRemark | None:
+    """Say whether a picture holds nothing as tall as a digit, something larger than digits are, or several digits."""
+    boxes = ink_parts(picture)
+    shares = (boxes[:, 2:] - boxes[:, :2]) / picture.shape[0]
+    if not len(boxes) or shares[:, 0].max() < SHORTEST:
+        return PartsRemark.SMALL
+    if shares.max() > LONGEST:
+        return PartsRemark.LARGE
+    return PartsRemark.SEVERAL if (shares[:, 0] >= SECOND).sum() > 1 else None
+
+
+Box = tuple[float, float, float, float]
+TOUCHING = 0.02  # share of the canvas' side: strokes of one ink whose edges are nearer than this make one digit
+MOST_POINTS = 120  # of a stroke that are looked at
+
+
+@dataclass(frozen=True)
+class DrawnDigit:
+    """Strokes of one ink that touch each other."""
+
+    strokes: tuple[int, ...]  # their places in the drawing, ascending
+    ink: str  # "#rrggbb"
+    colour: str  # what people call the ink, or the name whose pen is nearest to it
+    box: Box  # (top, left, bottom, right) of the ink in shares of the canvas' side
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """X and y of the box's middle, shares of the canvas' side."""
+        top, left, bottom, right = self.box
+        return (left + right) / 2, (top + bottom) / 2
+
+    @property
+    def place(self) -> str:
+        """Where it stands in words, such as "top left" or "middle"."""
+        x, y = self.middle
+        vertical = "top" if y < 0.36 else "bottom" if y > 0.64 else ""
+        horizontal = "left" if x < 0.36 else "right" if x > 0.64 else ""
+        return f"{vertical} {horizontal}".strip() or "middle"
+
+
+def drawn_digits(strokes: Sequence[Stroke], side: int, paper: str) -> list[DrawnDigit]:
+    """Group the strokes of a drawing on a square canvas into digits, in the order of their first strokes.
+
+    Strokes without a colour are in the canvas' own ink; those of the paper's colour, "#rrggbb", erase and are no digit.
+    """
+    inked = [place for place, stroke in enumerate(strokes) if (stroke.colour or "").lower() != paper.lower()]
+    groups: list[list[int]] = []
+    for place in inked:
+        near = [group for group in groups if any(_touch(strokes[place], strokes[other], side) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append(sorted([place, *(member for group in near for member in group)]))
+    return [_digit(sorted(group), strokes, side) for group in sorted(groups)]
+
+
+def overlapping(digits: Sequence[DrawnDigit]) -> bool:
+    """Say whether the boxes of two digits lie over each other by more than a third of the smaller one."""
+    boxes = [digit.box for digit in digits]
+    return any(_shared(box, other) > 1 / 3 for place, box in enumerate(boxes) for other in boxes[:place])
+
+
+def _shared(box: Box, other: Box) -> float:
+    height = min(box[2], other[2]) - max(box[0], other[0])
+    width = min(box[3], other[3]) - max(box[1], other[1])
+    smaller = min((bottom - top) * (right - left) for top, left, bottom, right in (box, other))
+    return max(height, 0.0) * max(width, 0.0) / max(smaller, 1e-9)
+
+
+def _touch(stroke: Stroke, other: Stroke, side: int) -> bool:
+    if (stroke.colour or "").lower() != (other.colour or "").lower():
+        return False
+    first, second = (path[:: max(1, len(path) // MOST_POINTS)] for path in (stroke.path, other.path))
+    distance = float(np.linalg.norm(first[:, None] - second[None], axis=-1).min())
+    return distance < (stroke.width + other.width) / 2 + TOUCHING * side
+
+
+def _digit(group: list[int], strokes: Sequence[Stroke], side: int) -> DrawnDigit:
+    low = np.min([strokes[member].path.min(0) - strokes[member].width / 2 for member in group], axis=0) / side
+    high = np.max([strokes[member].path.max(0) + strokes[member].width / 2 for member in group], axis=0) / side
+    (left, top), (right, bottom) = np.clip(low, 0, 1).tolist(), np.clip(high, 0, 1).tolist()
+    ink = strokes[group[0]].colour or "#000000"
+    colour = name_of(ink) or nearest_names(rgb_of(ink), 1)[0][0]
+    return DrawnDigit(tuple(group), ink, colour, (top, left, bottom, right))

@@ -1,14 +1,37 @@
-"""A drawing becomes a 28 x 28 picture the way MNIST's digits were made.
+"""Drawings: strokes of a pen, canvases made of them or sent by a browser, and the pictures that MNIST's models see.
 
 LeCun et al. 1998, section III.A: the digit is fitted into a 20 x 20 box with its aspect ratio kept, which makes
 grey levels, then placed in a 28 x 28 picture with its centre of mass in the middle.
 """
 
+import gzip
+import hashlib
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
+from tqdm import tqdm
+
+from attention_core.arrays import FileError, read_npz
+from attention_core.bounds import DRAWING_BYTES, DRAWING_POINTS, DRAWING_STROKES, DRAWING_WAY
+from attention_core.data.mnist import DataError, Digits, data_folder
+from attention_core.files import read_json
+from attention_core.log import log
+
+
+class Stroke(NamedTuple):
+    """One stroke of the pen."""
+
+    path: np.ndarray  # float (n, 2), x and y in canvas pixels
+    width: float  # of the pen, canvas pixels
+    colour: str | None = None  # of the ink as "#rrggbb", or None for the canvas' own ink
+
 
 SIDE = 28
 """Pixels along a side of the picture."""
@@ -156,3 +179,229 @@ def _n_separate(crop: np.ndarray) -> int:
     edges = np.flatnonzero(np.diff(np.concatenate(([0], filled.astype(np.int8), [0]))))
     pieces = [np.flatnonzero(drawn[:, a:b].any(1)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
     return sum(piece[-1] - piece[0] + 1 >= 0.5 * crop.shape[0] for piece in pieces)
+
+
+FOLDER = Path.home() / ".cache" / "attention-explorer"
+SUPERSAMPLING = 2  # canvases are drawn this many times larger and shrunk, which smooths the edges as a browser does
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """Pen paths of digits."""
+
+    points: np.ndarray  # float32 (n, 8, 2), x to the right and y downwards, each in [0, 1]
+    labels: np.ndarray  # uint8 (n,)
+
+    def __getitem__(self, chosen: slice) -> "Trajectories":
+        return Trajectories(self.points[chosen], self.labels[chosen])
+
+
+def load_trajectories(data: str | Path | None = None) -> Trajectories:
+    """Read pendigits/train.csv.gz: eight points along the pen's path and the digit, one drawing a line.
+
+    Source: Alpaydin and Alimoglu, Pen-Based Recognition of Handwritten Digits, UCI, CC-BY 4.0.
+    """
+    path = data_folder(data) / "pendigits" / "train.csv.gz"
+    try:
+        with gzip.open(path, "rt") as file:
+            table = np.loadtxt(file, delimiter=",", skiprows=1, dtype=np.float32, ndmin=2)
+    except FileNotFoundError:
+        raise DataError(
+            f"No {path}. Training on drawn strokes needs the UCI set 'Pen-Based Recognition of Handwritten Digits' "
+            "(CC-BY 4.0) as pendigits/train.csv.gz in the data folder: columns x0,y0,...,x7,y7,digit."
+        ) from None
+    except (ValueError, EOFError, OSError) as error:
+        raise DataError(f"{path} cannot be read ({error}). Fetch it again.") from None
+    if table.shape[1] != 17:
+        raise DataError(f"{path} should have 17 columns, x0,y0,...,x7,y7,digit; it has {table.shape[1]}.")
+    points = table[:, :16].reshape(-1, 8, 2) / 100
+    points[..., 1] = 1 - points[..., 1]  # the tablet's y points upwards
+    return Trajectories(points, table[:, 16].astype(np.uint8))
+
+
+def smooth_path(points: np.ndarray, n_between: int = 6) -> np.ndarray:
+    """Return a Catmull-Rom curve through the points, (n, 2) -> ((n - 1) * n_between + 1, 2).
+
+    Source: Catmull and Rom 1974, "A class of local interpolating splines".
+    """
+    padded = np.concatenate((2 * points[:1] - points[1:2], points, 2 * points[-1:] - points[-2:-1]))
+    before, start, end, after = padded[:-3], padded[1:-2], padded[2:-1], padded[3:]
+    t = (np.arange(n_between) / n_between)[None, :, None]
+    before, start, end, after = (p[:, None] for p in (before, start, end, after))
+    curve = 0.5 * (
+        2 * start
+        + (end - before) * t
+        + (2 * before - 5 * start + 4 * end - after) * t**2
+        + (3 * start - before - 3 * end + after) * t**3
+    )
+    return np.concatenate((curve.reshape(-1, 2), points[-1:]))
+
+
+def draw_paths(
+    paths: list[np.ndarray],
+    side: int | tuple[int, int],
+    stroke_width: float,
+    ink: tuple[int, int, int] = (0, 0, 0),
+    background: tuple[int, int, int] = (255, 255, 255),
+) -> np.ndarray:
+    """Draw paths, each (n, 2) of x and y in canvas pixels, with a round pen, as the page's canvas would send it.
+
+    The side is that of a square canvas, or (height, width); colours are RGB. Returns uint8 (height, width, 4) RGBA.
+    """
+    height, width = (side, side) if isinstance(side, int) else side
+    is_grey = len({*ink}) == len({*background}) == 1  # one channel tells all three
+    pigment, paper = (ink[0], background[0]) if is_grey else (ink, background)
+    large = width * SUPERSAMPLING, height * SUPERSAMPLING
+    canvas = Image.new("L" if is_grey else "RGB", large, paper)
+    pen = ImageDraw.Draw(canvas)
+    radius = stroke_width * SUPERSAMPLING / 2
+    for path in paths:
+        scaled = [(float(x), float(y)) for x, y in path * SUPERSAMPLING]
+        if len(scaled) > 1:
+            pen.line(scaled, fill=pigment, width=max(1, round(2 * radius)))
+        for x, y in scaled:  # round joints and ends; PIL's own leave cracks
+            pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=pigment)
+    return np.asarray(canvas.resize((width, height), Image.Resampling.BOX).convert("RGBA"))
+
+
+def random_canvas(points: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Replay one trajectory (n, 2) in [0, 1] as somebody might have drawn it: size, place, slant, pen, colours vary."""
+    side = 128
+    shaken = points + generator.normal(0, 0.015, points.shape)
+    path = smooth_path(shaken) if generator.random() < 0.7 else shaken
+    path = path - path.mean(0)
+    angle, slant = generator.normal(0, 0.1), generator.normal(0, 0.15)
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    path = path @ turn @ np.array([[1, 0], [slant, 1]]) * [generator.uniform(0.55, 1.2), 1]
+    size = side * generator.uniform(0.25, 0.85)
+    path = path * size / max(np.ptp(path, axis=0).max(), 1e-3)
+    width = np.clip(size * np.exp(generator.normal(np.log(0.09), 0.45)), 1.0, 0.3 * size)
+    room = np.maximum(side - np.ptp(path, axis=0) - width, 0)
+    path = path - path.min(0) + width / 2 + generator.uniform(0, 1, 2) * room
+    dark, light = generator.integers(0, 90, 3), generator.integers(165, 256, 3)
+    ink, background = (dark, light) if generator.random() < 0.5 else (light, dark)
+    return draw_paths([path], side, width, _rgb(ink), _rgb(background))
+
+
+def _rgb(colour: np.ndarray) -> tuple[int, int, int]:
+    red, green, blue = colour.tolist()
+    return red, green, blue
+
+
+def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digits:
+    """Replay every trajectory n_replays times and prepare each canvas as the page does, uint8 (n * n_replays, 28, 28).
+
+    The result is kept in the user's cache folder, since it takes minutes; the same seed gives the same pictures.
+    """
+
+    def make() -> dict[str, np.ndarray]:
+        generator = np.random.default_rng(seed)
+        images = [
+            np.rint(prepare(random_canvas(points, generator)).image * 255).astype(np.uint8)
+            for _ in range(n_replays)
+            for points in tqdm(trajectories.points, desc="replaying pen strokes", leave=False)
+        ]
+        return {"images": np.stack(images)}
+
+    numbers = [trajectories.points.tobytes(), f"{n_replays} {seed}".encode()]
+    images = cached_arrays("strokes", [*numbers, Path(__file__)], make)["images"]
+    return Digits(images, np.tile(trajectories.labels, n_replays))
+
+
+def cached_arrays(
+    name: str, made_from: list[bytes | Path], make: Callable[[], dict[str, np.ndarray]], folder: Path = FOLDER
+) -> dict[str, np.ndarray]:
+    """Return make()'s arrays, from the cache if they were made from exactly these inputs before.
+
+    They are made from bytes and from source files whose content counts; `name` begins the file's name. Where the folder
+    cannot be written, nothing is kept.
+    """
+    digest = hashlib.sha256()
+    for part in made_from:
+        content = part.read_bytes() if isinstance(part, Path) else part
+        digest.update(len(content).to_bytes(8, "big") + content)
+    path = folder / f"{name}-{digest.hexdigest()[:16]}.npz"
+    try:
+        return read_npz(path)
+    except FileError:
+        if path.exists():
+            log.warning("%s is made again", path, exc_info=True)
+    arrays = make()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".new").open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        path.with_suffix(".new").replace(path)
+    except OSError:
+        log.warning("%s cannot be kept", path, exc_info=True)
+    return arrays
+
+
+FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What goes wrong where a drawing is something else."""
+
+
+def read_drawing(content: bytes) -> list[Stroke]:
+    """Return the strokes of a saved drawing, those of unknown colour without; ValueError for people if it is none."""
+    try:
+        drawing = read_json(content, DRAWING_BYTES.most)
+        n_commands = sum(len(shape["path"]) for shape in drawing["objects"])
+        strokes = inked_strokes(drawing, None)
+        if not 0 < len(strokes) <= DRAWING_STROKES.most or n_commands > DRAWING_POINTS.most or not is_drawing(drawing):
+            raise ValueError
+    except FAULTS as error:
+        raise ValueError("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.") from error
+    return strokes
+
+
+def is_drawing(drawing: Any) -> bool:
+    """Return whether what a browser sends is a drawing of strokes that can be drawn again."""
+    try:
+        return way_of(inked_strokes(drawing, None)) <= DRAWING_WAY.most
+    except FAULTS:
+        return False
+
+
+def way_of(strokes: Sequence[Stroke]) -> float:
+    """Return how far the pen goes along and down in a drawing, canvas pixels."""
+    return float(sum(np.abs(np.diff(stroke.path, axis=0)).sum() for stroke in strokes))
+
+
+def pixels_of(picture: bytes | None, size: tuple[int, int]) -> np.ndarray | None:
+    """Return what a browser shows on a canvas, uint8 (height, width, 4); None where it sends no such picture."""
+    try:
+        image = Image.open(BytesIO(picture or b""), formats=("PNG",))
+        return np.asarray(image) if (image.size, image.mode) == (size[::-1], "RGBA") else None
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        return None
+
+
+def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
+    """Return the path where the stroke stands now: dragged strokes keep their old path and get a new centre."""
+    if not {"left", "top", "width", "height"} <= shape.keys():
+        return path
+    pen, scale = shape.get("strokeWidth", 0), np.array([shape.get("scaleX", 1), shape.get("scaleY", 1)])
+    size = (np.array([shape["width"], shape["height"]]) + pen) * scale
+    share = [{"left": 0.5, "top": 0.5}.get(str(shape.get(origin)), 0.0) for origin in ("originX", "originY")]
+    centre = np.array([shape["left"], shape["top"]]) + size * share
+    return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
+
+
+def _sound_colour(stroke: Any, otherwise: str | None) -> str | None:
+    return stroke if isinstance(stroke, str) and re.fullmatch("#[0-9a-fA-F]{6}", stroke) else otherwise
+
+
+def _sound_width(width: Any) -> float:
+    return min(60.0, max(1.0, float(width))) if isinstance(width, int | float) and width == width else 20.0
+
+
+def inked_strokes(drawing: dict[str, Any], ink: str | None) -> list[Stroke]:
+    """Return each stroke of a canvas drawing with its pen and colour, `ink` where that is unknown; or one of FAULTS."""
+    strokes = []
+    for shape in drawing.get("objects", []):
+        points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]  # curves become their ends
+        if points:
+            path = _placed(np.array(points, dtype=float), shape)
+            pen, colour = shape.get("strokeWidth", 20), shape.get("stroke")
+            strokes.append(Stroke(path, _sound_width(pen), _sound_colour(colour, ink)))
+    return strokes

@@ -56,7 +56,7 @@ def learn_pieces(sentences: list[str]) -> Tokenizer:
 
 
 def main() -> int:
-    from attention_core.data.tatoeba import english_sentences
+    from attention_core.data.pieces import english_sentences
 
     path = weights_folder() / f"{NAME}-pieces.json"
     learn_pieces(english_sentences().train).save(str(path), pretty=False)

@@ -1,15 +1,18 @@
-"""Questions about a drawing of coloured digits: what can be asked, and in which words the model is asked it."""
+"""Questions about a drawing of coloured digits: what can be asked, how, and how typed ones are understood."""
 
 import random
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, product
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from attention_core.bounds import QUESTION_LETTERS
 from attention_core.data.colours import COLOURS
 
 DIGITS = tuple("0123456789")
@@ -206,3 +209,225 @@ def padded(questions: Sequence[Sequence[int]]) -> Tensor:
     """Return word numbers as int64 (n, longest), padded with 0."""
     longest = max(len(numbers) for numbers in questions)
     return torch.tensor([[*numbers, *[0] * (longest - len(numbers))] for numbers in questions])
+
+
+MOST_WORDS = 20
+NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_SPELLINGS = {
+    "colour": "color colors colours coloured colored",
+    "red": "scarlet crimson",
+    "blue": "navy",
+    "purple": "violet lilac",
+    "grey": "gray",
+    "grey digits": "grays",
+    "top": "upper",
+    "topmost": "uppermost highest",
+    "bottom": "lower",
+    "bottommost": "lowest lowermost",
+    "middle": "center centre central",
+    "above": "over",
+    "below": "beneath underneath under",
+    "digit": "number numeral figure",
+    "digits": "numbers numerals figures",
+    "what is": "whats what's",
+    "which is": "which's",
+    "there is": "there's",
+    "is not": "isn't",
+}
+SAME = {f"{colour}s": f"{colour} digits" for colour in COLOURS}  # spellings and synonyms that become one word
+SAME |= {spelling: word for word, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_ONE_WORD = SAME | {"zeroes": "0", "sixes": "6"}
+_ONE_WORD |= {
+    form: digit
+    for word, digit in zip(NUMBER_WORDS, DIGITS, strict=True)
+    if word != "one"  # it may stand for another digit, as in "the red one"
+    for form in (word, f"{word}s")
+}
+_KNOWN = set(WORDS) - {*FILLERS, "the", "in", "on", "me", "at", "a", "of", "to", "is", "this"}
+SCENE_WORDS = {"shirt", "person", "man", "woman", "boy", "girl", "player", "ball", "kicking"}
+NO_SCENE = (
+    "There are no people and no shirts here, only coloured digits. But “the shirt of the person kicking the ball” is "
+    "the same two-step question as “the digit left of the blue one”: find the one thing, then look beside it."
+)
+FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
+_REFUSALS = {
+    "I cannot deal with “not”. Ask what is there.": "not no without except",
+    "I cannot say where something is. Ask what is at a place, or beside a digit.": "where",
+    "Say which side: left of, right of, above, below.": "beside next near nearest between neighbour",
+    "I cannot compare numbers. Ask how many there are.": "more than fewer most only",
+    "I cannot calculate, nor compare sizes. Ask for a digit, its colour, or how many there are.": (
+        "sum add plus times minus largest biggest smallest even odd"
+    ),
+    f"I do not know the colour {{}}. I know {', '.join(COLOURS[:-1])} and {COLOURS[-1]}.": (
+        "cyan turquoise teal magenta gold golden silver beige maroon olive"
+    ),
+}
+_BEYOND = {word: why for why, words in _REFUSALS.items() for word in words.split()}
+"""Words of questions that nobody taught the model, and what to say about them."""
+_ASKS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    (QuestionKind.COUNT, "how many|digits? of| count | amount ", ()),
+    (
+        QuestionKind.EXISTS,
+        r"\b((is|are) (there|any)|(do|can) (you|we) see|do we have|any|(does|do) (the|it|this)|contains?|exists?"
+        r"|is an? .* there)\b|^ there is\b",
+        ("what", "which"),
+    ),
+    (QuestionKind.EXISTS, r"\b(find|draw|drew|drawn|show)\b|^ (is|are) ", ("what", "which", "colour")),  # is the 7 red
+    ("colour", " colour ", ()),
+    ("digit", " (what|which|read|name|digit) ", ()),
+)
+"""What is asked for, what says so, and words that say otherwise; the first that fits holds."""
+
+
+class QuestionError(ValueError):
+    """A question outside the grammar; the message says kindly why."""
+
+
+def words_of(text: str) -> list[str]:
+    """Return a question as the words that the model knows it by: lower case, no punctuation, one word per meaning.
+
+    QuestionError for nothing to read, or more than can be read.
+    """
+    _refuse(not text.strip(), "Ask something, such as: what colour is the 7?")
+    _refuse(
+        len(text) > QUESTION_LETTERS.most,
+        f"This question has {len(text):,} characters. Ask in {QUESTION_LETTERS.most} or fewer; one thing at a time.",
+    )
+    letters = unicodedata.normalize("NFKD", text.lower().replace("’", "'"))
+    unmarked = "".join(letter for letter in letters if unicodedata.category(letter)[0] != "M")  # a mark ends no word
+    plain = re.sub(r"\b([0-9])\s*'?\s*s\b", r"\1", unmarked)
+    tokens = re.findall(r"[^\W\d_]+(?:'[a-z]+)?|[0-9]+|[^\W_]", re.sub(r"\bhand\b", " ", plain))
+    bare = (token if token in _ONE_WORD else token.removesuffix("'s") for token in tokens)
+    sentence = _spaced(_ONE_WORD.get(token, token) for token in bare)
+    sentence = re.sub("( a| digit| any| the(?= one $)) one(?= )", r"\1 1", sentence)
+    sentence = re.sub(f"( {'| '.join(COLOURS)}) ones(?= )", r"\1 digits", sentence)
+    words = re.sub(" ones(?= )", " 1", sentence).split()
+    _refuse(not words, "That has no words. Ask something, such as: how many red digits are there?")
+    _refuse(
+        len(words) > MOST_WORDS,
+        f"This question has {len(words)} words. Ask in {MOST_WORDS} or fewer; one thing at a time.",
+    )
+    return words
+
+
+def parse(text: str) -> Question:
+    words = words_of(text)
+    _refuse({*words} & SCENE_WORDS, NO_SCENE)
+    _refuse(not any(word in _KNOWN for word in words), FEW_WORDS)
+    for word in words:
+        _refuse(word in _BEYOND, _BEYOND.get(word, "").format(word))
+    sentence = _spaced(words)
+    fits = (asks for asks, says, unless in _ASKS if re.search(says, sentence) and not {*unless} & {*words})
+    asks = next(fits, None)
+    relation, spoken_of = _relation(sentence)
+    place = None if relation else _place(sentence)
+    digit, colour = _digit_and_colour(spoken_of.split(), asks)
+    if not (asks or relation or place):
+        _refuse(sum(word in WORDS for word in words) < 0.7 * len(words), FEW_WORDS)
+        raise QuestionError("I do not see what is asked.")
+    question = Question(_kind(asks, place, relation, digit, colour), place, relation, digit, colour)
+    for wrong, why in _faults(question, words):
+        _refuse(wrong, why)
+    if question.kind is QuestionKind.COLOUR_OF_DIGIT:
+        return replace(question, colour=None)
+    return replace(question, digit=None) if question.kind is QuestionKind.DIGIT_OF_COLOUR else question
+
+
+def _refuse(condition: object, why: str) -> None:
+    if condition:
+        raise QuestionError(why)
+
+
+def _spaced(words: Iterable[str]) -> str:
+    """Return words with a space before and after each, so that a pattern with spaces finds whole words only."""
+    return f" {' '.join(words)} "
+
+
+def _relation(sentence: str) -> tuple[str | None, str]:
+    """Return the relation and the words after it, which name the digit that it starts from."""
+    for found in re.finditer(" (?:(left|right)(?: side)? (?:of|from)|(above|below)|on top of)(?= )", sentence):
+        side, level = found.groups()
+        rest = sentence[found.end() :]
+        whole = re.search(" (drawing|picture|canvas) ", rest) and not {*COLOURS, *DIGITS} & {*rest.split()}
+        if level or not whole:  # "on the left of the picture" is a place
+            return (f"{side} of" if side else level or "above"), rest
+    return None, sentence
+
+
+def _place(sentence: str) -> str | None:
+    found = [re.search(f" ({ways})(?:most)? ", sentence) for ways in ("top|bottom", "left|right")]
+    return " ".join(match[1] for match in found if match) or ("middle" if " middle " in sentence else None)
+
+
+def _digit_and_colour(words: list[str], asks: str | None) -> tuple[str | None, str | None]:
+    for word in words:
+        _refuse(word.isdecimal() and word not in DIGITS, f"{word} is not a digit. I know 0 to 9.")
+    digits, colours = {*words} & {*DIGITS}, {*words} & {*COLOURS}
+    _refuse(asks == QuestionKind.EXISTS and len(digits) > 1, "Ask how many there are, or whether there is any.")
+    _refuse(max(len(digits), len(colours)) > 1, "Ask about one digit and one colour at a time.")
+    return next(iter(digits), None), next(iter(colours), None)
+
+
+def _kind(
+    asks: str | None, place: str | None, relation: str | None, digit: str | None, colour: str | None
+) -> QuestionKind:
+    if asks in (QuestionKind.COUNT, QuestionKind.EXISTS):
+        return QuestionKind(asks)
+    if relation:
+        return QuestionKind.COLOUR_BESIDE if asks == "colour" else QuestionKind.DIGIT_BESIDE
+    if place:
+        return QuestionKind.COLOUR_AT if asks == "colour" else QuestionKind.DIGIT_AT
+    named = colour and not digit  # "which digit has the colour blue" asks for the digit
+    return QuestionKind.COLOUR_OF_DIGIT if asks == "colour" and not named else QuestionKind.DIGIT_OF_COLOUR
+
+
+def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], ...]:
+    digit, colour = question.digit, question.colour
+    where, named = question.place or question.relation, digit or colour
+    if question.kind is QuestionKind.COUNT:
+        return (
+            (where, "I can count all digits, or those of one colour or one kind, on the whole drawing."),
+            ("colour" in words and not named, "I can count digits, but not colours."),
+        )
+    if question.kind is QuestionKind.EXISTS:
+        return (
+            (where, "I can say whether something is there, but not whether it is at a place."),
+            (not named, "Is there what? Name a digit or a colour."),
+        )
+    if question.relation:
+        return ((not named, f"{question.relation.capitalize()} which one? Name a digit or a colour."),)
+    if question.place:
+        return ((named, "Ask by place or by colour, not by both."),)
+    if question.kind is QuestionKind.COLOUR_OF_DIGIT:
+        return ((not digit, "The colour of which digit? Name it, or say where it is."),)
+    return (
+        ("corner" in words, "Which corner? Top left, top right, bottom left or bottom right."),
+        (digit and not colour, "You named the digit already. Ask for its colour, or what is beside it."),
+        (not colour, "Which digit do you mean? Say its colour or where it is."),
+    )
+
+
+class ParsedQuestion(NamedTuple):
+    """A typed question as the model gets it."""
+
+    question: Question  # its meaning
+    words: list[str]  # what the model reads
+    rephrased: bool  # whether these are other words than the typed ones, which the model has not met in this order
+
+
+def read_question(text: str) -> ParsedQuestion:
+    """Return a typed question's meaning and words for it that the model was trained on; or a QuestionError."""
+    question, typed = parse(text), words_of(text)
+    for way in map(list, phrasings(question)):
+        for filler in ([], *map(str.split, FILLERS)):
+            if typed in ([*way, *filler], [*filler, *way]):
+                return ParsedQuestion(question, typed, False)
+    return ParsedQuestion(question, write(question).split(), True)
+
+
+def answer_word(text: str) -> str:
+    """Return an answer as it stands in ANSWERS: "Three" -> "3", "gray" -> "grey"; other words stay as they are."""
+    word = text.strip().lower().rstrip(".!")
+    if word in NUMBER_WORDS:
+        return str(NUMBER_WORDS.index(word))
+    return {"true": "yes", "false": "no", "none": NOTHING}.get(word, SAME.get(word, word))

@@ -20,6 +20,7 @@ FIND_SIDE = 60
 READ_SIZE = (48, 192)
 ASK_SIDE = 64
 MOST_DIGITS = 6
+TRIES = 40  # places that a digit of a drawing is tried at
 PIECE = 8  # pixels along a side of a piece of clutter, after Mnih et al. 2014
 
 
@@ -49,28 +50,22 @@ class Drawings(NamedTuple):
     boxes: Tensor  # float (n, n_digits, 4), zeros where a drawing has fewer digits
 
 
-def glyphs_of(digits: Digits, at_once: int = 10_000) -> Glyphs:
+def glyphs_of(digits: Digits) -> Glyphs:
     """Cut digits out of their 28 x 28 pictures along their ink."""
-    images, extents = [], []
-    for start in range(0, len(digits), at_once):
-        ink = torch.tensor(digits.images[start : start + at_once]).float() / 255
-        side = ink.shape[-1]
-        drawn = ink > INK_THRESHOLD
-        if not drawn.flatten(1).any(1).all():
-            raise ValueError("digits must have ink, got an empty picture")
-        spans = [_span(drawn.any(axis)) for axis in (2, 1)]  # rows, columns
-        length = torch.stack([last - first for first, last in spans], 1)
-        longest = length.amax(1)
-        middle = torch.stack([(first + last) / 2 for first, last in spans], 1)
-        scale = longest * (GLYPH_SIDE / GLYPH_INK) / side
-        shift = middle * 2 / side - 1
-        theta = torch.zeros(len(ink), 2, 3)
-        theta[:, 0, 0] = theta[:, 1, 1] = scale
-        theta[:, 0, 2], theta[:, 1, 2] = shift[:, 1], shift[:, 0]
-        grid = F.affine_grid(theta, [len(ink), 1, GLYPH_SIDE, GLYPH_SIDE], align_corners=False)
-        images.append((F.grid_sample(ink[:, None], grid, align_corners=False)[:, 0] * 255).round().byte())
-        extents.append(length / longest[:, None])
-    return Glyphs(torch.cat(images), torch.tensor(digits.labels).long(), torch.cat(extents))
+    ink = torch.tensor(digits.images).float() / 255
+    drawn = ink > INK_THRESHOLD
+    if not drawn.flatten(1).any(1).all():
+        raise ValueError("digits must have ink, got an empty picture")
+    spans = [_span(drawn.any(axis)) for axis in (2, 1)]  # rows, columns
+    length = torch.stack([last - first for first, last in spans], 1)
+    longest = length.amax(1)
+    shift = torch.stack([first + last for first, last in spans], 1) / ink.shape[-1] - 1
+    theta = torch.zeros(len(ink), 2, 3)
+    theta[:, 0, 0] = theta[:, 1, 1] = longest * (GLYPH_SIDE / GLYPH_INK) / ink.shape[-1]
+    theta[:, 0, 2], theta[:, 1, 2] = shift[:, 1], shift[:, 0]
+    grid = F.affine_grid(theta, [len(ink), 1, GLYPH_SIDE, GLYPH_SIDE], align_corners=False)
+    images = (F.grid_sample(ink[:, None], grid, align_corners=False)[:, 0] * 255).round().byte()
+    return Glyphs(images, torch.tensor(digits.labels).long(), length / longest[:, None])
 
 
 def _span(drawn: Tensor) -> tuple[Tensor, Tensor]:
@@ -230,9 +225,7 @@ def drawing_scenes(
     return Drawings(coverage, inks, labels, colours, boxes)
 
 
-def _places_apart(
-    reach: Tensor, wanted: Tensor, side: int, generator: torch.Generator, tries: int = 40
-) -> tuple[Tensor, Tensor]:
+def _places_apart(reach: Tensor, wanted: Tensor, side: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Return middles (n, most, 2) of boxes of half sizes reach (n, most, 2) that do not meet, and which found a place.
 
     The first digit always does.
@@ -241,7 +234,7 @@ def _places_apart(
     middle, there = torch.zeros(n, most, 2), torch.zeros(n, most, dtype=torch.bool)
     for number in range(most):
         own = reach[:, number, None]
-        tried = own + 1 + torch.rand(n, tries, 2, generator=generator) * (side - 2 * own - 2).clamp(min=0)
+        tried = own + 1 + torch.rand(n, TRIES, 2, generator=generator) * (side - 2 * own - 2).clamp(min=0)
         apart = (tried[:, :, None] - middle[:, None]).abs() - own[:, :, None] - reach[:, None]
         free = ((apart > 1.0).any(-1) | ~there[:, None]).all(-1)
         there[:, number] = free.any(1) & wanted[:, number]

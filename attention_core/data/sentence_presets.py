@@ -1,4 +1,6 @@
-"""Sentences that the text pages open with."""
+"""Sentences and texts written for this project, which pages open with."""
+
+import re
 
 LEARNED = (
     ("The red car is in front of the house.", "La voiture rouge est devant la maison."),
@@ -42,3 +44,104 @@ LAYERED = {
     "Word pieces": "The unbelievable magician disappeared.",
 }
 """Sentences to look at inside a transformer: the label of each, and the sentence."""
+
+
+PRESETS = {
+    "Praise": "A warm, funny and moving film with two wonderful performances.",
+    "Blame": "The plot is dull, the jokes are stale and nobody seems to care.",
+    "Negation": "Not bad at all.",
+    "Negated praise": "This is not a good film, and it is never funny.",
+    "Contrast": "The acting is superb, but the story is a tedious mess.",
+    "Contrast turned": "The story is a tedious mess, but the acting is superb.",
+    "Irony": "If you enjoy watching paint dry, you will love this masterpiece.",
+    "No opinion": "The film was shot in Norway in the winter of 1998.",
+}
+"""Label -> sentence; the first one is there on arrival."""
+
+MEANT = {
+    PRESETS["Praise"]: "positive",
+    PRESETS["Blame"]: "negative",
+    PRESETS["Negation"]: "positive",
+    PRESETS["Negated praise"]: "negative",
+    PRESETS["Irony"]: "negative",
+}
+"""Sentence -> how a person reads it."""
+NEGATIONS = frozenset(["not", "no", "never", "nothing", "nobody", "none", "neither", "nor", "without", "cannot"])
+
+
+def is_negated(sentence: str) -> bool:
+    """Return whether a sentence holds a word that negates, such as "not" or "isn't"."""
+    words = re.findall(r"[a-z']+", sentence.lower().replace("’", "'"))
+    return any(word in NEGATIONS or word.endswith("n't") for word in words)
+
+
+BANK = (
+    "A delightful comedy that never runs out of charm.",
+    "The director wastes a fine cast on a lifeless script.",
+    "Beautiful images cannot hide how boring the story is.",
+    "An engrossing thriller, smart from the first scene to the last.",
+    "Too long, too loud and too silly.",
+    "The most touching love story I have seen in years.",
+    "It tries hard to be clever and ends up merely tiresome.",
+    "A powerful portrait of a family under pressure.",
+    "There is nothing new here, only noise.",
+    "Her performance alone is worth the price of a ticket.",
+    "A clumsy mix of cheap gags and bad acting.",
+    "Quiet, honest and deeply human.",
+    "I wanted to like it, but it is simply flat.",
+    "The dialogue crackles with wit and intelligence.",
+    "Every joke arrives late and leaves early.",
+    "A fascinating look at a forgotten corner of history.",
+    "The whole thing feels like a pointless exercise.",
+    "Gorgeous to look at and surprisingly moving.",
+    "A predictable tale told without energy.",
+    "Entertaining, inventive and full of heart.",
+    "The characters are shallow and the ending is absurd.",
+    "A refreshing change from the usual summer fare.",
+    "It is hard to imagine a worse sequel.",
+    "An unforgettable film about courage and loss.",
+    "The script is a mess and the pace is slow.",
+    "A brilliant and original debut.",
+    "Neither funny nor scary, just dumb.",
+    "The film has real warmth and a lovely sense of place.",
+    "A ridiculous story played with a straight face.",
+    "Compelling, complex and beautifully acted.",
+    "By the end I was only waiting for the lights to come up.",
+    "An enjoyable ride for children and grown-ups alike.",
+    "The worst kind of film: loud, mean and empty.",
+    "A gentle drama with a great deal of humour.",
+    "It fails as a comedy and as a romance.",
+    "Solid, well made and a pleasure to watch.",
+    "A thin plot stretched over two dreary hours.",
+    "The music is lovely and the ending is perfect.",
+    "Unfortunately, none of the ideas goes anywhere.",
+    "A rich, provocative and powerful work.",
+)
+"""Examples in which a word's neighbours can be met; none of them is from a data set."""
+
+
+THE_LIGHTHOUSE = """\
+The lighthouse stood on the last rock of the island, and for forty years Marta had climbed its stairs every \
+evening. There were two hundred and twelve steps. She had counted them so often that the numbers came by \
+themselves, one for each foot, while she thought of other things: of the soup on the stove, of the letter from \
+her brother, of the ships.
+
+The lamp was old. It burned with a white flame behind a lens as tall as a man, and the lens turned on a bath of \
+mercury, so smoothly that a child could have moved it with one finger. Every ten seconds the beam swept over the \
+water. Ships that saw it knew where they were, and Marta, who saw only the beam, knew that they knew.
+
+One autumn a storm came from the north. The wind took the roof of the boathouse and threw it into the sea. Marta \
+climbed the two hundred and twelve steps in the dark, because the lantern in her hand had gone out, and when she \
+reached the top she found that the glass was broken and the flame was gone. She could hear the waves below. \
+Somewhere beyond them there was a ship: she had seen its red light before the storm closed over it.
+
+She did not think for long. She took the lantern apart, tore a strip from her sleeve, and made a wick of it. The \
+oil was cold and the matches were wet. The first match broke, the second went out, and the third burned just \
+long enough. Then the flame stood up behind the lens, small and yellow, and the beam went out over the water \
+again.
+
+In the morning the sea was calm. A ship lay at anchor in the bay, and its captain came up the stairs to thank \
+her. "How many steps are there?" he asked, when he had found his breath. "Two hundred and twelve," said Marta. \
+"I counted two hundred and thirteen," said the captain. Marta smiled, because for forty years she had never \
+counted the last one: the step from the stairs into the light.
+"""

@@ -14,7 +14,7 @@ from typing import Any, cast
 import torch
 
 from attention_core.data.mnist import DataError
-from attention_core.data.tatoeba import read_pairs, split_pairs
+from attention_core.data.pieces import read_pairs, split_pairs
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.models.translator import Translator

@@ -1,6 +1,16 @@
-"""BLEU of a translator, over all and by length; several references of one English sentence count together."""
+"""Translators: BLEU over all and by length, and the alignment error rate of their attention.
+
+Several references of one English sentence count together; each French word is linked to the word with the largest
+weight. Pairs that people aligned word by word stand in a text file that people can write, one a line, three columns
+between bars: English words, French words, links, all separated by spaces, as in
+
+    the red car . | la voiture rouge . | the=la red=rouge car=voiture .=.
+
+A sure link has =, a possible one ~; the second "the" of a sentence is "the#2". Lines that begin with # are comments.
+"""
 
 import math
+import re
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,14 +19,126 @@ from typing import Any, cast
 
 import torch
 from sacrebleu.metrics import BLEU
-from torch import nn
+from torch import Tensor, nn
 
-from attention_core.data.tatoeba import Pair, read_pairs
-from attention_core.data.words import normalise
+from attention_core.data.mnist import DataError
+from attention_core.data.pieces import END, SPACE, START, Pair, normalise, pieces, read_pairs
 from attention_core.device import device_of
-from attention_core.evaluate.alignment import evaluate_alignment
-from attention_core.models.beam_search import CanTranslate, beam_search
+from attention_core.explain.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
+from attention_core.models.transformer import Transformer
+from attention_core.models.translator import CanTranslate, Labels, Translator, beam_search
 from attention_core.topics.translate.translation import read_source, translation_of
+
+_LINK = re.compile(r"(.+?)(?:#(\d+))?([=~])(.+?)(?:#(\d+))?")
+
+
+def read_alignments(file: str | Path) -> list[AlignedPair]:
+    """Return the aligned pairs of a file; DataError where it cannot be read or a line is not of the form above."""
+    try:
+        lines = Path(file).expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file} cannot be read as text: {error}") from None
+    return [
+        _pair(line, f"{file}, line {number}")
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.startswith("#")
+    ]
+
+
+def _pair(line: str, where: str) -> AlignedPair:
+    columns = [column.split() for column in line.split("|")]
+    if len(columns) != 3 or not all(columns):
+        raise DataError(f"{where}: expected English | French | links, got {line[:60]!r}")
+    source, target, texts = columns
+    sure: set[Link] = set()
+    possible: set[Link] = set()
+    for text in texts:
+        match = _LINK.fullmatch(text)
+        if not match:
+            raise DataError(f"{where}: a link is written word=word or word~word, got {text!r}")
+        english, nth_english, kind, french, nth_french = match.groups()
+        link = _place(source, english, nth_english, where), _place(target, french, nth_french, where)
+        possible.add(link)
+        if kind == "=":
+            sure.add(link)
+    return AlignedPair(source, target, sure, possible)
+
+
+def _place(words: list[str], word: str, nth: str | None, where: str) -> int:
+    places = [place for place, candidate in enumerate(words) if candidate.lower() == word.lower()]
+    if len(places) < int(nth or 1):
+        raise DataError(f"{where}: {' '.join(words)!r} has no word {word!r} number {nth or 1}")
+    return places[int(nth or 1) - 1]
+
+
+def evaluate_alignment(model: nn.Module, file: str | Path) -> dict[str, Any]:
+    """Return aer, precision, recall, n (pairs) and, for a transformer, the cross-attention layer that is best.
+
+    The French words are given to the decoder (teacher forcing); a word whose largest weight is on the end of the
+    sentence gets no link.
+    """
+    pairs = read_alignments(file)
+    began = time.perf_counter()
+    attention = [attention_between(model, pair.source, pair.target) for pair in pairs]
+    by_layer = [
+        alignment_error([_links(layers[number]) for layers in attention], pairs) for number in range(len(attention[0]))
+    ]
+    best = min(range(len(by_layer)), key=lambda number: by_layer[number].rate)
+    figures = {
+        "aer": round(by_layer[best].rate, 4),
+        "precision": round(by_layer[best].precision, 4),
+        "recall": round(by_layer[best].recall, 4),
+        "n": len(pairs),
+        "seconds": round(time.perf_counter() - began, 2),
+    }
+    return figures if len(by_layer) == 1 else {**figures, "layer": best}
+
+
+def uniform_error(pairs: Sequence[AlignedPair]) -> float:
+    """Return the error rate of linking every French word to the English word at its place: a floor to beat."""
+    links = [{(min(place, len(pair.source) - 1), place) for place in range(len(pair.target))} for pair in pairs]
+    return alignment_error(links, pairs).rate
+
+
+def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[str]) -> list[Tensor]:
+    """Return a model's weights between the words of an English and a French sentence, end of the English included.
+
+    They are (n_target_words, n_source_words + 1), one for a recurrent translator, one per layer for a transformer, its
+    heads averaged; ValueError for a model with one key only.
+    """
+    vocabulary = pieces()
+    source_cut = vocabulary.cut(_spaced([word.lower() for word in source]))
+    target_cut = vocabulary.cut(_spaced(list(target)))
+    device = device_of(model)
+    ids = torch.tensor([*source_cut.ids, END], device=device)
+    fed = torch.tensor([START, *target_cut.ids], device=device)
+    labels = Labels([*source_cut.texts, "end"], [*target_cut.texts, "end"])
+    if isinstance(model, Transformer):
+        traces = model.trace(ids, fed, labels)
+        layers = [traces["cross", layer] for layer in range(model.config.n_layers)]
+        weights = [torch.stack([trace.weights(head) for head in range(trace.n_heads)]).mean(0) for trace in layers]
+    else:
+        trace = cast(Translator, model).trace(ids, fed, labels)
+        if trace.n_keys != len(ids):
+            raise ValueError(f"{trace.story.mechanism} has {trace.n_keys} key, there is nothing to align")
+        weights = [trace.weights()]
+    source_word_of = [*source_cut.word_of, len(source)]
+    return [merge_to_words(layer[:-1], target_cut.word_of, source_word_of) for layer in weights]
+
+
+def _links(weights: Tensor) -> set[Link]:
+    n_source = weights.shape[1] - 1
+    return {link for link in strongest_links(weights) if link[0] < n_source}
+
+
+def _spaced(words: list[str]) -> list[str]:
+    """Give words back the mark of the space before them, which a list of words has lost."""
+    marked = []
+    for place, word in enumerate(words):
+        joined = place > 0 and (word in (".", ",", "n't") or word[0] in "-'" or words[place - 1].endswith("'"))
+        marked.append(word if joined else SPACE + word)
+    return marked
+
 
 BEAM_WIDTH = 5
 SENTENCES_AT_ONCE = 32
@@ -32,7 +154,7 @@ def group_references(pairs: Sequence[Pair]) -> dict[str, list[str]]:
     return dict(references)
 
 
-def translate_all(model: CanTranslate, sentences: Sequence[str], width: int = BEAM_WIDTH) -> list[str]:
+def translate_all(model: CanTranslate, sentences: Sequence[str]) -> list[str]:
     """Return the translation of every English sentence; one that cannot be read becomes an empty text."""
     device = device_of(model)
     by_length: dict[int, list[tuple[int, torch.Tensor]]] = defaultdict(list)
@@ -46,7 +168,7 @@ def translate_all(model: CanTranslate, sentences: Sequence[str], width: int = BE
     for group in by_length.values():
         for start in range(0, len(group), SENTENCES_AT_ONCE):
             part = group[start : start + SENTENCES_AT_ONCE]
-            found = beam_search(model, torch.stack([ids for _, ids in part]).to(device), width)
+            found = beam_search(model, torch.stack([ids for _, ids in part]).to(device), BEAM_WIDTH)
             for (place, _), hypotheses in zip(part, found, strict=True):
                 translations[place] = translation_of(hypotheses[0].ids).text
     return translations
@@ -59,16 +181,16 @@ def bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> floa
     return round(BLEU(lowercase=True).corpus_score(list(hypotheses), columns).score, 2)  # type: ignore[arg-type]
 
 
-def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH) -> dict[str, Any]:
+def bleu_of(model: CanTranslate, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Return bleu, bleu_by_length, bleu_long (12 words and more), n (English sentences), seconds, beam width.
 
-    Pairs are (English, French); the same English sentence may come several times. A width of 1 is greedy search.
+    Pairs are (English, French); the same English sentence may come several times.
     """
     if not pairs:
         raise ValueError("pairs must hold at least one sentence pair, got none")
     began = time.perf_counter()
     grouped = group_references(pairs)
-    translated = dict(zip(grouped, translate_all(model, list(grouped), width), strict=True))
+    translated = dict(zip(grouped, translate_all(model, list(grouped)), strict=True))
     seconds = time.perf_counter() - began
 
     def score(first: int, last: int | None) -> float | None:
@@ -81,7 +203,7 @@ def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH)
         "bleu_by_length": {group: value for group, value in by_length.items() if value is not None},
         "bleu_long": score(LONG, None),
         "n": len(grouped),
-        "beam_width": width,
+        "beam_width": BEAM_WIDTH,
         "seconds": round(seconds, 2),
     }
 
@@ -89,8 +211,8 @@ def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH)
 def evaluate_translation(model: CanTranslate, file: str | Path) -> dict[str, Any]:
     """Return the figures that fit the file: BLEU for sentence pairs, the alignment error rate for aligned ones.
 
-    It has English, tab, French, one pair a line; or aligned pairs (attention_core.data.alignments) if its name ends in
-    .txt. ValueError where it is empty, or the model has nothing to align.
+    It has English, tab, French, one pair a line; or aligned pairs, see above, if its name ends in .txt.
+    ValueError where it is empty, or the model has nothing to align.
     """
     if Path(file).suffix == ".txt":
         return evaluate_alignment(cast(nn.Module, model), file)

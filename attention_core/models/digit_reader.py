@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.scores import Additive
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import Axis, Story
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.models.digit_reader_steps import FEATURES, OUTPUT, QUERY, STATE
@@ -23,7 +23,6 @@ from attention_core.models.features import (
     picture_step,
 )
 from attention_core.models.registry import register
-from attention_core.models.traced import first_trace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 END = 10
@@ -174,4 +173,4 @@ class DigitReader(PlacedRegions):
         return self.read(picture, edits=edits).trace
 
 
-register("digit-reader", "looking:evaluate_reading", DigitReader, DigitReaderConfig())
+register("digit-reader", "vision:evaluate_reading", DigitReader, DigitReaderConfig())

@@ -62,4 +62,4 @@ class DigitVit(nn.Module):
         return self(picture[None], edits=edits, trace=True).traces
 
 
-register(NAME, "digits:evaluate_digits", DigitVit)
+register(NAME, "classification:evaluate_digits", DigitVit)

@@ -9,12 +9,11 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.attention.scores import Dot
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace, TracedModel, first_trace
 from attention_core.attention.types import Axis, Story
 from attention_core.models.feature_mask_steps import FEATURES, OUTPUT, QUERY
 from attention_core.models.features import FeatureMap, Layer, VisionOutput, check_size, picture_step, regions
 from attention_core.models.registry import register
-from attention_core.models.traced import TracedModel, first_trace
 
 LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
 
@@ -108,5 +107,5 @@ class FeatureMask(TracedModel):
             return self.classify(trace.replace(edits).context()[0]).softmax(-1)
 
 
-register("feature-mask", "looking:evaluate_finding", FeatureMask, FeatureMaskConfig())
-register("feature-mean", "looking:evaluate_finding", FeatureMask, FeatureMaskConfig(attends=False))
+register("feature-mask", "vision:evaluate_finding", FeatureMask, FeatureMaskConfig())
+register("feature-mean", "vision:evaluate_finding", FeatureMask, FeatureMaskConfig(attends=False))

@@ -12,12 +12,11 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.simplicial import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
 from attention_core.attention.steps import affine, projections
-from attention_core.attention.trace import Prediction
+from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Story, always
 from attention_core.data.match3 import FEWEST, MODULUS, MOST
 from attention_core.models.match3_steps import ANSWER, PAIRS, VECTORS
 from attention_core.models.registry import register
-from attention_core.models.traced import TracedModel, first_trace
 
 N_WAVES = (MODULUS - 1) // 2
 
@@ -148,5 +147,5 @@ class Match3Head(TracedModel):
         )
 
 
-register("match3-pairwise", "made_up:evaluate_match3", Match3Head, Match3Config(pairs=False))
-register("match3-simplicial", "made_up:evaluate_match3", Match3Head, Match3Config(pairs=True))
+register("match3-pairwise", "classification:evaluate_match3", Match3Head, Match3Config(pairs=False))
+register("match3-simplicial", "classification:evaluate_match3", Match3Head, Match3Config(pairs=True))

@@ -1,8 +1,9 @@
-"""Digits read by self-attention over all 784 pixels."""
+"""Digits read by self-attention over all 784 pixels, and by a plain feed-forward network of about the same size."""
 
 import math
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -10,13 +11,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend, places, plane_waves, turn
-from attention_core.attention.edits import Edits
+from attention_core.attention.edits import Edits, nothing_to_edit
 from attention_core.attention.steps import affine, projections
-from attention_core.attention.trace import Prediction
+from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Story, always
 from attention_core.models.pixel_steps import CLASS, EMBEDDING, FEED_FORWARD, RELATIVE, TURNED, pixel_story
 from attention_core.models.registry import register
-from attention_core.models.traced import TracedModel, first_trace
 
 
 @dataclass(frozen=True)
@@ -215,4 +215,32 @@ class PixelClassifier(TracedModel):
         return self.place.repeat_interleave(factor, 1).repeat_interleave(factor, 2).flatten(1).T
 
 
-register("pixel-classifier", "digits:evaluate_digits", PixelClassifier, PixelConfig())
+register("pixel-classifier", "classification:evaluate_digits", PixelClassifier, PixelConfig())
+
+
+@dataclass(frozen=True)
+class FFNConfig:
+    side: int = 28  # pixels along a side of the picture
+    hidden: tuple[int, ...] = (768, 256)  # units of each hidden layer
+    dropout: float = 0.1  # share of hidden units left out while training
+
+
+class FFNClassifier(nn.Module):
+    """Every pixel has one fixed weight into every neuron; pixels meet only inside sums. Source: Rosenblatt 1958."""
+
+    def __init__(self, config: FFNConfig = FFNConfig()) -> None:
+        super().__init__()
+        self.config = config
+        widths = (config.side**2, *config.hidden)
+        layers: list[nn.Module] = []
+        for n_in, n_out in pairwise(widths):
+            layers += [nn.Linear(n_in, n_out), nn.GELU(), nn.Dropout(config.dropout)]
+        self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], 10))
+
+    def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
+        """Classify images (batch, 28, 28) in [0, 1]; there is no attention to trace or to change."""
+        nothing_to_edit(edits)
+        return Prediction(self.layers(images.flatten(1)))
+
+
+register("ffn-classifier", "classification:evaluate_digits", FFNClassifier, FFNConfig())

@@ -15,11 +15,10 @@ from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits, nothing_to_edit
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import projections
-from attention_core.attention.trace import Prediction
+from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Story
 from attention_core.models.pixel_steps import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
 from attention_core.models.registry import register
-from attention_core.models.traced import TracedModel, first_trace
 
 LEVELS = 32
 
@@ -165,4 +164,4 @@ VARIANTS: dict[str, tuple[type[PixelControl], NotesConfig]] = {
     "pixel-notes-alone": (PixelControl, NotesConfig("none")),
 }
 for _name, _made_of in VARIANTS.items():
-    register(_name, "digits:evaluate_digits", *_made_of)
+    register(_name, "classification:evaluate_digits", *_made_of)

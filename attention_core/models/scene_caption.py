@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits, for_queries
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import Axis, Story
 from attention_core.data.scene_captions import END, START, WORDS, words_of
 from attention_core.data.scenes import ASK_SIDE
@@ -21,7 +21,6 @@ from attention_core.models.registry import register
 from attention_core.models.scene_caption_steps import OUTPUT, QUERY, STATE
 from attention_core.models.scene_question import LAYERS, SceneEncoder, mlp_of
 from attention_core.models.scene_question_steps import encoder_steps
-from attention_core.models.traced import first_trace
 
 LABELS = ("start", "end", *WORDS)
 N_WORDS = len(LABELS)
@@ -154,4 +153,4 @@ class SceneCaption(SceneEncoder):
         return self.explain(picture, edits).trace
 
 
-register("scene-caption", "looking:evaluate_telling", SceneCaption, SceneCaptionConfig())
+register("scene-caption", "vision:evaluate_telling", SceneCaption, SceneCaptionConfig())

@@ -225,4 +225,4 @@ def missed(weights: Tensor, where: Tensor) -> Tensor:
     return -(inside.clamp(min=1e-4).log() * asked).sum() / asked.sum().clamp(min=1)
 
 
-register("scene-question", "looking:evaluate_answering", SceneQuestion, SceneQuestionConfig())
+register("scene-question", "vision:evaluate_answering", SceneQuestion, SceneQuestionConfig())

@@ -17,13 +17,12 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
-from attention_core.attention.trace import AttentionTrace, Prediction
+from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import Axis, Step, Story
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
 from attention_core.models import sentence_attention_steps as steps
 from attention_core.models.features import additive_parameters
 from attention_core.models.registry import register
-from attention_core.models.traced import first_trace
 
 ANSWERS = ("negative", "positive")
 POOLINGS = ("attention", "mean")
@@ -234,6 +233,6 @@ class TwoPhaseClassifier(nn.Module):
     trace = SentenceClassifier.trace
 
 
-register("sentence-attention", "sentences:evaluate_sentences", SentenceClassifier, SentenceConfig())
-register("sentence-mean", "sentences:evaluate_sentences", SentenceClassifier, SentenceConfig("mean"))
-register("sentence-two-phase", "sentences:evaluate_sentences", TwoPhaseClassifier, SentenceConfig())
+register("sentence-attention", "classification:evaluate_sentences", SentenceClassifier, SentenceConfig())
+register("sentence-mean", "classification:evaluate_sentences", SentenceClassifier, SentenceConfig("mean"))
+register("sentence-two-phase", "classification:evaluate_sentences", TwoPhaseClassifier, SentenceConfig())

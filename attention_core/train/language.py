@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.data.language_pieces import NAME, WINDOW, pieces
-from attention_core.data.tatoeba import english_sentences
+from attention_core.data.pieces import english_sentences
 from attention_core.evaluate.language import bits_by_distance, bits_of
 from attention_core.train.loop import RECIPES, Recipe, TrainingMoment
 

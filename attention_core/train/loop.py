@@ -1,10 +1,14 @@
-"""One training loop for every model: seeded, resumable, with progress bar and model card."""
+"""One training loop for every model: seeded, resumable, with progress bar and model card; by one process, or several.
+
+Several are started by torchrun; a process that nobody else helps is a team of one.
+"""
 
 import math
+import os
 import platform
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +16,60 @@ from pickle import UnpicklingError
 from typing import Any, NamedTuple, Protocol
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from attention_core.device import choose_device, describe_device
 from attention_core.models import build
-from attention_core.train.team import Team, gathered
 from attention_core.weights import fill, read_weights, weights_folder, write_weights
+
+
+@dataclass(frozen=True)
+class Team:
+    """This process, by its rank from 0, and those beside it; the first one alone writes files."""
+
+    rank: int = 0
+    size: int = 1
+
+    @contextmanager
+    def first_alone(self) -> Iterator[None]:
+        """Let the first process do something, such as fill a cache, before the others."""
+        if self.rank:
+            dist.barrier()
+        yield
+        if self.size > 1 and not self.rank:
+            dist.barrier()
+
+    def together(self, losses: nn.Module) -> nn.Module:
+        """Return a module that gives all processes the mean of their gradients; parameters start as the first one's."""
+        return losses if self.size == 1 else DistributedDataParallel(losses, find_unused_parameters=True)
+
+    def apart(self, losses: nn.Module) -> AbstractContextManager[None]:
+        """Keep a gradient here for now: another one of the same step follows."""
+        return losses.no_sync() if isinstance(losses, DistributedDataParallel) else nullcontext()
+
+    def mean(self, value: Tensor) -> float:
+        if self.size > 1:
+            dist.all_reduce(value)
+        return value.item() / self.size
+
+
+@contextmanager
+def gathered(device: str) -> Iterator[Team]:
+    """Meet the other processes that torchrun has started, each on a device of its own if it is cuda."""
+    if int(os.environ.get("WORLD_SIZE", 1)) == 1:
+        yield Team()
+        return
+    if device == "cuda":
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl" if device == "cuda" else "gloo")
+    try:
+        yield Team(dist.get_rank(), dist.get_world_size())
+    finally:
+        dist.destroy_process_group()
+
 
 CHECKPOINT_SECONDS = 120
 
@@ -208,9 +259,9 @@ def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     return torch.optim.AdamW([group for group in groups if group["params"]], lr=1.0, betas=(0.9, 0.99))
 
 
-def learning_rate(height: float, step: int, n_steps: int, warm_up: int = 200) -> float:
+def learning_rate(height: float, step: int, n_steps: int) -> float:
     """Return the rate of a step: linear warm-up, then a cosine down to 1/50 (Loshchilov and Hutter 2017)."""
-    warmth = min(1.0, (step + 1) / min(warm_up, max(1, n_steps // 10)))
+    warmth = min(1.0, (step + 1) / min(200, max(1, n_steps // 10)))
     return height * warmth * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
 
 

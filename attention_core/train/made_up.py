@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.data.match3 import MODULUS, N_NUMBERS, draw_sequences, fresh_sequences, labels_of
-from attention_core.evaluate.made_up import accuracy
+from attention_core.evaluate.classification import accuracy, majority_share
 from attention_core.train.loop import RECIPES, Recipe, TrainingMoment
 
 N_SEQUENCES, N_VECTORS = 256, 512  # in a batch, of each width for vectors
@@ -21,7 +21,6 @@ TEST_SIZE, TEST_SEED = 10_000, 987_654_321
 
 class Match3Task:
     def __init__(self, data: str | None, seed: int, device: str) -> None:
-        self.device = device
         self.held_out = fresh_sequences(HELD_OUT, HELD_OUT_SEED)
 
     def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
@@ -29,10 +28,9 @@ class Match3Task:
         return F.cross_entropy(model(numbers).logits.flatten(0, 1), labels_of(numbers).flatten().long())
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        share = self.held_out.labels.float().mean().item()
         return {
-            "test_accuracy": accuracy(model, self.held_out, self.device),
-            "majority_share": round(max(share, 1 - share), 5),
+            "test_accuracy": accuracy(model, *self.held_out),
+            "majority_share": majority_share(self.held_out.labels),
             "test_numbers": self.held_out.labels.numel(),
         }
 

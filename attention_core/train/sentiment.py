@@ -7,9 +7,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.data.polarity import read_reviews, split_reviews
-from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN, frequent_words, review_words
-from attention_core.evaluate.sentences import figures
+from attention_core.data.review_pieces import (
+    N_VECTORS,
+    PAD,
+    UNKNOWN,
+    frequent_words,
+    read_reviews,
+    review_words,
+    split_reviews,
+)
+from attention_core.evaluate.classification import figures
 from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.topics.matter import sentences as matter

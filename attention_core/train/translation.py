@@ -7,11 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.data.pieces import END, PAD, START, pieces
+from attention_core.data.pieces import END, PAD, START, Pair, pieces, read_pairs, split_pairs, words_of
 from attention_core.data.sentence_presets import LEARNED
-from attention_core.data.tatoeba import Pair, read_pairs, split_pairs, words_of
-from attention_core.models.beam_search import CanTranslate
-from attention_core.models.translator import Labels, TiedTranslator
+from attention_core.models.translator import CanTranslate, Labels, TiedTranslator
 from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingMoment
 
 BATCH_SIZE = 128

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
 from attention_core.attention.recording import load_recording
-from attention_core.data.sketches import Stroke
+from attention_core.data.presets import Stroke
 from attention_core.packed import pack, pack_strokes, read_session, write_session
 from tests.app.tools import App, settled
 from ui import address as ui_address

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.data.questions import ANSWERS
-from attention_core.data.sketches import SCENES, scene_strokes
 from tests.app.tools import bodies, given, inject, open_tab, path_object, said, there_and_back
 
 PAGE = "pages/ask.py"

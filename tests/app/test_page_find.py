@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attention_core.data.sketches import CLUTTER_WIDTH, digit_strokes
-from attention_core.data.strokes import draw_paths
+from attention_core.data.drawing import draw_paths
+from attention_core.data.presets import CLUTTER_WIDTH, digit_strokes
 from tests.app.tools import bodies, frames, given, inject, open_tab, probabilities, said, settled, there_and_back
 
 PAGE = "pages/find.py"

@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from attention_core.bounds import SENTENCE_LETTERS
-from attention_core.data.review_presets import PRESETS
+from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS
 from tests.app.tools import bodies, body_with, given, open_tab, opened, said, settled, steps_to_the_end, there_and_back
 

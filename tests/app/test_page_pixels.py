@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import preset_paths
-from attention_core.data.strokes import draw_paths
 from tests.app.tools import given, inject, open_tab, probabilities, said, there_and_back
 
 PAGE = "pages/pixels.py"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from attention_core.data.drawing import draw_paths
+from attention_core.data.presets import digit_strokes, number_strokes
 from attention_core.data.scenes import MOST_DIGITS
-from attention_core.data.sketches import digit_strokes, number_strokes
-from attention_core.data.strokes import draw_paths
 from tests.app.tools import given, inject, open_tab, path_object, there_and_back
 
 PAGE = "pages/read.py"

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.data.drawn_digits import drawn_digits
+from attention_core.data.canvases import drawn_digits
+from attention_core.data.drawing import draw_paths
+from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.data.questions import ANSWERS, Question, QuestionKind
 from attention_core.data.scene_questions import SceneDigit, answer
-from attention_core.data.sketches import SCENES, scene_strokes
-from attention_core.data.strokes import draw_paths
 from attention_core.models import build, load
 from attention_core.topics import ask
 

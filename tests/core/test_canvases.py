@@ -1,13 +1,36 @@
-"""Canvases become what the models see, in any colours, sizes and widths."""
+"""Canvases become what models see; their parts and digits are known again; our own drawings keep their place."""
 
 import numpy as np
 import pytest
 import torch
 
-from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input, ink_picture
-from attention_core.data.colours import COLOURS, PEN, nearest_names, random_colours
-from attention_core.data.sketches import CLUTTER_WIDTH, clutter_strokes, coloured_strokes, digit_strokes, number_strokes
-from attention_core.data.strokes import draw_paths
+from attention_core.data.canvases import (
+    CanvasRemark,
+    PartsRemark,
+    colour_picture,
+    coloured_input,
+    drawn_digits,
+    ink_parts,
+    ink_picture,
+    overlapping,
+    parts_remark,
+)
+from attention_core.data.colours import COLOURS, PEN, name_of, nearest_names, random_colours
+from attention_core.data.drawing import Stroke, draw_paths
+from attention_core.data.presets import (
+    CLUTTER_WIDTH,
+    FEWEST,
+    HEIGHT,
+    MOST,
+    SCENES,
+    clutter_strokes,
+    coloured_strokes,
+    digit_strokes,
+    hidden_digit,
+    number_strokes,
+    random_scene,
+    scene_strokes,
+)
 
 
 def rgb(colour):
@@ -140,3 +163,105 @@ def test_a_composed_scene_s_digits_are_apart_and_in_colours_with_names():
     assert {one.colour for one in strokes} <= set(PEN.values())
     canvas = draw_paths([one.path for one in strokes], 320, 8)
     assert 0.01 < (canvas[..., 0] < 128).mean() < 0.3
+
+
+SIDE, PAPER = 320, "#FFFFFF"
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_preset_has_as_many_digits_of_these_colours_at_these_places(name):
+    found = drawn_digits(scene_strokes(SCENES[name], SIDE), SIDE, PAPER)
+    assert [one.colour for one in found] == [one.colour for one in SCENES[name]]
+    for drawn, placed in zip(found, SCENES[name], strict=True):
+        assert drawn.middle == pytest.approx((placed.x, placed.y), abs=0.01)
+        top, left, bottom, right = drawn.box
+        assert bottom - top == pytest.approx(HEIGHT, abs=0.02)
+        assert 0 <= left < right <= 1
+    assert not overlapping(found)
+
+
+def test_a_random_scene_is_the_same_again_from_its_number_and_another_from_another():
+    one, again, other = (random_scene(number, SIDE) for number in (5, 5, 6))
+    assert all(np.array_equal(first.path, second.path) for first, second in zip(one, again, strict=True))
+    assert len(one) != len(other) or any(a.path.shape != b.path.shape for a, b in zip(one, other, strict=True))
+    counts = {len(drawn_digits(random_scene(number, SIDE), SIDE, PAPER)) for number in range(12)}
+    assert min(counts) >= FEWEST - 1
+    assert max(counts) <= MOST
+
+
+@pytest.mark.parametrize("digit", range(10))
+def test_all_strokes_of_a_digit_belong_together_and_erasing_ones_to_none(digit):
+    strokes = digit_strokes(digit, (100, 120), 90, colour=PEN["red"])
+    eraser = Stroke(np.array([[90.0, 100.0], [110.0, 140.0]]), 20, "#ffffff")
+    (found,) = drawn_digits([*strokes, eraser], SIDE, PAPER)
+    assert found.strokes == tuple(range(len(strokes)))
+
+
+def test_digits_over_each_other_are_noticed_and_inks_keep_them_apart():
+    strokes = [
+        *digit_strokes(4, (100, 100), 90, colour=PEN["red"]),
+        *digit_strokes(8, (110, 105), 90, colour=PEN["blue"]),
+    ]
+    found = drawn_digits(strokes, SIDE, PAPER)
+    assert [one.colour for one in found] == ["red", "blue"]
+    assert overlapping(found)
+    assert [one.place for one in found] == ["top left", "top left"]
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_every_pen_is_called_by_its_name(colour):
+    assert name_of(PEN[colour]) == colour
+
+
+@pytest.mark.parametrize("ink", ["#00a0a0", "#c0c000", "#d65a20"])
+def test_an_ink_between_two_colours_has_no_name(ink):
+    assert name_of(ink) is None
+
+
+def paper(*boxes):
+    picture = np.zeros((60, 60), np.float32)
+    for top, left, bottom, right in boxes:
+        picture[top:bottom, left:right] = 1
+    return picture
+
+
+def test_boxes_of_the_pieces_are_right():
+    boxes = [(2, 3, 20, 6), (30, 40, 34, 58), (50, 1, 60, 9)]
+    assert sorted(map(tuple, ink_parts(paper(*boxes)).tolist())) == boxes
+    assert ink_parts(paper()).shape == (0, 4)
+
+
+def test_pieces_that_touch_at_a_corner_or_wind_about_are_one():
+    assert len(ink_parts(paper((0, 0, 5, 5), (5, 5, 9, 9)))) == 1
+    spiral = paper((5, 5, 8, 50), (5, 47, 50, 50), (47, 10, 50, 50), (15, 10, 50, 13), (15, 10, 18, 40))
+    assert ink_parts(spiral).tolist() == [[5, 5, 50, 50]]
+
+
+@pytest.mark.parametrize(
+    ("boxes", "remark"),
+    [
+        ([(20, 20, 40, 32)], None),
+        ([(20, 20, 40, 32), (2, 2, 10, 10), (50, 40, 58, 48)], None),
+        ([(30, 5, 33, 40)], PartsRemark.SMALL),
+        ([], PartsRemark.SMALL),
+        ([(2, 28, 58, 32)], PartsRemark.LARGE),
+        ([(10, 5, 30, 15), (30, 40, 55, 50)], PartsRemark.SEVERAL),
+    ],
+    ids=["digit", "digit in clutter", "flat line", "nothing", "line across", "two digits"],
+)
+def test_remark_tells_what_is_unusual(boxes, remark):
+    assert parts_remark(paper(*boxes)) is remark
+
+
+@pytest.mark.parametrize("digit", range(10))
+def test_hidden_digit_stays_on_the_canvas_and_clear_of_its_clutter(digit):
+    strokes = hidden_digit(digit, (150, 100), 80, 256, np.random.default_rng(digit))
+    clutter = [one.path for one in strokes if one.width == CLUTTER_WIDTH]
+    ink = np.concatenate([one.path for one in strokes if one.width != CLUTTER_WIDTH])
+    assert 8 <= len(clutter) <= 12
+    assert (ink.min(0) > 0).all()
+    assert (ink.max(0) < 256).all()
+    gap = min(np.linalg.norm(path[:, None] - ink[None], axis=-1).min() for path in clutter)
+    assert gap > CLUTTER_WIDTH / 2 + 80 * 0.11 / 2
+    again = hidden_digit(digit, (150, 100), 80, 256, np.random.default_rng(digit))
+    assert all(np.array_equal(one.path, other.path) for one, other in zip(strokes, again, strict=True))

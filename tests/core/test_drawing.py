@@ -1,12 +1,115 @@
-"""A drawing becomes a picture as MNIST's were made: same place, same extent, same amount of ink."""
+"""Digits as pictures: MNIST's files, strokes, and drawings prepared as MNIST's were made."""
+
+import gzip
 
 import numpy as np
 import pytest
 
-from attention_core.data.drawing import BOX, SIDE, CanvasRemark, canvases_to_images, ink_of, prepare
-from attention_core.data.mnist import load_mnist
+from attention_core.data import drawing as strokes
+from attention_core.data.drawing import BOX, SIDE, CanvasRemark, canvases_to_images, draw_paths, ink_of, prepare
+from attention_core.data.mnist import DataError, data_folder, load_mnist, read_digits, read_idx
 from attention_core.data.presets import preset_paths
-from attention_core.data.strokes import draw_paths
+from tests.tiny_data import idx_bytes
+
+IMAGES = np.random.default_rng(0).integers(0, 256, (3, 28, 28), dtype=np.uint8)
+LABELS = np.array([4, 0, 9], np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "t10k-images-idx3-ubyte.gz").write_bytes(gzip.compress(idx_bytes(IMAGES)))
+    (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(idx_bytes(LABELS))
+    return tmp_path
+
+
+def test_plain_and_gzipped_files_are_read_alike(folder):
+    digits = read_digits(folder, "t10k")
+    assert np.array_equal(digits.images, IMAGES)
+    assert np.array_equal(digits.labels, LABELS)
+    assert len(digits) == 3
+
+
+def test_files_are_found_in_a_subfolder_called_mnist(folder):
+    folder.rename(folder.parent / "mnist_before")
+    (folder.parent / "data").mkdir()
+    (folder.parent / "mnist_before").rename(folder.parent / "data" / "mnist")
+    assert len(load_mnist("t10k", folder.parent / "data")) == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (idx_bytes(IMAGES)[:-1], "cut short: 2352 bytes announced, 2351 found"),
+        (idx_bytes(IMAGES) + b"\0", "2352 bytes announced, 2353 found"),
+        (idx_bytes(IMAGES)[:9], "cut short inside its header"),
+        (b"\0\0\x0d\x03" + idx_bytes(IMAGES)[4:], "not an IDX file of unsigned bytes"),
+        (b"PK\x03\x04" + bytes(50), "not an IDX file of unsigned bytes"),
+        (b"", "not an IDX file of unsigned bytes"),
+    ],
+    ids=["one byte short", "one byte long", "short header", "floats", "a zip", "empty"],
+)
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_damaged_file_is_named_with_its_damage(tmp_path, content, words, ending):
+    path = tmp_path / f"images{ending}"
+    path.write_bytes(gzip.compress(content) if ending else content)
+    with pytest.raises(DataError, match=words) as caught:
+        read_idx(path)
+    assert str(path) in str(caught.value)
+
+
+ZIPPED, PLAINER = (gzip.compress(idx_bytes(images), mtime=0) for images in (IMAGES, IMAGES // 200))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        *[(ZIPPED[:n_bytes], "cut short or not gzipped") for n_bytes in (5, 200, -3)],
+        *[(PLAINER[:place] + b"\xff" * 8 + PLAINER[place + 8 :], r"images\.gz") for place in (12, 30, 60, 90)],
+        (idx_bytes(IMAGES), "not gzipped"),
+    ],
+)
+def test_damaged_gzip_is_refused(tmp_path, content, words):
+    (tmp_path / "images.gz").write_bytes(content)
+    with pytest.raises(DataError, match=words):
+        read_idx(tmp_path / "images.gz")
+
+
+def test_missing_files_tell_where_they_were_sought_and_what_to_pass(tmp_path):
+    with pytest.raises(DataError, match="--data"):
+        read_idx(tmp_path / "nothing")
+    with pytest.raises(DataError, match=r"No train-images-idx3-ubyte\(\.gz\) in .*--data"):
+        read_digits(tmp_path, "train")
+
+
+def test_images_and_labels_of_different_length_do_not_belong_together(folder):
+    (folder / "t10k-labels-idx1-ubyte").write_bytes(idx_bytes(LABELS[:2]))
+    with pytest.raises(DataError, match="do not belong together"):
+        read_digits(folder, "t10k")
+
+
+def test_named_folder_is_never_filled_by_a_download(tmp_path, monkeypatch):
+    monkeypatch.setattr("attention_core.data.mnist._download", lambda *_: pytest.fail("it tried to download"))
+    with pytest.raises(DataError):
+        load_mnist("train", tmp_path)
+    monkeypatch.setenv("ATTENTION_DATA", str(tmp_path))
+    with pytest.raises(DataError):
+        load_mnist("train")
+
+
+def test_data_folder_is_the_option_then_the_variable_then_the_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTENTION_DATA", str(tmp_path))
+    assert data_folder("/elsewhere").as_posix() == "/elsewhere"
+    assert data_folder() == tmp_path
+    monkeypatch.delenv("ATTENTION_DATA")
+    assert data_folder().name == "attention-explorer"
+
+
+@pytest.mark.data
+def test_real_test_digits_are_the_ones_that_everybody_knows(data_folder):
+    digits = load_mnist("t10k", data_folder)
+    assert digits.images.shape == (10_000, 28, 28)
+    assert digits.labels[:10].tolist() == [7, 2, 1, 0, 4, 1, 4, 9, 5, 9]
+
 
 DARK, LIGHT = (17, 21, 26), (244, 246, 248)
 COLOURS = {
@@ -216,3 +319,95 @@ def test_many_canvases_are_prepared_as_single_ones_are():
     assert images.shape == (2, SIDE, SIDE)
     assert np.array_equal(images[1], prepare(canvases[1]).image)
     assert canvases_to_images(canvases[:0]).shape == (0, SIDE, SIDE)
+
+
+HEADER = ",".join(f"{letter}{number}" for number in range(8) for letter in "xy") + ",digit\n"
+
+
+def write(folder, text):
+    (folder / "pendigits").mkdir()
+    (folder / "pendigits" / "train.csv.gz").write_bytes(gzip.compress(text.encode()))
+    return folder
+
+
+def some_trajectories(n=6):
+    generator = np.random.default_rng(3)
+    steps = generator.normal(0, 0.15, (n, 8, 2)).cumsum(1)
+    points = (steps - steps.min(1, keepdims=True)) / np.ptp(steps, axis=1).max(1)[:, None, None]
+    return strokes.Trajectories(points.astype(np.float32), np.arange(n, dtype=np.uint8) % 10)
+
+
+def test_file_is_read_with_its_y_axis_turned_downwards(tmp_path):
+    write(tmp_path, HEADER + "0,100," * 8 + "7\n" + "50,0," * 8 + "3\n")
+    trajectories = strokes.load_trajectories(tmp_path)
+    assert trajectories.points.shape == (2, 8, 2)
+    assert trajectories.points[0, 0].tolist() == [0, 0]  # top left
+    assert trajectories.points[1, 0].tolist() == [0.5, 1]
+    assert trajectories.labels.tolist() == [7, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(HEADER + "1,2,3\n", "17 columns"), (HEADER + "a," * 16 + "1\n", "cannot be read")],
+    ids=["too few columns", "letters"],
+)
+def test_file_of_another_form_is_refused(tmp_path, text, words):
+    with pytest.raises(DataError, match=words):
+        strokes.load_trajectories(write(tmp_path, text))
+
+
+def test_missing_and_damaged_files_are_named(tmp_path):
+    with pytest.raises(DataError, match=r"No .*train\.csv\.gz.*CC-BY"):
+        strokes.load_trajectories(tmp_path)
+    write(tmp_path, HEADER + ("1,2," * 8 + "1\n") * 50)
+    path = tmp_path / "pendigits" / "train.csv.gz"
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(DataError, match="cannot be read"):
+        strokes.load_trajectories(tmp_path)
+
+
+def test_smooth_path_goes_through_its_points():
+    points = np.array([[0.0, 0], [1, 2], [3, 1], [4, 4]])
+    curve = strokes.smooth_path(points, 5)
+    assert curve.shape == (16, 2)
+    assert np.allclose(curve[::5], points)
+
+
+def test_pen_draws_lines_of_the_asked_width():
+    canvas = strokes.draw_paths([np.array([[10.0, 50.0], [90.0, 50.0]])], 100, 12)
+    assert canvas.shape == (100, 100, 4)
+    assert (canvas[:, 50, 0] < 128).sum() == pytest.approx(12, abs=1)
+    assert (canvas[..., 3] == 255).all()
+
+
+def test_single_point_makes_a_round_dot():
+    canvas = strokes.draw_paths([np.array([[50.0, 50.0]])], 100, 20)
+    assert (canvas[..., 0] < 128).sum() == pytest.approx(np.pi * 100, rel=0.1)
+
+
+def test_replays_vary_but_the_seed_decides_them(monkeypatch):
+    monkeypatch.setattr(strokes, "cached_arrays", lambda name, made_from, make: make())
+    trajectories = some_trajectories()
+    first, again, other = (strokes.stroke_digits(trajectories, 2, seed).images for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert first.shape == (12, 28, 28)
+    assert not np.array_equal(first[:6], first[6:])
+
+
+def test_labels_follow_their_replays(monkeypatch):
+    monkeypatch.setattr(strokes, "cached_arrays", lambda name, made_from, make: make())
+    digits = strokes.stroke_digits(some_trajectories(4), 3, 0)
+    assert digits.labels.tolist() == [0, 1, 2, 3] * 3
+
+
+def test_random_canvases_come_in_many_sizes_places_and_colours_and_none_is_empty():
+    generator = np.random.default_rng(0)
+    canvases = [strokes.random_canvas(some_trajectories(1).points[0], generator) for _ in range(40)]
+    drawings = [prepare(canvas) for canvas in canvases]
+    assert all(drawing.image.max() > 0.9 for drawing in drawings)
+    sizes = [max(box[1] - box[0], box[3] - box[2]) for box in (drawing.box for drawing in drawings)]
+    assert max(sizes) > 2 * min(sizes)
+    assert len({tuple(canvas[0, 0]) for canvas in canvases}) > 30
+    darker = [canvas[0, 0, 0] < 128 for canvas in canvases]
+    assert 5 < sum(darker) < 35

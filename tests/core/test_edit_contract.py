@@ -34,8 +34,7 @@ from attention_core.attention.edits import (
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import Pairs
 from attention_core.data.pieces import START
-from attention_core.data.question_reading import words_of
-from attention_core.data.questions import numbers_of
+from attention_core.data.questions import numbers_of, words_of
 from attention_core.hub.tracing import run_model
 from attention_core.models import MODELS, load
 from attention_core.topics.matter.sentences import read_sentence

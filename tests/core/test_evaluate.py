@@ -1,22 +1,20 @@
 """The evaluation command: anyone's digits in, one JSON object out; bad files in one clear line."""
 
 import gzip
-import json
 
 import numpy as np
 import pytest
 import torch
 
 from attention_core import UNIFORM, load
-from attention_core.data.drawing import canvases_to_images
-from attention_core.data.mnist import DataError, Digits
+from attention_core.attention.trace import Prediction
+from attention_core.data.drawing import canvases_to_images, draw_paths
 from attention_core.data.presets import preset_paths
-from attention_core.data.strokes import draw_paths
 from attention_core.evaluate.__main__ import main
-from attention_core.evaluate.digits import accuracy, read_file
+from attention_core.evaluate.classification import accuracy, as_tensors, read_file
 from attention_core.weights import read_card
 from tests import tiny_data
-from tests.own_models import one_line
+from tests.own_models import evaluated, refusal
 
 MODEL = "ffn-classifier"
 COLOURS = [((0, 0, 0), (255, 255, 255)), ((240, 240, 250), (10, 10, 30)), ((200, 30, 30), (30, 60, 170))]
@@ -34,20 +32,13 @@ def save(path, **arrays):
     return path
 
 
-def run(capsys, *arguments) -> dict:
-    assert main([MODEL, *map(str, arguments), "--json", "--device", "cpu"]) == 0
-    lines = capsys.readouterr().out.strip().splitlines()
-    assert len(lines) == 1
-    return json.loads(lines[0])
-
-
 def test_canvases_go_through_the_pages_own_code(tmp_path, capsys, canvases):
     labels = np.arange(10)
-    drawn = run(capsys, save(tmp_path / "canvases.npz", canvases=canvases, labels=labels))
+    drawn = evaluated(capsys, MODEL, save(tmp_path / "canvases.npz", canvases=canvases, labels=labels))
     prepared = canvases_to_images(canvases)
-    images = run(capsys, save(tmp_path / "images.npz", images=prepared, labels=labels))
+    images = evaluated(capsys, MODEL, save(tmp_path / "images.npz", images=prepared, labels=labels))
     rounded = np.rint(prepared * 255).astype(np.uint8)
-    bytewise = run(capsys, save(tmp_path / "bytes.npz", images=rounded, labels=labels))
+    bytewise = evaluated(capsys, MODEL, save(tmp_path / "bytes.npz", images=rounded, labels=labels))
     assert drawn["accuracy"] == images["accuracy"] == bytewise["accuracy"]
     assert {"model", "n", "accuracy", "seconds", "device"} <= drawn.keys()
     assert (drawn["model"], drawn["n"], drawn["device"]) == (MODEL, 10, "cpu")
@@ -60,7 +51,7 @@ def test_idx_folder_is_evaluated_on_its_t10k_part(tmp_path, capsys, canvases, zi
         content = tiny_data.idx_bytes(array)
         path = tmp_path / f"t10k-{name}-ubyte{'.gz' if zipped else ''}"
         path.write_bytes(gzip.compress(content) if zipped else content)
-    assert run(capsys, tmp_path)["n"] == 10
+    assert evaluated(capsys, MODEL, tmp_path)["n"] == 10
 
 
 def test_without_json_each_figure_has_its_line(tmp_path, capsys, canvases):
@@ -77,41 +68,56 @@ def test_integer_images_up_to_255_are_read_as_bytes(tmp_path):
     assert digits.images.dtype == np.uint8
 
 
-GOOD = np.zeros((2, 28, 28), np.uint8)
-BAD = {
-    "no labels": ({"images": GOOD}, "needs `labels`"),
-    "no images": ({"labels": np.zeros(2, int)}, "either `images` or `canvases`"),
-    "another size": ({"images": np.zeros((2, 14, 14), np.uint8), "labels": np.zeros(2, int)}, "28, 28"),
-    "flat": ({"images": np.zeros((2, 784), np.uint8), "labels": np.zeros(2, int)}, "28, 28"),
-    "too few labels": ({"images": GOOD, "labels": np.zeros(3, int)}, r"\(n,\)"),
-    "labels of two columns": ({"images": GOOD, "labels": np.zeros((2, 1), int)}, r"\(n,\)"),
-    "label ten": ({"images": GOOD, "labels": np.array([10, 0])}, "0 to 9"),
-    "label minus one": ({"images": GOOD, "labels": np.array([-1, 0])}, "0 to 9"),
-    "label of letters": ({"images": GOOD, "labels": np.array(["a", "b"])}, "0 to 9"),
-    "label of fractions": ({"images": GOOD, "labels": np.array([0.5, 1])}, "0 to 9"),
-    "label nan": ({"images": GOOD, "labels": np.array([np.nan, 1])}, "0 to 9"),
-    "floats to 255": ({"images": GOOD + 255.0, "labels": np.zeros(2, int)}, r"\[0, 1\]"),
-    "nan": ({"images": GOOD + np.nan, "labels": np.zeros(2, int)}, r"\[0, 1\]"),
-    "integers above 255": ({"images": GOOD.astype(int) + 256, "labels": np.zeros(2, int)}, "255"),
-    "images of letters": ({"images": GOOD.astype(str), "labels": np.zeros(2, int)}, "images"),
-    "canvases of floats": ({"canvases": np.zeros((2, 9, 9, 4)), "labels": np.zeros(2, int)}, "uint8"),
-    "canvases without colours": ({"canvases": np.zeros((2, 9, 9), np.uint8), "labels": np.zeros(2, int)}, "uint8"),
-    "canvases of no size": ({"canvases": np.zeros((2, 0, 9, 4), np.uint8), "labels": np.zeros(2, int)}, "canvas"),
-}
+GOOD, ZEROS = np.zeros((2, 28, 28), np.uint8), np.zeros(2, int)
+CANVAS = np.zeros((1, 9, 9, 4), np.uint8)
+MATCH3, NEAREST = "match3-simplicial", "scoring-functions"
+BAD = [
+    (MODEL, {"images": GOOD}, "needs `labels`"),
+    (MODEL, {"labels": ZEROS}, "either `images` or `canvases`"),
+    (MODEL, {"images": np.zeros((2, 14, 14), np.uint8), "labels": ZEROS}, "28, 28"),
+    (MODEL, {"images": np.zeros((2, 784), np.uint8), "labels": ZEROS}, "28, 28"),
+    (MODEL, {"images": GOOD, "labels": np.zeros(3, int)}, "(n,)"),
+    (MODEL, {"images": GOOD, "labels": np.zeros((2, 1), int)}, "(n,)"),
+    (MODEL, {"images": GOOD, "labels": np.array([10, 0])}, "0 to 9"),
+    (MODEL, {"images": GOOD, "labels": np.array([-1, 0])}, "0 to 9"),
+    (MODEL, {"images": GOOD, "labels": np.array(["a", "b"])}, "0 to 9"),
+    (MODEL, {"images": GOOD, "labels": np.array([0.5, 1])}, "0 to 9"),
+    (MODEL, {"images": GOOD, "labels": np.array([np.nan, 1])}, "0 to 9"),
+    (MODEL, {"images": GOOD + 255.0, "labels": ZEROS}, "[0, 1]"),
+    (MODEL, {"images": GOOD + np.nan, "labels": ZEROS}, "[0, 1]"),
+    (MODEL, {"images": GOOD.astype(int) + 256, "labels": ZEROS}, "255"),
+    (MODEL, {"images": GOOD.astype(str), "labels": ZEROS}, "images"),
+    (MODEL, {"canvases": np.zeros((2, 9, 9, 4)), "labels": ZEROS}, "uint8"),
+    (MODEL, {"canvases": np.zeros((2, 9, 9), np.uint8), "labels": ZEROS}, "uint8"),
+    (MODEL, {"canvases": np.zeros((2, 0, 9, 4), np.uint8), "labels": ZEROS}, "canvas"),
+    (MATCH3, {"images": np.zeros((2, 8))}, "needs `numbers`"),
+    (MATCH3, {"numbers": np.zeros((2, 8))}, "whole"),
+    (MATCH3, {"numbers": np.full((2, 8), 31)}, "from 0 to 30"),
+    (MATCH3, {"numbers": np.zeros(8, int)}, "(N, n)"),
+    (MATCH3, {"numbers": np.zeros((2, 99), int)}, "n from 3 to 16"),
+    (MATCH3, {"numbers": np.zeros((2, 8), int), "labels": np.full((2, 8), 7)}, "0 or 1"),
+    (MATCH3, {"numbers": np.zeros((2, 8), int), "labels": np.zeros((2, 7))}, "labels"),
+    (NEAREST, {"query": np.zeros((3, 2)), "key": np.zeros((3, 6, 2))}, "missing"),
+    (NEAREST, {"query": np.zeros((3, 2)), "key": np.zeros((3, 6, 3)), "labels": np.zeros(3)}, "(3, 6, 3)"),
+    (NEAREST, {"query": np.full((3, 2), np.nan), "key": np.zeros((3, 6, 2)), "labels": np.zeros(3)}, "finite"),
+    (NEAREST, {"query": np.zeros((3, 5)), "key": np.zeros((3, 6, 5)), "labels": np.zeros(3)}, "d must be one of"),
+    (NEAREST, {"query": np.zeros((3, 2)), "key": np.zeros((3, 9, 2)), "labels": np.zeros(3)}, "know 6 positions"),
+    ("feature-mask", {"labels": np.array(["1"])}, "needs canvases, labels"),
+    ("feature-mask", {"canvases": CANVAS, "labels": np.array(["12"])}, "0 to 9"),
+    ("feature-mask", {"canvases": CANVAS, "labels": np.array(["1"]), "boxes": np.zeros(4)}, "boxes must be numbers"),
+    ("digit-reader", {"canvases": CANVAS, "labels": np.array(["12"])}, "4 times as wide"),
+    ("digit-reader", {"canvases": np.zeros((1, 9, 36, 4), np.uint8), "labels": np.array(["x"])}, "whole numbers"),
+    ("scene-question", {"canvases": CANVAS[..., :3]}, "questions"),
+]
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_arrays_that_do_not_fit_are_named_in_one_line(tmp_path, capsys, case):
-    arrays, words = BAD[case]
-    path = save(tmp_path / "bad.npz", **arrays)
-    assert main([MODEL, str(path), "--device", "cpu"]) == 1
-    one_line(capsys)
-    with pytest.raises((DataError, ValueError), match=words):
-        read_file(path)
+@pytest.mark.parametrize(("name", "arrays", "words"), BAD)
+def test_arrays_that_do_not_fit_are_named_in_one_line(tmp_path, capsys, name, arrays, words):
+    assert words in refusal(capsys, name, save(tmp_path / "bad.npz", **arrays))
 
 
 def bad_files(folder):
-    np.savez_compressed(folder / "whole.npz", images=GOOD, labels=np.zeros(2, int))
+    np.savez_compressed(folder / "whole.npz", images=GOOD, labels=ZEROS)
     whole = (folder / "whole.npz").read_bytes()
     np.save(folder / "single.npy", GOOD)
     np.savez(folder / "pickled.npz", images=np.array([{"a": 1}], dtype=object), labels=np.zeros(1, int))
@@ -125,12 +131,12 @@ def bad_files(folder):
     return [*contents, "single.npy", "pickled.npz", "missing.npz", "an empty folder"]
 
 
-def test_damaged_and_missing_files_are_named_in_one_line(tmp_path, capsys):
+@pytest.mark.parametrize("model", [MODEL, MATCH3, NEAREST])
+def test_damaged_and_missing_files_are_named_in_one_line(tmp_path, capsys, model):
     names = bad_files(tmp_path)
     assert len(names) == 10
     for name in names:
-        assert main([MODEL, str(tmp_path / name), "--device", "cpu"]) == 1, name
-        assert name in one_line(capsys)
+        assert name in refusal(capsys, model, tmp_path / name)
 
 
 def test_unknown_model_and_absent_device_are_refused(tmp_path, capsys, monkeypatch):
@@ -150,19 +156,13 @@ def test_missing_weights_are_refused(tmp_path, capsys, monkeypatch, canvases):
 
 
 def test_accuracy_counts_right_answers():
-    class Constant:
-        def eval(self):
-            return self
+    class Constant(torch.nn.Linear):
+        def forward(self, images, edits):
+            return Prediction(torch.nn.functional.one_hot(torch.full((len(images),), 3), 10))
 
-        def __call__(self, images, edits):
-            class Answer:
-                logits = torch.nn.functional.one_hot(torch.full((len(images),), 3), 10)
-
-            return Answer
-
-    digits = Digits(np.zeros((300, 28, 28), np.uint8), (np.arange(300) % 10).astype(np.uint8))
-    assert accuracy(Constant(), digits, "cpu") == 0.1
-    assert accuracy(Constant(), Digits(digits.images[:0], digits.labels[:0]), "cpu") == 0
+    images, labels = torch.zeros(300, 28, 28, dtype=torch.uint8), torch.arange(300) % 10
+    assert accuracy(Constant(1, 1), images, labels) == 0.1
+    assert accuracy(Constant(1, 1), images[:0], labels[:0]) == 0
 
 
 def test_the_shipped_models_read_the_presets_in_any_colour_and_size(canvases):
@@ -172,16 +172,16 @@ def test_the_shipped_models_read_the_presets_in_any_colour_and_size(canvases):
         model = load(name, "cpu")
         for drawn in (canvases, wide):
             images = np.rint(canvases_to_images(drawn) * 255).astype(np.uint8)
-            right = accuracy(model, Digits(images, np.arange(10, dtype=np.uint8)), "cpu")
+            right = accuracy(model, torch.from_numpy(images), torch.arange(10))
             assert right == 1, f"{name} reads {right:.0%} of the presets"
 
 
 def within_three_errors(name, data_folder, every, figure, edits=()):
     """Compare the accuracy on a part of the test digits, spread over the set, with the card's; return it."""
     digits, stated = read_file(data_folder / "mnist"), read_card(name)[figure]
-    sample = Digits(digits.images[::every], digits.labels[::every])
-    reached = accuracy(load(name, "cpu"), sample, "cpu", edits)
-    assert reached == pytest.approx(stated, abs=3 * (stated * (1 - stated) / len(sample)) ** 0.5 + 1e-3)
+    images, labels = (part[::every] for part in as_tensors(digits))
+    reached = accuracy(load(name, "cpu"), images, labels, edits)
+    assert reached == pytest.approx(stated, abs=3 * (stated * (1 - stated) / len(labels)) ** 0.5 + 1e-3)
     return reached
 
 

@@ -9,9 +9,9 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.data.language_pieces import START, WINDOW, pieces
+from attention_core.data.pieces import MOST_WORDS, english_words
 from attention_core.data.pieces import START as FIRST_PIECE
 from attention_core.data.sentence_presets import REMEMBERED
-from attention_core.data.words import MOST_WORDS, english_words
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_of, read_forgetting
 from attention_core.models import MODELS, build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig

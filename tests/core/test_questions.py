@@ -5,15 +5,19 @@ import random
 import pytest
 
 from attention_core.data.colours import COLOURS
-from attention_core.data.question_reading import QuestionError, answer_word, parse, read_question, words_of
 from attention_core.data.questions import (
     PLACES,
     RELATIONS,
     UNKNOWN,
     Question,
+    QuestionError,
     QuestionKind,
+    answer_word,
     numbers_of,
+    parse,
     phrasings,
+    read_question,
+    words_of,
     write,
 )
 

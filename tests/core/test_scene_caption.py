@@ -12,8 +12,7 @@ from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
 from attention_core.data.scene_questions import SceneDigit, items_of
 from attention_core.data.scenes import Drawings, drawing_scenes, glyphs_of
-from attention_core.evaluate.looking import evaluate_telling
-from attention_core.evaluate.vision import judge_telling
+from attention_core.evaluate.vision import evaluate_telling, judge_telling
 from attention_core.models import build, load
 from attention_core.train.vision import ENCODER, start_encoder, told_of, words_to_say
 from attention_core.weights import read_card, read_weights

@@ -1,11 +1,28 @@
-"""Composed scenes: the same from the same seed, with boxes where the ink is."""
+"""Composed scenes: the same from the same seed, boxes where the ink is, true answers to random questions."""
+
+import random
 
 import numpy as np
 import pytest
 import torch
 
 from attention_core.data.mnist import Digits
-from attention_core.data.scenes import clutter, find_scenes, glyphs_of, number_scenes
+from attention_core.data.questions import (
+    ANSWERS,
+    NOTHING,
+    UNKNOWN,
+    Question,
+    QuestionKind,
+    answer_word,
+    numbers_of,
+    padded,
+    parse,
+    words_of,
+    write,
+)
+from attention_core.data.scene_questions import SceneDigit, answer, ask, ask_something, items_of
+from attention_core.data.scenes import clutter, drawing_scenes, find_scenes, glyphs_of, number_scenes
+from tests.core.test_questions import EVERY
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +102,104 @@ def test_all_of_a_number_s_ink_lies_in_its_boxes(glyphs):
 def test_digits_without_ink_are_refused():
     with pytest.raises(ValueError, match="ink"):
         glyphs_of(Digits(np.zeros((1, 28, 28), np.uint8), np.zeros(1, np.uint8)))
+
+
+SCENE = [
+    SceneDigit("7", "red", 0.2, 0.2),
+    SceneDigit("3", "blue", 0.8, 0.25),
+    SceneDigit("3", "red", 0.25, 0.8),
+    SceneDigit("5", "green", 0.8, 0.8),
+]
+
+
+@pytest.fixture(scope="module")
+def drawings():
+    images = np.zeros((10, 28, 28), np.uint8)
+    for number in range(10):
+        images[number, 4:24, 8 : 12 + number] = 255
+    glyphs = glyphs_of(Digits(images, np.arange(10, dtype=np.uint8)))
+    return drawing_scenes(glyphs, 60, torch.Generator().manual_seed(7))
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "about"),
+    [
+        ("what digit is at the top left?", "7", (0,)),
+        ("what colour is the 7?", "red", (0,)),
+        ("how many red digits?", "2", (0, 2)),
+        ("how many digits are there?", "4", (0, 1, 2, 3)),
+        ("how many orange digits?", "0", ()),
+        ("which digit is left of the blue one?", "7", (0,)),
+        ("what colour is the digit below the 7?", "red", (2,)),
+        ("is there a 3?", "yes", (1, 2)),
+        ("is there a blue 7?", "no", ()),
+        ("which digit is green?", "5", (3,)),
+        ("which digit is above the 7?", NOTHING, ()),
+    ],
+)
+def test_the_issue_s_questions_have_the_answers_that_anybody_would_give(text, said, about):
+    assert answer(parse(text), SCENE) == (said, about)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Question(QuestionKind.COLOUR_OF_DIGIT, digit="3"),
+        Question(QuestionKind.DIGIT_OF_COLOUR, colour="red"),
+        Question(QuestionKind.DIGIT_BESIDE, relation="left of", digit="3"),
+        Question(QuestionKind.DIGIT_AT, place="left"),
+    ],
+)
+def test_what_people_could_dispute_is_not_asked(question):
+    assert answer(question, SCENE) is None
+
+
+def test_every_question_that_can_be_written_is_read_back_as_it_was_meant():
+    rng = random.Random(0)
+    for question in EVERY:
+        for _ in range(12):
+            text = write(question, rng)
+            assert parse(text) == question, text
+            assert UNKNOWN not in numbers_of(words_of(text)), text
+
+
+def test_a_seed_asks_the_same_questions_again(drawings):
+    items = items_of(drawings, 0)
+    first, again, other = ([ask_something(items, random.Random(seed)) for _ in range(8)] for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize("kind", QuestionKind)
+def test_every_kind_is_asked_and_truly_answered(drawings, kind):
+    rng = random.Random(3)
+    asked = [(items_of(drawings, n), ask(items_of(drawings, n), rng, kind)) for n in range(60)]
+    found = [(items, one) for items, one in asked if one]
+    assert len(found) > 20
+    for items, one in found:
+        assert one.question.kind is kind
+        assert one.answer in ANSWERS
+        assert answer(one.question, items) == (one.answer, one.relevant)
+
+
+def test_composed_drawings_are_the_same_from_the_same_seed_and_their_digits_apart_and_in_their_boxes(drawings):
+    counts = (drawings.labels >= 0).sum(1)
+    assert counts.min() >= 1
+    assert counts.max() >= 5
+    for boxes, count, coverage, colours in zip(
+        drawings.boxes, counts.tolist(), drawings.coverage, drawings.colours, strict=True
+    ):
+        there = boxes[boxes[:, 2] > 0]
+        assert len(there) == count == (colours >= 0).sum()
+        inside = torch.zeros(64, 64, dtype=torch.bool)
+        cells = torch.arange(64) + 0.5
+        for number, (top, left, bottom, right) in enumerate(there):
+            for other in there[:number]:
+                assert bottom <= other[0] or top >= other[2] or right <= other[1] or left >= other[3]
+            inside |= ((cells > top - 2) & (cells < bottom + 2))[:, None] & (cells > left - 2) & (cells < right + 2)
+        assert coverage[~inside].max() < 0.3
+
+
+def test_words_are_padded_and_answers_brought_to_one_form():
+    assert padded([[3, 4], [5]]).tolist() == [[3, 4], [5, 0]]
+    assert [answer_word(text) for text in ("Three", "gray", " Yes.", "7")] == ["3", "grey", "yes", "7"]

@@ -1,7 +1,6 @@
 """Judging sentences: data, reading, the three models, their traces, erasing, training, evaluation."""
 
 import gzip
-import json
 from functools import partial
 
 import pytest
@@ -13,20 +12,26 @@ from attention_core.attention.edits import BlockKeys
 from attention_core.attention.steps import step_of
 from attention_core.data import review_pieces
 from attention_core.data.mnist import DataError
-from attention_core.data.polarity import read_reviews, split_reviews
-from attention_core.data.review_pieces import N_COLUMNS, PAD, UNKNOWN, frequent_words, review_words
-from attention_core.data.review_presets import BANK, PRESETS
-from attention_core.evaluate.__main__ import main as evaluate
-from attention_core.evaluate.sentences import figures
+from attention_core.data.review_pieces import (
+    N_COLUMNS,
+    PAD,
+    UNKNOWN,
+    frequent_words,
+    read_reviews,
+    review_words,
+    split_reviews,
+)
+from attention_core.data.sentence_presets import BANK, PRESETS
+from attention_core.evaluate.classification import figures
 from attention_core.models import build, load
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, hide_words
 from attention_core.topics.matter import sentences as matter
 from attention_core.topics.matter.sentences import explain, judge, read_sentence
 from attention_core.topics.matter.word_space import nearest_words, neighbours_in_place, usual_weights
-from attention_core.train.sentiment import SentimentTask, epoch_of_batches, log_ratios
+from attention_core.train.sentiment import epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights
 from tests import own_models, tiny_data
-from tests.own_models import one_line, run_training, same, stop_and_resume
+from tests.own_models import evaluated, refusal
 
 NAMES = ("sentence-attention", "sentence-mean", "sentence-two-phase")
 LINES = "1\ta fine film .\n0\ta dull film .\n1\tfunny and warm .\n0\tslow and silly .\n"
@@ -275,43 +280,13 @@ def test_every_sentence_is_met_once_an_epoch():
     assert max(map(len, batches)) == 256
 
 
-@pytest.fixture
-def run(file, tmp_path, capsys):
-    """Train a model for some batches (35 make an epoch); returns exit code, standard error, folder of the weights."""
-
-    def train(*more, name="sentence-mean", to="weights"):
-        return run_training(tmp_path, capsys, name, file, 2 / 35, *more, to=to)
-
-    return train
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_training_writes_weights_and_an_honest_card(name, run):
-    code, _, folder = run(name=name)
-    assert code == 0
-    card = read_card(name, folder)
-    assert card["training_sentences"] + card["development_sentences"] == 120
-    assert 0 <= card["development_accuracy"] <= 1
-    assert {tensor.dtype for tensor in read_weights(name, folder).values()} == {torch.float16}
-    load(name, "cpu", folder)
-
-
-def test_resumed_training_gives_the_weights_of_one_never_stopped(run, monkeypatch):
-    _, _, whole = run(to="whole")
-    met, (code, _, resumed) = stop_and_resume(run, monkeypatch, SentimentTask, 2)
-    assert code == 0
-    assert met == [0, 1, 1]
-    assert same("sentence-mean", whole, resumed)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_evaluating_a_file_prints_its_figures(name, tmp_path, capsys):
     path = tmp_path / "own.tsv"
     path.write_text(
         "1\tA moving, funny and wonderful film.\n0\tDull, boring, stupid and a complete mess.\n1\tsuperb !\n"
     )
-    assert evaluate([name, str(path), "--json", "--device", "cpu"]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = evaluated(capsys, name, path)
     assert result["n"] == 3
     assert result["accuracy"] == 1.0
     assert (result["accuracy_positive"], result["accuracy_negative"]) == (1.0, 1.0)
@@ -322,8 +297,7 @@ def test_evaluating_what_cannot_be_evaluated_is_one_clear_line(tmp_path, capsys)
     bad = tmp_path / "bad.tsv"
     bad.write_text("1\tfine\n7\tseven\n")
     for path, words in ((bad, "line 2"), (tmp_path, "is a folder"), (tmp_path / "none", "No review sentences")):
-        assert evaluate(["sentence-attention", str(path), "--device", "cpu"]) == 1
-        assert words in one_line(capsys)
+        assert words in refusal(capsys, "sentence-attention", path)
 
 
 @pytest.mark.data

@@ -20,8 +20,7 @@ from attention_core.attention.recording import load_recording
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import steps_of
 from attention_core.data.pieces import END, pieces
-from attention_core.data.question_reading import words_of
-from attention_core.data.questions import numbers_of
+from attention_core.data.questions import numbers_of, words_of
 from attention_core.models import MODELS, attention_at_snapshot, build
 from attention_core.models.scene_question import SCORINGS as QUESTION_SCORINGS
 from attention_core.models.transformer import KINDS

@@ -7,9 +7,8 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.attention.edits import UNIFORM
-from attention_core.data.pieces import END, START, pieces
+from attention_core.data.pieces import END, START, pieces, words_of
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, LEARNED
-from attention_core.data.tatoeba import words_of
 from attention_core.models import build, load
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.topics.translate.training import committed_costs, learning_of, sharpness

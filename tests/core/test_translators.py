@@ -12,8 +12,7 @@ from attention_core.attention.steps import step_of
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, pieces
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build, load
-from attention_core.models.beam_search import LENGTH_PENALTY, beam_search
-from attention_core.models.translator import HALVES, SCORINGS, Labels
+from attention_core.models.translator import HALVES, LENGTH_PENALTY, SCORINGS, Labels, beam_search
 from attention_core.topics.transformer.ablation import EditedTransformer
 from attention_core.topics.translate import translation
 from attention_core.topics.translate.translation import (

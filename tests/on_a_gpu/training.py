@@ -3,16 +3,23 @@
 import pytest
 import torch
 
-from attention_core.data import strokes
+from attention_core.data import drawing as strokes
 from attention_core.device import choose_device
 from attention_core.models import build
-from attention_core.train import RECIPES, digits, made_up, sentiment, translation, vision
+from attention_core.train import RECIPES, made_up, sentiment, translation, vision
 from attention_core.train.loop import Options, TrainingMoment, train
 from tests import tiny_data
 
 SETTINGS = {
-    digits: {"BATCH_SIZE": 6, "N_HELD_OUT": 5, "N_REPLAYS": 1},
-    vision: {"BATCH_SIZE": 4, "N_DRAWINGS": 4, "N_TOLD": 4, "POOL": 40},
+    vision: {
+        "BATCH_SIZE": 6,
+        "N_HELD_OUT": 5,
+        "N_REPLAYS": 1,
+        "N_SCENES": 4,
+        "N_DRAWINGS": 4,
+        "N_TOLD": 4,
+        "POOL": 40,
+    },
     made_up: {"HELD_OUT": 50, "TEST_SIZE": 50},
     sentiment: {"BATCH_SIZE": 8},
     translation: {"BATCH_SIZE": 8, "N_JOINED": 6},

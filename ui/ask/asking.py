@@ -14,16 +14,18 @@ from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.design import ROLE_COLOURS
 from attention_core.data.colours import COLOURS, PEN
-from attention_core.data.question_reading import ParsedQuestion, QuestionError, read_question
 from attention_core.data.questions import (
     ANSWERS,
     DIGITS,
     NOTHING,
     PLACES,
     RELATIONS,
+    ParsedQuestion,
     Question,
+    QuestionError,
     QuestionKind,
     numbers_of,
+    read_question,
     write,
 )
 from attention_core.device import device_of, to_array

@@ -7,12 +7,11 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
-from attention_core.data.canvases import MOST_INK, CanvasRemark
+from attention_core.data.canvases import MOST_INK, CanvasRemark, DrawnDigit, drawn_digits, overlapping
 from attention_core.data.colours import COLOURS, PEN, name_of, nearest_names, rgb_of
-from attention_core.data.drawn_digits import DrawnDigit, drawn_digits, overlapping
+from attention_core.data.drawing import Stroke
+from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.questions import Question
-from attention_core.data.sketches import MOST, SCENES, random_scene, scene_strokes
-from attention_core.data.stroke import Stroke
 from attention_core.topics.ask import SceneInput, owners, see, without
 from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
 from ui.computed import computed

@@ -10,9 +10,8 @@ from torch import Tensor
 
 from attention_core.attention.edits import BlockKeys, Uniform
 from attention_core.data.colours import PEN
-from attention_core.data.question_reading import ParsedQuestion
-from attention_core.data.questions import Question, QuestionKind, write
-from attention_core.data.sketches import HEIGHT, MOST, PLACES_OF_MANY, digit_strokes
+from attention_core.data.presets import HEIGHT, MOST, PLACES_OF_MANY, digit_strokes
+from attention_core.data.questions import ParsedQuestion, Question, QuestionKind, write
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics.ask import AnswerCounts, SceneInput, count_in, regions_of, see
 from attention_core.topics.ask.charts import nothing_weights

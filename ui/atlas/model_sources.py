@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 
 from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, LONG_TOKENS
-from attention_core.data.long_text import THE_LIGHTHOUSE
+from attention_core.data.sentence_presets import THE_LIGHTHOUSE
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun, affordable_tokens
 from ui.atlas import NAME

@@ -12,12 +12,10 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.design import INKS
-from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
-from attention_core.data.drawing import ink_of
-from attention_core.data.parts import PartsRemark, parts_remark
+from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
+from attention_core.data.drawing import Stroke, ink_of
+from attention_core.data.presets import CLUTTER_WIDTH, clutter_strokes, hidden_digit
 from attention_core.data.scenes import FIND_SIDE
-from attention_core.data.sketches import CLUTTER_WIDTH, clutter_strokes, hidden_digit
-from attention_core.data.stroke import Stroke
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
 from attention_core.models.features import receptive_field

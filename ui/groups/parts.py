@@ -12,8 +12,8 @@ from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import contact_sheet, matrix_chart, ramp_for, weights_ramp
 from attention_core.charts.heatmap import pair_map
 from attention_core.data.match3 import MODULUS, PRESETS, fresh_sequences, matching_pairs, read_numbers
-from attention_core.device import device_of, to_array
-from attention_core.evaluate.made_up import accuracy
+from attention_core.device import to_array
+from attention_core.evaluate.classification import accuracy
 from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.computed import computed
@@ -231,4 +231,4 @@ def accuracies() -> None:
 @computed(spinner="Answering", by_model=True)
 def _fresh_accuracy(model_name: str, seed: int) -> float:
     model = model_or_stop(model_name)
-    return accuracy(model, fresh_sequences(N_FRESH, seed), device_of(model).type)
+    return accuracy(model, *fresh_sequences(N_FRESH, seed))

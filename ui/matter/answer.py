@@ -11,7 +11,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.design import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table, shade_ramp, shaded_words
-from attention_core.data.review_presets import BANK, MEANT, is_negated
+from attention_core.data.sentence_presets import BANK, MEANT, is_negated
 from attention_core.topics.matter.sentences import (
     Erasure,
     Sentence,

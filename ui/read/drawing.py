@@ -10,10 +10,9 @@ import streamlit as st
 import torch
 
 from attention_core.data.canvases import ink_picture
+from attention_core.data.drawing import Stroke, smooth_path
+from attention_core.data.presets import number_strokes
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
-from attention_core.data.sketches import number_strokes
-from attention_core.data.stroke import Stroke
-from attention_core.data.strokes import smooth_path
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES, END, DigitReading
 from attention_core.topics.read import (

@@ -14,9 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 from attention_core.attention.scores import SCORES
 from attention_core.attention.types import Role
 from attention_core.bounds import TABLE_BYTES
-from attention_core.data.drawing import prepare
+from attention_core.data.drawing import draw_paths, prepare
 from attention_core.data.presets import preset_paths
-from attention_core.data.strokes import draw_paths
 from attention_core.device import to_array
 from attention_core.packed import pack, unpack
 from attention_core.topics.vectors.presets import (

@@ -8,13 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
-from attention_core.data.drawn_digits import DrawnDigit
-from attention_core.data.question_reading import words_of
-from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, write
+from attention_core.data.canvases import CanvasRemark, DrawnDigit, colour_picture, coloured_input
+from attention_core.data.drawing import Stroke
+from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, words_of, write
 from attention_core.data.scene_questions import SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.data.stroke import Stroke
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneQuestion
 

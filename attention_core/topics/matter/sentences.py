@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from attention_core.attention.edits import BlockKeys, Edits, blocked_keys
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
+from attention_core.data.pieces import bare, english_words
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
-from attention_core.data.words import bare, english_words
 from attention_core.device import device_of
 
 MOST_WORDS = 100

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.scores import Score
-from attention_core.data.pieces import START
-from attention_core.data.words import MOST_WORDS, SPACE, english_words
+from attention_core.data.pieces import MOST_WORDS, SPACE, START, english_words
 from attention_core.device import device_of
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import (

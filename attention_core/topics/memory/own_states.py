@@ -11,7 +11,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import visible
 from attention_core.data.language_pieces import START, WINDOW, pieces
 from attention_core.device import device_of, to_array
-from attention_core.models.language_recurrent import RecurrentLanguage
+from attention_core.models.language_model import RecurrentLanguage
 
 MOST_PIECES = WINDOW
 LIKELIEST = 6

@@ -10,11 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
-from attention_core.data.parts import connected, part_boxes
+from attention_core.data.canvases import CanvasRemark, InkPicture, connected, ink_picture, part_boxes
+from attention_core.data.drawing import draw_paths
+from attention_core.data.presets import number_strokes
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
-from attention_core.data.sketches import number_strokes
-from attention_core.data.strokes import draw_paths
 from attention_core.models.digit_reader import DigitReading
 
 INK_FROM = 0.3  # a pixel of the reader's picture with at least this much ink belongs to a piece

@@ -12,8 +12,8 @@ from attention_core.attention.edits import DropHead, dropped
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import START
 from attention_core.device import device_of
-from attention_core.models.beam_search import DecoderState
 from attention_core.models.transformer import KINDS, EditsByPlace, Transformer
+from attention_core.models.translator import DecoderState
 from attention_core.topics.translate.translation import SourceSentence, Translation
 
 

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.data.pieces import pieces
+from attention_core.data.pieces import bare, pieces, words_of
 from attention_core.data.sentence_presets import LEARNED
-from attention_core.data.tatoeba import words_of
-from attention_core.data.words import bare
 from attention_core.explain.alignment import merge_to_words
 from attention_core.files import find_file, written_figures
 from attention_core.log import log

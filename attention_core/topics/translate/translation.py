@@ -14,13 +14,24 @@ from torch.nn.functional import cosine_similarity
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.pieces import END, START, UNKNOWN, Tokenization, pieces
-from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words, join_words
+from attention_core.data.pieces import (
+    END,
+    MOST_WORDS,
+    SPACE,
+    START,
+    UNKNOWN,
+    Tokenization,
+    bare,
+    english_words,
+    french_spans,
+    french_words,
+    join_words,
+    pieces,
+)
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
-from attention_core.models.beam_search import CanTranslate, beam_search
 from attention_core.models.transformer import EditsByPlace, Transformer
-from attention_core.models.translator import Labels, TiedTranslator, Translator
+from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
 
 END_LABEL = "end"
 MOST_CHARACTERS = 1000

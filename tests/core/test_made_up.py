@@ -1,7 +1,6 @@
-"""The Match3 task and its two heads: labels, files, typed numbers, committed weights."""
+"""Tasks whose data are made as needed: Match3 and its two heads; all scoring functions and the nearest key."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -13,12 +12,11 @@ from attention_core.attention.edits import UNIFORM
 from attention_core.attention.simplicial import pair_weights
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.data import match3
-from attention_core.data.mnist import DataError
-from attention_core.evaluate.__main__ import main as evaluate
-from attention_core.evaluate.made_up import accuracy
+from attention_core.evaluate.classification import accuracy
 from attention_core.models import build, load
-from attention_core.train.__main__ import main as train
+from attention_core.train.made_up import N_KEYS, NearestTask, draw_nearest
 from attention_core.weights import read_card
+from tests.own_models import evaluated
 
 HEADS = ("match3-simplicial", "match3-pairwise")
 
@@ -44,7 +42,7 @@ def test_about_half_of_the_labels_are_positive():
 @pytest.mark.parametrize("name", HEADS)
 def test_committed_head_reaches_the_figure_on_its_card_on_new_sequences(name):
     card = read_card(name)
-    figure = accuracy(load(name, "cpu"), match3.fresh_sequences(1500, 77), "cpu")
+    figure = accuracy(load(name, "cpu"), *match3.fresh_sequences(1500, 77))
     assert figure == pytest.approx(card["test_accuracy"], abs=0.02)
     assert card["majority_share"] < 0.52
 
@@ -65,7 +63,7 @@ def test_both_heads_have_the_same_parameters():
 
 def test_without_its_attention_the_head_over_pairs_knows_nothing():
     model = load(HEADS[0], "cpu")
-    assert accuracy(model, match3.fresh_sequences(500, 8), "cpu", UNIFORM) < 0.65
+    assert accuracy(model, *match3.fresh_sequences(500, 8), UNIFORM) < 0.65
 
 
 @pytest.mark.parametrize("preset", match3.PRESETS)
@@ -132,44 +130,59 @@ def test_evaluation_command_reads_sequences_with_and_without_labels(tmp_path, ca
     sequences = match3.fresh_sequences(300, 4)
     np.savez(tmp_path / "plain.npz", numbers=sequences.numbers.numpy())
     np.savez(tmp_path / "wrong.npz", numbers=sequences.numbers.numpy(), labels=~sequences.labels.numpy())
-    results = []
-    for file in ("plain.npz", "wrong.npz"):
-        assert evaluate([HEADS[0], str(tmp_path / file), "--json", "--device", "cpu"]) == 0
-        results.append(json.loads(capsys.readouterr().out))
-    assert results[0]["n"] == 300
-    assert results[0]["accuracy"] >= 0.99
-    assert results[1]["accuracy"] <= 0.01
+    plain, wrong = (evaluated(capsys, HEADS[0], tmp_path / file) for file in ("plain.npz", "wrong.npz"))
+    assert plain["n"] == 300
+    assert plain["accuracy"] >= 0.99
+    assert wrong["accuracy"] <= 0.01
 
 
-@pytest.mark.parametrize(
-    ("arrays", "words"),
-    [
-        ({"images": np.zeros((2, 8))}, "needs `numbers`"),
-        ({"numbers": np.zeros((2, 8))}, "whole"),
-        ({"numbers": np.full((2, 8), 31)}, "from 0 to 30"),
-        ({"numbers": np.zeros(8, int)}, "(N, n)"),
-        ({"numbers": np.zeros((2, 99), int)}, "n from 3 to 16"),
-        ({"numbers": np.zeros((2, 8), int), "labels": np.full((2, 8), 7)}, "0 or 1"),
-        ({"numbers": np.zeros((2, 8), int), "labels": np.zeros((2, 7))}, "labels"),
-    ],
-)
-def test_files_of_another_form_are_refused_in_words(tmp_path, arrays, words):
-    np.savez(tmp_path / "file.npz", **arrays)
-    with pytest.raises(DataError) as caught:
-        match3.read_sequences(tmp_path / "file.npz")
-    assert words in str(caught.value)
+NAME = "scoring-functions"
 
 
-def test_missing_and_damaged_files_are_refused_in_words(tmp_path):
-    (tmp_path / "file.npz").write_bytes(b"no such thing")
-    for name, words in (("file", "not an"), ("none", "does not exist")):
-        with pytest.raises(DataError, match=words):
-            match3.read_sequences(tmp_path / f"{name}.npz")
+@pytest.fixture(scope="module")
+def model():
+    return load(NAME, "cpu")
 
 
-def test_training_command_writes_a_head_that_can_be_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("attention_core.train.made_up.HELD_OUT", 50)
-    folders = ["--checkpoints", str(tmp_path / "c"), "--weights", str(tmp_path / "w")]
-    assert train(["match3-simplicial", "--epochs", "0.004", "--device", "cpu", *folders]) == 0
-    assert load("match3-simplicial", "cpu", tmp_path / "w").trace([1, 2, 28]).n_keys == 16
-    assert read_card("match3-simplicial", tmp_path / "w")["batches"] == 2
+@pytest.mark.parametrize("d", [2, 3, 4, 8])
+def test_the_cards_accuracies_come_out_again(model, d):
+    query, key, nearest = draw_nearest(4000, d, torch.Generator().manual_seed(11))
+    with torch.inference_mode():
+        scores = model(query, key)
+    for name, claimed in read_card(NAME)["accuracy_by_d"][str(d)].items():
+        measured = (scores[name].argmax(-1) == nearest).double().mean().item()
+        assert measured == pytest.approx(claimed, abs=0.03), name  # 4,000 tasks: a standard error below 0.8 %
+
+
+def test_in_the_plane_the_small_networks_beat_every_product_and_location_knows_nothing():
+    accuracy = read_card(NAME)["accuracy_by_d"]["2"]
+    assert min(accuracy["additive"], accuracy["concat"]) > 0.9 > accuracy["cosine"] > accuracy["dot"]
+    assert accuracy["location"] == pytest.approx(1 / N_KEYS, abs=0.02)
+
+
+def test_the_task_names_the_nearest_key():
+    query, key, nearest = draw_nearest(50, 3, torch.Generator().manual_seed(1))
+    distances = np.linalg.norm(key.numpy() - query.numpy()[:, None], axis=-1)
+    assert (distances.argmin(1) == nearest.numpy()).all()
+    assert key.abs().max() <= 4
+    assert min(key[..., -1].min(), query[:, -1].min()) >= 0
+
+
+def test_training_moves_all_learned_parameters(model):
+    loss = NearestTask(None, 0, "cpu").loss(type(model)(), 0.0, torch.Generator().manual_seed(0))
+    assert loss.requires_grad
+    assert torch.isfinite(loss)
+
+
+def test_a_width_without_parameters_is_named(model):
+    with pytest.raises(ValueError, match=r"d must be one of \(2, 3, 4, 8\), got 5"):
+        model.parameters_of(5)
+
+
+def test_the_evaluation_command_reads_anyones_tasks(tmp_path, capsys):
+    query, key, nearest = draw_nearest(300, 2, torch.Generator().manual_seed(5))
+    np.savez(tmp_path / "tasks.npz", query=query.numpy(), key=key.numpy(), labels=nearest.numpy())
+    figures = evaluated(capsys, NAME, tmp_path / "tasks.npz")
+    assert figures.keys() >= {"model", "n", "accuracy", "seconds", "device"}
+    assert figures["n"] == 300
+    assert figures["accuracy"] == max(figures["accuracy_by_function"].values()) > 0.9
