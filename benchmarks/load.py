@@ -317,7 +317,7 @@ def below(pid: int) -> tuple[int, ...]:
 @contextmanager
 def served(app: str, n_processes: int = 1) -> Iterator[Server]:
     """Run an app in one process, or in several behind nginx (deploy/run.py)."""
-    port = free_port()
+    port = free_port(n_processes + 1)
     address = f"http://127.0.0.1:{port}"
     if n_processes == 1:
         with serving(app, port) as process:

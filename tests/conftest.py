@@ -14,6 +14,7 @@ import hypothesis
 import pytest
 
 ROOT = Path(__file__).parents[1]
+LONG = {"test_pretend_gpu", "test_hostile", "test_image", "test_uploads", "test_deploy", "test_strangers", "test_links"}
 NO_DATA = "the variable ATTENTION_DATA does not name a folder of data sets"
 
 hypothesis.settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True, database=None)
@@ -28,7 +29,7 @@ def data_folder_or_none() -> Path | None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, so that no process works on one of them alone at the end."""
-    items.sort(key=lambda item: item.path.parent.name != "browser" and item.path.stem != "test_pretend_gpu")
+    items.sort(key=lambda item: (item.path.parent.name != "browser", item.path.stem not in LONG))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -3,12 +3,18 @@
 import base64
 import io
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from PIL import Image
-from streamlit.testing.v1 import AppTest
+from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest, app_test
+
+# What each new AppTest looks for in all installed packages, and each run compiles again: most of a run's time.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+app_test.ScriptCache = cache(app_test.ScriptCache)
 
 
 class App(AppTest):

@@ -4,18 +4,22 @@ Every request to another host finds none and fails the test, as do errors and wa
 server's log is read when all tests are done.
 """
 
+import asyncio
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from benchmarks import browser
 from benchmarks.server import SECONDS_TO_START, command, free_port, started
+from benchmarks.session import Session
 
 ARGUMENTS = [
     *browser.ARGUMENTS,
@@ -45,14 +49,6 @@ def _chromium() -> str:
     pytest.skip(reason)
 
 
-@contextmanager
-def launched() -> Iterator[Browser]:
-    """Run a browser that keeps nothing."""
-    path = _chromium()
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=path, args=ARGUMENTS) as browser:
-        yield browser
-
-
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the app, run by Streamlit in its own process for all browser tests."""
@@ -75,34 +71,38 @@ def serving(folder: Path, **environment: str) -> Iterator[str]:
 
 def _visit_once(url: str) -> None:
     """Be the first visitor: until app.py has run once, Streamlit greets deep links with an error in the console."""
-    with launched() as browser:
-        page = browser.new_page()
-        page.goto(url)
-        page.get_by_test_id("stHeading").first.wait_for(timeout=1000 * SECONDS_TO_START)
+    in_thread(Session(url).open(seconds=SECONDS_TO_START))
 
 
-@pytest.fixture(scope="session")
-def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the browsers of all files keep Streamlit's scripts, read and compiled once."""
-    return tmp_path_factory.mktemp("profile")
+def in_thread(work: Coroutine) -> Any:
+    """Return what a coroutine does; in this thread Playwright's loop is running already."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
-@pytest.fixture(scope="module")
-def context(profile):
-    """One browser of 1440 x 900 for the tests of a file."""
+@pytest.fixture(scope="package")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """One browser of 1440 x 900 for all tests of this folder; it keeps Streamlit's scripts, read and compiled once.
+
+    Nothing fades in it, which costs a fifth of a visit; `page.emulate_media(reduced_motion="no-preference")` lets it.
+    """
     path = _chromium()
     expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch_persistent_context(
-            profile, executable_path=path, args=ARGUMENTS, viewport={"width": 1440, "height": 900}
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"),
+            executable_path=path,
+            args=ARGUMENTS,
+            viewport={"width": 1440, "height": 900},
+            reduced_motion="reduce",
         )
-        browser.set_default_timeout(30_000)
-        yield browser
-        browser.close()
+        context.set_default_timeout(30_000)
+        yield context
+        context.close()
 
 
 @pytest.fixture
-def page(context):
+def page(context: BrowserContext) -> Iterator[Page]:
     """A fresh visitor; afterwards: no request went outside, nothing was complained about."""
     context.clear_cookies()
     visitor = context.new_page()

@@ -21,6 +21,7 @@ def atlas(page, app_url):
 
 
 def open_at(page, address):
+    page.emulate_media(reduced_motion="no-preference")
     page.goto(address)
     page.locator("canvas.map").wait_for()
     painted(page)

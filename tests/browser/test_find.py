@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import draw, settle, wait_for_change
+from tests.browser.tools import assert_fits, draw, settle, wait_for_change
 
 BARS = ".st-key-find_answer svg.marks [aria-label*='probability: ']"
 ANSWER = f"""() => [...document.querySelectorAll("{BARS}")].map(bar => bar.getAttribute('aria-label')).join()"""
@@ -83,7 +83,4 @@ def test_click_on_a_channel_shows_its_picture_weight_and_product(visitor):
 
 
 def test_phone_shows_pad_mask_and_answer_without_scrolling_sideways(visitor):
-    visitor.set_viewport_size({"width": 390, "height": 844})
-    visitor.wait_for_timeout(500)
-    settle(visitor)
-    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    assert_fits(visitor)

@@ -9,23 +9,16 @@ from playwright.sync_api import expect
 from attention_core.attention.recording import Recording
 from attention_core.attention.steps import steps_of
 from attention_core.attention.types import Axis
-from tests.browser.conftest import launched
 from tests.view_samples import NASTY, every_kind, made
 
 MATRICES = """() => Promise.all(document.querySelector('[data-attention]').view.heads.map((heads) =>
     Promise.all(heads.map(async (head) => [...(await head.load()).matrix()]))))"""
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as running:
-        yield running
-
-
 @pytest.fixture
-def opened(browser, tmp_path):
+def opened(context, tmp_path):
     """Opens pages without a network; afterwards nothing was fetched, nothing complained about, nothing foreign run."""
-    context = browser.new_context(offline=True, viewport={"width": 1300, "height": 900})
+    context = context.browser.new_context(offline=True, viewport={"width": 1300, "height": 900})
     page, faults = context.new_page(), []
     page.on("console", lambda message: faults.append(message.text))
     page.on("pageerror", lambda error: faults.append(str(error)))

@@ -4,10 +4,11 @@ import json
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from benchmarks.browser import visitor
 from benchmarks.server import running
-from tests.browser.conftest import launched, serving
+from benchmarks.session import Session
+from tests.browser.conftest import in_thread, serving
 from tests.browser.tools import IDLE, draw, settle, submit
 
 STROKES = {"quokkazan": [(0.2, 0.2), (0.8, 0.25), (0.3, 0.9)], "wombatilo": [(0.7, 0.1), (0.25, 0.6), (0.75, 0.8)]}
@@ -25,7 +26,7 @@ class Browser:
     """A visitor's browser, which shares nothing with another's, and all that has come to it."""
 
     def __init__(self, browser, url: str) -> None:
-        self.page = browser.new_page(viewport={"width": 1440, "height": 900})
+        self.page = browser.new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
         self.page.set_default_timeout(90_000)
         self.url, self.received = url, []
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._keep))
@@ -57,9 +58,16 @@ def public(tmp_path_factory):
 
 
 @pytest.fixture
-def open_browser(public):
-    with launched() as browser:
-        yield lambda: Browser(browser, public[0])
+def open_browser(context, public):
+    opened = []
+
+    def open_() -> Browser:
+        opened.append(Browser(context.browser, public[0]))
+        return opened[-1]
+
+    yield open_
+    for one in opened:
+        one.page.close()  # and its context
 
 
 def leave_secrets(one: Browser, word: str) -> str:
@@ -86,12 +94,30 @@ def leave_secrets(one: Browser, word: str) -> str:
     return strokes
 
 
+class Return(Session):
+    """Another visit of the same browser, without its window: all that comes is kept."""
+
+    def __init__(self, one: Browser, query: str) -> None:
+        super().__init__(one.url)
+        self.cookies = {cookie["name"]: cookie["value"] for cookie in one.page.context.cookies()}
+        self._query, self.received = query, []
+
+    def _take(self, message: ForwardMsg) -> None:
+        self.received.append(message.SerializeToString())
+        super()._take(message)
+
+    async def look(self, path: str) -> list[bytes]:
+        assert not (await self.open(path)).faults
+        await self.close()
+        return self.received
+
+
 def test_nothing_of_one_visitor_is_in_another_s_page_or_in_the_log(open_browser, public):
     visitors = {word: open_browser() for word in STROKES}
     drawings = {word: leave_secrets(one, word) for word, one in visitors.items()}
     for one in visitors.values():  # each looks once more, after the other was there
-        for path in ("matter", "pixels", "model?what=recording"):
-            one.go(path)
+        for path, query in (("matter", ""), ("pixels", ""), ("model", "what=recording")):
+            one.received += in_thread(Return(one, query).look(path))
     told = {word: one.everything() for word, one in visitors.items()}
     log = public[1].read_bytes()
     for word, other in zip(STROKES, reversed(STROKES), strict=True):
@@ -136,11 +162,12 @@ def test_a_stroke_drawn_without_a_connection_is_still_there_after_a_reload(open_
     assert kept / ink > 0.98, json.dumps({"drawn": ink, "after the reload": kept})
 
 
-def test_a_page_works_in_a_browser_while_its_server_says_that_weights_are_missing(tmp_path, monkeypatch):
+def test_a_page_works_in_a_browser_while_its_server_says_that_weights_are_missing(context, tmp_path, monkeypatch):
     variables = {"ATTENTION_WEIGHTS": str(tmp_path), "ATTENTION_HOSTED": "1", "ATTENTION_WARM": "0"}
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    with running("app.py") as url, visitor() as page:
+    with running("app.py") as url, context.browser.new_page(reduced_motion="reduce") as page:
+        page.set_default_timeout(180_000)
         for status in (200, 503):
             assert page.goto(f"{url}/pixels").status == status
             page.get_by_text("The model cannot be loaded").first.wait_for()
