@@ -24,10 +24,10 @@ from attention_core.data.pad_drawing import is_drawing, read_drawing
 from attention_core.data.question_reading import QuestionError, read_question
 from attention_core.data.words import english_words, french_words
 from attention_core.files import read_json
-from attention_core.hub.kinds import config_of, kind_of
-from attention_core.hub.look_up import cleaned, is_path
+from attention_core.hub.find import cleaned, is_path
+from attention_core.hub.load import config_of, kind_of
 from attention_core.hub.model import ModelError
-from attention_core.hub.picture_file import read_picture
+from attention_core.hub.pictures import read_picture
 from attention_core.packed import pack, read_session, unpack, unpack_strokes, write_session
 from attention_core.topics.lookup.records import read_queries
 from attention_core.topics.vectors.presets import PRESETS

@@ -12,12 +12,12 @@ from torch.testing import assert_close
 from attention_core import run_model
 from attention_core.attention.edits import dropped
 from attention_core.hub import knock_out
-from attention_core.hub.inputs import text_inputs
 from attention_core.hub.knock_out import KnockOutMap, cosine_change, divergence, effect, every_head, fill, outcomes
 from attention_core.hub.language import expected, log_probabilities
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
-from attention_core.models.own import own_model
+from attention_core.hub.run import text_inputs
+from attention_core.topics.model import own_model
 from tests.tiny_models import GPT, PATCHES, build
 
 IDS = [5, 17, 40, 8, 23, 31]

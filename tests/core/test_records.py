@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.find import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind, Pretrained
 from attention_core.topics.lookup.encoders import MOST_TOKENS, SPELLING, meaning, sentence_vectors

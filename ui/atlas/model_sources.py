@@ -9,12 +9,11 @@ import streamlit as st
 from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, LONG_TOKENS
 from attention_core.data.long_text import THE_LIGHTHOUSE
 from attention_core.hub.model import ModelError, ModelKind
-from attention_core.hub.run import ModelRun, affordable_tokens
+from attention_core.hub.run import ModelRun, TextInput, affordable_tokens
 from ui.atlas import NAME
 from ui.atlas.shelf import MatrixSource
 from ui.labels import said
-from ui.runs.runs import TextInput, latest, prepared_of, pretrained_of, run_of
-from ui.runs.source import choose_model, opened_run, uploaded_run
+from ui.runs import choose_model, latest, opened_run, prepared_of, pretrained_of, run_of, uploaded_run
 from ui.state import Field, named, whole_number, widget_value
 
 LATEST, FILE = "What the model page shows", "A recording from a file"

@@ -12,7 +12,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.bar_table import Bars, bar_table
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.device import to_array
-from attention_core.hub.tokens import readable
+from attention_core.hub.model import readable
 from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
 from attention_core.topics.lookup.encoders import SPELLING, Encoder
 from attention_core.topics.lookup.ngrams import ngrams, place_of, shared_runs

@@ -13,7 +13,7 @@ from attention_core.attention.harmless import visible
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.find import PACKAGE, find_local
 from attention_core.hub.model import ModelError
 from attention_core.packed import pack, unpack
 from attention_core.topics.lookup.encoders import SPELLING, Encoder, meaning, sentence_vectors
@@ -34,7 +34,7 @@ from ui.glossary import abbr, note
 from ui.inside_streamlit import growing_table
 from ui.labels import distinct, literal, said
 from ui.layout import role_colour
-from ui.runs.runs import pretrained_of
+from ui.runs import pretrained_of
 from ui.state import Field, choice, is_mounted, one_of, whole_number
 
 NAME = "lookup"

@@ -4,22 +4,18 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.charts.cache import kept_chart
-from attention_core.hub.cache import KeyValueCache, StepCost, kept, lengths_kept, measure_step
-from attention_core.hub.generation import Generation
+from attention_core.hub.cache import MEASURED_ON, STEP_COSTS, KeyValueCache, kept, lengths_kept
 from attention_core.hub.model import ModelError
 from ui.chart import draw_chart
-from ui.heavy import heavy
 from ui.labels import said
 from ui.layout import section
-from ui.model.state import NAME
-from ui.model.writing import generation_of, text_ids
-from ui.runs.runs import LatestRun
+from ui.model.glance import NAME
+from ui.model.words import generation_of, text_ids
+from ui.runs import LatestRun
 from ui.state import Field, choice, one_of
 
 KEPT_VECTORS = {"keys": "Keys", "values": "Values"}
 VECTORS = Field(NAME, "says_kept", "keys", address="kept", parse=one_of(KEPT_VECTORS))
-COST = Field[tuple[int, str, StepCost, StepCost] | None](NAME, "says_step_cost", None)
-"""Tokens and model for which the next token was measured, its cost with the cache and without."""
 
 
 def kv_cache(asked: LatestRun) -> None:
@@ -49,7 +45,7 @@ def kv_cache(asked: LatestRun) -> None:
         draw_chart(chart, width="content", alt=words)
     with right:
         st.markdown("\n\n".join(_sentences(found)))
-        _measured(made)
+        _cost_of_a_step()
 
 
 def _sentences(found: KeyValueCache) -> list[str]:
@@ -83,25 +79,17 @@ def _sentences(found: KeyValueCache) -> list[str]:
     return lines
 
 
-def _measured(made: Generation) -> None:
-    if st.button("Measure the next token", key="model_says_measure_step", icon=":material/timer:"):
-        with heavy("Measuring"):
-            COST.value = len(made.ids), made.pretrained.name, *measure_step(made, made.ids[-1])
-    if COST.value is None or COST.value[1] != made.pretrained.name:
-        st.caption("Runs one more token, with the cache and without it, and takes the median of five runs of each.")
-        return
-    n_tokens, _, with_cache, without = COST.value
-    st.markdown(
-        f"After {n_tokens:,} tokens: **{1000 * with_cache.seconds:,.1f} ms** and "
-        f"{_count(with_cache.n_multiplications)} multiply-adds with the cache, "
-        f"**{1000 * without.seconds:,.1f} ms** and {_count(without.n_multiplications)} without: "
-        f"{without.seconds / with_cache.seconds:.1f} times as long for "
-        f"{without.n_multiplications / with_cache.n_multiplications:.1f} times the work."
+def _cost_of_a_step() -> None:
+    """Tell what a step costs with the cache and without it, as it was measured once."""
+    lines = ["| tokens | with the cache | without | times as long | times the work |", "|--:|--:|--:|--:|--:|"]
+    for n_tokens, times, works in STEP_COSTS:
+        spent = (f"{time:,.0f} ms, {_count(work)}" for time, work in zip(times, works, strict=True))
+        lines.append(f"| {n_tokens:,} | {' | '.join(spent)} | {times[1] / times[0]:.2g} | {works[1] / works[0]:,.0f} |")
+    st.markdown("\n".join(lines))
+    st.caption(
+        f"The next token in milliseconds and multiply-adds, measured without traces: {MEASURED_ON}. One token alone "
+        "uses a processor less well than many at once."
     )
-    why = "One token alone uses the processor less well than many at once."
-    if without.seconds < 1.5 * with_cache.seconds:
-        why = "With so few tokens in so small a model, nearly all the time goes into calls rather than multiplications."
-    st.caption(f"Just measured here, without traces. {why}")
 
 
 def _size(n_bytes: int) -> str:
