@@ -9,16 +9,7 @@ from attention_core.hub.model import ModelKind, predicts_words
 from ui.layout import end_here, who_asks
 from ui.model.cache import kv_cache
 from ui.model.compare import side_by_side
-from ui.model.glance import (
-    FRAMED,
-    HEAD,
-    NAME,
-    STEPS,
-    VIEW,
-    glance,
-    look_controls,
-    open_on_a_far_look,
-)
+from ui.model.glance import FRAMED, HEAD, NAME, STEPS, VIEW, glance, look_controls, open_on_a_far_look
 from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.knock_out import knock_out

@@ -100,16 +100,22 @@ SUGGESTIONS = (
 
 def local_models() -> list[LocalModel]:
     """Return every complete model on this machine, by name within each source; none that is only half downloaded."""
-    return [*_packaged(), *_own(), *sorted(_in_folders(), key=_by_name), *sorted(_in_cache(), key=_by_name)]
+    return [
+        *_complete("package", _packaged()),
+        *_own(),
+        *_complete("folder", _folders()),
+        *_complete("cache", _in_cache()),
+    ]
+
+
+def _complete(source: str, places: Iterator[tuple[str, Path]]) -> list[LocalModel]:
+    models = [LocalModel(name, at, source, n_bytes_of(at)) for name, at in places if is_complete(at)]
+    return sorted(models, key=lambda model: model.name.lower())
 
 
 def listed_models() -> list[LocalModel]:
     """Return those that may be named to everybody: on a public server none that a visitor has had fetched."""
     return [model for model in local_models() if model.source != "cache" or not is_hosted()]
-
-
-def _by_name(model: LocalModel) -> str:
-    return model.name.lower()
 
 
 def find_local(name: str) -> LocalModel | None:
@@ -126,12 +132,10 @@ def left_out() -> dict[str, str]:
     }
 
 
-def _packaged() -> Iterator[LocalModel]:
+def _packaged() -> Iterator[tuple[str, Path]]:
     found = importlib.util.find_spec(PACKAGE.replace("-", "_"))
     if found is not None and found.origin is not None:
-        folder = Path(found.origin).parent / "model"
-        if is_complete(folder):
-            yield LocalModel(PACKAGE, folder, "package", n_bytes_of(folder))
+        yield PACKAGE, Path(found.origin).parent / "model"
 
 
 def _own() -> Iterator[LocalModel]:
@@ -141,12 +145,6 @@ def _own() -> Iterator[LocalModel]:
             yield LocalModel(name, file.parent, "own", file.stat().st_size)
 
 
-def _in_folders() -> Iterator[LocalModel]:
-    for name, folder in _folders():
-        if is_complete(folder):
-            yield LocalModel(name, folder, "folder", n_bytes_of(folder))
-
-
 def _folders() -> Iterator[tuple[str, Path]]:
     if above := os.environ.get(FOLDERS_BELOW, ""):
         root = Path(above).expanduser()
@@ -154,7 +152,7 @@ def _folders() -> Iterator[tuple[str, Path]]:
             yield folder.relative_to(root).as_posix(), folder
 
 
-def _in_cache() -> Iterator[LocalModel]:
+def _in_cache() -> Iterator[tuple[str, Path]]:
     # the library's scan_cache_dir reads the size of every file of every revision; here a model costs a few look-ups
     from huggingface_hub import constants
 
@@ -162,8 +160,7 @@ def _in_cache() -> Iterator[LocalModel]:
     for stored in cache.glob("models--*"):
         folder = _snapshot(stored)
         if folder is not None:
-            name = stored.name.removeprefix("models--").replace(constants.REPO_ID_SEPARATOR, "/")
-            yield LocalModel(name, folder, "cache", n_bytes_of(folder))
+            yield stored.name.removeprefix("models--").replace(constants.REPO_ID_SEPARATOR, "/"), folder
 
 
 def _snapshot(stored: Path) -> Path | None:

@@ -120,6 +120,12 @@ def in_megabytes(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:.1f} GB"
 
 
+def in_units(n_bytes: float) -> str:
+    """Return a size for people to three digits, such as "1.23 kB"."""
+    units = {"GB": 1e9, "MB": 1e6, "kB": 1e3, "bytes": 1}
+    return next((f"{n_bytes / size:.3g} {unit}" for unit, size in units.items() if n_bytes >= size), "0 bytes")
+
+
 def _of_device(device: str) -> int | None:
     """Return what a GPU has left; memory that torch holds without using it is free for the next model."""
     if device == "cuda":

@@ -15,6 +15,7 @@ from attention_core.bounds import SEARCH_LETTERS
 from attention_core.charts.design import Chart
 from attention_core.charts.heatmap import part_chart
 from attention_core.charts.palette import VIRIDIS
+from attention_core.hub.model import in_units
 from ui.atlas import NAME
 from ui.atlas.shelf import OpenAtlas, Place, axis_of
 from ui.component import component, script_of
@@ -333,8 +334,8 @@ def survey_part(shelf: OpenAtlas, goes_on: bool) -> None:
         st.button(label, key="atlas_survey_button", on_click=_start_or_stop, args=(shelf, not goes_on))
     took = f" Surveyed in {_time(shelf.seconds)}." if atlas.is_surveyed and shelf.seconds > 0.05 else ""
     st.caption(
-        f"{atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{_size(atlas.matrix_bytes)}**. Kept are the "
-        f"queries, the keys and one number per row: **{_size(atlas.kept_bytes)}**.{took}"
+        f"{atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{in_units(atlas.matrix_bytes)}**. Kept are the "
+        f"queries, the keys and one number per row: **{in_units(atlas.kept_bytes)}**.{took}"
     )
 
 
@@ -357,8 +358,3 @@ def _time(seconds: float) -> str:
     if seconds < 10:
         return f"{seconds:.1f} s"
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
-
-
-def _size(n_bytes: float) -> str:
-    units = {"GB": 1e9, "MB": 1e6, "kB": 1e3, "bytes": 1}
-    return next(f"{n_bytes / size:.3g} {unit}" for unit, size in units.items() if n_bytes >= size)

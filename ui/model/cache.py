@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.charts.cache import kept_chart
 from attention_core.hub.cache import MEASURED_ON, STEP_COSTS, KeyValueCache, kept, lengths_kept
-from attention_core.hub.model import ModelError
+from attention_core.hub.model import ModelError, in_units
 from ui.chart import draw_chart
 from ui.labels import said
 from ui.layout import section
@@ -53,14 +53,14 @@ def _sentences(found: KeyValueCache) -> list[str]:
     n_heads = sum(layer.n_key_heads for layer in found.layers)
     widths = f"{layer.d_k:,}" if layer.d_k == layer.d_v else f"{layer.d_k:,} and {layer.d_v:,}"
     lines = [
-        f"**{_size(found.bytes_at(found.n_tokens))}** for {found.n_tokens:,} token{'s' * (found.n_tokens != 1)}: "
-        f"{_size(found.bytes_per_token)} each, a key and a value of {widths} numbers in {n_heads:,} key heads of "
+        f"**{in_units(found.bytes_at(found.n_tokens))}** for {found.n_tokens:,} token{'s' * (found.n_tokens != 1)}: "
+        f"{in_units(found.bytes_per_token)} each, a key and a value of {widths} numbers in {n_heads:,} key heads of "
         f"{len(found.layers)} layers."
     ]
     if found.most_tokens:
+        most = in_units(found.bytes_at(found.most_tokens))
         lines.append(
-            f"At the {found.most_tokens:,} tokens that the model knows: **{_size(found.bytes_at(found.most_tokens))}** "
-            "for each text that is being written."
+            f"At the {found.most_tokens:,} tokens that the model knows: **{most}** for each text that is being written."
         )
     if found.saving > 1:
         lines.append(
@@ -73,7 +73,7 @@ def _sentences(found: KeyValueCache) -> list[str]:
         lines.append(f"{which} the last **{found.window:,}** tokens only: grey columns are forgotten.")
     if found.source_layers:
         lines.append(
-            f"Besides, {_size(found.bytes_of_source)} for what the encoder read: computed once, the same for every "
+            f"Besides, {in_units(found.bytes_of_source)} for what the encoder read: computed once, the same for every "
             "step."
         )
     return lines
@@ -82,23 +82,11 @@ def _sentences(found: KeyValueCache) -> list[str]:
 def _cost_of_a_step() -> None:
     """Tell what a step costs with the cache and without it, as it was measured once."""
     lines = ["| tokens | with the cache | without | times as long | times the work |", "|--:|--:|--:|--:|--:|"]
-    for n_tokens, times, works in STEP_COSTS:
-        spent = (f"{time:,.0f} ms, {_count(work)}" for time, work in zip(times, works, strict=True))
-        lines.append(f"| {n_tokens:,} | {' | '.join(spent)} | {times[1] / times[0]:.2g} | {works[1] / works[0]:,.0f} |")
+    for n_tokens, (own, whole), works in STEP_COSTS:
+        more = f"{whole / own:.2g} | {works[1] / works[0]:,.0f}"
+        lines.append(f"| {n_tokens:,} | {own:,} ms | {whole:,} ms | {more} |")
     st.markdown("\n".join(lines))
     st.caption(
-        f"The next token in milliseconds and multiply-adds, measured without traces: {MEASURED_ON}. One token alone "
-        "uses a processor less well than many at once."
+        f"The next token, measured beforehand and without traces: {MEASURED_ON}; the work is multiply-adds. One token "
+        "alone uses a processor less well than many at once."
     )
-
-
-def _size(n_bytes: int) -> str:
-    return _rounded(n_bytes, {"GB": 1e9, "MB": 1e6, "kB": 1e3}) or f"{n_bytes} bytes"
-
-
-def _count(n: int) -> str:
-    return _rounded(n, {"billion": 1e9, "million": 1e6}) or f"{n:,}"
-
-
-def _rounded(n: int, units: dict[str, float]) -> str:
-    return next((f"{n / size:.3g} {unit}" for unit, size in units.items() if n >= size), "")
