@@ -17,16 +17,16 @@ from PIL import Image
 
 from attention_core.arrays import FileError
 from attention_core.atlas import contents_of, read_tensors
-from attention_core.atlas.find import search
+from attention_core.atlas.landmarks import search
 from attention_core.attention.recording import FORMAT, load_recording
 from attention_core.data.drawing import is_drawing, read_drawing
 from attention_core.data.pieces import english_words, french_words
 from attention_core.data.questions import QuestionError, read_question
 from attention_core.files import read_json
-from attention_core.hub.kinds import config_of, kind_of
-from attention_core.hub.look_up import cleaned, is_path
+from attention_core.hub.find import cleaned, is_path
+from attention_core.hub.load import config_of, kind_of
 from attention_core.hub.model import ModelError
-from attention_core.hub.picture_file import read_picture
+from attention_core.hub.pictures import read_picture
 from attention_core.packed import pack, read_session, unpack, unpack_strokes, write_session
 from attention_core.topics.lookup.records import read_queries
 from attention_core.topics.vectors.presets import PRESETS

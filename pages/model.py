@@ -5,19 +5,17 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.hub.language import predicts_words
-from attention_core.hub.model import ModelKind
+from attention_core.hub.model import ModelKind, predicts_words
 from ui.layout import end_here, who_asks
 from ui.model.cache import kv_cache
 from ui.model.compare import side_by_side
-from ui.model.glance import glance, look_controls
+from ui.model.glance import FRAMED, HEAD, NAME, STEPS, VIEW, glance, look_controls, open_on_a_far_look
 from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.knock_out import knock_out
 from ui.model.one_head import one_head, step_by_step, take_along
-from ui.model.state import FRAMED, HEAD, NAME, STEPS, VIEW, open_on_a_far_look
 from ui.model.words import next_tokens
-from ui.runs.runs import pretrained_of
+from ui.runs import pretrained_of
 from ui.skeleton import OPEN_TAB, Tab, page_frame, page_tabs
 
 

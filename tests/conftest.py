@@ -77,9 +77,18 @@ def app(start_app):
     return start_app()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def minilm():
+    """The sentence encoder that comes as a package, loaded."""
+    from attention_core.hub.find import PACKAGE, find_local
+    from attention_core.hub.load import load_pretrained
+
+    return load_pretrained(find_local(PACKAGE).folder, name=PACKAGE)
+
+
+@pytest.fixture(scope="session")
 def stored(tmp_path_factory):
-    """Folders of tiny models, as a directory of the owner's."""
+    """Folders of tiny models, as a directory of the owner's; one holds files, too, that nobody asks a hub for."""
     from tests import tiny_hub
 
     root = tmp_path_factory.mktemp("stored")
@@ -87,6 +96,8 @@ def stored(tmp_path_factory):
     tiny_hub.write_decoder(root / "decoder")
     tiny_hub.write_encoder_decoder(root / "both")
     tiny_hub.write_vision(root / "vision")
+    (root / "decoder" / "pytorch_model.bin").write_bytes(b"pickled")
+    (root / "decoder" / "model.onnx").write_bytes(b"x" * 100_000)
     return root
 
 

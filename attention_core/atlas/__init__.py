@@ -1,9 +1,19 @@
 """Attention matrices of any size as a map: exact tiles, and an overview made in one streaming pass."""
 
-from attention_core.atlas.find import search
+from attention_core.atlas.landmarks import search
 from attention_core.atlas.matrix import TILE, Atlas, Tile
-from attention_core.atlas.tensor_file import Entry, FileError, FileKind, kind_of_file
-from attention_core.atlas.tensors import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
+from attention_core.atlas.tensors import (
+    Contents,
+    Entry,
+    FileError,
+    FileKind,
+    Names,
+    Tensors,
+    contents_of,
+    kind_of_file,
+    read_tensors,
+    trace_of_tensors,
+)
 
 __all__ = [
     "TILE",

@@ -50,10 +50,6 @@ class Atlas:
     Several threads may look at tiles and carry the survey on at the same time.
 
     Attributes:
-        trace: of any size.
-        head: which head of it.
-        n_queries: rows of the matrix.
-        n_keys: its columns.
         n_levels: level 0 is the matrix, the last level shows all of it in one tile.
         base_level: the level of the survey's blocks; coarser ones, and this, need the survey.
 
@@ -91,11 +87,6 @@ class Atlas:
     @torch.inference_mode()
     def tile(self, level: int, row: int, col: int) -> Tile:
         """Return a tile: exact at level 0, where a weight is within 1e-4 of its true value, relatively.
-
-        Args:
-            level: from 0, the matrix, to n_levels - 1, all of it in one tile.
-            row: which tile, from the top.
-            col: which tile, from the left.
 
         Raises:
             IndexError: no such level or tile.

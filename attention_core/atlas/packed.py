@@ -26,8 +26,6 @@ class PackedTile(NamedTuple):
     """One tile, ready to be sent.
 
     Attributes:
-        height: rows of cells.
-        width: columns of cells.
         low: log2 of the smallest value above 0, the code FIRST.
         step: in log2, from one code to the next.
         n_bytes: of a code, 2 or, where the values span more than some ninety powers of two, 3.

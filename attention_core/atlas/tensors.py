@@ -1,21 +1,180 @@
-"""Query, key and value that somebody brings from a run of their own, as a trace."""
+"""Query, key and value that somebody brings in a .npz or safetensors file, read without pickle, as a trace."""
 
+import contextlib
+import io
+import math
 import re
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import reduce
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from safetensors import safe_open
 from torch import Tensor
 
-from attention_core.atlas.tensor_file import Entry, FileError, Opened, Source, opened
+from attention_core.arrays import Entry, FileError, Npz, Source, in_words, open_npz, open_zip, stream
+from attention_core.attention.recording import FORMAT
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.bounds import TENSOR_BYTES, TENSOR_HEADS, visible
+from attention_core.bounds import (
+    SAFETENSORS_HEADER_BYTES,
+    TENSOR_BYTES,
+    TENSOR_HEADS,
+    TENSOR_LABEL_BYTES,
+    TENSOR_LABELS,
+    visible,
+)
+from attention_core.device import to_array
+from attention_core.files import read_json
+
+LABELS = ("labels", "tokens", "words", "texts")
+"""Names under which a file may keep a text per position."""
+MOST_ABOUT = 2**20
+"""Bytes of the beginning of a recording's description in which its format has to stand."""
+TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
+TYPES |= {f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+DAMAGED = "is damaged and cannot be read"
+PICKLED = (
+    "is a pickle, which is not opened because that can run code. Save the tensors with safetensors.torch.save_file or "
+    "np.savez."
+)
+FOREIGN = {
+    b"\x93NUMPY": "is a single array. Save query, key and value together: np.savez(file, query=...).",
+    b"\x80": PICKLED,
+    b"": "is neither a .npz nor a safetensors file, or is damaged at its beginning.",
+}
+"""What a file is that begins so, where it is not what is wanted."""
+
+
+class FileKind(StrEnum):
+    """What a file that somebody brings is for."""
+
+    RECORDING = "recording"
+    TENSORS = "tensors"
+
+
+def kind_of_file(source: Source, name: str = "The file") -> FileKind:
+    """Return whether a file is a recording of attention_core (load_recording reads it) or a set of tensors.
+
+    Raises:
+        FileNotFoundError: no such file.
+        FileError: it is neither, with a word on what it is if that can be told.
+    """
+    start = _start(source)
+    if start.startswith(b"PK"):
+        with in_words(f"{name} {DAMAGED}"), open_zip(source) as archive:
+            names = archive.namelist()
+            if any(part.endswith("data.pkl") for part in names):
+                raise FileError(f"{name} {PICKLED}")
+            if "about.npy" not in names:
+                return FileKind.TENSORS
+            with archive.open("about.npy") as about:
+                described = about.read(MOST_ABOUT).replace(b"\0", b"")
+            return FileKind.RECORDING if FORMAT.encode() in described else FileKind.TENSORS
+    if len(start) > 8 and start[8:9] == b"{":
+        return FileKind.TENSORS
+    words = next(words for begin, words in FOREIGN.items() if start.startswith(begin))
+    raise FileError(f"{name} {words if start else 'is empty.'}")
+
+
+def _start(source: Source) -> bytes:
+    with stream(source) as file:
+        return file.read(16)
+
+
+@contextmanager
+def opened(source: Source, name: str) -> Iterator["Opened"]:
+    """Open a set of tensors; every fault of the file becomes a FileError in words for people."""
+    if kind_of_file(source, name) == FileKind.RECORDING:
+        raise FileError(f"{name} is a recording of whole layers, not a set of tensors: open it as a recording.")
+    start, most = _start(source), SAFETENSORS_HEADER_BYTES
+    with in_words(f"{name} {DAMAGED}"), contextlib.ExitStack() as stack:
+        if start.startswith(b"PK"):
+            yield _Npz(stack.enter_context(open_npz(source)), name)
+            return
+        if int.from_bytes(start[:8], "little") > most.most:
+            raise FileError(f"{name} has a header of more than {most} bytes, or is damaged at its beginning.")
+        if isinstance(source, bytes):  # the library that reads the format opens files only
+            folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+            path = Path(folder) / "tensors.safetensors"
+            path.write_bytes(source)
+            source = path
+        yield _Safetensors(stack.enter_context(safe_open(source, framework="pt")))
+
+
+class _Npz:
+    def __init__(self, file: Npz, name: str) -> None:
+        self._file, self._name, self.entries = file, name, file.entries
+
+    def tensor(self, name: str) -> Tensor:
+        array = self._file[name]
+        return torch.from_numpy(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)))
+
+    def labels(self) -> list[str] | None:
+        flat = [entry for entry in self.entries.values() if len(entry.shape) == 1]
+        texts = [entry.name for entry in flat if entry.dtype.startswith(("str", "bytes"))]
+        named = [name for name in self.entries if name.lower() in LABELS]
+        if not named and len(texts) != 1:
+            return None
+        chosen = (named or texts)[0]
+        entry = self.entries[chosen]
+        if entry.dtype == "object":
+            raise FileError(
+                f"{self._name}: {chosen!r} holds Python objects, which are not opened because that can run code. "
+                f"Save it as np.array({chosen}, dtype=str)."
+            )
+        if math.prod(entry.shape) > TENSOR_LABELS.most or entry.n_bytes > TENSOR_LABEL_BYTES.most:
+            raise FileError(f"{self._name}: {chosen!r} is too long; at most {TENSOR_LABELS} labels are read.")
+        return [text.decode(errors="replace") if isinstance(text, bytes) else str(text) for text in self._file[chosen]]
+
+
+class _Safetensors:
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.entries: dict[str, Entry] = {}
+        for name in file.keys():  # noqa: SIM118 (not a mapping)
+            part = file.get_slice(name)
+            kind, shape = str(part.get_dtype()), tuple(part.get_shape())
+            bits = int("".join(filter(str.isdigit, kind.split("_")[0])) or 8)
+            self.entries[name] = Entry(name, TYPES.get(kind, kind.lower()), shape, math.prod(shape) * bits // 8)
+
+    def tensor(self, name: str) -> Tensor:
+        return self._file.get_tensor(name).clone()
+
+    def labels(self) -> list[str] | None:
+        texts = next((text for name, text in (self._file.metadata() or {}).items() if name.lower() in LABELS), None)
+        if texts is None:
+            return None
+        with contextlib.suppress(ValueError):
+            labels = read_json(texts)
+            if isinstance(labels, list):
+                return [str(label) for label in labels]
+        return texts.split()
+
+
+Opened = _Npz | _Safetensors
+"""An open file: its entries by name, tensor(name), and labels(), the text per position if it has one."""
+
 
 KINDS = ("float16", "bfloat16", "float32", "float64")
+NOTEBOOK = """import numpy as np, torch
+from attention_core.atlas import Atlas, trace_of_tensors
+
+file = np.load("{file}")
+trace = trace_of_tensors(torch.from_numpy(file["query"]), torch.from_numpy(file["key"]){more})
+atlas = Atlas(trace)
+atlas.tile(0, 3, 1).mean      # rows 768 to 1023, columns 256 to 511, exact
+for share in atlas.survey():  # one pass over the whole matrix; stop and go on as you like
+    print(f"{{share:.0%}}")
+atlas.column_sums             # what each key receives in all
+"""
 ROLES = ("query", "key", "value")
 _NAME = re.compile(
     r"(?P<where>(?:.*[./:_\- ])?)(?P<role>q|k|v|query|queries|key|value)"
@@ -279,3 +438,24 @@ def _fitting_mask(mask: Tensor, pairs: tuple[int, int, int]) -> Tensor:
     except RuntimeError:
         raise ValueError(f"mask must fit {_shape(pairs)} (heads, queries, keys), got {_shape(mask.shape)}") from None
     return mask
+
+
+def notebook(trace: AttentionTrace, file: str) -> str:
+    """Return the code that maps the head in a file, see head_file, as it is mapped here."""
+    factor = trace.score.dot_factor(trace.key.shape[-1])
+    scale = "" if factor is None else f", scale={factor:.9g}"
+    return NOTEBOOK.format(file=file, more=(", is_causal=True" if trace.is_causal else "") + scale)
+
+
+def has_more(trace: AttentionTrace) -> bool:
+    """Return whether a trace's weights need more than queries, keys, scale and causality."""
+    parts = (trace.mask, trace.bias, trace.sinks)
+    return any(part is not None for part in parts) or trace.score.dot_factor(trace.key.shape[-1]) is None
+
+
+def head_file(trace: AttentionTrace, head: int = 0) -> bytes:
+    """Return a head's queries, keys and labels as a .npz file, which read_tensors reads."""
+    file = io.BytesIO()
+    query, key = (to_array(tensor.float()) for tensor in (trace.query[head], trace.key_of(head)))
+    np.savez(file, query=query, key=key, labels=np.array([str(label) for label in trace.story.key_axis.labels]))
+    return file.getvalue()

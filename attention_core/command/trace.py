@@ -10,15 +10,11 @@ from pathlib import Path
 from attention_core.attention.recording import Recording
 from attention_core.command.needs import CommandError, need
 from attention_core.explain.heads import groups, habit, summaries
-from attention_core.hub.fetch import fetch
-from attention_core.hub.inputs import text_inputs
+from attention_core.hub.find import OWN, fetch, look_up
 from attention_core.hub.load import load_pretrained
-from attention_core.hub.look_up import look_up
-from attention_core.hub.model import ModelError, Pretrained
-from attention_core.hub.own import OWN
-from attention_core.hub.room import in_megabytes
-from attention_core.hub.run import ModelRun, run
-from attention_core.models.own import own_model
+from attention_core.hub.model import ModelError, Pretrained, in_megabytes
+from attention_core.hub.run import ModelRun, run, text_inputs
+from attention_core.topics.model import own_model
 
 PICTURES = ("svg", "pdf", "png")
 ENDINGS = ("npz", "html", *PICTURES)

@@ -13,8 +13,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from attention_core.attention.recording import Recording
-from attention_core.hub.faults import worded
-from attention_core.hub.model import ModelError, ModelKind, Pretrained
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, worded
 from attention_core.hub.tracing import UnsupportedError, run_ablations
 
 Head = tuple[int, int]

@@ -8,9 +8,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.edits import Edits
-from attention_core.hub.faults import worded
-from attention_core.hub.model import ModelError, Pretrained
-from attention_core.hub.tokens import ONLY_SPACES, SPACE, readable
+from attention_core.hub.model import ONLY_SPACES, SPACE, ModelError, Pretrained, readable, worded
 from attention_core.hub.tracing import UnsupportedError, run_model
 
 SEED_STEP = 1_000_003
@@ -35,11 +33,6 @@ class NextTokens(NamedTuple):
     rest: float
     n_rest: int
     entropy: float
-
-
-def predicts_words(pretrained: Pretrained) -> bool:
-    """Return whether the model has a head that turns its last layer into probabilities of tokens."""
-    return pretrained.tokenizer is not None and pretrained.model.get_output_embeddings() is not None
 
 
 def token_text(tokenizer: Any, token: int) -> str:

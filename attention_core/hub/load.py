@@ -1,28 +1,158 @@
 """A folder of safetensors weights becomes a model with its tokenizer: nothing in it is ever run as code."""
 
 import math
+import os
 import re
+import shutil
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from attention_core.bounds import MODEL_TEXT_FILE_BYTES, TOKENIZER_DOUBLINGS
+from attention_core.bounds import (
+    HUB_CACHE_BYTES,
+    MODEL_LABELS,
+    MODEL_LAYERS,
+    MODEL_TEXT_FILE_BYTES,
+    TOKENIZER_DOUBLINGS,
+)
 from attention_core.device import choose_device
 from attention_core.files import read_json
-from attention_core.hub.catalogue import n_bytes_of
-from attention_core.hub.disk import held, keep
-from attention_core.hub.faults import no_panic
-from attention_core.hub.kinds import config_of, is_encoder_alone, kind_of, picture_tower
-from attention_core.hub.model import ModelError, ModelKind, Pretrained, first_line
-from attention_core.hub.room import n_parameters_of, refuse_without_memory
+from attention_core.hub.model import (
+    ModelError,
+    ModelKind,
+    Pretrained,
+    first_line,
+    in_megabytes,
+    n_parameters_of,
+    no_panic,
+    refuse_without_memory,
+)
 from attention_core.locks import Lock
 from attention_core.log import log
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is known to be out of use, so nothing leaves
+    fcntl = None  # type: ignore[assignment]
+
+
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
+"""Ends of files that can run code when they are opened."""
+
+NO_ATTENTION = {
+    *("bit", "convnext", "convnextv2", "dinov3_convnext", "efficientnet", "focalnet", "mobilenet_v1", "mobilenet_v2"),
+    *("poolformer", "regnet", "resnet", "superpoint", "textnet", "van"),
+    *("falcon_mamba", "fnet", "mamba", "mamba2", "rwkv", "xlstm"),
+}
+"""Architectures of the library without any attention: convolutions, state spaces, Fourier transforms."""
+COUNTED = {"layers": MODEL_LAYERS, "depths": MODEL_LAYERS, "experts": MODEL_LAYERS, "labels": MODEL_LABELS}
+MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
+CAUSAL = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
+
+
+def config_of(settings: Mapping[str, Any]) -> Any:
+    """Return the library's settings object of what a config.json says; ModelError = the library cannot use it."""
+    from transformers import AutoConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+
+    model_type = settings.get("model_type")
+    if not isinstance(model_type, str) or not model_type:
+        raise ModelError(
+            "Its config.json names no model_type, so the library transformers does not know how to run it."
+        )
+    if model_type not in CONFIG_MAPPING_NAMES:
+        if settings.get("auto_map"):
+            raise ModelError(
+                f"It brings code of its own ({model_type}), and this app never runs code from a model's repository."
+            )
+        raise ModelError(f"Its architecture, {model_type}, is unknown to the installed version of transformers.")
+    if settings.get("quantization_config"):
+        raise ModelError(
+            "Its weights are quantised, which needs special kernels. Take the repository of the original ones instead."
+        )
+    if model_type in NO_ATTENTION:
+        raise ModelError(f"Its architecture, {model_type}, has no attention, so there is nothing to show.")
+    _refuse_endless(settings)
+    try:
+        return AutoConfig.for_model(**settings)
+    except Exception as error:
+        raise ModelError(f"Its config.json does not fit the architecture {model_type}: {first_line(error)}") from error
+
+
+def _refuse_endless(settings: Any, name: str = "") -> None:
+    """Make sure that settings, or one of that name, do not make the library count for ever."""
+    if isinstance(settings, Mapping):
+        for part in settings.keys() - {"id2label", "label2id"}:
+            _refuse_endless(settings[part], str(part))
+    elif isinstance(settings, list):
+        for part in settings:
+            _refuse_endless(part, name)
+    elif isinstance(settings, int):
+        what = f"{name.rstrip('s').rpartition('_')[2]}s"
+        if what in COUNTED and settings > COUNTED[what].most:
+            raise ModelError(f"Its config.json asks for {settings:,} {what}; at most {COUNTED[what].most:,} are read.")
+
+
+def kind_of(config: Any) -> ModelKind:
+    """Return what a model of these settings takes and is for; ModelError = neither a text nor a picture alone."""
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+
+    reads = _main_input(config)
+    if reads == "pixel_values" or picture_tower(config) is not None:
+        return ModelKind.VISION
+    if reads != "input_ids":
+        raise ModelError(f"It takes neither text nor a picture but {reads} ({config.model_type}).")
+    architecture = (config.architectures or [""])[0]
+    if architecture.endswith(MASKED) or is_encoder_alone(config):
+        return ModelKind.ENCODER
+    if config.is_encoder_decoder:
+        return ModelKind.ENCODER_DECODER
+    causal, masked = (type(config) in auto._model_mapping for auto in (AutoModelForCausalLM, AutoModelForMaskedLM))
+    is_decoder = getattr(config, "is_decoder", False) or architecture.endswith(CAUSAL)
+    writes = is_decoder or (causal and not masked) or hasattr(config, "vision_config")
+    return ModelKind.DECODER if writes else ModelKind.ENCODER
+
+
+def is_encoder_alone(config: Any) -> bool:
+    """Return whether the files hold the encoder of an encoder-decoder, such as T5, without its decoder."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
+
+    return (config.architectures or [""])[0] == MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(config.model_type)
+
+
+def picture_tower(config: Any) -> Any | None:
+    """Return the settings of the tower that looks at pictures, of a model that compares pictures with texts; or None.
+
+    Models that write about pictures are decoders: they can be given a text alone.
+    """
+    from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText
+
+    tower = getattr(config, "vision_config", None)
+    writes = any(type(config) in auto._model_mapping for auto in (AutoModelForCausalLM, AutoModelForImageTextToText))
+    if tower is None or not hasattr(config, "text_config") or writes:
+        return None
+    return tower if type(tower) in AutoModel._model_mapping else None
+
+
+def _main_input(config: Any) -> str:
+    from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText
+
+    for auto in (AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText):
+        if type(config) in auto._model_mapping:
+            found: Any = auto._model_mapping[type(config)]
+            return (found[0] if isinstance(found, tuple | list) else found).main_input_name
+    raise ModelError(f"The library transformers has no model for the architecture {config.model_type}.")
+
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
@@ -72,6 +202,39 @@ class _NothingDrawn(TorchFunctionMode):
         if func in DRAWN and kwargs["tensor"].is_meta:
             return kwargs["tensor"]
         return func(*args, **(kwargs or {}))
+
+
+def is_complete(folder: Path) -> bool:
+    return (folder / "config.json").is_file() and bool(weight_files(folder))
+
+
+def without_safetensors(files: Sequence[str]) -> str:
+    """Return why a folder with these files, whose weights are not complete, holds no model that is read here."""
+    pickled = next((file for file in files if file.endswith(PICKLED)), "")
+    if pickled:
+        return (
+            f"its weights are there only in a format that can run code when it is opened ({pickled}). This app reads "
+            "safetensors files only."
+        )
+    if any(file.endswith((".safetensors", INDEX)) for file in files):
+        return "its safetensors files are incomplete: a part of the weights is missing."
+    return "it has no weights in safetensors files, the only ones that this app reads."
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """Return the safetensors files of a folder's weights; none where one of them is missing."""
+    if (folder / WEIGHTS).is_file():
+        return [folder / WEIGHTS]
+    try:
+        shards = read_json(folder / INDEX)["weight_map"].values()
+        files = [folder / Path(name).name for name in sorted(set(shards))]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return files if all(file.is_file() for file in files) else []
+
+
+def n_bytes_of(folder: Path) -> int:
+    return sum(file.stat().st_size for file in weight_files(folder))
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -229,3 +392,59 @@ def _quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+def keep(stored: Path, user: object) -> None:
+    """Hold a model's folder in the hub's cache, and note that it is used now, as long as this user of it lives."""
+    if stored.name.startswith("models--") and (handle := _lock(stored)) is not None:
+        weakref.finalize(user, os.close, handle)
+        with suppress(OSError):  # a cache that is only read
+            os.utime(stored)
+
+
+@contextmanager
+def held(stored: Path) -> Iterator[None]:
+    handle = _lock(stored) if stored.name.startswith("models--") else None
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = MappingProxyType({})) -> None:
+    """Let models leave the hub's cache until n_bytes of the one in the folder `name` are within HUB_CACHE_BYTES.
+
+    What that folder has counts among n_bytes; `coming` are bytes of others that are being fetched, by their folders.
+    """
+    others = [stored for stored in cache.glob("models--*") if stored.name != name]
+    sizes = {
+        stored: max(sum(file.stat().st_size for file in stored.glob("blobs/*")), coming.get(stored.name, 0))
+        for stored in others
+    }
+    total = n_bytes + sum(sizes.values())
+    for stored in sorted(sizes, key=lambda one: one.stat().st_mtime):
+        if total > HUB_CACHE_BYTES.most and (handle := _lock(stored, alone=True)) is not None:
+            log.info("%s leaves the hub's cache: %s", stored.name, in_megabytes(sizes[stored]))
+            shutil.rmtree(stored, ignore_errors=True)
+            os.close(handle)
+            total -= sizes[stored]
+    if total > HUB_CACHE_BYTES.most:
+        raise ModelError(
+            f"This server keeps at most {in_megabytes(HUB_CACHE_BYTES.most)} of models, and those that others look at "
+            f"now leave no room for {in_megabytes(n_bytes)}. Try again later."
+        )
+
+
+def _lock(stored: Path, alone: bool = False) -> int | None:
+    """Return a handle that holds the lock of a folder; None where it is not to be had."""
+    if fcntl is None:
+        return None
+    with suppress(OSError):
+        handle = os.open(stored, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            return handle
+        except OSError:
+            os.close(handle)
+    return None

@@ -1,11 +1,24 @@
-"""A loaded model with what it takes to feed it."""
+"""A loaded model: what feeds it, the memory that it needs, its faults in words, its tokens as people read them."""
 
 from __future__ import annotations
 
 import inspect
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
+
+import torch
+
+from attention_core.bounds import MODEL_BYTES, visible
+from attention_core.device import choose_device, lacks_memory
+from attention_core.log import log
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -53,3 +66,230 @@ class Pretrained:
         vocabulary = getattr(self.model.config.get_text_config(), "vocab_size", 0) or 0
         takes = "logits_to_keep" in inspect.signature(self.model.forward).parameters
         return {"logits_to_keep": max(1, most // vocabulary)} if takes and n_positions * vocabulary > most else {}
+
+
+MOST_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
+"""The variable that bounds what may be downloaded for one model, in millions of bytes."""
+BYTES_PER_NUMBER = 4
+SHARE_OF_MEMORY = 0.8
+"""Of the free memory, for the weights alone; the rest is for a run."""
+
+
+class NoMemory(ModelError):
+    """A model, or a run of it, that is too large for the memory that is free now."""
+
+
+def most_model_bytes() -> int:
+    """Return how many bytes of weights may be downloaded for one model."""
+    try:
+        return int(max(float(os.environ.get(MOST_MEGABYTES, "")), 0) * 1e6)
+    except ValueError:
+        return MODEL_BYTES.most
+
+
+def free_memory(device: str) -> int | None:
+    """Return the bytes that are free for a model on a device, by all that bound them; None where nobody tells.
+
+    Those are the device and, since weights are read into the host's memory on their way, the machine and the container.
+    """
+    known = _of_device(device), _of_machine(), _of_container()
+    return min((free for free in known if free is not None), default=None)
+
+
+def n_parameters_of(n_bytes: int, settings: Mapping[str, Any]) -> int:
+    """Return how many numbers a model's weights are, from their bytes and what its config.json says of their type."""
+    stored = str(settings.get("dtype") or settings.get("torch_dtype") or "float32")
+    return n_bytes // (2 if "16" in stored else 1 if "8" in stored else 4)
+
+
+def refuse_without_memory(name: str, n_parameters: int, device: str = "") -> None:
+    """Make sure that a model's weights fit into the memory of a device, in float32; of the best there is if empty."""
+    free, needed = free_memory(choose_device(device or "auto")), n_parameters * BYTES_PER_NUMBER
+    if free is not None and needed > SHARE_OF_MEMORY * free:
+        raise NoMemory(
+            f"The {n_parameters / 1e6:,.1f} million weights of {name} take {in_megabytes(needed)} of memory; "
+            f"{in_megabytes(free)} are free."
+        )
+
+
+def in_megabytes(n_bytes: float) -> str:
+    """Return a size for people, such as "268 MB" or "1.2 GB"."""
+    if n_bytes < 1e9:
+        return f"{n_bytes / 1e6:.1f} MB" if n_bytes < 1e7 else f"{n_bytes / 1e6:.0f} MB"
+    return f"{n_bytes / 1e9:.1f} GB"
+
+
+def in_units(n_bytes: float) -> str:
+    """Return a size for people to three digits, such as "1.23 kB"."""
+    units = {"GB": 1e9, "MB": 1e6, "kB": 1e3, "bytes": 1}
+    return next((f"{n_bytes / size:.3g} {unit}" for unit, size in units.items() if n_bytes >= size), "0 bytes")
+
+
+def _of_device(device: str) -> int | None:
+    """Return what a GPU has left; memory that torch holds without using it is free for the next model."""
+    if device == "cuda":
+        return torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+    if device == "mps":
+        return torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
+    return None
+
+
+def _of_machine() -> int | None:
+    with suppress(OSError, ValueError):
+        found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
+        return int(found[1]) * 1024 if found else None
+    return None
+
+
+def _of_container() -> int | None:
+    with suppress(OSError, ValueError):
+        most, used = (int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("max", "current"))
+        return max(0, most - used)
+    return None
+
+
+PASSING = ("torch", "attention_core.attention.capture.watch")
+"""Modules that pass on what they are given: their frames do not tell whose fault it is."""
+CALLED_BY = "torch.nn.modules."
+"""Where torch calls the forward of a model, or finds that it takes no such argument."""
+
+
+def predicts_words(pretrained: Pretrained) -> bool:
+    """Return whether the model has a head that turns its last layer into probabilities of tokens."""
+    return pretrained.tokenizer is not None and pretrained.model.get_output_embeddings() is not None
+
+
+@contextmanager
+def worded(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> Iterator[None]:
+    """Put what a run of a model raises inside the block into words.
+
+    `cannot` is what is tried, such as "be run with this input"; `expected` is what our own code raises on purpose.
+
+    Raises:
+        NoMemory: the input is too long for the device.
+        ModelError: the model's code fails, which is logged, or what is expected. All else comes through as it is.
+    """
+    try:
+        yield
+    except Exception as error:
+        if lacks_memory(error):
+            raise NoMemory("The input is too long for the memory of this device. Shorten it.") from error
+        if not isinstance(error, expected) and not raised_by_model(error):
+            raise
+        log.warning("%s cannot %s", pretrained.name, cannot, exc_info=True)
+        raise ModelError(f"{pretrained.name} cannot {cannot}: {first_line(error)}") from error
+
+
+@contextmanager
+def no_panic(cannot: str) -> Iterator[None]:
+    """Turn a panic of the tokenizers' library, which is no Exception, into a ModelError that begins so."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ModelError(f"{cannot}: {first_line(error)}") from error
+
+
+def raised_by_model(error: BaseException) -> bool:
+    """Return whether an error comes from a model's code, and not from ours that runs it and that it calls.
+
+    The innermost frame tells, except those of torch's functions and of capture, which both pass through.
+    """
+    names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+    telling = [name for name in names if name.startswith(CALLED_BY) or not name.startswith(PASSING)]
+    return bool(telling) and not telling[-1].startswith("attention_core.")
+
+
+SPACE = "\u2581"
+"""How SentencePiece writes a space."""
+BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+ONLY_SPACES = "\u2423"
+
+
+def readable(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
+    """Return one text per token: what a word begins with keeps its space, as in " car"; "##" goes on with a word.
+
+    A character that takes several tokens, such as an emoji, stands at the first of them; the others say which part
+    of it they are.
+    """
+    found = zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True)
+    raw = [f"[{number}]" if token is None else str(token) for number, token in found]  # models know more than some
+    special = set(tokenizer.all_special_tokens)
+    byte_level = _is_byte_level(tokenizer)
+    texts: list[str] = []
+    pending = b""  # bytes of a character that is not complete yet
+    start = 0
+    for token in raw:
+        if token in special:
+            texts, pending = _close(texts, pending, start), b""
+            texts.append(token)
+            continue
+        piece = _as_bytes(token, byte_level)
+        if not pending:
+            start = len(texts)
+        pending += piece
+        texts.append("")
+        try:
+            whole = pending.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if error.reason == "unexpected end of data":
+                continue  # the next token may complete it
+            texts, pending = _close(texts, pending, start), b""
+            continue
+        texts[start:] = _parts(whole, len(texts) - start)
+        pending = b""
+    texts = _close(texts, pending, start)
+    first = next((place for place, token in enumerate(raw) if token not in special), None)
+    if first is not None and raw[first].startswith(SPACE):
+        texts[first] = texts[first].removeprefix(" ") or texts[first]
+    return tuple(_visible(text) for text in texts)
+
+
+def _close(texts: list[str], pending: bytes, start: int) -> list[str]:
+    """Write bytes that never became a character as such."""
+    if pending:
+        texts[start:] = _parts(pending.decode("utf-8", errors="replace"), len(texts) - start)
+    return texts
+
+
+def _parts(whole: str, n_tokens: int) -> list[str]:
+    if n_tokens == 1:
+        return [whole]
+    return [whole, *(f"{whole.strip()}\u00b7{number}" for number in range(2, n_tokens + 1))]
+
+
+def _as_bytes(token: str, byte_level: bool) -> bytes:
+    byte = BYTE.fullmatch(token)
+    if byte:
+        return bytes([int(byte[1], 16)])
+    if byte_level:
+        table = _bytes_of_signs()
+        if all(sign in table for sign in token):
+            return bytes(table[sign] for sign in token)
+    return token.replace(SPACE, " ").encode("utf-8", errors="replace")
+
+
+def _visible(text: str) -> str:
+    if text and not text.strip(" "):
+        return ONLY_SPACES * len(text)
+    return visible(text)
+
+
+@lru_cache(maxsize=1)
+def _bytes_of_signs() -> dict[str, int]:
+    """Return GPT-2's table backwards: every byte has a printable sign, 0x20 for example is U+0120.
+
+    Source: Radford et al., Language Models are Unsupervised Multitask Learners, 2019, and its file encoder.py.
+    """
+    printable = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + n): byte for n, byte in enumerate(others)}
+
+
+def _is_byte_level(tokenizer: Any) -> bool:
+    """Return whether the tokens are written with GPT-2's signs for bytes."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return hasattr(tokenizer, "byte_encoder")
+    return "ByteLevel" in str(backend.decoder) or "ByteLevel" in str(backend.pre_tokenizer)

@@ -97,10 +97,9 @@ def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(
 
 
 def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(hub, stored):
-    from attention_core.hub.catalogue import find_local
-    from attention_core.hub.look_up import look_up
+    from attention_core.hub.find import find_local, look_up
     from attention_core.hub.model import ModelError
-    from ui.runs import runs
+    from ui import runs
 
     hub.repositories["someone/other"] = stored / "both"
     found = [look_up(name) for name in ("someone/tiny", "someone/other")]
@@ -131,9 +130,9 @@ def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(
 
 def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hub, stored, monkeypatch):
     from attention_core.bounds import DOWNLOADS
-    from attention_core.hub.look_up import look_up
+    from attention_core.hub.find import look_up
     from attention_core.hub.model import ModelError
-    from ui.runs import runs
+    from ui import runs
 
     monkeypatch.setattr(runs, "_DOWNLOADS", {})
     slow = [f"someone/slow{number}" for number in range(DOWNLOADS.most)]

@@ -27,8 +27,7 @@ with warnings.catch_warnings():
 
     from ui import pictures
     from ui.model.glance import is_sign
-    from ui.model.one_head import tokens_of
-    from ui.model.token_component import next_sent, packed, pieces
+    from ui.model.one_head import next_sent, packed, pieces, tokens_of
 
 RUNS: dict[str, ModelRun] = {}
 """What the script below draws, by name: AppTest runs it in this process."""
@@ -92,10 +91,9 @@ def script() -> None:
     import streamlit as st
 
     from ui.address import take_address, write_address
-    from ui.model.glance import glance, look_controls
+    from ui.model.glance import chosen_layers, glance, look_controls
     from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
     from ui.model.one_head import token_view
-    from ui.model.state import chosen_layers
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
     run = runs[st.session_state["run"]]
@@ -213,8 +211,7 @@ def test_rows_with_nothing_left_are_named():
 
 
 def test_what_is_computed_from_a_run_leaves_with_it():
-    from ui.model.glance import summaries_of
-    from ui.model.state import kept_with
+    from ui.model.glance import kept_with, summaries_of
 
     run = toy(layers(["a", "b", "c"], 2), "abc")
     assert summaries_of(run, "encoder self") is summaries_of(run, "encoder self")

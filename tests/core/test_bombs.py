@@ -11,10 +11,10 @@ import pytest
 from attention_core.arrays import FileError
 from attention_core.atlas import contents_of, read_tensors
 from attention_core.attention.recording import FORMAT, load_recording
-from attention_core.hub.inputs import text_inputs
+from attention_core.hub.find import look_up
 from attention_core.hub.load import load_pretrained, read_settings
-from attention_core.hub.look_up import look_up
 from attention_core.hub.model import ModelError, ModelKind
+from attention_core.hub.run import text_inputs
 from attention_core.packed import DAMAGED, MARK, VERSION, pack, read_session, unpack, unpack_strokes
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.tables import TableError, read_csv, read_npz

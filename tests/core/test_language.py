@@ -10,11 +10,10 @@ from torch.testing import assert_close
 
 from attention_core import run_model
 from attention_core.attention.edits import dropped
-from attention_core.hub.cache import kept, lengths_kept, measure_step
+from attention_core.hub.cache import kept, lengths_kept
 from attention_core.hub.generation import begin, end_tokens, grow
-from attention_core.hub.language import expected, expected_in_place, pick, predicts_words, probabilities, token_text
-from attention_core.hub.model import ModelError, ModelKind, Pretrained
-from attention_core.hub.room import NoMemory
+from attention_core.hub.language import expected, expected_in_place, pick, probabilities, token_text
+from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained, predicts_words
 from tests import tiny_models
 from tests.tiny_models import ENDS
 
@@ -214,21 +213,6 @@ def test_kept_vectors_have_their_lengths_and_forgotten_ones_none(pretrained):
         lengths_kept(growing, "queries")
     with pytest.raises(ValueError, match="must use a cache"):
         lengths_kept(begin(pretrained("BLOOM"), PROMPT))
-
-
-@pytest.mark.parametrize("family", ["GPT-2", "Mistral, whose window forgets", "Marian"])
-def test_a_step_with_the_cache_multiplies_for_one_token_only(family, pretrained):
-    growing = begin(pretrained(family), PROMPT, SOURCE if family in BOTH else {})
-    with_cache, without = measure_step(growing, 9)
-    assert without.n_multiplications > 5 * with_cache.n_multiplications > 0
-    assert min(with_cache.seconds, without.seconds) > 0
-    assert_close(grow(growing, 9).next_logits, grow(growing, 9).next_logits)
-    if family == "GPT-2":
-        per_token = 2 * (32 * 96 + 32 * 32 + 2 * 32 * 128) + 32 * 60
-        assert with_cache.n_multiplications == per_token + 2 * 4 * 6 * (8 + 8)
-        assert without.n_multiplications == 6 * per_token + 2 * 4 * 6 * 6 * (8 + 8)
-    with pytest.raises(ValueError, match="must use a cache"):
-        measure_step(begin(pretrained("BLOOM"), PROMPT), 9)
 
 
 def test_a_decoder_that_compares_other_things_than_tokens_numbers_them(tokenizer):

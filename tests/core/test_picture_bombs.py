@@ -12,7 +12,7 @@ from PIL import Image
 
 from attention_core.bounds import HOSTED, JPEG_PIXELS, PICTURE_PIXELS
 from attention_core.data.drawing import is_drawing, pixels_of, read_drawing
-from attention_core.hub.picture_file import read_picture
+from attention_core.hub.pictures import read_picture
 from tests.bombs import DEEP, RESET, peak, png, refused
 from ui.tidy import spare_memory
 

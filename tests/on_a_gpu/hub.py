@@ -24,12 +24,11 @@ from attention_core.explain.heads import (
     summaries,
 )
 from attention_core.hub import cache, generation, knock_out
-from attention_core.hub.inputs import text_inputs
 from attention_core.hub.language import expected, expected_in_place, log_probabilities, pick
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind
 from attention_core.hub.pictures import picture_inputs
-from attention_core.hub.run import affordable_tokens, patches_of, run, special_keys
+from attention_core.hub.run import affordable_tokens, patches_of, run, special_keys, text_inputs
 from tests import tiny_hub
 from tests.tiny_models import GPT, GROUPED, SIZES, STACKS, T5
 
@@ -138,7 +137,6 @@ def test_model_writes(models, inputs, kind):
     assert text.uses_cache
     assert cache.kept(text) is not None
     cache.lengths_kept(text)
-    cache.measure_step(text, 3)
 
 
 def test_masked_words_are_expected(models, inputs):

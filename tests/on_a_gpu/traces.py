@@ -12,14 +12,13 @@ from attention_core.attention.export import trace_to_code, trace_to_frame, trace
 from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.explain.arithmetic import row_table
-from attention_core.hub.inputs import text_inputs
-from attention_core.hub.own import OWN
+from attention_core.hub.find import OWN
 from attention_core.hub.pictures import picture_inputs
-from attention_core.hub.run import run
+from attention_core.hub.run import run, text_inputs
 from attention_core.models import MODELS, load
-from attention_core.models.own import own_model
 from attention_core.topics.find import channel_maps
 from attention_core.topics.matter import sentences
+from attention_core.topics.model import own_model
 from attention_core.topics.scoring.compare import compare, comparison_frame, favourites
 from attention_core.topics.translate import translation
 

@@ -1,23 +1,275 @@
 """Whose attention the atlas shows: a made-up text, a text through a model, a digit, tensors, a recorded run."""
 
 import hashlib
+import itertools
+from functools import partial
+from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
 import torch
+from streamlit.typing import UploadedFile
 
+from attention_core.atlas import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
 from attention_core.atlas.made_up import made_up, passage
+from attention_core.atlas.tensors import has_more, head_file, notebook
+from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, LONG_TOKENS, TENSOR_BYTES, TENSOR_FILES
 from attention_core.data.drawing import CanvasRemark, prepare
+from attention_core.data.sentence_presets import THE_LIGHTHOUSE
+from attention_core.hub.model import ModelError, ModelKind
+from attention_core.hub.run import ModelRun, TextInput, affordable_tokens
 from attention_core.packed import unpack_strokes
 from ui.atlas import NAME
-from ui.atlas.model_sources import run_source, text_source
-from ui.atlas.shelf import MatrixSource
-from ui.atlas.tensor_files import tensor_source
+from ui.atlas.shelf import MatrixSource, OpenAtlas
 from ui.canvas import drawn_elsewhere, put_strokes, render_strokes, sound_strokes, strokes_text
 from ui.digits import ask
+from ui.figures import file_name
+from ui.labels import literal, said
 from ui.opened import opened_file, opened_recording
 from ui.pixels.drawing import PAD
-from ui.state import Field, choice, whole_number
+from ui.runs import choose_model, latest, opened_run, prepared_of, pretrained_of, run_of, uploaded_run
+from ui.state import Field, between, choice, named, whole_number, widget_value
+from ui.uploads import most_megabytes
+
+LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
+RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
+"""What tells an opened recording from every other; it is one object for all visitors."""
+NUMBERS = itertools.count()
+
+OWN_TEXT, TEXT_FAULT = Field(NAME, "text", THE_LIGHTHOUSE, address="text"), Field(NAME, "text_note", "")
+WHICH_RUN = Field(NAME, "run", LATEST, address="run", **named(latest=LATEST, file=FROM_FILE))
+ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
+
+
+def text_source() -> MatrixSource | None:
+    with st.popover("Another model", icon=":material/swap_horiz:"):
+        key = choose_model(f"{NAME}_text")
+    if key is None:
+        st.info("No model is on this machine yet. “Another model” fetches one.")
+    else:
+        st.caption(f"Read by {said(key)}.")
+    text = _long_text()
+    if key is None:
+        return None
+    try:
+        if pretrained_of(key).kind is ModelKind.VISION:
+            st.info(f"{key} looks at pictures. Choose a model that reads, or see the page “Your own model”.")
+            return None
+        run = _long_run(key, text)
+    except ModelError as error:
+        st.error(f"**The text cannot be read.** {said(error)}", icon=":material/error:")
+        return None
+    return _attention_of(run, f"text/{key}/{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]}")
+
+
+def run_source() -> MatrixSource | None:
+    shown = latest()
+    if shown is not None:
+        WHICH_RUN.among([LATEST, FROM_FILE])
+        WHICH_RUN.widget(st.radio, "Run", [LATEST, FROM_FILE], label_visibility="collapsed")
+    if shown is None or WHICH_RUN.value == FROM_FILE:
+        run = uploaded_run(NAME) or opened_run()
+        return None if run is None else _attention_of(run, f"run/{RECORDINGS.setdefault(run, f'file-{next(NUMBERS)}')}")
+    try:
+        run = run_of(*shown)
+    except ModelError as error:
+        st.error(f"**The run cannot be shown.** {said(error)}", icon=":material/error:")
+        return None
+    return _attention_of(run, f"run/{hashlib.sha256(repr(shown).encode()).hexdigest()[:16]}")
+
+
+def _long_text() -> str:
+    OWN_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
+    st.popover("From a .txt file", icon=":material/upload_file:").file_uploader(
+        "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=LONG_TEXT_BYTES.millions, on_change=_fill
+    )
+    if TEXT_FAULT.value:
+        st.warning(said(TEXT_FAULT.value))
+    text = OWN_TEXT.value
+    if len(text) > LONG_TEXT_LETTERS.most:
+        st.caption(f"The first {LONG_TEXT_LETTERS} of {len(text):,} characters are read.")
+    return text[: LONG_TEXT_LETTERS.most]
+
+
+def _fill() -> None:
+    """Put an uploaded text into the box; where it is no text, say so and keep the box as it is."""
+    file = widget_value("atlas_text_file")
+    TEXT_FAULT.value = ""
+    if file is None:
+        return
+    if file.size > LONG_TEXT_BYTES.most:
+        TEXT_FAULT.value = f"A text has at most {LONG_TEXT_BYTES.millions} MB; the text above is as it was."
+        return
+    try:
+        text = file.getvalue().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        TEXT_FAULT.value = (
+            f"{file.name} is not UTF-8 text: byte {error.start:,} fits no character. Save it as UTF-8; "
+            "the text above is as it was."
+        )
+        return
+    if not text.strip():
+        TEXT_FAULT.value = f"{file.name} is empty; the text above is as it was."
+    else:
+        OWN_TEXT.value = text.replace("\r\n", "\n").replace("\0", "")
+
+
+def _long_run(key: str, text: str) -> ModelRun:
+    """Run the model on as much of the text as it knows positions for and its traces leave memory for."""
+    run = run_of(key, TextInput(text))
+    n_wanted = len(prepared_of(key, TextInput(text, most_tokens=LONG_TOKENS.most)).tokens)
+    if n_wanted <= len(run.tokens):
+        return run
+    return run_of(key, TextInput(text, most_tokens=min(n_wanted, affordable_tokens(run))))
+
+
+def _attention_of(run: ModelRun, key: str) -> MatrixSource:
+    for note in (*run.notes, run.recording.note):
+        if note:
+            st.caption(said(note))
+    traces = run.recording.traces
+    places = range(len(traces))
+    ATTENTION.among(places)
+    ATTENTION.widget(
+        st.selectbox, "Attention", places, format_func=lambda place: traces[place].story.name or f"number {place}"
+    )
+    trace = traces[ATTENTION.value]
+    if trace.story.note:
+        st.caption(said(trace.story.note))
+    title = f"{run.model}, {trace.story.name or ATTENTION.value}"
+    return MatrixSource(f"{key}/{ATTENTION.value}", title, trace.n_heads, lambda: trace)
+
+
+EXAMPLE = 16_384
+BY_HAND = "I say which"
+File = tuple[str, str, UploadedFile | Path]  # its name, what tells it from others, what is in it or where it is
+
+FILE: Field[File | None] = Field(NAME, "tensors_file", None)
+"""The last one that could be used; the upload widget forgets its own."""
+ARRAYS, QUERY, KEY = (Field(NAME, name, "", address=name) for name in ("set", "query_array", "key_array"))
+CAUSAL = Field(NAME, "causal", False, address="causal")
+SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
+
+
+def tensor_source() -> MatrixSource | None:
+    """Take a file, let the visitor say which arrays are meant and how they are used; say what is wrong with it."""
+    upload = st.file_uploader(
+        "A .npz or .safetensors file", ("npz", "safetensors"), key="atlas_tensors", max_upload_size=most_megabytes()
+    )
+    st.caption(
+        "In a notebook: `np.savez('mine.npz', query=q, key=k, value=v)`, each (heads, n, d) or (n, d); `value`, `mask` "
+        f"and `labels` may be left out. Up to {TENSOR_BYTES.most / 2**20:,.0f} MiB of float16, bfloat16, float32 or "
+        "float64 numbers. Nothing is unpickled."
+    )
+    if upload is not None:
+        brought = upload.name, hashlib.sha256(upload.getvalue()).hexdigest()[:16], upload
+        source = _source_or_complaint(brought)
+        if source is not None:
+            FILE.value = brought
+            return source
+    file = FILE.value or _named_on_the_command_line()
+    if file is None:
+        return _example()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Shown: {literal(file[0], 48)}")
+        if isinstance(file[2], UploadedFile):
+            st.button("Forget", key="atlas_forget", on_click=FILE.forget)
+    return _source_or_complaint(file)
+
+
+def _source_or_complaint(file: File) -> MatrixSource | None:
+    try:
+        return _source(file)
+    except (ValueError, OSError) as error:
+        st.error(f"**The file cannot be used.** {said(error)}", icon=":material/error:")
+        return None
+
+
+def _example() -> MatrixSource:
+    st.caption(f"Until then, an example: {EXAMPLE:,} made-up queries and keys that look for what followed last time.")
+    st.download_button(
+        "The example as .npz",
+        lambda: head_file(made_up(EXAMPLE)),
+        "atlas-example.npz",
+        on_click="ignore",
+        key="atlas_example",
+        type="tertiary",
+    )
+    return MatrixSource(f"made/{EXAMPLE}", "An example", 1, lambda: made_up(EXAMPLE))
+
+
+def _named_on_the_command_line() -> File | None:
+    file = opened_file()
+    if file is None or opened_recording():
+        return None
+    changed = file.stat().st_mtime if file.exists() else 0
+    return file.name, f"{file}/{changed}", file
+
+
+def _source(file: File) -> MatrixSource:
+    name, digest, brought = file
+    content = brought.getvalue() if isinstance(brought, UploadedFile) else brought
+    names = _choose_arrays(_contents(digest, name, content))
+    tensors = _tensors(digest, names, name, content)
+    causal = CAUSAL.widget(
+        st.toggle, "Causal", help="Query i may attend to keys 0 to i only, besides a mask that the file may hold."
+    )
+    scale = SCALE.widget(
+        st.number_input,
+        "Scale",
+        value=None,
+        format="%.6g",
+        placeholder=f"1/√{tensors.query.shape[-1]} = {tensors.query.shape[-1] ** -0.5:.4g}",
+        help="The factor on the dot products before the softmax.",
+    )
+    if scale == 0:
+        raise ValueError("The scale is 0: every weight would be alike. Leave the field empty for 1/√d.")
+    title = f"{name}, {names.query}"
+    trace = partial(trace_of_tensors, **vars(tensors), scale=scale, is_causal=causal, name=title)
+    key = f"tensors/{digest}/{'+'.join(map(str, names))}/{causal}/{scale}"
+    return MatrixSource(key, title, tensors.query.shape[0], trace)
+
+
+def _choose_arrays(contents: Contents) -> Names:
+    sets = {names.query: names for names in contents.sets}
+    if len(sets) == 1:
+        return next(iter(sets.values()))
+    if sets:
+        ARRAYS.among([*sets, BY_HAND])
+        chosen = ARRAYS.widget(st.selectbox, "Queries", [*sets, BY_HAND])
+        if chosen in sets:
+            return sets[chosen]
+    arrays = [entry.name for entry in contents.entries]
+    if len(arrays) < 2:
+        found = ", ".join(arrays) or "nothing"
+        raise ValueError(f"It must hold queries and keys, two arrays at least; it holds {found}.")
+    st.caption("No array is called query or key. Say which are which.")
+    QUERY.among(arrays)
+    KEY.among(arrays, arrays[1])
+    return Names(st.selectbox("Queries", arrays, key=QUERY.key), st.selectbox("Keys", arrays, key=KEY.key))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _contents(digest: str, name: str, _content: bytes | Path) -> Contents:
+    return contents_of(_content, name)
+
+
+@st.cache_resource(max_entries=TENSOR_FILES.most, show_spinner="Reading the tensors")
+def _tensors(digest: str, names: Names, name: str, _content: bytes | Path) -> Tensors:
+    return read_tensors(_content, name, names=names)
+
+
+def take_along(shelf: OpenAtlas) -> None:
+    """Offer the head's queries and keys as a file, which this page opens again, and the code that reads it."""
+    trace, head = shelf.atlas.trace, shelf.atlas.head
+    file = file_name("atlas", trace.story.mechanism, trace.story.name, f"head {head + 1}") + ".npz"
+    content = partial(head_file, trace, head)
+    st.download_button("Queries and keys of this head (.npz)", content, file, on_click="ignore", key="atlas_npz")
+    st.code(notebook(trace, file), language="python")
+    if has_more(trace):
+        st.caption("This attention has more than its file tells, such as a mask or a bias: weights from it differ.")
+
 
 MADE, TEXT, DIGIT, TENSORS, RUN = "made", "text", "digit", "tensors", "run"
 SOURCES = {

@@ -17,9 +17,8 @@ from attention_core.bounds import visible
 from attention_core.charts.design import ROLE_COLOURS
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
-from attention_core.hub.catalogue import PACKAGE, find_local
-from attention_core.hub.model import ModelError
-from attention_core.hub.tokens import readable
+from attention_core.hub.find import PACKAGE, find_local
+from attention_core.hub.model import ModelError, readable
 from attention_core.packed import pack, unpack
 from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
 from attention_core.topics.lookup.encoders import (
@@ -59,7 +58,7 @@ from ui.glossary import abbr, note, say
 from ui.inside_streamlit import growing_table
 from ui.labels import distinct, literal, said
 from ui.layout import role_colour, section
-from ui.runs.runs import pretrained_of
+from ui.runs import pretrained_of
 from ui.state import Field, choice, is_mounted, one_of, whole_number
 from ui.step_view import query_row, show_matrix, show_words
 from ui.stepper import Stepper

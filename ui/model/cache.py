@@ -4,22 +4,18 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.charts.heads import kept_chart
-from attention_core.hub.cache import KeyValueCache, StepCost, kept, lengths_kept, measure_step
-from attention_core.hub.generation import Generation
-from attention_core.hub.model import ModelError
+from attention_core.hub.cache import MEASURED_ON, STEP_COSTS, KeyValueCache, kept, lengths_kept
+from attention_core.hub.model import ModelError, in_units
 from ui.chart import draw_chart
-from ui.heavy import heavy
 from ui.labels import said
 from ui.layout import section
-from ui.model.state import NAME
-from ui.model.writing import generation_of, text_ids
-from ui.runs.runs import LatestRun
+from ui.model.glance import NAME
+from ui.model.words import generation_of, text_ids
+from ui.runs import LatestRun
 from ui.state import Field, choice, one_of
 
 KEPT_VECTORS = {"keys": "Keys", "values": "Values"}
 VECTORS = Field(NAME, "says_kept", "keys", address="kept", parse=one_of(KEPT_VECTORS))
-COST = Field[tuple[int, str, StepCost, StepCost] | None](NAME, "says_step_cost", None)
-"""Tokens and model for which the next token was measured, its cost with the cache and without."""
 
 
 def kv_cache(asked: LatestRun) -> None:
@@ -49,7 +45,7 @@ def kv_cache(asked: LatestRun) -> None:
         draw_chart(chart, width="content", alt=words)
     with right:
         st.markdown("\n\n".join(_sentences(found)))
-        _measured(made)
+        _cost_of_a_step()
 
 
 def _sentences(found: KeyValueCache) -> list[str]:
@@ -57,14 +53,14 @@ def _sentences(found: KeyValueCache) -> list[str]:
     n_heads = sum(layer.n_key_heads for layer in found.layers)
     widths = f"{layer.d_k:,}" if layer.d_k == layer.d_v else f"{layer.d_k:,} and {layer.d_v:,}"
     lines = [
-        f"**{_size(found.bytes_at(found.n_tokens))}** for {found.n_tokens:,} token{'s' * (found.n_tokens != 1)}: "
-        f"{_size(found.bytes_per_token)} each, a key and a value of {widths} numbers in {n_heads:,} key heads of "
+        f"**{in_units(found.bytes_at(found.n_tokens))}** for {found.n_tokens:,} token{'s' * (found.n_tokens != 1)}: "
+        f"{in_units(found.bytes_per_token)} each, a key and a value of {widths} numbers in {n_heads:,} key heads of "
         f"{len(found.layers)} layers."
     ]
     if found.most_tokens:
+        most = in_units(found.bytes_at(found.most_tokens))
         lines.append(
-            f"At the {found.most_tokens:,} tokens that the model knows: **{_size(found.bytes_at(found.most_tokens))}** "
-            "for each text that is being written."
+            f"At the {found.most_tokens:,} tokens that the model knows: **{most}** for each text that is being written."
         )
     if found.saving > 1:
         lines.append(
@@ -77,40 +73,20 @@ def _sentences(found: KeyValueCache) -> list[str]:
         lines.append(f"{which} the last **{found.window:,}** tokens only: grey columns are forgotten.")
     if found.source_layers:
         lines.append(
-            f"Besides, {_size(found.bytes_of_source)} for what the encoder read: computed once, the same for every "
+            f"Besides, {in_units(found.bytes_of_source)} for what the encoder read: computed once, the same for every "
             "step."
         )
     return lines
 
 
-def _measured(made: Generation) -> None:
-    if st.button("Measure the next token", key="model_says_measure_step", icon=":material/timer:"):
-        with heavy("Measuring"):
-            COST.value = len(made.ids), made.pretrained.name, *measure_step(made, made.ids[-1])
-    if COST.value is None or COST.value[1] != made.pretrained.name:
-        st.caption("Runs one more token, with the cache and without it, and takes the median of five runs of each.")
-        return
-    n_tokens, _, with_cache, without = COST.value
-    st.markdown(
-        f"After {n_tokens:,} tokens: **{1000 * with_cache.seconds:,.1f} ms** and "
-        f"{_count(with_cache.n_multiplications)} multiply-adds with the cache, "
-        f"**{1000 * without.seconds:,.1f} ms** and {_count(without.n_multiplications)} without: "
-        f"{without.seconds / with_cache.seconds:.1f} times as long for "
-        f"{without.n_multiplications / with_cache.n_multiplications:.1f} times the work."
+def _cost_of_a_step() -> None:
+    """Tell what a step costs with the cache and without it, as it was measured once."""
+    lines = ["| tokens | with the cache | without | times as long | times the work |", "|--:|--:|--:|--:|--:|"]
+    for n_tokens, (own, whole), works in STEP_COSTS:
+        more = f"{whole / own:.2g} | {works[1] / works[0]:,.0f}"
+        lines.append(f"| {n_tokens:,} | {own:,} ms | {whole:,} ms | {more} |")
+    st.markdown("\n".join(lines))
+    st.caption(
+        f"The next token, measured beforehand and without traces: {MEASURED_ON}; the work is multiply-adds. One token "
+        "alone uses a processor less well than many at once."
     )
-    why = "One token alone uses the processor less well than many at once."
-    if without.seconds < 1.5 * with_cache.seconds:
-        why = "With so few tokens in so small a model, nearly all the time goes into calls rather than multiplications."
-    st.caption(f"Just measured here, without traces. {why}")
-
-
-def _size(n_bytes: int) -> str:
-    return _rounded(n_bytes, {"GB": 1e9, "MB": 1e6, "kB": 1e3}) or f"{n_bytes} bytes"
-
-
-def _count(n: int) -> str:
-    return _rounded(n, {"billion": 1e9, "million": 1e6}) or f"{n:,}"
-
-
-def _rounded(n: int, units: dict[str, float]) -> str:
-    return next((f"{n / size:.3g} {unit}" for unit, size in units.items() if n >= size), "")

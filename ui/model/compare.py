@@ -10,12 +10,21 @@ from attention_core.explain.heads import HeadDisplay, distances_head_for_head, g
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
 from ui.labels import literal, said
-from ui.model.glance import glance_picture, head_map, look_for, summaries_of
+from ui.model.glance import (
+    NAME,
+    OTHER,
+    Selection,
+    chosen,
+    glance_picture,
+    head_map,
+    kept_with,
+    look_for,
+    nearest,
+    summaries_of,
+)
 from ui.model.input import choose_input
 from ui.model.one_head import large_matrix
-from ui.model.state import NAME, OTHER, Selection, chosen, kept_with, nearest
-from ui.runs.runs import LatestRun, pretrained_of, run_of
-from ui.runs.source import choose_model, uploaded_run
+from ui.runs import LatestRun, choose_model, pretrained_of, run_of, uploaded_run
 from ui.state import Field, choice, named
 
 INPUT, MODEL = "Another input", "Another model"

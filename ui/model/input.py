@@ -4,16 +4,14 @@ import streamlit as st
 from PIL import Image
 
 from attention_core.bounds import JPEG_PIXELS, MODEL_TEXT_LETTERS, PICTURE_BYTES, PICTURE_PIXELS, TOKENS
-from attention_core.hub.language import predicts_words
-from attention_core.hub.model import ModelError, ModelKind, Pretrained
-from attention_core.hub.picture_file import png_of, read_picture
-from attention_core.hub.run import ModelRun
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
+from attention_core.hub.pictures import png_of, read_picture
+from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import literal, said
-from ui.model.state import NAME, OTHER
+from ui.model.glance import NAME, OTHER
 from ui.opened import opened_recording
-from ui.runs.runs import LatestRun, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
-from ui.runs.source import OF_THE_PAGE, choose_model, opened_run, uploaded_run
+from ui.runs import OF_THE_PAGE, LatestRun, choose_model, opened_run, pretrained_of, remember, run_of, uploaded_run
 from ui.state import Field, choice, named
 
 PREVIEW = 256

@@ -13,20 +13,18 @@ from attention_core.charts.heatmap import picture
 from attention_core.device import to_array
 from attention_core.explain.heads.summary import groups
 from attention_core.hub.knock_out import Head, KnockOutMap, cosine_change, divergence, every_head, fill, sentence_change
-from attention_core.hub.language import log_probabilities, predicts_words, token_text
-from attention_core.hub.model import ModelError, ModelKind, Pretrained
+from attention_core.hub.language import log_probabilities, token_text
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
 from ui.glossary import say
 from ui.heavy import heavy
 from ui.labels import distinct, literal, said
-from ui.model.glance import head_map
-from ui.model.state import NAME, Selection, chosen, head_name, kept_with, portion, run_again, setting
-from ui.model.token_component import Chip, chips, shaded
-from ui.model.words import hidden_logits, hidden_place
-from ui.model.writing import given_ids
-from ui.runs.runs import LatestRun, prepared_of, pretrained_of, run_of
+from ui.model.glance import NAME, Selection, chosen, head_map, head_name, kept_with, portion, run_again, setting
+from ui.model.one_head import Chip, chips, shaded
+from ui.model.words import given_ids, hidden_logits, hidden_place
+from ui.runs import LatestRun, prepared_of, pretrained_of, run_of
 from ui.state import Field, choice, one_of, whole_number
 
 N_SHOWN = 6

@@ -1,32 +1,189 @@
 """What a language model expects: the next token of a text that it writes on, or the word behind a mask."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.edits import dropped
 from attention_core.attention.types import Role
+from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.bars import bars
 from attention_core.charts.design import ROLE_COLOURS, weights_ramp
 from attention_core.charts.heads import masked_weights
 from attention_core.explain.heads.summary import groups, kind_of
-from attention_core.hub.generation import Generation
+from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
 from attention_core.hub.knock_out import Head
-from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, predicts_words, token_text
-from attention_core.hub.model import ModelError, ModelKind
+from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, token_text
+from attention_core.hub.model import ModelError, ModelKind, predicts_words, readable
 from attention_core.hub.run import ModelRun
+from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
+from ui.heavy import heavy
 from ui.labels import distinct, literal, said
 from ui.layout import section
-from ui.model import writing
-from ui.model.one_head import weights_chart
-from ui.model.state import NAME, chosen, head_name, kept_with, portion, run_again, setting
-from ui.model.token_component import Chip, chips, shaded
-from ui.runs.runs import LatestRun, prepared_of, pretrained_of
+from ui.model.glance import NAME, chosen, head_name, kept_with, portion, run_again, setting
+from ui.model.one_head import Chip, chips, shaded, weights_chart
+from ui.runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.state import Field, between, choice, one_of, whole_number
 from ui.words import Bar, chosen_piece, word_bars
+
+AT_ONCE = 24
+"""Tokens that one click asks for."""
+MOST_TEXTS, MOST_MODELS = 8, 2
+"""Texts that are kept for all visitors, and of how many models."""
+NEAR = 4
+"""Tokens by which a kept text may be shorter to be grown rather than run at once."""
+WRITING = Field[dict[str, Any] | None](
+    NAME,
+    "says_writing",
+    None,
+    address="written",
+    parse=lambda text: _linked(unpack(text)),
+    text=lambda text: pack([text["n_given"], text["at"], *text["ids"]]),
+)
+"""of: model and input; ids: the tokens; n_given: how many of them still are the input's; at: the chosen one or None."""
+LINKED = ""
+"""In the place of model and input: a link says what was written, which is still to be compared with these."""
+WANTED = Field(NAME, "says_asked", 0)
+"""Tokens that the model is still to write."""
+_TEXTS: dict[Any, Generation] = {}
+ALSO_FORGOTTEN.append(_TEXTS.clear)
+
+
+def generation_of(asked: LatestRun, ids: tuple[int, ...]) -> Generation:
+    """Return a text as the model ran it: kept, grown from a slightly shorter one, or run at once."""
+    pretrained, source = pretrained_of(asked.key), _source(asked)
+    encoder = asked.given if source else None
+    for n_known in range(len(ids), max(len(ids) - NEAR, 1) - 1, -1):
+        found = _TEXTS.get((asked.key, encoder, ids[:n_known]))
+        if found is not None and found.pretrained is pretrained:
+            with heavy():
+                for token in ids[n_known:]:
+                    found = grow(found, token)
+            break
+    else:
+        with heavy():
+            found = begin(pretrained, ids, source)
+    _keep((asked.key, encoder, ids), found)
+    return found
+
+
+def _keep(key: Any, text: Generation) -> None:
+    """Keep a text, and with it its model; those looked at longest ago are let go."""
+    _TEXTS.pop(key, None)
+    _TEXTS[key] = text
+    newest_first = list(_TEXTS.copy().items())[::-1]
+    models = list(dict.fromkeys(id(one.pretrained) for _, one in newest_first[:MOST_TEXTS]))[:MOST_MODELS]
+    for place, (old, one) in enumerate(newest_first):
+        if place >= MOST_TEXTS or id(one.pretrained) not in models:
+            _TEXTS.pop(old, None)
+
+
+def _source(asked: LatestRun) -> Mapping[str, Tensor]:
+    """Return what the encoder is called with, on the model's device; nothing for a decoder alone."""
+    pretrained = pretrained_of(asked.key)
+    if pretrained.kind is not ModelKind.ENCODER_DECODER:
+        return {}
+    inputs = prepared_of(*asked).inputs
+    return {name: inputs[name].to(pretrained.model.device) for name in ("input_ids", "attention_mask")}
+
+
+def given_ids(asked: LatestRun) -> tuple[int, ...]:
+    inputs = prepared_of(*asked).inputs
+    return tuple(inputs.get("decoder_input_ids", inputs["input_ids"])[0].tolist())
+
+
+def text_ids(asked: LatestRun) -> tuple[int, ...]:
+    """Return the tokens as the visitor left them; those of the input for another model or input than last time."""
+    text, given = WRITING.value, given_ids(asked)
+    if text is not None and text["of"] == LINKED and _fits(text, asked, given):
+        text["of"] = _of(asked)
+    elif text is None or text["of"] != _of(asked):
+        stop()
+        WRITING.found(_nothing_written(asked, given))
+    return tuple(WRITING.value["ids"])
+
+
+def _nothing_written(asked: LatestRun, ids: tuple[int, ...]) -> dict[str, Any]:
+    return {"of": _of(asked), "ids": list(ids), "n_given": len(ids), "at": None}
+
+
+def _linked(parts: Any) -> dict[str, Any]:
+    n_given, at, *ids = parts
+    if not ids or not all(type(part) is int and part >= 0 for part in (n_given, at or 0, *ids)):
+        raise ValueError("a text is the number of given tokens, the chosen one or nothing, and the tokens")
+    return {"of": LINKED, "ids": ids, "n_given": min(n_given, len(ids)), "at": at}
+
+
+def _fits(text: Mapping[str, Any], asked: LatestRun, given: tuple[int, ...]) -> bool:
+    ids, n_given = text["ids"], text["n_given"]
+    known = max(ids) < len(pretrained_of(asked.key).tokenizer) and len(ids) <= len(given) + WRITTEN_TOKENS.most
+    return known and n_given <= len(given) and tuple(ids[:n_given]) == given[:n_given]
+
+
+def _of(asked: LatestRun) -> str:
+    return f"{asked.key} {hash(asked.given)}"
+
+
+def position() -> int:
+    """Return the token after which the expectation is shown, from 0: the last one unless another was chosen."""
+    text = WRITING.value
+    last = len(text["ids"]) - 1
+    return last if text["at"] is None else min(text["at"], last)
+
+
+def look_at(place: int) -> None:
+    text = WRITING.value
+    text["at"] = None if place >= len(text["ids"]) - 1 else place
+
+
+def say(token: int, after: int) -> None:
+    """Put a token behind another one and forget what came there; for callbacks."""
+    _cut(after + 1)
+    WRITING.value["ids"].append(token)
+
+
+def back() -> None:
+    stop()
+    _cut(max(len(WRITING.value["ids"]) - 1, 1))
+
+
+def _cut(n: int) -> None:
+    text = WRITING.value
+    text |= {"ids": text["ids"][:n], "n_given": min(text["n_given"], n), "at": None}
+
+
+def stop() -> None:
+    WANTED.value = 0
+
+
+def restart(asked: LatestRun) -> None:
+    """Return to the input, or, where an encoder reads it, to nothing written; for callbacks."""
+    start = given_ids(asked)
+    stop()
+    written = start[:1] if pretrained_of(asked.key).kind is ModelKind.ENCODER_DECODER else start
+    WRITING.value = _nothing_written(asked, written)
+
+
+def why_ended(asked: LatestRun, ids: tuple[int, ...]) -> str:
+    """Return why the model writes no further, in a sentence; empty if it can."""
+    pretrained = pretrained_of(asked.key)
+    if len(ids) > WRITING.value["n_given"] and ids[-1] in end_tokens(pretrained):
+        return f"The model said its end, {readable(pretrained.tokenizer, ids[-1:])[0]}: it has finished."
+    return why_full(asked, ids)
+
+
+def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
+    most = most_positions(pretrained_of(asked.key))
+    if most is not None and len(ids) >= most:
+        return f"The text fills the {most:,} positions that the model knows."
+    if len(ids) >= len(given_ids(asked)) + WRITTEN_TOKENS.most:
+        return f"{WRITTEN_TOKENS.most} tokens were written, which is the bound of this page."
+    return ""
+
 
 N_EXPECTED = 10
 MOST_BITS = 12
@@ -63,7 +220,7 @@ def _generation(run: ModelRun, asked: LatestRun) -> None:
         temperature, seed = _settings()
     try:
         _write_portion(asked, temperature, seed)
-        made = writing.generation_of(asked, writing.text_ids(asked))
+        made = generation_of(asked, text_ids(asked))
     except ModelError as error:
         st.info(said(error))
         return
@@ -72,11 +229,11 @@ def _generation(run: ModelRun, asked: LatestRun) -> None:
     with buttons:
         _buttons(asked, made, temperature, seed)
     with middle:
-        _expectation(made, temperature, is_full=bool(writing.why_full(asked, made.ids)))
+        _expectation(made, temperature, is_full=bool(why_full(asked, made.ids)))
     with right:
         _growing(run, made)
-    if writing.WANTED.value and not run_again():
-        writing.stop()
+    if WANTED.value and not run_again():
+        stop()
 
 
 def _settings() -> tuple[float, int]:
@@ -91,27 +248,27 @@ def _settings() -> tuple[float, int]:
 
 def _write_portion(asked: LatestRun, temperature: float, seed: int) -> None:
     for _ in portion():
-        ids = writing.text_ids(asked)
-        if writing.WANTED.value <= 0 or writing.why_ended(asked, ids):
-            writing.stop()
+        ids = text_ids(asked)
+        if WANTED.value <= 0 or why_ended(asked, ids):
+            stop()
             return
-        made = writing.generation_of(asked, ids)
-        writing.say(pick(made.next_logits, temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
-        writing.WANTED.value -= 1
+        made = generation_of(asked, ids)
+        say(pick(made.next_logits, temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
+        WANTED.value -= 1
 
 
 def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) -> None:
-    end = writing.why_ended(asked, made.ids)
-    ask = setting(writing.WANTED)
+    end = why_ended(asked, made.ids)
+    ask = setting(WANTED)
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         st.button("Next token", key="model_says_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
-        if writing.WANTED.value:
-            st.button("Stop", key="model_says_stop", on_click=writing.stop)
+        if WANTED.value:
+            st.button("Stop", key="model_says_stop", on_click=stop)
         else:
-            more = f"{writing.AT_ONCE} more"
-            st.button(more, key="model_says_more", on_click=ask, args=(writing.AT_ONCE,), disabled=bool(end))
-        st.button("Back one", key="model_says_back", on_click=writing.back, disabled=len(made.ids) < 2)
-        st.button("Start again", key="model_says_restart", on_click=writing.restart, args=(asked,))
+            more = f"{AT_ONCE} more"
+            st.button(more, key="model_says_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
+        st.button("Back one", key="model_says_back", on_click=back, disabled=len(made.ids) < 2)
+        st.button("Start again", key="model_says_restart", on_click=restart, args=(asked,))
     if end:
         st.caption(end)
     elif temperature:
@@ -122,7 +279,7 @@ def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) 
 
 def _text(run: ModelRun, made: Generation) -> None:
     shade = choice("Shade", SHADE, SHADES)
-    place, n_given = writing.position(), writing.WRITING.value["n_given"]
+    place, n_given = position(), WRITING.value["n_given"]
     hint = "Click a token to see what was expected after it."
     shown = _surprising(made, n_given)
     if shade == "weights":
@@ -135,7 +292,7 @@ def _text(run: ModelRun, made: Generation) -> None:
         else:
             read, source = "What the encoder read", _weighed(trace.story.key_axis.labels, weights)
             chips("model_says_source_chips", source, label=read, hint=f"{read}.")
-    chips("model_says_text_chips", shown, chosen=place, label="The text so far", hint=hint, on_choose=writing.look_at)
+    chips("model_says_text_chips", shown, chosen=place, label="The text so far", hint=hint, on_choose=look_at)
 
 
 def _surprising(made: Generation, n_given: int) -> list[Chip]:
@@ -151,7 +308,7 @@ def _weighed(tokens: Sequence[str], weights: list[float], n_given: int = 0) -> l
 
 def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None:
     """Draw the likeliest tokens after the chosen one; a click says one and forgets what came there."""
-    place = writing.position()
+    place = position()
     found = expected(made.logits_at(place), made.pretrained.tokenizer, n=N_EXPECTED, temperature=temperature or 1.0)
     follows = made.ids[place + 1] if place + 1 < len(made.ids) else None
     before = "".join(made.tokens[max(0, place - 4) : place + 1]).strip()
@@ -161,8 +318,8 @@ def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None
         picked = chosen_piece("model_says_expected")
         can_follow = not is_full or follows is not None
         if picked is not None and picked[1] == [place, len(made.ids)] and can_follow:
-            writing.stop()
-            writing.say(picked[0], place)
+            stop()
+            say(picked[0], place)
 
     shown = [Bar(token.id, token.text, token.probability) for token in found.likeliest]
     word_bars("model_says_expected", shown, [place, len(made.ids)], follows, take)

