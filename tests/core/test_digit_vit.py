@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from attention_core import UNIFORM
 from attention_core.explain.heads import rollout
-from attention_core.topics.pixels.patches import class_maps, class_rollout
+from attention_core.topics.pixels import class_maps, class_rollout
 from tests.core.test_shown_code import drawing
 from tests.own_models import untrained
 
