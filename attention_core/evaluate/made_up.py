@@ -9,7 +9,7 @@ from torch import nn
 
 from attention_core.arrays import read_npz
 from attention_core.attention.edits import Edits
-from attention_core.data.match3 import Sequences, read_sequences
+from attention_core.data.match3 import Sequences, fresh_sequences, read_sequences
 from attention_core.data.mnist import DataError
 from attention_core.device import device_of
 from attention_core.models.scoring_functions import ScoringFunctions
@@ -27,6 +27,11 @@ def accuracy(model: nn.Module, sequences: Sequences, device: str, edits: Edits =
             answers = model(numbers, edits=edits).logits.argmax(-1).bool().cpu()
             n_right += int((answers == sequences.labels[start : start + BATCH]).sum())
     return round(n_right / max(sequences.labels.numel(), 1), 5)
+
+
+def fresh_accuracy(model: nn.Module, n: int, seed: int) -> float:
+    """Return the accuracy of a model of Match3 on so many new sequences."""
+    return accuracy(model, fresh_sequences(n, seed), device_of(model).type)
 
 
 def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:

@@ -2,43 +2,36 @@
 
 import numpy as np
 import streamlit as st
-import torch
 
 from attention_core.attention.edits import UNIFORM, BlockKeys, Edits
 from attention_core.charts import overlay
-from attention_core.device import to_array
+from attention_core.topics import find
 from attention_core.topics.find import most_looked_at, others_at_random
 from ui.chart import draw_chart
-from ui.computed import computed
-from ui.find.drawing import MODEL, NAME, PLAIN, look
+from ui.digits import by_model
+from ui.find.first_screen import MODEL, NAME, PLAIN, look
 from ui.glossary import note
-from ui.models import card_or_empty, model_or_stop
+from ui.models import card_or_empty
 from ui.state import Field, between
 
 N_DRAWS = 20
 MOST_BLOCKED = 60
 BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, MOST_BLOCKED))
 SIZE = 236
+try_edits = by_model(find.try_edits)
 FAINT = 8
 """A map is coloured up to at least this many times the uniform weight, so that a uniform one stays faint."""
 
 
-@computed(by_model=True)
-def try_edits(picture: np.ndarray, edits: list[Edits]) -> tuple[np.ndarray, np.ndarray]:
-    model, trace = model_or_stop(MODEL), look(picture)
-    masks = torch.stack([trace.replace(edit).weights()[0].reshape(model.grid) for edit in edits])
-    return to_array(masks), to_array(torch.stack([model.answer(trace, edit) for edit in edits]))
-
-
 def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
     """Draw the mask as it is, without its heaviest regions, without random ones, and uniform, with the answers."""
-    trace = look(picture)
+    trace = look(MODEL, picture)
     label = "Regions to block, those that the mask looks at most"
     n = BLOCKED.widget(st.slider, label, 1, MOST_BLOCKED, width=420)
     heaviest = most_looked_at(trace, n)
     at_random = [(BlockKeys(others_at_random(trace, n, seed)),) for seed in range(N_DRAWS)]
     edits: list[Edits] = [(), (BlockKeys(heaviest),), UNIFORM, *at_random]
-    masks, probabilities = try_edits(picture, edits)
+    masks, probabilities = try_edits(MODEL, picture, edits)
     before, after, uniform, *draws = probabilities
     digit = int(before.argmax())
     same = sum(draw.argmax() == digit for draw in draws)

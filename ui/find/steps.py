@@ -15,7 +15,7 @@ from attention_core.models.feature_mask import LAYERS
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
 from attention_core.topics.find.charts import channel_bars
 from ui.chart import draw_chart
-from ui.find.drawing import NAME, chosen_region, mask_of, mask_over
+from ui.find.first_screen import NAME, chosen_region, mask_of, mask_over
 from ui.state import Field, between, choice, named, selected
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
