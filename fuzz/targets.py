@@ -20,7 +20,7 @@ from attention_core.atlas import contents_of, read_tensors
 from attention_core.atlas.find import search
 from attention_core.attention.recording import load_recording
 from attention_core.attention.recording_file import FORMAT
-from attention_core.data.pad_drawing import is_drawing, read_drawing
+from attention_core.data.pad_drawing import read_drawing, strokes_of
 from attention_core.data.question_reading import QuestionError, read_question
 from attention_core.data.words import english_words, french_words
 from attention_core.files import read_json
@@ -115,7 +115,7 @@ def _picture(kind: str) -> bytes:
 
 def _drawing(data: bytes) -> object:
     with suppress(ValueError, RecursionError):
-        is_drawing(json.loads(data))
+        strokes_of(json.loads(data))
     return read_drawing(data)
 
 

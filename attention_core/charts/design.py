@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.charts.look import THEME
+from attention_core.charts.raster import data_url
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 TYPES = {"Q": "quantitative", "N": "nominal", "O": "ordinal", "T": "temporal"}
@@ -84,7 +85,7 @@ class alt:
 
 
 class Chart:
-    """A chart or a layer of one."""
+    """A chart or a layer of one; its pictures are PNG files, and data URLs where it is written out."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec  # as Vega-Lite has it, with columns for data
@@ -140,11 +141,13 @@ class Chart:
 
 
 def _written(node: Any, data: dict[str, Data]) -> Any:
-    """Return a copy with Python's own numbers and lists, as JSON has them, and with names for its data."""
+    """Return a copy as JSON has it: Python's own numbers and lists, texts for pictures, and names for its data."""
     if isinstance(node, dict):
         return {name: _named(one, data) if name == "data" else _written(one, data) for name, one in node.items()}
     if isinstance(node, list | tuple):
         return [_written(one, data) for one in node]
+    if isinstance(node, bytes):
+        return data_url(node)
     return node.tolist() if isinstance(node, np.ndarray | np.generic) else node
 
 
@@ -162,6 +165,7 @@ def _layers(spec: Spec) -> Iterator[Spec]:
 
 def _records(columns: Data) -> list[Spec]:
     """Return data row by row, as JSON has it: None where a number is missing."""
-    lists = [_written(np.asarray(columns[name], dtype=object), {}) for name in columns]
+    lists = [np.asarray(columns[name], dtype=object).tolist() for name in columns]
+    lists = [[*map(data_url, one)] if one and isinstance(one[0], bytes) else one for one in lists]
     rows = zip(*lists, strict=True)
     return [{name: None if value != value else value for name, value in zip(columns, row, strict=True)} for row in rows]

@@ -10,7 +10,7 @@ from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sh
 from attention_core.charts.marks import EDGE, images, mark, outlined, texts
 from attention_core.charts.palette import LABELS, Ramp, weights_ramp
 from attention_core.charts.picture import edges, position_cells
-from attention_core.charts.raster import data_url, kept, png
+from attention_core.charts.raster import kept, png
 from attention_core.charts.scale import colour_bar_layer
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
@@ -94,14 +94,14 @@ def glow_ramp(n_regions: int, high: float) -> Ramp:
 
 
 @kept
-def image_url(picture: np.ndarray) -> str:
-    """Return a picture, uint8 (height, width, 3 or 4), as a data URL of a PNG."""
-    return data_url(png(Image.fromarray(picture)))
+def image_url(picture: np.ndarray) -> bytes:
+    """Return a picture, uint8 (height, width, 3 or 4), as a PNG."""
+    return png(Image.fromarray(picture))
 
 
 @kept
-def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
-    """Return a map as a data URL of a PNG whose opacity grows with the weight: no weight is clear."""
+def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> bytes:
+    """Return a map as a PNG whose opacity grows with the weight: no weight is clear."""
     share = ramp.position(weights).astype(np.float32)
     if smooth:
         scale = max(1, SMOOTH_SIDE // max(share.shape))
@@ -109,7 +109,7 @@ def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
     colours = ramp.lookup(256)[np.rint(share * 255).astype(np.uint8)]
     opacity = np.rint(255 * share**0.6).astype(np.uint8)
-    return data_url(png(Image.fromarray(np.dstack((colours, opacity)))))
+    return png(Image.fromarray(np.dstack((colours, opacity))))
 
 
 def _screen(width: int, height: int, size: int) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from ui.atlas import NAME
 from ui.atlas.model_sources import run_source, text_source
 from ui.atlas.shelf import MatrixSource
 from ui.atlas.tensor_files import tensor_source
-from ui.canvas import drawn_elsewhere, put_strokes, render_strokes, sound_strokes, strokes_text
+from ui.canvas import drawn_elsewhere, packed_strokes, put_strokes, render_strokes, sound_strokes
 from ui.digits import ask
 from ui.opened import opened_file, opened_recording
 from ui.pixels.first_screen import PAD
@@ -65,7 +65,7 @@ def choose_source() -> MatrixSource | None:
     is_mine = SOURCE.value == DIGIT and CHOSEN_DIGIT.value == MINE
     more = {MADE: f"-echo-{LENGTH.value}", DIGIT: "" if is_mine else f"-{CHOSEN_DIGIT.value}"}
     SHOWN.value = SOURCE.value + more.get(SOURCE.value, "")
-    STROKES.value = strokes_text(drawn_elsewhere(PAD) or []) if is_mine else ""
+    STROKES.value = packed_strokes(drawn_elsewhere(PAD) or [])[0] if is_mine else ""
     FOLLOWED.value = SHOWN.value, STROKES.value
     return source
 
