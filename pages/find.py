@@ -3,9 +3,8 @@
 import streamlit as st
 
 from attention_core.data.canvases import CanvasRemark
-from ui.find.block import block_section
 from ui.find.first_screen import MODEL, NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
-from ui.find.steps import STEPS, step_by_step
+from ui.find.tabs import STEPS, block_section, step_by_step
 from ui.layout import end_here, section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
