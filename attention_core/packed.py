@@ -10,6 +10,7 @@ import math
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -131,14 +132,11 @@ def _json(plain: bytes) -> Any:
     value = read_json(plain, UNPACKED_BYTES.most, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
     level = [value]
     for _ in range(UNPACKED_DEPTH.most):
-        level = [part for parts in level for part in _inside(parts)]
+        inside = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list)]
+        level = [*chain.from_iterable(inside)]
         if not level:
             return value
     raise ValueError(f"the value is deeper than {UNPACKED_DEPTH.most}")
-
-
-def _inside(value: Any) -> list[Any]:
-    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
 def _whole(digits: str) -> int:
@@ -162,9 +160,10 @@ def _stroke(parts: Any) -> Stroke:
         raise ValueError("no such unit or width of a pen")
     if not isinstance(colour, str) or not re.fullmatch("(#[0-9a-fA-F]{6})?", colour):
         raise ValueError("a colour is # and six digits, or empty")
-    if not all(type(step) is int and abs(step) <= UNITS[-1] * DRAWING_FAR.most for step in steps):
+    most = DRAWING_FAR.most
+    if {*map(type, steps)} != {int} or max(map(abs, steps)) > UNITS[-1] * most:
         raise ValueError("steps are whole and not large")
     path = np.array(steps, float).reshape(-1, 2).cumsum(0) / unit
-    if np.abs(path).max() > DRAWING_FAR.most:
+    if np.abs(path).max() > most:
         raise ValueError("the stroke leaves the canvas")
     return Stroke(path, width, colour or None)

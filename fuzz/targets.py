@@ -19,7 +19,7 @@ from attention_core.arrays import FileError
 from attention_core.atlas import contents_of, read_tensors
 from attention_core.atlas.landmarks import search
 from attention_core.attention.recording import FORMAT, load_recording
-from attention_core.data.drawing import is_drawing, read_drawing
+from attention_core.data.drawing import read_drawing, strokes_of
 from attention_core.data.pieces import english_words, french_words
 from attention_core.data.questions import QuestionError, read_question
 from attention_core.files import read_json
@@ -114,7 +114,7 @@ def _picture(kind: str) -> bytes:
 
 def _drawing(data: bytes) -> object:
     with suppress(ValueError, RecursionError):
-        is_drawing(json.loads(data))
+        strokes_of(json.loads(data))
     return read_drawing(data)
 
 

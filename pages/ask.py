@@ -2,11 +2,9 @@
 
 import streamlit as st
 
-from ui.ask.asking import MODEL, answer_part, question_part
-from ui.ask.drawing import NAME, scene_pad
-from ui.ask.experiments import counting, forbidding
+from ui.ask.experiments import WALK, counting, forbidding, telling
+from ui.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_pad
 from ui.ask.steps import STEPS, doubts, step_by_step, take_along
-from ui.ask.telling import WALK, telling
 from ui.layout import end_here, section, who_asks
 from ui.models import model_or_stop
 from ui.skeleton import Tab, page_frame, page_tabs

@@ -3,9 +3,8 @@
 import streamlit as st
 
 from attention_core.data.canvases import CanvasRemark
-from ui.find.block import block_section
-from ui.find.drawing import NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
-from ui.find.steps import STEPS, step_by_step
+from ui.find.first_screen import MODEL, NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
+from ui.find.tabs import STEPS, block_section, step_by_step
 from ui.layout import end_here, section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
@@ -30,7 +29,7 @@ if remark:
         st.info(remark)
 if seen.remark is CanvasRemark.EMPTY:
     end_here()
-trace = look(seen.picture)
+trace = look(MODEL, seen.picture)
 region = chosen_region(trace)
 with mask, st.container(key="tells_find"):
     section("Where it looks")

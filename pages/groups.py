@@ -34,7 +34,7 @@ with entry:
     numbers = number_input()
 with answer:
     section("Answers")
-    traces = {head: head_trace(head, numbers) for head in HEADS}
+    traces = {head: head_trace(model, numbers) for head, model in HEADS.items()}
     query = choose_query(numbers)
     answers_table(numbers, traces, query)
 

@@ -7,12 +7,9 @@ from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
 from ui.digits import chosen_query, inked, prepared
 from ui.layout import end_here, section, who_asks
-from ui.pixels.drawing import ABOUT, GUIDED, LAYER, LAYERS, NAME, PAD, REMARKS, STEPS, answers, preparation_section
-from ui.pixels.erase import erase_section
-from ui.pixels.looks import chosen_pixel, learning_section, step_by_step
-from ui.pixels.maps import whole_maps
-from ui.pixels.parts import parts_section
-from ui.pixels.patches import patches_section
+from ui.pixels.experiments import erase_section, parts_section, patches_section
+from ui.pixels.first_screen import ABOUT, GUIDED, LAYER, LAYERS, NAME, PAD, REMARKS, STEPS, answers, preparation_section
+from ui.pixels.looks import chosen_pixel, learning_section, step_by_step, whole_maps
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.state import choice
 from ui.step_view import export_bar

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from attention_core.topics.read import ReadDrawing
 from ui.layout import end_here, section, who_asks
-from ui.read.drawing import COLUMNS, NAME, REMARKS, ReadDrawing, answer, number_pad, read_drawing
 from ui.read.experiments import another_start
+from ui.read.first_screen import COLUMNS, NAME, REMARKS, answer, number_pad
 from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, step_by_step, vectors
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
@@ -25,8 +26,7 @@ who_asks(
 
 left, right = st.columns(COLUMNS, gap="large")
 with left:
-    pad = number_pad()
-drawing = read_drawing(pad)
+    drawing = number_pad()
 with right:
     if not isinstance(drawing, ReadDrawing):
         st.info(REMARKS[drawing])

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from PIL.ImageColor import getrgb
 from streamlit_drawable_canvas import st_canvas
 
 from attention_core.bounds import DRAWING_BYTES, DRAWING_DOTS
 from attention_core.data.colours import PEN
-from attention_core.data.drawing import Stroke, draw_paths, inked_strokes, is_drawing, pixels_of, read_drawing, way_of
+from attention_core.data.drawing import Stroke, draw_paths, inked_strokes, pixels_of, read_drawing, strokes_of, way_of
 from attention_core.data.presets import preset_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.component import component
@@ -75,6 +76,7 @@ class Pad:
         pen: the ink that was chosen.
         ink: the colour of the pen of any colour.
         drawing: what is on it, as the canvas writes it; empty before anybody has opened the pad.
+        inked: its strokes, those in the canvas' own ink without colour; of what the address tells, those that it tells.
         undone: strokes that can be drawn again.
         pixels: uint8 (height, width, 4), as the browser sent them last.
         generation: how often the canvas was mounted anew.
@@ -101,6 +103,7 @@ class Pad:
         self.width = Field(self.name, "width", self.pen_width, address="width", parse=between(2, 60))
         self.strokes = Field(self.name, "strokes", "", address="strokes", parse=sound_strokes, text=str)
         self.drawing = Field[dict[str, Any]](self.name, "drawing", dict)
+        self.inked = Field[list[Stroke]](self.name, "inked", list)
         self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
         self.pixels = Field[np.ndarray | None](self.name, "pixels", None)
         self.generation = Field(self.name, "generation", 0)
@@ -140,18 +143,17 @@ def drawing_pad(pad: Pad) -> PadState:
             key=component,
         )
     pixels = pixels_of(result.image_bytes, pad.size)
-    is_new = result.json_data != pad.drawing.value
-    if pixels is not None and is_new and not is_drawing(result.json_data):
+    is_new = pixels is not None and (result.json_data != pad.drawing.value or pad.preset.value != DRAWN)
+    strokes = strokes_of(result.json_data) if is_new else pad.inked.value
+    if strokes is None:
         st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
     elif pixels is not None:
-        if is_new or pad.preset.value != DRAWN:
-            _tell(pad, result.json_data, DRAWN)
+        if is_new:
+            _tell(pad, result.json_data, strokes)
         pad.pixels.value = pixels
     _buttons(pad)
-    pixels, packed = pad.pixels.value, pad.strokes.value
-    inked = inked_strokes(pad.drawing.value, INK[paper])
-    if packed:  # what the address tells is what counts
-        inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in unpack_strokes(packed)]
+    pixels = pad.pixels.value
+    inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in pad.inked.value]
     drawn = render_strokes(inked, pad.size, paper)
     shown = drawn if pixels is None or _alike(drawn, pixels, paper) else pixels
     return PadState(shown, inked, paper)
@@ -159,7 +161,10 @@ def drawing_pad(pad: Pad) -> PadState:
 
 def _alike(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
     """Return whether the strokes tell what the browser shows; then ours counts, which a link gives again exactly."""
-    astray, ink = np.abs(ours.astype(np.int16) - pixels), np.abs(pixels[..., :3].astype(np.int16) - _rgb(PAPER[paper]))
+    astray, ink = (
+        np.abs(ours.astype(np.int16) - pixels),
+        np.abs(pixels[..., :3].astype(np.int16) - getrgb(PAPER[paper])),
+    )
     return bool(astray.sum() <= MOST_ASTRAY * ink.sum())
 
 
@@ -173,32 +178,29 @@ def _told(pad: Pad) -> tuple[str, str]:
     return pad.preset.value, pad.strokes.value
 
 
-def _tell(pad: Pad, drawing: dict[str, Any], told: str, undone: Sequence[dict[str, Any]] = ()) -> None:
+def _tell(
+    pad: Pad,
+    drawing: dict[str, Any],
+    strokes: Sequence[Stroke],
+    told: str = DRAWN,
+    undone: Sequence[dict[str, Any]] = (),
+) -> None:
     """Keep what is drawn now and the strokes that can be drawn again, and let the address tell the drawing."""
+    ink = INK[pad.paper.value]
+    inked = [stroke._replace(colour=None if stroke.colour == ink else stroke.colour) for stroke in strokes]
+    packed, pad.inked.value = packed_strokes(inked) if told == DRAWN else ("", inked)
     pad.drawing.value, pad.undone.value = drawing, [*undone]
-    pad.preset.value, pad.strokes.value = told, _packed(pad, drawing) if told == DRAWN else ""
+    pad.preset.value, pad.strokes.value = told, packed
     pad.put.value = _told(pad)
 
 
-def _packed(pad: Pad, drawing: dict[str, Any]) -> str:
-    return strokes_text(_uncoloured(pad, drawing))
-
-
-def _uncoloured(pad: Pad, drawing: dict[str, Any]) -> list[Stroke]:
-    """Return a drawing's strokes; those in the canvas' own ink have no colour."""
-    ink = INK[pad.paper.value]
-    return [
-        stroke._replace(colour=None if stroke.colour == ink else stroke.colour)
-        for stroke in inked_strokes(drawing, ink)
-    ]
-
-
-def strokes_text(strokes: Sequence[Stroke]) -> str:
-    """Return strokes packed for an address; "" if they are more than a link may hold."""
+def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
+    """Return strokes packed for an address and as they come out of it; "" and themselves if a link cannot hold them."""
     try:
-        return sound_strokes(pack_strokes(strokes))
+        packed = pack_strokes(strokes)
+        return packed, unpack_strokes(packed)
     except (ValueError, OverflowError):
-        return ""
+        return "", strokes
 
 
 def _follow_address(pad: Pad) -> None:
@@ -315,7 +317,7 @@ def remove_strokes(pad: Pad, width: float) -> None:
 
 
 def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
-    _tell(pad, drawing, told, undone)
+    _tell(pad, drawing, inked_strokes(drawing), told, undone)
     pad.pixels.value = None
     pad.generation.value += 1
 
@@ -380,24 +382,24 @@ def _open(pad: Pad, content: bytes) -> None:
 def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str) -> np.ndarray:
     """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     canvas = np.zeros((*size, 4), np.uint8)
-    canvas[:] = (*_rgb(PAPER[paper]), 255)
+    canvas[:] = (*getrgb(PAPER[paper]), 255)
     apart = max(1.0, way_of(strokes) / DRAWING_DOTS.most)
     for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
         whole = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
         share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths
-        ink = np.array(_rgb(colour or INK[paper]), np.uint16)
+        ink = np.array(getrgb(colour or INK[paper]), np.uint16)
         canvas[..., :3] = (canvas[..., :3] * share + ink * (255 - share) + 127) // 255
     return canvas
 
 
 def drawn_elsewhere(pad: Pad) -> list[Stroke] | None:
     """Return what is on a pad of another page, in ink that goes with the paper; None where nobody has opened it yet."""
-    return _uncoloured(pad, pad.drawing.value) if pad.drawing.value else None
+    return pad.inked.value if pad.drawing.value else None
 
 
 def covered(canvas: np.ndarray, paper: str) -> float:
     """Return the share of a canvas, uint8 (height, width, 4), that is not in the colour of its paper."""
-    return float((np.abs(canvas[..., :3].astype(int) - _rgb(PAPER[paper])).max(-1) > 40).mean())
+    return float((np.abs(canvas[..., :3].astype(int) - getrgb(PAPER[paper])).max(-1) > 40).mean())
 
 
 def _dense(path: np.ndarray, apart: float) -> np.ndarray:
@@ -405,7 +407,3 @@ def _dense(path: np.ndarray, apart: float) -> np.ndarray:
     way = np.concatenate(([0.0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()))
     places = np.linspace(0, way[-1], max(2, round(float(way[-1]) / apart) + 1))
     return np.stack([np.interp(places, way, along) for along in path.T], 1)
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

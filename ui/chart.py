@@ -1,6 +1,5 @@
 """Draws a chart of the core in the page: its spec, its data as Arrow, and its pictures as files of their own."""
 
-import base64
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -9,14 +8,13 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.charts.design import Chart, Data, Spec
+from attention_core.charts.design import Chart, Data, Spec, data_url
 from ui.figures import note_picture
 from ui.pictures import address
 from ui.state import Field, selected
 
-PNG = "data:image/png;base64,"
-LEAST_FILE = 2000
-"""Letters of a picture's data URL from which the browser gets it as a file, once, however often its chart changes."""
+LEAST_FILE = 1500
+"""Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
 
 
 def draw_chart(
@@ -77,9 +75,10 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
 def _arrow(columns: Data) -> bytes:
     arrays = {}
     for column in columns:
-        values = np.asarray(columns[column])
-        if values.size and str(values[0]).startswith(PNG):
-            values = np.array([_address(url) for url in values], object)
+        given = columns[column]
+        if isinstance(next(iter(given), None), bytes):
+            given = [_address(content) for content in given]
+        values = np.asarray(given)
         arrays[column] = _coded(pa.array(_narrow(values), from_pandas=True))
     table, sink = pa.table(arrays), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -109,8 +108,6 @@ def _narrow(values: np.ndarray) -> np.ndarray:
     return small if np.array_equal(small, values, equal_nan=True) else values
 
 
-def _address(url: str) -> str:
+def _address(content: bytes) -> str:
     """Return where the browser finds a picture: in a file, if it is large."""
-    if len(url) < LEAST_FILE:
-        return url
-    return address(base64.b64decode(url.removeprefix(PNG))) or url
+    return (address(content) if len(content) >= LEAST_FILE else None) or data_url(content)

@@ -1,62 +1,51 @@
 """What pages about digits share: what a model reads in a picture, and which pixel asks."""
 
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import streamlit as st
 import torch
-from torch import Tensor
+from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.attention.edits import Edits
-from attention_core.attention.trace import AttentionTrace
+from attention_core.charts import probability_bars
 from attention_core.charts.design import INK_RAMP
 from attention_core.charts.heatmap import picture
 from attention_core.data.drawing import prepare
-from attention_core.device import device_of, to_array
-from ui.chart import draw_chart
+from attention_core.topics import pixels
+from ui.chart import click, draw_chart
 from ui.computed import computed
 from ui.models import model_or_stop
-from ui.state import Field, selected, whole_number
+from ui.state import Field, whole_number
 
 FRAME = (200, 205, 211)
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """What a model says about one picture.
-
-    Attributes:
-        probabilities: float (10,).
-        traces: one per attention layer.
-    """
-
-    probabilities: np.ndarray
-    traces: tuple[AttentionTrace, ...]
-
-    @property
-    def digit(self) -> int:
-        return int(self.probabilities.argmax())
-
-    @property
-    def confidence(self) -> float:
-        return float(self.probabilities.max())
+Given = ParamSpec("Given")
+Value = TypeVar("Value")
 
 
-@computed(by_model=True)
-def ask(name: str, image: Tensor, edits: Edits = (), trace: bool = True) -> Answer:
-    """Let a model read one picture, float (28, 28)."""
-    model = model_or_stop(name)
-    device = device_of(model)
-    prediction = model(image[None].to(device), edits=edits, trace=trace)
-    return Answer(to_array(prediction.logits.softmax(-1)[0]), prediction.traces)
+def by_model(
+    function: Callable[Concatenate[Any, Given], Value], *, spinner: str = ""
+) -> Callable[Concatenate[str, Given], Value]:
+    """Return a function of the core that takes a model first, to be called with the model's name; see computed."""
+    answer = computed(by_model=True, spinner=spinner)(function)
+
+    @wraps(function)
+    def asked(name: str, *args: Given.args, **kwargs: Given.kwargs) -> Value:
+        return answer(model_or_stop(name), *args, **kwargs)
+
+    return asked
 
 
+ask = by_model(pixels.ask)
+"""What a model reads in one picture, float (28, 28)."""
 prepared = computed()(prepare)
 """A canvas, uint8 (height, width, 4), as the models see it."""
 
 
-def read_digit(image: np.ndarray) -> Answer:
+def read_digit(image: np.ndarray) -> pixels.Answer:
     """Return what the attention model says about a prepared picture, float (28, 28)."""
     return ask("pixel-classifier", torch.from_numpy(image))
 
@@ -68,11 +57,28 @@ def inked(image: np.ndarray) -> np.ndarray:
 
 def ink_image(image: np.ndarray, size: int, words: str) -> None:
     """Draw a 28 x 28 picture as a plain image with a thin frame: nothing in it answers the mouse, so it is cheap."""
-    factor = size // image.shape[0]
-    pixels = inked(image).repeat(factor, 0).repeat(factor, 1)
-    for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+    st.image(framed(inked(image), size // image.shape[0]), width=size, output_format="PNG", alt=words)
+
+
+def framed(image: np.ndarray, factor: int) -> np.ndarray:
+    """Return a picture (rows, columns, 3), so many times as large, in a thin frame."""
+    large = image.repeat(factor, 0).repeat(factor, 1)
+    for edge in (large[0], large[-1], large[:, 0], large[:, -1]):
         edge[:] = FRAME
-    st.image(pixels, width=size, output_format="PNG", alt=words)
+    return large
+
+
+def digit_bars(
+    series: Mapping[str, np.ndarray],
+    height: int,
+    words: str,
+    *,
+    key: str | None = None,
+    on: DeltaGenerator = st._main,
+) -> None:
+    """Draw probabilities of the ten digits, (10,) by the name of who says so."""
+    chart = probability_bars(series, [str(digit) for digit in range(10)], height=height)
+    draw_chart(chart, key=key, alt=f"Probabilities of the ten digits {words}", on=on)
 
 
 @cache
@@ -89,22 +95,13 @@ def chosen_query(image: np.ndarray, name: str) -> int:
 
 def pick_pixel(image: np.ndarray, name: str, size: int, key: str = "pick") -> None:
     """Draw the picture as the model sees it, the query framed; a click on a pixel makes it the query."""
-    query, key = chosen_query(image, name), f"{name}_{key}"
+    marked = chosen_query(image, name)
     draw_chart(
-        picture(image, INK_RAMP, title="ink", size=size, marked=query, select="pixel", bar=False),
-        key=key,
-        on_select=lambda: _take_click(name, key),
-        selection_mode="pixel",
+        picture(image, INK_RAMP, title="ink", size=size, marked=marked, select="pixel", bar=False),
+        **click(f"{name}_{key}", "pixel", "position", query_field(name)),
         width="content",
         alt="The 28 x 28 picture that the model sees; click a pixel to make it the query",
     )
-
-
-def _take_click(name: str, key: str) -> None:
-    """Make the clicked pixel the query; runs before the page does."""
-    clicked = selected(key, "pixel")
-    if clicked:
-        query_field(name).value = int(clicked[0]["position"])
 
 
 def central_ink(image: np.ndarray) -> int:

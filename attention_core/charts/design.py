@@ -7,6 +7,7 @@ spec, data = chart.drawn()
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -207,7 +208,7 @@ class alt:
 
 
 class Chart:
-    """A chart or a layer of one."""
+    """A chart or a layer of one; its pictures are PNG files, and data URLs where it is written out."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec  # as Vega-Lite has it, with columns for data
@@ -263,11 +264,13 @@ class Chart:
 
 
 def _written(node: Any, data: dict[str, Data]) -> Any:
-    """Return a copy with Python's own numbers and lists, as JSON has them, and with names for its data."""
+    """Return a copy as JSON has it: Python's own numbers and lists, texts for pictures, and names for its data."""
     if isinstance(node, dict):
         return {name: _named(one, data) if name == "data" else _written(one, data) for name, one in node.items()}
     if isinstance(node, list | tuple):
         return [_written(one, data) for one in node]
+    if isinstance(node, bytes):
+        return data_url(node)
     return node.tolist() if isinstance(node, np.ndarray | np.generic) else node
 
 
@@ -275,6 +278,11 @@ def _named(columns: Data, data: dict[str, Data]) -> Spec:
     found = next((name for name, one in data.items() if one is columns), f"columns_{len(data)}")
     data[found] = columns  # Vega calls its own ones data_0, data_1 ...
     return {"name": found}
+
+
+def data_url(content: bytes) -> str:
+    """Return a PNG file as the address of a picture that holds the picture itself."""
+    return "data:image/png;base64," + base64.b64encode(content).decode()
 
 
 def _layers(spec: Spec) -> Iterator[Spec]:
@@ -285,7 +293,8 @@ def _layers(spec: Spec) -> Iterator[Spec]:
 
 def _records(columns: Data) -> list[Spec]:
     """Return data row by row, as JSON has it: None where a number is missing."""
-    lists = [_written(np.asarray(columns[name], dtype=object), {}) for name in columns]
+    lists = [np.asarray(columns[name], dtype=object).tolist() for name in columns]
+    lists = [[*map(data_url, one)] if one and isinstance(one[0], bytes) else one for one in lists]
     rows = zip(*lists, strict=True)
     return [{name: None if value != value else value for name, value in zip(columns, row, strict=True)} for row in rows]
 

@@ -55,7 +55,7 @@ GAP = 9  # screen pixels between pictures; fewer where they are small
 class Mosaic:
     """Pictures of all heads, layers downwards, heads to the right."""
 
-    url: str  # the image, as a data URL, at the pixels of the screen
+    url: bytes  # the image, a PNG, at the pixels of the screen
     width: int  # of one picture, screen pixels
     height: int
     gap: int  # between pictures

@@ -3,7 +3,6 @@
 A matrix of 784 x 784 cells is one 8-bit palette image, which paints at once.
 """
 
-import base64
 import hashlib
 import io
 import json
@@ -77,36 +76,36 @@ MOST_KEPT = 128  # pictures that are kept, since most are drawn again at the nex
 MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cell, as small matrices have it
 
 
-def kept(make: Callable[..., str]) -> Callable[..., str]:
+def kept(make: Callable[..., bytes]) -> Callable[..., bytes]:
     """Keep what a function makes of an array, its first argument, told by what the array holds."""
-    found: OrderedDict[Any, str] = OrderedDict()
+    found: OrderedDict[Any, bytes] = OrderedDict()
     door = Lock("cache")
 
     @wraps(make)
-    def answer(array: np.ndarray, *rest: Any) -> str:
+    def answer(array: np.ndarray, *rest: Any) -> bytes:
         key = array.shape, array.dtype.str, hashlib.sha1(np.ascontiguousarray(array)).digest(), rest
         with door:
-            url = found.pop(key, "")
-        url = url or make(array, *rest)
+            content = found.pop(key, b"")
+        content = content or make(array, *rest)
         with door:
-            found[key] = url
+            found[key] = content
             if len(found) > MOST_KEPT:
                 found.popitem(last=False)
-        return url
+        return content
 
     return answer
 
 
 @kept
-def png_url(matrix: np.ndarray, ramp: Ramp) -> str:
-    """Return a matrix as a data URL of a palette PNG, one pixel a cell; -inf or NaN = masked, translucent grey."""
+def png_url(matrix: np.ndarray, ramp: Ramp) -> bytes:
+    """Return a matrix as a palette PNG, one pixel a cell; -inf or NaN = masked, translucent grey."""
     cells = reduce_by_max(matrix)
     shares = np.where(np.isfinite(cells), ramp.position(cells), np.nan)
     return palette_url(shares, ramp, MAX_BYTES)
 
 
-def palette_url(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.ndarray | None = None) -> str:
-    """Return a picture as a data URL of a palette PNG, in fewer colours where its file would be too large.
+def palette_url(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.ndarray | None = None) -> bytes:
+    """Return a picture as a palette PNG, in fewer colours where its file would be too large.
 
     Shares, (height, width), say where on the ramp each cell lies, 0 to 1; NaN = masked. What lies between pictures,
     bool (height, width), stays clear.
@@ -123,7 +122,7 @@ def palette_url(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.nda
         content = _palette_png(shares, ramp, n_colours)
         if len(content) <= most:
             break
-    return data_url(content)
+    return content
 
 
 def _palette_png(shares: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
@@ -152,10 +151,6 @@ def png(image: Image.Image) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=LEVEL)
     return buffer.getvalue()
-
-
-def data_url(content: bytes) -> str:
-    return "data:image/png;base64," + base64.b64encode(content).decode()
 
 
 def reduce_by_max(matrix: np.ndarray, max_side: int = MAX_SIDE) -> np.ndarray:

@@ -24,7 +24,7 @@ from attention_core.charts.design import (
     texts,
     weights_ramp,
 )
-from attention_core.charts.heatmap import data_url, edges, kept, png, position_cells
+from attention_core.charts.heatmap import edges, kept, png, position_cells
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
@@ -107,14 +107,14 @@ def glow_ramp(n_regions: int, high: float) -> Ramp:
 
 
 @kept
-def image_url(picture: np.ndarray) -> str:
-    """Return a picture, uint8 (height, width, 3 or 4), as a data URL of a PNG."""
-    return data_url(png(Image.fromarray(picture)))
+def image_url(picture: np.ndarray) -> bytes:
+    """Return a picture, uint8 (height, width, 3 or 4), as a PNG."""
+    return png(Image.fromarray(picture))
 
 
 @kept
-def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
-    """Return a map as a data URL of a PNG whose opacity grows with the weight: no weight is clear."""
+def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> bytes:
+    """Return a map as a PNG whose opacity grows with the weight: no weight is clear."""
     share = ramp.position(weights).astype(np.float32)
     if smooth:
         scale = max(1, SMOOTH_SIDE // max(share.shape))
@@ -122,7 +122,7 @@ def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
     colours = ramp.lookup(256)[np.rint(share * 255).astype(np.uint8)]
     opacity = np.rint(255 * share**0.6).astype(np.uint8)
-    return data_url(png(Image.fromarray(np.dstack((colours, opacity)))))
+    return png(Image.fromarray(np.dstack((colours, opacity))))
 
 
 def _screen(width: int, height: int, size: int) -> tuple[int, int]:

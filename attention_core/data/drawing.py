@@ -342,24 +342,25 @@ FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 
 
 def read_drawing(content: bytes) -> list[Stroke]:
-    """Return the strokes of a saved drawing, those of unknown colour without; ValueError for people if it is none."""
+    """Return the strokes of a saved drawing, ValueError for people if it is none."""
     try:
         drawing = read_json(content, DRAWING_BYTES.most)
+        strokes = strokes_of(drawing)
         n_commands = sum(len(shape["path"]) for shape in drawing["objects"])
-        strokes = inked_strokes(drawing, None)
-        if not 0 < len(strokes) <= DRAWING_STROKES.most or n_commands > DRAWING_POINTS.most or not is_drawing(drawing):
+        if not strokes or len(strokes) > DRAWING_STROKES.most or n_commands > DRAWING_POINTS.most:
             raise ValueError
     except FAULTS as error:
         raise ValueError("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.") from error
     return strokes
 
 
-def is_drawing(drawing: Any) -> bool:
-    """Return whether what a browser sends is a drawing of strokes that can be drawn again."""
+def strokes_of(drawing: Any) -> list[Stroke] | None:
+    """Return the strokes of a drawing that a browser sends, those of unknown colour without one; None if it is none."""
     try:
-        return way_of(inked_strokes(drawing, None)) <= DRAWING_WAY.most
+        strokes = inked_strokes(drawing)
+        return strokes if way_of(strokes) <= DRAWING_WAY.most else None
     except FAULTS:
-        return False
+        return None
 
 
 def way_of(strokes: Sequence[Stroke]) -> float:
@@ -387,21 +388,21 @@ def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
     return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
 
 
-def _sound_colour(stroke: Any, otherwise: str | None) -> str | None:
-    return stroke if isinstance(stroke, str) and re.fullmatch("#[0-9a-fA-F]{6}", stroke) else otherwise
+def _sound_colour(stroke: Any) -> str | None:
+    return stroke if isinstance(stroke, str) and re.fullmatch("#[0-9a-fA-F]{6}", stroke) else None
 
 
 def _sound_width(width: Any) -> float:
     return min(60.0, max(1.0, float(width))) if isinstance(width, int | float) and width == width else 20.0
 
 
-def inked_strokes(drawing: dict[str, Any], ink: str | None) -> list[Stroke]:
-    """Return each stroke of a canvas drawing with its pen and colour, `ink` where that is unknown; or one of FAULTS."""
+def inked_strokes(drawing: dict[str, Any]) -> list[Stroke]:
+    """Return each stroke of a canvas drawing with its pen and colour, None where that is unknown; or one of FAULTS."""
     strokes = []
     for shape in drawing.get("objects", []):
         points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]  # curves become their ends
         if points:
             path = _placed(np.array(points, dtype=float), shape)
             pen, colour = shape.get("strokeWidth", 20), shape.get("stroke")
-            strokes.append(Stroke(path, _sound_width(pen), _sound_colour(colour, ink)))
+            strokes.append(Stroke(path, _sound_width(pen), _sound_colour(colour)))
     return strokes

@@ -7,7 +7,7 @@ import pytest
 
 from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.data.questions import ANSWERS
-from tests.app.tools import bodies, given, inject, open_tab, path_object, said, there_and_back
+from tests.app.tools import bodies, given, inject, objects_of, open_tab, painted, path_object, said, there_and_back
 
 PAGE = "pages/ask.py"
 NAME, SIDE = "ask", 320
@@ -82,7 +82,7 @@ def test_both_scores_can_be_chosen_and_give_different_maps(page):
     ids=["empty", "thousand characters", "French", "Japanese", "Arabic", "markup", "emoji", "outside"],
 )
 def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page, text, why):
-    objects = page.session_state[f"{NAME}_drawing"]["objects"]
+    objects = objects_of(page)
     asks(page, text)
     assert not page.error
     assert why in page.info[0].value
@@ -91,7 +91,7 @@ def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page, tex
     assert page.session_state[f"{NAME}_text"] == text
     page.button(key=f"{NAME}_example_4").click().run()
     assert answers(page)
-    assert page.session_state[f"{NAME}_drawing"]["objects"] == objects
+    assert objects_of(page) == objects
 
 
 def test_other_words_are_read_as_words_that_the_model_knows(page):
@@ -117,12 +117,12 @@ def test_address_brings_question_and_scene_back(start_app):
         visitor.query_params["q"] = "how many digits?"
         visitor.switch_page(PAGE).run()
         assert visitor.session_state[f"{NAME}_text"] == "how many digits?"
-    one, other = (visitor.session_state[f"{NAME}_drawing"]["objects"] for visitor in (first, second))
+    one, other = (objects_of(visitor) for visitor in (first, second))
     assert one == other
     assert len({stroke["stroke"] for stroke in one}) <= 3
     assert first.query_params["scene"] in ("42", ["42"])
     first.button(key=f"{NAME}_compose").click().run()
-    assert first.query_params["scene"] != "42" or first.session_state[f"{NAME}_drawing"]["objects"] == one
+    assert first.query_params["scene"] != "42" or objects_of(first) == one
     assert answers(first)
 
 
@@ -141,10 +141,7 @@ def test_one_line_and_a_canvas_painted_over_give_answers_and_no_error(page):
     line = [scene_strokes(SCENES["Four red"], SIDE)[0]._replace(path=np.array([[60.0, 40.0], [62.0, 250.0]]))]
     draw(page, line)
     assert answers(page)
-    full = np.zeros((SIDE, SIDE, 4), np.uint8)
-    full[..., 3] = 255
-    full[:2, :2, :3] = 255
-    inject(page, full, objects=[path_object([[0, 160], [320, 160]], 60, stroke="#15191E")] * 6)
+    inject(page, painted(SIDE, SIDE, 2), objects=[path_object([[0, 160], [320, 160]], 60, stroke="#15191E")] * 6)
     assert not page.error
     assert "painted over" in said(page)
 

@@ -5,7 +5,20 @@ import pytest
 
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import CLUTTER_WIDTH, digit_strokes
-from tests.app.tools import bodies, frames, given, inject, open_tab, probabilities, said, settled, there_and_back
+from tests.app.tools import (
+    ON_DARK,
+    bodies,
+    frames,
+    given,
+    inject,
+    objects_of,
+    open_tab,
+    painted,
+    probabilities,
+    said,
+    settled,
+    there_and_back,
+)
 
 PAGE = "pages/find.py"
 NAME = "find"
@@ -28,8 +41,7 @@ def masks(page) -> list[np.ndarray]:
 
 
 def clutter_of(page) -> int:
-    objects = page.session_state[f"{NAME}_drawing"]["objects"]
-    return sum(abs(one["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for one in objects)
+    return sum(abs(one["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for one in objects_of(page))
 
 
 def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
@@ -53,19 +65,19 @@ def test_ready_drawing_is_read_as_the_digit_that_it_hides(page, digit):
 
 
 def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
-    before, objects = clutter_of(page), len(page.session_state[f"{NAME}_drawing"]["objects"])
+    before, objects = clutter_of(page), len(objects_of(page))
     page.button(key=f"{NAME}_scatter").click().run()
     assert clutter_of(page) == before + 8
     assert page.query_params["digit"] in ("drawn", ["drawn"])
     page.button(key=f"{NAME}_erase").click().run()
     assert clutter_of(page) == 0
-    assert len(page.session_state[f"{NAME}_drawing"]["objects"]) == objects - before
+    assert len(objects_of(page)) == objects - before
     assert page.button(key=f"{NAME}_erase").disabled
     assert answer(page) == 3
 
 
 def test_clutter_has_an_end(page):
-    objects = page.session_state[f"{NAME}_drawing"]["objects"]
+    objects = objects_of(page)
     piece = next(one for one in objects if one["strokeWidth"] == CLUTTER_WIDTH)
     given(page, drawing={"version": "7.4.0", "objects": [*objects, *[piece] * 96]})
     assert page.button(key=f"{NAME}_scatter").disabled
@@ -86,14 +98,8 @@ def test_cleared_pad_invites_to_draw_and_undo_of_nothing_is_no_error(page):
     page.button(key=f"{NAME}_undo").click().run()
 
 
-def full(value):
-    canvas = np.full((SIDE, SIDE, 4), value, np.uint8)
-    canvas[..., 3] = 255
-    return canvas
-
-
 def half_grey():
-    canvas = full(255)
+    canvas = painted(SIDE, SIDE, SIDE)
     canvas[:, :120, :3] = np.random.default_rng(0).integers(0, 90, (SIDE, 120, 3))
     canvas[:160, 120:, :3] = np.random.default_rng(1).integers(0, 90, (160, SIDE - 120, 3))
     return canvas
@@ -102,7 +108,7 @@ def half_grey():
 @pytest.mark.parametrize(
     ("canvas", "words", "answers"),
     [
-        (full(0), "one colour", False),
+        (painted(SIDE, SIDE), "one colour", False),
         (half_grey(), "Most of the canvas is ink", True),
         (draw_paths([np.array([[128.0, 128.0]])], SIDE, 2), "That is a dot", True),
         (draw_paths([np.array([[60.0, 128.0], [190.0, 128.0]])], SIDE, 10), "as tall as", True),
@@ -117,12 +123,10 @@ def test_odd_drawing_gets_a_kind_word_and_is_not_lost(page, canvas, words, answe
     assert not page.error
     assert words in said(page)
     assert bool(probabilities(page)) == answers
-    assert len(page.session_state[f"{NAME}_drawing"]["objects"]) == 2
+    assert len(objects_of(page)) == 2
 
 
-@pytest.mark.parametrize(
-    "colours", [{}, {"ink": (244, 246, 248), "background": (17, 21, 26)}], ids=["dark on light", "light on dark"]
-)
+@pytest.mark.parametrize("colours", [{}, ON_DARK], ids=["dark on light", "light on dark"])
 def test_drawn_digit_is_read_wherever_it_stands(page, colours):
     inject(page, canvas_of((2, 190, 180, 84), **colours))
     assert not page.info

@@ -5,11 +5,23 @@ import pytest
 
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import preset_paths
-from tests.app.tools import given, inject, open_tab, probabilities, said, there_and_back
+from tests.app.tools import (
+    ON_DARK,
+    given,
+    inject,
+    objects_of,
+    open_tab,
+    painted,
+    probabilities,
+    said,
+    steps_to_the_end,
+    there_and_back,
+)
 
 PAGE = "pages/pixels.py"
 NAME = "pixels"
 SIDE = 256
+DOT = draw_paths([np.array([[128.0, 128.0]])], SIDE, 2)
 
 
 def digit_canvas(digit, **colours):
@@ -45,11 +57,11 @@ def test_cleared_pad_invites_to_draw_and_shows_no_error(page):
 
 def test_redo_draws_again_what_undo_and_clear_took(page):
     inject(page, digit_canvas(7), n_strokes=3)
-    whole = page.session_state[f"{NAME}_drawing"]["objects"]
+    whole = objects_of(page)
     assert page.button(key=f"{NAME}_redo").disabled
     for button, n in (("undo", 2), ("clear", 0), ("redo", 1), ("redo", 2), ("redo", 3)):
         page.button(key=f"{NAME}_{button}").click().run()
-        assert page.session_state[f"{NAME}_drawing"]["objects"] == whole[:n]
+        assert objects_of(page) == whole[:n]
     assert page.button(key=f"{NAME}_redo").disabled
     page.button(key=f"{NAME}_undo").click().run()
     inject(page, digit_canvas(7), n_strokes=3)
@@ -60,24 +72,21 @@ def test_undo_takes_the_last_stroke_away(page):
     page.button(key=f"{NAME}_preset_7").click().run()
     before = probabilities(page)
     page.button(key=f"{NAME}_undo").click().run()
-    assert len(page.session_state[f"{NAME}_drawing"]["objects"]) == 1
+    assert len(objects_of(page)) == 1
     assert probabilities(page) != before
     page.button(key=f"{NAME}_undo").click().run()
     assert page.info  # nothing is left
     page.button(key=f"{NAME}_undo").click().run()
 
 
-@pytest.mark.parametrize("digit", [2])
-@pytest.mark.parametrize(
-    "colours", [{}, {"ink": (244, 246, 248), "background": (17, 21, 26)}], ids=["dark on light", "light on dark"]
-)
-def test_injected_drawing_is_read(page, digit, colours):
-    inject(page, digit_canvas(digit, **colours))
-    assert answers(page)[0] == digit
+@pytest.mark.parametrize("colours", [{}, ON_DARK], ids=["dark on light", "light on dark"])
+def test_injected_drawing_is_read(page, colours):
+    inject(page, digit_canvas(2, **colours))
+    assert answers(page)[0] == 2
 
 
 def test_dot_gets_a_remark_and_no_error(page):
-    inject(page, draw_paths([np.array([[128.0, 128.0]])], SIDE, 2))
+    inject(page, DOT)
     assert not page.error
     assert page.info
 
@@ -92,20 +101,12 @@ def test_several_digits_get_a_remark_and_an_answer(page):
 
 @pytest.mark.parametrize("left", [0, 3], ids=["full", "full but for a corner"])
 def test_full_canvas_gives_no_error(page, left):
-    canvas = np.zeros((SIDE, SIDE, 4), np.uint8)
-    canvas[..., 3] = 255
-    canvas[:left, :left, :3] = 255
-    inject(page, canvas, n_strokes=30)
+    inject(page, painted(SIDE, SIDE, left), n_strokes=30)
     assert not page.error
 
 
 def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
-    first = page.session_state[f"{NAME}_step"]
-    seen = [first]
-    while not page.button(key=f"{NAME}_step_next").disabled:
-        page.button(key=f"{NAME}_step_next").click().run()
-        seen.append(page.session_state[f"{NAME}_step"])
-        assert len(seen) < 30
+    seen = steps_to_the_end(page)
     assert seen[-1] == "class"
     assert len(set(seen)) == len(seen)
     page.button(key=f"{NAME}_step_previous").click().run()
@@ -153,12 +154,12 @@ def test_corrupted_weights_are_told_on_the_page_and_the_drawing_stays(weights, s
     path.write_bytes(whole[:5000] + b"\0" + whole[5001:])
     page = start_app().switch_page(PAGE).run()
     assert "damaged" in page.error[0].value
-    objects = page.session_state[f"{NAME}_drawing"]["objects"]
+    objects = objects_of(page)
     path.write_bytes(whole)
     page.run()
     assert not page.error
     assert answers(page)
-    assert page.session_state[f"{NAME}_drawing"]["objects"] == objects
+    assert objects_of(page) == objects
 
 
 def test_missing_snapshots_cost_no_more_than_their_section(weights, start_app):
@@ -168,10 +169,7 @@ def test_missing_snapshots_cost_no_more_than_their_section(weights, start_app):
     assert "snapshots" in said(open_tab(page, "learned"))
 
 
-LAYERS = ["pixel-notes", "pixel-notes-ink", "pixel-notes-product"]
-
-
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", ["pixel-notes", "pixel-notes-ink", "pixel-notes-product"])
 def test_every_tab_shows_the_chosen_layer(page, layer):
     page.segmented_control(key=f"{NAME}_layer").set_value(layer).run()
     for tab in ("steps", "pixel", "all", "parts", "erase", "learned", "take"):

@@ -6,7 +6,7 @@ import pytest
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import digit_strokes, number_strokes
 from attention_core.data.scenes import MOST_DIGITS
-from tests.app.tools import given, inject, open_tab, path_object, there_and_back
+from tests.app.tools import ON_DARK, given, inject, objects_of, open_tab, painted, path_object, there_and_back
 
 PAGE = "pages/read.py"
 NAME, SIZE = "read", (144, 576)
@@ -42,10 +42,6 @@ def told(page) -> str:
     return "\n".join(one.value for one in page.info)
 
 
-def objects(page):
-    return page.session_state[f"{NAME}_drawing"]["objects"]
-
-
 def test_arrival_shows_a_number_read_with_its_film(page):
     assert read(page) == "31415"
     assert not page.info
@@ -62,7 +58,7 @@ def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page
         assert f"Look 1 of {len(number) + 1}" in texts(page)
     draw(page, "605")
     assert read(page) == "605"
-    draw(page, "428", ink=(244, 246, 248), background=(17, 21, 26))
+    draw(page, "428", **ON_DARK)
     assert read(page) == "428"
 
 
@@ -72,11 +68,11 @@ def test_typed_number_is_written_and_anything_else_leaves_the_pad_as_it_was(page
     page.text_input(key=f"{NAME}_typed").set_value(" 2048 ").run()
     assert read(page) == "2048"
     assert page.query_params["number"] in ("2048", ["2048"])
-    before = objects(page)
+    before = objects_of(page)
     for typed in ("<b>7</b>", "٣٤", "123456789", "1234567"):
         page.text_input(key=f"{NAME}_typed").set_value(typed).run()
         assert "Only the digits" in told(page), typed
-        assert objects(page) == before
+        assert objects_of(page) == before
         assert read(page) == "2048"
 
 
@@ -105,7 +101,7 @@ def test_unusual_drawings_get_a_remark_and_a_reading(page):
     draw(page, "1234567")
     assert "More digits than the reader was trained on" in told(page)
     assert read(page)
-    assert len(objects(page)) >= 7
+    assert len(objects_of(page)) >= 7
     offered = [button.label for button in page.button if f"{NAME}_preset_" in button.key]
     assert max(map(len, offered)) == MOST_DIGITS
 
@@ -116,16 +112,12 @@ def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(pag
     assert not page.get("vega_lite_chart")
     put(page, draw_paths([np.array([[300.0, 72.0]])], SIZE[1], 2)[: SIZE[0]], [[[300, 72], [300, 72]]])
     assert "dot" in told(page)
-    canvas = np.zeros((*SIZE, 4), np.uint8)
-    canvas[..., 3] = 255
     for corner, words in ((8, "painted over"), (0, "one colour")):
-        canvas[:corner, :corner, :3] = 255
-        put(page, canvas, [[[10, 10], [500, 100], [20, 130]]] * 12)
+        put(page, painted(*SIZE, corner), [[[10, 10], [500, 100], [20, 130]]] * 12)
         assert words in told(page)
-        canvas[..., :3] = 0
-    assert len(objects(page)) == 12
+    assert len(objects_of(page)) == 12
     page.button(key=f"{NAME}_undo").click().run()
-    assert len(objects(page)) == 11
+    assert len(objects_of(page)) == 11
 
 
 def test_film_steps_scrubs_ends_and_is_shorter_after_a_shorter_number(page):

@@ -1,7 +1,6 @@
 """Pictures of charts as files: told apart by content, within a bound, the one used longest ago goes first."""
 
 import asyncio
-import base64
 import io
 from threading import Event
 
@@ -10,6 +9,7 @@ import pytest
 from PIL import Image
 from starlette.requests import Request
 
+from attention_core.charts.design import data_url
 from ui import chart, pictures
 from ui.bounded_cache import BoundedCache
 
@@ -71,16 +71,14 @@ def test_large_pictures_are_files_where_a_server_answers_and_stay_in_the_data_el
     if not is_served:
         pictures.IS_SERVED.clear()
     content = png(60) + bytes(2000)
-    large = chart.PNG + base64.b64encode(content).decode()
-    small = chart.PNG + "iVBORw0KGgo="
-    columns = {"url": [large, small], "row": [0, 1]}
+    columns = {"url": [content, b"small"], "row": [0, 1]}
     sent = pa.ipc.open_stream(chart._arrow(columns)).read_all().to_pydict()
     assert sent["row"] == [0, 1]
-    assert sent["url"][1] == small
+    assert sent["url"][1] == data_url(b"small")
     if is_served:
         assert content_at(sent["url"][0]) == content
     else:
-        assert sent["url"][0] == large
+        assert sent["url"][0] == data_url(content)
 
 
 @pytest.mark.parametrize("n_texts", [1, 40, 300])

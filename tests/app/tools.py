@@ -16,6 +16,9 @@ from streamlit.testing.v1 import AppTest, app_test
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 app_test.ScriptCache = cache(app_test.ScriptCache)
 
+ON_DARK = {"ink": (244, 246, 248), "background": (17, 21, 26)}
+"""Colours of a canvas in the dark."""
+
 
 class App(AppTest):
     """The app without a browser; a run of it that ends with an exception fails the test, unless told otherwise."""
@@ -104,6 +107,19 @@ def path_object(path: np.ndarray, width: float = 20, **look: str) -> dict:
     """Return a stroke (n, 2) as the canvas component sends one."""
     first, *rest = np.asarray(path).tolist()
     return {"type": "Path", "path": [["M", *first], *(["L", *point] for point in rest)], "strokeWidth": width, **look}
+
+
+def painted(height: int, width: int, corner: int = 0) -> np.ndarray:
+    """Return a canvas, uint8 (height, width, 4), that is black but for a white corner of so many pixels a side."""
+    canvas = np.zeros((height, width, 4), np.uint8)
+    canvas[..., 3] = 255
+    canvas[:corner, :corner] = 255
+    return canvas
+
+
+def objects_of(page: AppTest) -> list[dict]:
+    """Return the strokes on the page's pad, as the canvas component has them."""
+    return page.session_state[f"{page.session_state['page_shown']}_drawing"]["objects"]
 
 
 def inject(page: AppTest, canvas: np.ndarray, n_strokes: int = 1, objects: list[dict] | None = None) -> AppTest:

@@ -12,6 +12,7 @@ from PIL import Image
 from attention_core import Axis
 from attention_core.attention.types import Role
 from attention_core.charts import COLUMN, figure, matrix_chart, overlay, probability_bars
+from attention_core.charts.design import data_url
 
 ROWS, COLS = Axis("source words", ["the", "red", "überlang"]), Axis("target words", ["la", "voiture", "rouge", "."])
 MATRIX = np.random.default_rng(0).random((3, 4))
@@ -74,7 +75,7 @@ def test_svg_has_the_labels_the_numbers_and_the_colour_bar():
 def test_a_picture_is_written_once_and_inside_the_file(make):
     svg = figure(make(), "svg")
     pictures = {part for _, columns in make().drawn()[1].items() for name in columns for part in columns[name]}
-    urls = [part for part in pictures if isinstance(part, str) and part.startswith("data:image/png")]
+    urls = [data_url(part) for part in pictures if isinstance(part, bytes)]
     assert urls
     assert [svg.count(url.encode()) for url in urls] == [1] * len(urls)
 

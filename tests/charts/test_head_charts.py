@@ -1,6 +1,5 @@
 """Charts of many heads: one image that loses no bright cell, masked cells, colours, clicks, maps and distances."""
 
-import base64
 import io
 from dataclasses import replace
 
@@ -24,7 +23,7 @@ def random_trace(n_heads: int, n: int, *, is_causal: bool = False) -> AttentionT
 
 def pixels(drawn, layer: int, head: int) -> np.ndarray:
     """Return a head's picture as colours, uint8 (height, width, 4)."""
-    whole = Image.open(io.BytesIO(base64.b64decode(drawn.url.partition(",")[2]))).convert("RGBA")
+    whole = Image.open(io.BytesIO(drawn.url)).convert("RGBA")
     top, left = layer * (drawn.height + drawn.gap), head * (drawn.width + drawn.gap)
     return np.asarray(whole)[top : top + drawn.height, left : left + drawn.width]
 
@@ -54,7 +53,7 @@ def test_small_matrices_are_drawn_cell_by_cell_and_pictures_stay_apart():
     for layer, head in ((0, 0), (1, 2)):
         shares = drawn.ramp.position(trace.weights(head).numpy())[np.arange(60) * 5 // 60][:, np.arange(60) * 5 // 60]
         np.testing.assert_array_equal(pixels(drawn, layer, head)[..., :3], nearest(drawn, shares))
-    whole = np.asarray(Image.open(io.BytesIO(base64.b64decode(drawn.url.partition(",")[2]))).convert("RGBA"))
+    whole = np.asarray(Image.open(io.BytesIO(drawn.url)).convert("RGBA"))
     assert whole.shape == (2 * 60 + 9, 3 * 60 + 18, 4)
     assert not whole[60:69, :, 3].any()
     assert drawn.largest[1][2] == pytest.approx(float(trace.weights(2).max()), rel=1e-6)

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from attention_core.bounds import HOSTED, JPEG_PIXELS, PICTURE_PIXELS
-from attention_core.data.drawing import is_drawing, pixels_of, read_drawing
+from attention_core.data.drawing import pixels_of, read_drawing, strokes_of
 from attention_core.hub.pictures import read_picture
 from tests.bombs import DEEP, RESET, peak, png, refused
 from ui.tidy import spare_memory
@@ -101,12 +101,12 @@ DRAWINGS = {
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_drawings_that_browsers_do_not_make(name):
-    assert not is_drawing(DRAWINGS[name])
+    assert strokes_of(DRAWINGS[name]) is None
 
 
 def test_drawings_that_browsers_make():
-    assert is_drawing({"objects": []})
-    assert is_drawing({"objects": [shape((0, 0), (200, 200), (0, 50))]})
+    assert strokes_of({"objects": []}) == []
+    assert len(strokes_of({"objects": [shape((0, 0), (200, 200), (0, 50))]})) == 1
 
 
 def test_the_picture_of_a_canvas_has_its_size():

@@ -10,9 +10,8 @@ from attention_core import UNIFORM, BlockKeys, Temperature, load
 from attention_core.explain.heads import rollout
 from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
+from attention_core.topics.pixels import class_maps, class_rollout, damage, jacobian, jacobian_map, moved
 from attention_core.topics.pixels import split as parts
-from attention_core.topics.pixels.jacobian import damage, jacobian, jacobian_map, moved
-from attention_core.topics.pixels.patches import class_maps, class_rollout
 from attention_core.topics.pixels.split import INK, PARTS, PLACE, answer_from, split_scores, with_parts
 from tests import own_models
 from tests.core.test_shown_code import check, drawing

@@ -1,4 +1,4 @@
-"""Something to try: take digits away and see how an average counts; forbid the attention keys, or all choice."""
+"""Experiments: a sentence about the drawing, digits taken away and counted, regions and choice itself forbidden."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,34 +6,98 @@ from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
-from torch import Tensor
 
 from attention_core.attention.edits import BlockKeys, Uniform
+from attention_core.attention.trace import AttentionTrace
+from attention_core.charts import overlay_strip
 from attention_core.data.colours import PEN
 from attention_core.data.presets import HEIGHT, MOST, PLACES_OF_MANY, digit_strokes
 from attention_core.data.questions import ParsedQuestion, Question, QuestionKind, write
+from attention_core.data.scene_captions import sentence
+from attention_core.device import to_array
+from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
 from attention_core.models.scene_question import SceneAnswer
-from attention_core.topics.ask import AnswerCounts, SceneInput, count_in, regions_of, see
+from attention_core.topics.ask import SceneInput, count_in, regions_around, regions_of, see
 from attention_core.topics.ask.charts import nothing_weights
-from ui.ask.asking import MODEL, SCORE_NAMES, SCORING, answer, answer_bars, ask_this, best_answer, big_answer, grid_of
-from ui.ask.blocking import BlockedRegions
-from ui.ask.drawing import NAME, SIDE, AskedDrawing
+from ui.ask.first_screen import (
+    MODEL,
+    NAME,
+    SCORE_NAMES,
+    SCORING,
+    SIDE,
+    AskedDrawing,
+    answer_bars,
+    ask_this,
+    best_answer,
+    big_answer,
+    both_answers,
+    grid_of,
+    look_map,
+)
 from ui.canvas import render_strokes
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.digits import by_model, framed
 from ui.labels import distinct
-from ui.models import model_or_stop
-from ui.state import Field, choice, named, several
+from ui.models import card_or_empty
+from ui.player import Walk
+from ui.state import Field, choice, named, selected, several
+
+
+class BlockedRegions:
+    """A click on the map blocks a region and its neighbours, another one gives them back; a field keeps them."""
+
+    def __init__(self, field: Field[list[int]]) -> None:
+        self.field = field
+
+    def regions(self, grid: tuple[int, int]) -> list[int]:
+        return [region for region in self.field.value if 0 <= region < grid[0] * grid[1]]
+
+    def draw(
+        self,
+        canvas: np.ndarray,
+        look: AttentionTrace,
+        size: int,
+        boxes: Sequence[tuple[float, float, float, float]] = (),
+        query: int = 0,
+    ) -> None:
+        """Draw the map of a look's query to be clicked, what is blocked in dashes, and the way back."""
+        rows, columns = grid_of(look)
+        blocked, key = self.regions((rows, columns)), f"{self.field.key}_click"
+
+        def take_click() -> None:
+            for click in selected(key, "region"):
+                here = int(click["position"])
+                row, column = divmod(here, columns)
+                near = set(regions_around(row, column, row + 1, column + 1, (rows, columns)))
+                self.field.value = sorted(set(blocked) - near if here in blocked else {*blocked, *near})
+
+        cells = [
+            (row / rows, column / columns, (row + 1) / rows, (column + 1) / columns)
+            for row, column in (divmod(region, columns) for region in blocked)
+        ]
+        words = "The look's map over the drawing; click a region to block it"
+        look_map(canvas, look, size, key, words, boxes=[*boxes, *cells], on_select=take_click, query=query)
+        if blocked:
+            label = f"Give the {len(blocked)} clicked regions back"
+            st.button(label, key=f"{self.field.key}_give_back", on_click=self.field.forget)
+        else:
+            st.caption("Click the map to block a region and its neighbours, click again to give them back.")
+
 
 OWN, COMPOSED = "this drawing", "a composed one"
 DIGITS_OF_MANY = (4, 7, 2, 9, 6)
-FRAME = (200, 205, 211)
 EMPTY_KEY = -1  # among the choices: block the key that stands for nothing
 SIZE = 250
 COUNT_OF = Field(NAME, "count_of", OWN, address="count", **named(own=OWN, composed=COMPOSED))
 BLOCKED_DIGITS = Field[list[int]](NAME, "block", list, address="block")
 BLOCKED = BlockedRegions(Field[list[int]](NAME, "blocked", list, address="blocked"))
 UNIFORM = Field(NAME, "uniform", False, address="uniform")
+TELLER = "scene-caption"
+WALK = Walk(NAME, label="Look")
+HIDDEN = BlockedRegions(Field[list[int]](NAME, "hidden", list, address="hidden"))
+MOST_NAMED = 3
+count, tell = by_model(count_in), by_model(SceneCaption.explain)
 
 
 class Series(NamedTuple):
@@ -72,7 +136,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
             if source == OWN
             else "None to five red digits beside a blue one."
         )
-    counted = count([seen.picture for seen in shown], text, SCORING.value)
+    counted = count(MODEL, [seen.picture for seen in shown], text, SCORING.value)
     with right:
         chart = nothing_weights(counts, counted.empty, counted.paper, counted.answers)
         words = "The weight of the empty key and of bare paper against the number of digits that match"
@@ -82,11 +146,6 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
             f"Measured just now with the {SCORE_NAMES[SCORING.value]} score: {n_right} of {len(counts)} counts are "
             "right. Block the empty key under “Try: forbid it to look”: bare paper alone is often enough to count."
         )
-
-
-@computed(by_model=True)
-def count(pictures: list[Tensor], text: str, scoring: str) -> AnswerCounts:
-    return count_in(model_or_stop(MODEL), pictures, text, scoring)
 
 
 def _own_series(drawing: AskedDrawing, question: Question | None) -> Series | None:
@@ -122,12 +181,9 @@ def _composed_series() -> Series:
 
 
 def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
-    framed = [picture.repeat(2, 0).repeat(2, 1) for picture in pictures]
-    for picture in framed:
-        for edge in (picture[0], picture[-1], picture[:, 0], picture[:, -1]):
-            edge[:] = FRAME
-    gap = np.full((len(framed[0]), 6, 3), 255, np.uint8)
-    return np.concatenate([part for picture in framed for part in (picture, gap)][:-1], 1)
+    large = [framed(picture, 2) for picture in pictures]
+    gap = np.full((len(large[0]), 6, 3), 255, np.uint8)
+    return np.concatenate([part for picture in large for part in (picture, gap)][:-1], 1)
 
 
 def forbidding(drawing: AskedDrawing, reading: ParsedQuestion, before: SceneAnswer) -> None:
@@ -147,7 +203,7 @@ def forbidding(drawing: AskedDrawing, reading: ParsedQuestion, before: SceneAnsw
         keys.add(grid[0] * grid[1])
     edits = (*([Uniform()] if uniform else []), *([BlockKeys(tuple(sorted(keys)))] if keys else []))
     changed = bool(edits)
-    after = answer(drawing.picture, reading.words, SCORING.value, edits) if changed else before
+    after = both_answers(MODEL, drawing.picture, reading.words, edits)[SCORING.value] if changed else before
     with after_map:
         BLOCKED.draw(drawing.canvas, after.looks[-1], SIZE, [digit.box for digit in blocked])
         st.caption(f"Look {len(after.looks)}, the last one, with your change. Dashed: blocked.")
@@ -164,3 +220,61 @@ def _what_became(before: str, after: str, changed: bool) -> str:
     if before == after:
         return f"The answer stays {before}: what you took away was not needed, or a neighbour knew it too."
     return f"The answer was {before} and is now {after}."
+
+
+def telling(drawing: AskedDrawing) -> None:
+    """Draw the sentence, the look of the present word to be clicked, and the looks of all words."""
+    before = tell(TELLER, drawing.picture)
+    grid = grid_of(before.trace)
+    hidden = HIDDEN.regions(grid)
+    told = tell(TELLER, drawing.picture, (BlockKeys(tuple(hidden)),)) if hidden else before
+    labels = list(told.trace.story.query_axis.labels)
+    _sentence(told, before if hidden else None)
+    look = WALK.draw(labels)
+    where, looks = st.columns([1, 2], gap="medium")
+    with where:
+        HIDDEN.draw(drawing.canvas, told.trace, 200, query=look)
+        _next_word(told, look, labels)
+    with looks:
+        maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
+        shades = maps / maps.max((1, 2), keepdims=True).clip(1e-9)
+        chart = overlay_strip(drawing.canvas, shades, labels, size=80, columns=7, chosen=look)
+        draw_chart(
+            chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
+        )
+        st.caption(f"Each map is as dark as it can be where its own weight is largest. {_figures()}")
+
+
+def _sentence(told: Caption, before: Caption | None) -> None:
+    words = sentence(told.words)
+    st.markdown(f"### {words[:1].upper()}{words[1:]}{'.' if told.finished else ' …'}")
+    if not told.finished:
+        st.caption("It never came to an end, and was stopped: a drawing unlike those that it has learned from.")
+    if before is not None:
+        changed = (
+            "The sentence has not changed." if before.words == told.words else f"Before: {sentence(before.words)}."
+        )
+        st.caption(f"With regions blocked. {changed}")
+
+
+def _next_word(told: Caption, look: int, labels: list[str]) -> None:
+    if labels[look].startswith("glance"):
+        st.markdown("**A first glance**, before any word: what it sees stays in the state and steers the next look.")
+        return
+    probabilities = to_array(told.probabilities[look])
+    best = np.argsort(-probabilities)[:MOST_NAMED]
+    rivals = ", ".join(f"{LABELS[place]} {probabilities[place]:.0%}" for place in best[1:])
+    st.markdown(f"After this look it says **{labels[look]}** ({probabilities[best[0]]:.0%}), rather than {rivals}.")
+
+
+def _figures() -> str:
+    card = card_or_empty(TELLER)
+    figures, pen = card.get("test_drawings", {}), card.get("held_out_strokes", {})
+    if not ({"accuracy", "peak_inside"} <= set(figures) and "accuracy" in pen):
+        return ""
+    return (
+        f"On {figures['n']:,} composed drawings of up to three digits that it never saw, whole sentences are right in "
+        f"{figures['accuracy']:.1%}, on pen strokes that it never saw in {pen['accuracy']:.1%}; the peak of the mask "
+        f"lies inside a digit being told in {figures['peak_inside']:.1%}. With uniform weights "
+        f"{card['with_uniform_attention']:.1%} are right."
+    )

@@ -12,8 +12,7 @@ from attention_core.device import to_array
 from attention_core.models.scene_question import SCORINGS, SceneAnswer
 from attention_core.models.scene_question_steps import EMPTY
 from attention_core.topics.ask.charts import region_picture, vector_bars
-from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
-from ui.ask.drawing import NAME, AskedDrawing
+from ui.ask.first_screen import MODEL, NAME, SCORE_NAMES, AskedDrawing, grid_of, shaded_words
 from ui.chart import draw_chart
 from ui.models import card_or_empty
 from ui.state import Field, choice, whole_number

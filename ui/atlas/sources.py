@@ -22,12 +22,12 @@ from attention_core.hub.run import ModelRun, TextInput, affordable_tokens
 from attention_core.packed import unpack_strokes
 from ui.atlas import NAME
 from ui.atlas.shelf import MatrixSource, OpenAtlas
-from ui.canvas import drawn_elsewhere, put_strokes, render_strokes, sound_strokes, strokes_text
+from ui.canvas import drawn_elsewhere, packed_strokes, put_strokes, render_strokes, sound_strokes
 from ui.digits import ask
 from ui.figures import file_name
 from ui.labels import literal, said
 from ui.opened import opened_file, opened_recording
-from ui.pixels.drawing import PAD
+from ui.pixels.first_screen import PAD
 from ui.runs import choose_model, latest, opened_run, prepared_of, pretrained_of, run_of, uploaded_run
 from ui.state import Field, between, choice, named, whole_number, widget_value
 from ui.uploads import most_megabytes
@@ -317,7 +317,7 @@ def choose_source() -> MatrixSource | None:
     is_mine = SOURCE.value == DIGIT and CHOSEN_DIGIT.value == MINE
     more = {MADE: f"-echo-{LENGTH.value}", DIGIT: "" if is_mine else f"-{CHOSEN_DIGIT.value}"}
     SHOWN.value = SOURCE.value + more.get(SOURCE.value, "")
-    STROKES.value = strokes_text(drawn_elsewhere(PAD) or []) if is_mine else ""
+    STROKES.value = packed_strokes(drawn_elsewhere(PAD) or [])[0] if is_mine else ""
     FOLLOWED.value = SHOWN.value, STROKES.value
     return source
 

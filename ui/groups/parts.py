@@ -11,16 +11,16 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import contact_sheet, matrix_chart, ramp_for, weights_ramp
 from attention_core.charts.heatmap import pair_map
-from attention_core.data.match3 import MODULUS, PRESETS, fresh_sequences, matching_pairs, read_numbers
+from attention_core.data.match3 import MODULUS, PRESETS, matching_pairs, read_numbers
 from attention_core.device import to_array
-from attention_core.evaluate.classification import accuracy
+from attention_core.evaluate import classification
+from attention_core.models.match3 import Match3Head
 from attention_core.weights import read_card
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.digits import by_model
 from ui.glossary import note
 from ui.labels import distinct, said
 from ui.layout import section
-from ui.models import model_or_stop
 from ui.state import Field, between, choice, one_of, whole_number
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
@@ -30,6 +30,8 @@ HEADS = {"triples": "match3-simplicial", "pairs": "match3-pairwise"}
 HEAD_WORDS = {"triples": "looks at two others at once", "pairs": "looks at one other at a time"}
 SHORT_WORDS = {"triples": "two at once", "pairs": "one at a time"}
 N_FRESH = 1000
+head_trace = by_model(Match3Head.trace)
+fresh_accuracy = by_model(classification.fresh_accuracy, spinner="Answering")
 SIZE = 430
 TABLE_STYLE = """<style>
 .answers { overflow-x: auto; } .answers table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -97,12 +99,6 @@ def number_input() -> list[int]:
 def _take(numbers: list[int]) -> None:
     TEXT.value = _written(numbers)
     QUERY.forget()
-
-
-@computed(by_model=True)
-def head_trace(head: str, numbers: list[int]) -> AttentionTrace:
-    """Let a head answer for every number."""
-    return model_or_stop(HEADS[head]).trace(numbers)
 
 
 def choose_query(numbers: list[int]) -> int:
@@ -224,11 +220,5 @@ def accuracies() -> None:
     if st.button(f"Try {N_FRESH:,} new sequences", key="groups_fresh"):
         DRAW.value += 1
     if DRAW.value:
-        of_triples, of_pairs = (_fresh_accuracy(file, DRAW.value) for file in HEADS.values())
+        of_triples, of_pairs = (fresh_accuracy(file, N_FRESH, DRAW.value) for file in HEADS.values())
         st.markdown(f"Draw {DRAW.value}: two at once **{of_triples:.2%}**, one at a time **{of_pairs:.2%}**.")
-
-
-@computed(spinner="Answering", by_model=True)
-def _fresh_accuracy(model_name: str, seed: int) -> float:
-    model = model_or_stop(model_name)
-    return accuracy(model, *fresh_sequences(N_FRESH, seed))

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from attention_core.charts import overlay_strip
 from attention_core.models.digit_reader import DigitReading
-from attention_core.topics.read import begins_at, looks_of, nearest_look, random_state, written
+from attention_core.topics.read import ReadDrawing, begins_at, labels_of, looks_of, nearest_look, random_state, written
 from ui.chart import draw_chart
-from ui.read.drawing import NAME, PRESETS, ReadDrawing, cards, labels_of, maps_of, numbered, read_again
+from ui.read.first_screen import MODEL, NAME, PRESETS, cards, maps_of, numbered, read_again
 from ui.state import Field, choice, one_of, several, whole_number
 
 STARTS = {
@@ -56,7 +56,7 @@ def another_start(drawing: ReadDrawing) -> None:
 
 
 def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: list[int]) -> None:
-    after = read_again(drawing.picture, start, skipped)
+    after = read_again(MODEL, drawing.picture, start=start, skipped=skipped)
     st.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
     st.html(cards(after, blind=skipped))
     st.markdown(" ".join([why, *_what_followed(drawing, after, skipped)]).strip())
@@ -75,7 +75,7 @@ def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
         return reading.states[after], f"The first query is the state that this reading had after look {after}."
     if kind == "other":
         number = choice("Its number", OTHER, OTHERS, wrap=True)
-        other = read_again(written(number))
+        other = read_again(MODEL, written(number))
         after = _choose_look(OTHER_AFTER, labels_of(other))
         words = f"The first query is the state of another reading: {number}, after look {after}."
         return other.states[after], words + " It never saw this drawing."

@@ -6,14 +6,14 @@ from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, overlay_strip, probability_bars, ramp_for
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES
-from attention_core.topics.read import column_weights, looks_of
+from attention_core.topics.read import ReadDrawing, column_weights, looks_of
 from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
 from ui.chart import click, draw_chart
 from ui.digits import ink_image
 from ui.glossary import say
 from ui.layout import section
 from ui.player import Walk
-from ui.read.drawing import COLUMNS, NAME, ReadDrawing, maps_of, numbered
+from ui.read.first_screen import COLUMNS, NAME, maps_of, numbered
 from ui.state import Field, selected, set_widget, whole_number, widget_value
 from ui.step_view import folded_row, show_matrix, show_words
 from ui.stepper import Stepper

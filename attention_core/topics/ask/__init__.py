@@ -8,13 +8,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from attention_core.attention.edits import Edits
 from attention_core.data.canvases import CanvasRemark, DrawnDigit, colour_picture, coloured_input
 from attention_core.data.drawing import Stroke
 from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, words_of, write
 from attention_core.data.scene_questions import SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.device import to_array
-from attention_core.models.scene_question import SceneQuestion
+from attention_core.device import device_of, to_array
+from attention_core.models.scene_question import SCORINGS, SceneAnswer, SceneQuestion
 
 WHERE = ("top left", "bottom right", "middle", "top right", "bottom left", "top", "right", "left", "bottom")
 RELATED = ("left of", "above", "right of", "below")
@@ -78,6 +79,21 @@ def answers_to(model: SceneQuestion, picture: Tensor, questions: Sequence[Questi
     return [ANSWERS[number] for number in logits.argmax(1).tolist()]
 
 
+def digits_of(model: SceneQuestion, picture: Tensor, colours: list[str]) -> dict[str, str]:
+    """Return what a model answers when it is asked, of each colour, which digit has it."""
+    asked = [Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour) for colour in colours]
+    return dict(zip(colours, answers_to(model, picture, asked), strict=True))
+
+
+def both_answers(
+    model: SceneQuestion, picture: Tensor, words: Sequence[str], edits: Edits = ()
+) -> dict[str, SceneAnswer]:
+    """Return the answer to a question about a picture (4, 64, 64) by each scoring function, and how it came about."""
+    encoded = model.encode_pictures(picture[None].to(device_of(model)))
+    numbers = numbers_of(words)
+    return {scoring: model.explain(picture, numbers, words, scoring, edits, encoded) for scoring in SCORINGS}
+
+
 @torch.inference_mode()
 def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scoring: str = "dot") -> AnswerCounts:
     """Ask one question about several pictures, each (4, 64, 64), and note the weight of what matches nothing."""
@@ -94,9 +110,15 @@ def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
     """Return the regions, in reading order, that a digit lies in, and those around it."""
     top, left, bottom, right = digit.box
     rows, columns = grid
-    down = range(max(0, int(top * rows) - AROUND), min(rows, int(np.ceil(bottom * rows)) + AROUND))
-    across = range(max(0, int(left * columns) - AROUND), min(columns, int(np.ceil(right * columns)) + AROUND))
-    return [row * columns + column for row in down for column in across]
+    ends = int(np.ceil(bottom * rows)), int(np.ceil(right * columns))
+    return regions_around(int(top * rows), int(left * columns), *ends, grid)
+
+
+def regions_around(top: int, left: int, bottom: int, right: int, grid: tuple[int, int]) -> list[int]:
+    """Return the regions of some rows and columns, bottom and right exclusive, and those around, in reading order."""
+    rows, columns = grid
+    down, across = range(max(0, top - AROUND), bottom + AROUND), range(max(0, left - AROUND), right + AROUND)
+    return [row * columns + column for row in down if row < rows for column in across if column < columns]
 
 
 def fitting_questions(digits: Sequence[DrawnDigit], read: Sequence[str] = ()) -> list[Question]:

@@ -1,12 +1,17 @@
 """A map of scores as a weighted sum of feature channels: what a 1 x 1 convolution adds up, and which ones decide."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.attention.edits import Edits
 from attention_core.attention.scores import number
 from attention_core.attention.trace import AttentionTrace
+from attention_core.device import to_array
+from attention_core.models.feature_mask import FeatureMask
 
 WRITTEN = 3  # products written out in a region's dot product
 
@@ -92,6 +97,13 @@ def others_at_random(trace: AttentionTrace, n: int, seed: int) -> tuple[int, ...
     """Return n regions drawn at random; the same seed draws the same."""
     generator = torch.Generator().manual_seed(seed)
     return tuple(torch.randperm(trace.n_keys, generator=generator)[:n].tolist())
+
+
+def try_edits(model: FeatureMask, picture: np.ndarray, edits: Sequence[Edits]) -> tuple[np.ndarray, np.ndarray]:
+    """Return, of each edit, the mask (rows, columns) and the ten probabilities, for a picture (60, 60)."""
+    trace = model.trace(picture)
+    masks = torch.stack([trace.replace(edit).weights()[0].reshape(model.grid) for edit in edits])
+    return to_array(masks), to_array(torch.stack([model.answer(trace, edit) for edit in edits]))
 
 
 def _check(trace: AttentionTrace) -> None:

@@ -1,1 +1,123 @@
-"""What the page *Draw a digit* computes about scores and answers over pixels."""
+"""What the page *Draw a digit* computes: what a model reads, which pixels move its answer, where patches look."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.edits import Edits
+from attention_core.attention.trace import AttentionTrace
+from attention_core.device import device_of, to_array
+from attention_core.explain.faithfulness import erase_highest
+from attention_core.explain.heads import rollout
+from attention_core.models.digit_vit import GRID, DigitVit
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a model says about one picture.
+
+    Attributes:
+        probabilities: float (10,).
+        traces: one per attention layer.
+    """
+
+    probabilities: np.ndarray
+    traces: tuple[AttentionTrace, ...]
+
+    @property
+    def digit(self) -> int:
+        return int(self.probabilities.argmax())
+
+    @property
+    def confidence(self) -> float:
+        return float(self.probabilities.max())
+
+
+def ask(model: nn.Module, image: Tensor, edits: Edits = (), trace: bool = True) -> Answer:
+    """Let a model read one picture, float (28, 28)."""
+    prediction = model(image[None].to(device_of(model)), edits=edits, trace=trace)
+    return Answer(to_array(prediction.logits.softmax(-1)[0]), prediction.traces)
+
+
+def ask_many(model: nn.Module, images: Tensor) -> np.ndarray:
+    """Return the probabilities (n, 10) that a model gives to pictures (n, 28, 28)."""
+    return to_array(model(images.to(device_of(model))).logits.softmax(-1))
+
+
+def jacobian(model: nn.Module, image: Tensor) -> Tensor:
+    """Return d logits / d pixels of a network at one picture (side, side): (n_classes, side, side).
+
+    One pass with a copy of the picture for each class. Gradients are had also where the caller has switched them off.
+    Source: Graves 2020, "Attention and memory in deep learning" (lecture), implicit attention.
+    """
+    with torch.inference_mode(False), torch.enable_grad():
+        n_classes = model(image[None].clone()).logits.shape[1]
+        copies = image.expand(n_classes, -1, -1).clone().requires_grad_()
+        own = model(copies).logits.diagonal().sum()
+        return torch.autograd.grad(own, copies)[0]
+
+
+def jacobian_map(of_logits: Tensor) -> Tensor:
+    """Return how much each pixel moves the answer, (side, side), from the Jacobian (n_classes, side, side).
+
+    The length of each pixel's column; what moves all logits alike is taken off, for it moves no probability.
+    """
+    return (of_logits - of_logits.mean(0)).square().sum(0).sqrt()
+
+
+def moves(model: nn.Module, image: Tensor) -> Tensor:
+    """Return how much each pixel of a picture moves a network's answer, (28, 28), by its Jacobian."""
+    return jacobian_map(jacobian(model, image.to(device_of(model)))).cpu()
+
+
+def moved(before: Tensor, after: Tensor) -> float:
+    """Return how far a map moved: half the summed change of its shares, from 0, unchanged, to 1, all elsewhere.
+
+    Maps have no negative numbers; one of zeros has no shares, and has moved only if the other has some.
+    """
+    shares = [one / one.sum().clamp(min=torch.finfo(one.dtype).tiny) for one in (before, after)]
+    change = float((shares[0] - shares[1]).abs().sum())
+    return change / 2 if before.any() and after.any() else change
+
+
+@torch.inference_mode()
+def damage(model: nn.Module, image: Tensor, importance: Tensor, counts: Sequence[int]) -> Tensor:
+    """Return by how much the probability of a network's answer falls when the ink that a map points at is erased.
+
+    The picture is (side, side), as is its map or (side * side,); counts say how many ink pixels go each time. What is
+    returned is (n_counts,), below 0 where the network has become surer.
+    """
+    pictures = torch.stack([image, *(erase_highest(image, importance.flatten(), n).image for n in counts)])
+    probabilities = model(pictures.to(device_of(model))).logits.softmax(-1)
+    of_answer = probabilities[:, probabilities[0].argmax()]
+    return of_answer[0] - of_answer[1:]
+
+
+class PatchReading(NamedTuple):
+    """What a vision transformer over patches reads, and where its class token looks."""
+
+    probabilities: np.ndarray  # (10,)
+    maps: np.ndarray  # (n_layers, n_heads, 7, 7), what the class token pays to each patch
+    rolled: np.ndarray  # (7, 7), what each patch could have contributed to it through all layers
+
+
+def read_patches(model: DigitVit, image: Tensor) -> PatchReading:
+    """Let a vision transformer read one picture, float (28, 28)."""
+    traces = model.traces(image)
+    probabilities = model(image[None].to(device_of(model))).logits[0].softmax(-1)
+    return PatchReading(to_array(probabilities), to_array(class_maps(traces)), to_array(class_rollout(traces)))
+
+
+def class_maps(traces: Sequence[AttentionTrace]) -> Tensor:
+    """Return what the class token pays to each patch, (n_layers, n_heads, 7, 7); the rest it pays to itself."""
+    rows = [torch.stack([trace.weights(head, [0])[0, 1:] for head in range(trace.n_heads)]) for trace in traces]
+    return torch.stack(rows).unflatten(-1, GRID)
+
+
+def class_rollout(traces: Sequence[AttentionTrace]) -> Tensor:
+    """Return what each patch could have contributed to the class token through all layers, (7, 7), by rollout."""
+    return torch.as_tensor(rollout(traces).rolled)[0, 1:].unflatten(-1, GRID)

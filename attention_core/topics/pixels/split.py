@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -15,6 +16,7 @@ from attention_core.attention.edits import UNIFORM
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Rows
+from attention_core.device import to_array
 
 PLACE, INK = "place", "ink"
 Part = tuple[str, str]
@@ -86,6 +88,13 @@ def with_parts(drawn: AttentionTrace, split: SplitScores, kept: Collection[Part]
 def answer_from(model: nn.Module, trace: AttentionTrace) -> Tensor:
     """Return the probabilities (10,) that a model with one head over pixels gives to what this trace collects."""
     return model.read(trace.context()[None]).logits[0].softmax(-1)  # type: ignore[operator]
+
+
+def read_with(model: nn.Module, image: Tensor, kept: Collection[Part]) -> np.ndarray:
+    """Return the probabilities (10,) that a model gives to a picture (28, 28) with some parts of its scores alone."""
+    drawn = model.trace(image)  # type: ignore[operator]
+    split = split_scores(drawn, model.trace(torch.zeros_like(image)))  # type: ignore[operator]
+    return to_array(answer_from(model, with_parts(drawn, split, kept)))
 
 
 def product_means(trace: AttentionTrace) -> Means:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
+from PIL import ImageColor
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
@@ -14,7 +15,7 @@ from attention_core.data.canvases import CanvasRemark, InkPicture, connected, in
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import number_strokes
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
-from attention_core.models.digit_reader import DigitReading
+from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
 
 INK_FROM = 0.3  # a pixel of the reader's picture with at least this much ink belongs to a piece
 SMALLEST_HOLE = 3  # pixels of paper below which a hole in the ink is a slip of the pen
@@ -87,7 +88,7 @@ def is_line(path: np.ndarray) -> bool:
     return len(path) > 1 and steps > 0 and bool(np.linalg.norm(path[-1] - path[0]) >= STRAIGHT * steps)
 
 
-def covered_share(canvas: np.ndarray, paper: tuple[int, int, int]) -> float:
+def covered_share(canvas: np.ndarray, paper: tuple[int, ...]) -> float:
     """Return the share of a canvas, uint8 (height, width, 3 or 4), that no longer has the paper's colour."""
     away = np.abs(canvas[..., :3].astype(np.int16) - np.array(paper, np.int16)).max(-1)
     return float((away > 60).mean())
@@ -124,6 +125,37 @@ def column_weights(trace: AttentionTrace) -> Tensor:
     """Return the weights of a reading summed over the rows of regions, (n_looks, n_columns); each look sums to 1."""
     rows, columns = trace.story.key_axis.grid or (1, trace.n_keys)
     return trace.weights().view(trace.n_queries, rows, columns).sum(1)
+
+
+class ReadDrawing(NamedTuple):
+    """A drawing, read."""
+
+    canvas: np.ndarray  # uint8 (height, width, 4), the pad
+    picture: np.ndarray  # float32 (48, 192), what the reader sees
+    reading: DigitReading  # what it made of it
+    remarks: tuple[NumberRemark, ...]  # what is unusual about either
+
+    @property
+    def labels(self) -> list[str]:
+        return labels_of(self.reading)
+
+
+def labels_of(reading: DigitReading) -> list[str]:
+    """Return what was read at every look, a digit or the end."""
+    return [CLASSES[number] for number in reading.probabilities.argmax(1).tolist()]
+
+
+def read_drawing(
+    model: DigitReader, canvas: np.ndarray, strokes: Sequence[np.ndarray], paper: str
+) -> ReadDrawing | NumberRemark:
+    """Let a model read what is drawn on paper of a colour, "#rrggbb", or return why there is nothing to read."""
+    seen = ink_picture(canvas, READ_SIZE)
+    before = remarks_before(seen, strokes, covered_share(canvas, ImageColor.getrgb(paper)))
+    if before and before[0] in (NumberRemark.EMPTY, NumberRemark.ONE_COLOUR):
+        return before[0]
+    reading = model.read(torch.from_numpy(seen.picture))
+    after = remarks_after(pieces_of(seen.picture), reading, count_holes(seen.picture))
+    return ReadDrawing(canvas, seen.picture, reading, (*before, *after))
 
 
 def looks_of(trace: AttentionTrace, picture: np.ndarray) -> list[LookSummary]:

@@ -5,35 +5,37 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-import torch
+from PIL import ImageColor
 
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts import overlay, probability_bars
+from attention_core.charts import overlay
 from attention_core.charts.design import INKS
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
 from attention_core.data.drawing import Stroke, ink_of
 from attention_core.data.presets import CLUTTER_WIDTH, clutter_strokes, hidden_digit
 from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
-from attention_core.models.feature_mask import LAYERS
+from attention_core.models.feature_mask import LAYERS, FeatureMask
 from attention_core.models.features import receptive_field
 from attention_core.topics.find import most_looked_at, n_for_share, products_of
 from attention_core.topics.find.charts import product_bars
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import click, draw_chart
 from ui.computed import computed
+from ui.digits import by_model, digit_bars
 from ui.glossary import abbr
 from ui.layout import role_word
-from ui.models import model_or_none, model_or_stop
+from ui.models import model_or_none
 from ui.state import Field, between, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
+look = by_model(FeatureMask.trace)
+"""What a network, with attention or without, does with a picture (60, 60)."""
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 OPACITY = Field(NAME, "opacity", 80, address="opacity", parse=between(0, 100))
 SIDE = 256
-DIGITS = [str(digit) for digit in range(10)]
 MOST_CLUTTER, PIECES_AT_ONCE = 96, 8
 PLACES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.48),
@@ -73,7 +75,7 @@ def _hidden(digit: int) -> list[Stroke]:
     return hidden_digit(digit, (x, y), height, SIDE, np.random.default_rng(digit))
 
 
-PRESETS = {label: partial(_hidden, digit) for digit, label in enumerate(DIGITS)}
+PRESETS = {str(digit): partial(_hidden, digit) for digit in range(10)}
 PAD = Pad(NAME, PRESETS, first="3", size=(SIDE, SIDE), help="Hide a {} for me", pen_width=12, eraser=True)
 
 
@@ -114,15 +116,9 @@ def seen_on(pad: PadState) -> tuple[InkPicture, np.ndarray, str]:
 
 
 def _in_grey(pad: PadState) -> np.ndarray:
-    lightest, darkest = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (INKS[0], INKS[-2]))
+    lightest, darkest = (np.array(ImageColor.getrgb(colour)) for colour in (INKS[0], INKS[-2]))
     ink = ink_of(pad.canvas)[..., None]
     return np.rint(ink * darkest + (1 - ink) * lightest).astype(np.uint8)
-
-
-@computed(by_model=True)
-def look(picture: np.ndarray, model: str = MODEL) -> AttentionTrace:
-    """Let a network, with attention or without, look at a picture (60, 60)."""
-    return model_or_stop(model).trace(torch.from_numpy(picture))
 
 
 def mask_of(trace: AttentionTrace) -> np.ndarray:
@@ -133,13 +129,11 @@ def mask_of(trace: AttentionTrace) -> np.ndarray:
 def answers(picture: np.ndarray) -> None:
     """Draw both networks' probabilities."""
     plain, missing = model_or_none(PLAIN)
-    traces = {"with attention": look(picture)} | ({"without": look(picture, PLAIN)} if plain else {})
+    traces = {"with attention": look(MODEL, picture)} | ({"without": look(PLAIN, picture)} if plain else {})
     series = {name: to_array(step_of(trace, "output").value()[0]) for name, trace in traces.items()}
     words = [f"<b>{int(said.argmax())}</b> ({said.max():.0%})." for said in series.values()]
     st.html(f'<p class="verdict">The mask leads to {" Without attention: ".join(words)}</p>')
-    chart = probability_bars(series, DIGITS, height=160)
-    alt = "Probabilities of the ten digits, with and without attention"
-    draw_chart(chart, key="find_bars", alt=alt, on=st.container(key="find_answer"))
+    digit_bars(series, 160, "with and without attention", key="find_bars", on=st.container(key="find_answer"))
     if missing:
         st.caption(f"The same network without attention is not here to compare. {missing}")
 

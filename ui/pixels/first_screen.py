@@ -4,23 +4,21 @@ from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
-import torch
 from torch import Tensor
 
 from attention_core.attention.edits import UNIFORM
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts import Ramp, probability_bars, signed_ramp, weights_ramp
+from attention_core.charts import Ramp, signed_ramp, weights_ramp
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.explain.faithfulness import ink_mask
+from attention_core.topics.pixels import Answer
 from ui.canvas import Pad, digit_presets
-from ui.chart import draw_chart
-from ui.digits import Answer, ask, ink_image, query_field
+from ui.digits import ask, digit_bars, ink_image
 from ui.state import Field, one_of
 from ui.stepper import Stepper
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")
-QUERY = query_field(NAME)
 STEPS = Stepper(NAME)
 REMARKS = {
     CanvasRemark.EMPTY: "Draw a digit on the pad, anywhere and in any size, or take one of the ten below it.",
@@ -98,8 +96,7 @@ def answers(image: Tensor) -> Answer:
     name = LAYER.value
     attention, ffn = ask(name, image), ask("ffn-classifier", image)
     probabilities = {"self-attention": attention.probabilities, "feed-forward, no attention": ffn.probabilities}
-    chart = probability_bars(probabilities, [str(digit) for digit in range(10)], height=215)
-    draw_chart(chart, alt="Probabilities of the ten digits by both models", on=st.container(key="pixels_answer"))
+    digit_bars(probabilities, 215, "by both models", on=st.container(key="pixels_answer"))
     st.markdown(
         f"Attention reads **{attention.digit}** ({attention.confidence:.0%}), "
         f"the feed-forward network **{ffn.digit}** ({ffn.confidence:.0%})."
@@ -116,11 +113,6 @@ def answers(image: Tensor) -> Answer:
         f"({blind.confidence:.0%}): {became}."
     )
     return attention
-
-
-def blank_trace(name: str) -> AttentionTrace:
-    """Return the trace of an empty picture: what a model asks and answers by place alone."""
-    return ask(name, torch.zeros(28, 28)).traces[0]
 
 
 def received(trace: AttentionTrace, image: Tensor) -> Tensor:

@@ -1,19 +1,23 @@
-"""The first screen, right: the question, typed or built or taken; its answer by both scores; where each look went."""
+"""The first screen: coloured digits on the pad, a question about them, its answer by both scores, where looks went."""
 
 import html
+import random
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.design import ROLE_COLOURS
-from attention_core.data.colours import COLOURS, PEN
+from attention_core.data.canvases import MOST_INK, CanvasRemark, DrawnDigit, drawn_digits, overlapping
+from attention_core.data.colours import COLOURS, PEN, name_of, nearest_names, rgb_of
+from attention_core.data.drawing import Stroke
+from attention_core.data.presets import SCENES, random_scene, scene_strokes
 from attention_core.data.questions import (
     ANSWERS,
     DIGITS,
@@ -24,23 +28,33 @@ from attention_core.data.questions import (
     Question,
     QuestionError,
     QuestionKind,
-    numbers_of,
     read_question,
     write,
 )
-from attention_core.device import device_of, to_array
+from attention_core.device import to_array
 from attention_core.models.scene_question import SCORINGS, SceneAnswer
-from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
-from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
+from attention_core.topics import ask
+from attention_core.topics.ask import EXAMPLES, SceneInput, fitting_questions, owners, see, without
+from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.digits import by_model
 from ui.glossary import note
 from ui.labels import literal, said
 from ui.layout import role_colour, shade
-from ui.models import model_or_stop
 from ui.state import Field, choice, one_of, plain_text
 
-Box = tuple[float, float, float, float]
+NAME, SIDE = "ask", 320
+PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
+REMARKS = {
+    CanvasRemark.EMPTY: "The canvas is empty. Draw a few digits in several colours, or take a scene from below it.",
+    CanvasRemark.DOT: "That is a dot. Keep drawing: the model looks for digits.",
+    CanvasRemark.FULL: (
+        "The canvas is painted over, and there is nothing that looks like a digit. The model answers all the same; "
+        "“Undo” takes the last stroke back."
+    ),
+}
+LAST_SCENE = 10_000
 MODEL = "scene-question"
 FIRST = "which digit is left of the blue one?"
 TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.most])
@@ -73,6 +87,104 @@ MENUS = {
     name: Field(NAME, f"menu_{name}", next(iter(options)), address=f"menu_{name}", parse=one_of(options))
     for name, options in MENU_OPTIONS.items()
 }
+digits_of, both_answers = by_model(ask.digits_of), by_model(ask.both_answers)
+
+
+def _asked_scene(asked: str) -> list[Stroke] | None:
+    number = int(asked) if asked.isdecimal() and len(asked) <= 4 else None
+    return None if number is None else random_scene(number, SIDE)
+
+
+PRESETS = {name: partial(scene_strokes, scene, SIDE) for name, scene in SCENES.items()}
+PAD = Pad(
+    NAME,
+    PRESETS,
+    first=next(iter(PRESETS)),
+    size=(SIDE, SIDE),
+    address="scene",
+    help="Put the scene “{}” on the canvas",
+    pens=PENS,
+    pen_width=10,
+    eraser=True,
+    any_ink=True,
+    from_address=_asked_scene,
+)
+
+
+class AskedDrawing:
+    def __init__(self, pad: PadState) -> None:
+        self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
+        self.seen: SceneInput = see(pad.canvas)  # the same as the model sees it
+        self.digits: list[DrawnDigit] = drawn_digits(pad.inked, SIDE, PAPER[pad.paper])  # strokes that belong together
+        full = covered(pad.canvas, pad.paper) > MOST_INK  # looks like other paper to the model
+        self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
+        self._inked = pad.inked
+
+    @property
+    def picture(self) -> Tensor:
+        """The model's input, (4, 64, 64)."""
+        return self.seen.picture
+
+    @property
+    def is_empty(self) -> bool:
+        return self.remark is CanvasRemark.EMPTY
+
+    def without(self, gone: list[int]) -> SceneInput:
+        return without(self.seen, owners(self.seen, self._inked, self.digits, SIDE), gone)
+
+
+def scene_pad() -> AskedDrawing:
+    """Draw the pad with its pens and scenes, and say what is unusual about the drawing."""
+    st.html(_style())
+    pad = drawing_pad(PAD)
+    told = "Three to six digits in up to three colours; the address brings the same scene back"
+    st.button("Compose a scene at random", key="ask_compose", on_click=_compose, icon=":material/shuffle:", help=told)
+    drawing = computed()(AskedDrawing)(pad)
+    if drawing.remark:
+        st.info(REMARKS[drawing.remark])
+    return drawing
+
+
+def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
+    remarks = []
+    inks = sorted({digit.ink for digit in drawing.digits})
+    for ink in [ink for ink in inks if name_of(ink) is None][:2]:
+        (first, _), (second, _) = nearest_names(rgb_of(ink))
+        remarks.append(f"An ink ({ink}) lies between **{first}** and **{second}**: the model may call it either.")
+    near = {ink: [name_of(ink)] if name_of(ink) else [name for name, _ in nearest_names(rgb_of(ink))] for ink in inks}
+    colours = {name for names in near.values() for name in names}
+    if question.colour and drawing.digits and question.colour not in colours:
+        remarks.append(f"There is no **{question.colour}** ink on the canvas, so what you ask about may not be there.")
+    if overlapping(drawing.digits):
+        remarks.append("Digits lie over each other; the model has only seen digits that stand apart.")
+    if len(drawing.digits) > MOST:
+        remarks.append(f"There are more than {MOST} digits or pieces; the model was trained on one to {MOST}.")
+    return remarks
+
+
+def _compose() -> None:
+    number = random.randrange(LAST_SCENE)
+    put_strokes(PAD, random_scene(number, SIDE), told=str(number))
+
+
+def _style() -> str:
+    dots = "".join(
+        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {PEN[name]}; }}"
+        for place, name in enumerate(PENS, 1)
+    )
+    n = len(PENS)
+    rainbow = f"conic-gradient({', '.join(PEN[name] for name in COLOURS[:7])}, {PEN['red']})"
+    return f"""<style>
+div.st-key-{NAME}_presets {{ display: flex; max-width: none; }}
+div.st-key-{NAME}_presets button {{ width: auto; padding: 0.1rem 0.7rem; min-height: 2rem; }}
+.st-key-{NAME}_pen button {{ padding: 0.1rem 0.5rem; min-height: 1.9rem; }}
+.st-key-{NAME}_pen button p {{ font-size: 0.84rem; }}
+.st-key-{NAME}_pen button::before {{ content: ""; width: 0.8rem; height: 0.8rem; border-radius: 50%;
+  margin-right: 0.35rem; flex: none; box-shadow: 0 0 0 1px #8a93a055; }}
+{dots}
+.st-key-{NAME}_pen button:nth-of-type({n + 1})::before {{ background: {rainbow}; }}
+.st-key-{NAME}_pen button:nth-of-type({n + 2})::before {{ background: none; box-shadow: 0 0 0 1px #8a93a0; }}
+</style>"""
 
 
 def question_part(drawing: AskedDrawing) -> ParsedQuestion | None:
@@ -110,15 +222,9 @@ def question_part(drawing: AskedDrawing) -> ParsedQuestion | None:
 def _examples(drawing: AskedDrawing) -> list[Question]:
     colours = [digit.colour for digit in drawing.digits]
     single = [colour for colour in colours if colours.count(colour) == 1]
-    read = {} if drawing.is_empty else _digits_of(drawing.picture, single)
+    read = {} if drawing.is_empty else digits_of(MODEL, drawing.picture, single)
     names = [read.get(colour, "") for colour in colours]
     return fitting_questions(drawing.digits, [name if name in DIGITS else "" for name in names])
-
-
-@computed(by_model=True)
-def _digits_of(picture: Tensor, colours: list[str]) -> dict[str, str]:
-    asked = [Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour) for colour in colours]
-    return dict(zip(colours, answers_to(model_or_stop(MODEL), picture, asked), strict=True))
 
 
 def _chips(questions: Sequence[Question]) -> None:
@@ -168,21 +274,9 @@ def _choose(label: str, name: str, names: dict[str, str] | None = None) -> str:
     )
 
 
-@computed(by_model=True)
-def answer(picture: Tensor, words: Sequence[str], scoring: str, edits: Edits = ()) -> SceneAnswer:
-    return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, edits, _encoded(picture))
-
-
-@computed(by_model=True)
-def _encoded(picture: Tensor) -> tuple[Tensor, Tensor]:
-    """Return keys and values of a picture, which all questions about it share."""
-    model = model_or_stop(MODEL)
-    return model.encode_pictures(picture[None].to(device_of(model)))
-
-
 def answer_part(drawing: AskedDrawing, reading: ParsedQuestion) -> SceneAnswer:
     """Draw the answer with its rivals, and both looks; return the answer by the chosen scoring function."""
-    both = {scoring: answer(drawing.picture, reading.words, scoring) for scoring in SCORINGS}
+    both = both_answers(MODEL, drawing.picture, reading.words)
     scoring = SCORING.among(SCORINGS)
     answered = both[scoring]
     words, bars = st.columns([1, 1.25], gap="medium")
@@ -254,7 +348,7 @@ def look_map(
     key: str,
     words: str,
     *,
-    boxes: Sequence[Box] = (),
+    boxes: Sequence[tuple[float, float, float, float]] = (),
     on_select: Callable[[], None] | None = None,
     query: int = 0,
 ) -> None:

@@ -3,29 +3,20 @@
 import re
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
-import torch
 
-from attention_core.data.canvases import ink_picture
 from attention_core.data.drawing import Stroke, smooth_path
 from attention_core.data.presets import number_strokes
-from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
+from attention_core.data.scenes import MOST_DIGITS
 from attention_core.device import to_array
-from attention_core.models.digit_reader import CLASSES, END, DigitReading
-from attention_core.topics.read import (
-    NumberRemark,
-    count_holes,
-    covered_share,
-    pieces_of,
-    remarks_after,
-    remarks_before,
-)
-from ui.canvas import PAPER, Pad, PadState, drawing_pad, put_strokes
-from ui.computed import computed
-from ui.models import card_or_empty, model_or_stop
+from attention_core.models.digit_reader import CLASSES, END, DigitReader, DigitReading
+from attention_core.topics import read
+from attention_core.topics.read import NumberRemark, ReadDrawing
+from ui.canvas import PAPER, Pad, drawing_pad, put_strokes
+from ui.digits import by_model
+from ui.models import card_or_empty
 from ui.state import Field, widget_value
 
 NAME, MODEL = "read", "digit-reader"
@@ -73,21 +64,7 @@ REMARKS = {
 }
 
 
-class ReadDrawing(NamedTuple):
-    """A drawing, read."""
-
-    canvas: np.ndarray  # uint8 (height, width, 4), the pad
-    picture: np.ndarray  # float32 (48, 192), what the reader sees
-    reading: DigitReading  # what it made of it
-    remarks: tuple[NumberRemark, ...]  # what is unusual about either
-
-    @property
-    def labels(self) -> list[str]:
-        return labels_of(self.reading)
-
-
-def labels_of(reading: DigitReading) -> list[str]:
-    return [CLASSES[number] for number in reading.probabilities.argmax(1).tolist()]
+read_again, read_drawing = by_model(DigitReader.read), by_model(read.read_drawing)
 
 
 def numbered(labels: Sequence[str]) -> list[str]:
@@ -109,10 +86,6 @@ def _strokes(number: str) -> list[Stroke]:
     return [stroke._replace(path=smooth_path(stroke.path, 3).round(1)) for stroke in strokes]
 
 
-def _asked(number: str) -> list[Stroke] | None:
-    return _strokes(number) if _is_number(number) else None
-
-
 PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "1809", "31415", "271828", "5555")}
 PAD = Pad(
     NAME,
@@ -126,8 +99,8 @@ PAD = Pad(
 )
 
 
-def number_pad() -> PadState:
-    """Draw the pad with its presets and a box that writes any number; an address may name the number."""
+def number_pad() -> ReadDrawing | NumberRemark:
+    """Draw the pad with its presets and a box that writes any number; return it read, or why it cannot be."""
     st.html(STYLE)
     with st.container(key="read_pad"):
         pad = drawing_pad(PAD)
@@ -141,7 +114,7 @@ def number_pad() -> PadState:
     )
     if REFUSED.value:
         st.info(f"Only the digits 0 to 9, one to {MOST_DIGITS} of them, can be written. The pad is as it was.")
-    return pad
+    return read_drawing(MODEL, pad.canvas, pad.strokes, PAPER[pad.paper])
 
 
 def _write_typed() -> None:
@@ -149,26 +122,6 @@ def _write_typed() -> None:
     REFUSED.value = bool(typed) and not _is_number(typed)
     if _is_number(typed):
         put_strokes(PAD, _strokes(typed), told=typed)
-
-
-@computed(by_model=True)
-def read_again(picture: np.ndarray, start: torch.Tensor | None = None, skipped: Collection[int] = ()) -> DigitReading:
-    """Let the model read a picture (48, 192); see DigitReader.read."""
-    return model_or_stop(MODEL).read(torch.from_numpy(picture), start=start, skipped=tuple(skipped))
-
-
-@computed(by_model=True)
-def read_drawing(pad: PadState) -> ReadDrawing | NumberRemark:
-    """Read what is on the pad, or say why there is nothing to read."""
-    seen = ink_picture(pad.canvas, READ_SIZE)
-    paper = PAPER[pad.paper]
-    red, green, blue = (int(paper[place : place + 2], 16) for place in (1, 3, 5))
-    before = remarks_before(seen, pad.strokes, covered_share(pad.canvas, (red, green, blue)))
-    if before and before[0] in (NumberRemark.EMPTY, NumberRemark.ONE_COLOUR):
-        return before[0]
-    reading = read_again(seen.picture)
-    after = remarks_after(pieces_of(seen.picture), reading, count_holes(seen.picture))
-    return ReadDrawing(pad.canvas, seen.picture, reading, (*before, *after))
 
 
 def cards(reading: DigitReading, blind: Collection[int] = ()) -> str:

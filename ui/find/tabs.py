@@ -1,4 +1,4 @@
-"""The steps from a drawing to its mask and answer: channels as small pictures, their weighted sum, what it lets by."""
+"""The tabs: the steps from a drawing to its mask and answer, and the mask without what it looks at."""
 
 from collections.abc import Sequence
 
@@ -6,16 +6,30 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention.edits import UNIFORM, BlockKeys, Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
-from attention_core.charts import contact_sheet, picture, signed_ramp, weights_ramp
+from attention_core.charts import contact_sheet, overlay, picture, signed_ramp, weights_ramp
 from attention_core.charts.design import Chart
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
-from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
+from attention_core.topics import find
+from attention_core.topics.find import (
+    channel_maps,
+    most_looked_at,
+    n_for_share,
+    order_of,
+    others_at_random,
+    partial_scores,
+    pulls,
+    score_formula,
+)
 from attention_core.topics.find.charts import channel_bars
 from ui.chart import draw_chart
-from ui.find.drawing import NAME, chosen_region, mask_of, mask_over
+from ui.digits import by_model
+from ui.find.first_screen import MODEL, NAME, PLAIN, chosen_region, look, mask_of, mask_over
+from ui.glossary import note
+from ui.models import card_or_empty
 from ui.state import Field, between, choice, named, selected
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
@@ -33,6 +47,13 @@ ORDERS = {
 """How the channels are sorted at these steps, at first by what counts there."""
 FEW, STRONGEST, COLUMNS, SHEET = 24, 4, 8, 510
 SIGNED = "On all these pictures orange is above 0 and blue below."
+N_DRAWS = 20
+MOST_BLOCKED = 60
+BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, MOST_BLOCKED))
+CASE = 236
+try_edits = by_model(find.try_edits)
+FAINT = 8
+"""A map is coloured up to at least this many times the uniform weight, so that a uniform one stays faint."""
 
 
 def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> None:
@@ -205,3 +226,64 @@ def _context_bars(trace: AttentionTrace) -> None:
         "Bars: the sum of the masked features, all that the classifier gets. Grey: the plain average over all regions, "
         "clutter and empty paper included."
     )
+
+
+def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
+    """Draw the mask as it is, without its heaviest regions, without random ones, and uniform, with the answers."""
+    trace = look(MODEL, picture)
+    label = "Regions to block, those that the mask looks at most"
+    n = BLOCKED.widget(st.slider, label, 1, MOST_BLOCKED, width=420)
+    heaviest = most_looked_at(trace, n)
+    at_random = [(BlockKeys(others_at_random(trace, n, seed)),) for seed in range(N_DRAWS)]
+    edits: list[Edits] = [(), (BlockKeys(heaviest),), UNIFORM, *at_random]
+    masks, probabilities = try_edits(MODEL, picture, edits)
+    before, after, uniform, *draws = probabilities
+    digit = int(before.argmax())
+    same = sum(draw.argmax() == digit for draw in draws)
+    share = float(masks[0].ravel()[list(heaviest)].sum())
+    cases = (
+        ("The mask as it is", masks[0], f"Reads **{digit}** ({before.max():.0%})."),
+        (
+            f"Its {n} heaviest regions blocked" if n > 1 else "Its heaviest region blocked",
+            masks[1],
+            f"They held {share:.0%} of the mask. {_now(before, after)}",
+        ),
+        (
+            f"{n} random regions blocked" if n > 1 else "A random region blocked",
+            masks[3],
+            f"Reads **{digit}** in {same} of {N_DRAWS} draws ({np.mean(draws, 0)[digit]:.0%} on average).",
+        ),
+        ("Uniform mask, same network", masks[2], f"Every region counts 1/{trace.n_keys}. {_now(before, uniform)}"),
+    )
+    for number, (column, (title, mask, words)) in enumerate(zip(st.columns(4, gap="medium"), cases, strict=True)):
+        peak = float(mask.max())
+        high = max(peak, FAINT / trace.n_keys)
+        with column:
+            st.markdown(f"**{title}**")
+            chart = overlay(drawing, mask, size=CASE, opacity=0.8, high=high, bar=False)
+            draw_chart(chart, width="content", key=f"find_case_{number}", alt=f"{title}: the mask over the drawing")
+            st.markdown(words)
+            st.caption(f"Its largest weight is {peak:.1%}.")
+    st.caption(
+        "A blocked region gets the score minus infinity, so that the others share its weight. Each mask is "
+        "coloured up to its own largest weight, so that a spread-out one can be seen too."
+    )
+    _figures_caption()
+
+
+def _now(before: np.ndarray, after: np.ndarray) -> str:
+    digit, now = int(before.argmax()), int(after.argmax())
+    if digit == now:
+        return f"Still answers **{now}** ({after.max():.0%})."
+    return f"Now answers **{now}** ({after.max():.0%}); the {digit} of before gets {after[digit]:.0%}."
+
+
+def _figures_caption() -> None:
+    networks = {"with attention": MODEL, "without": PLAIN}
+    errors = {words: card_or_empty(name).get("cluttered_translated_mnist_error") for words, name in networks.items()}
+    rates = [f"{error:.1%} {words}" for words, error in errors.items() if isinstance(error, float)]
+    if rates:
+        note(
+            f"Errors on 10,000 test digits among eight pieces of clutter (60 x 60 pixels): {', '.join(rates)}. "
+            "Mnih et al. 2014 report 4.0% for a recurrent model of eight glimpses and 8.1% for their convolutional one."
+        )
