@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
+    from attention_core.attention.attend import attend, merge_heads, split_heads
     from attention_core.attention.capture import capture
     from attention_core.attention.edits import (
         UNIFORM,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from attention_core.attention.recording import Recording, load_recording
     from attention_core.attention.steps import step_of, steps_of
     from attention_core.attention.trace import AttentionTrace, Prediction
-    from attention_core.attention.types import Axis, Role, Step, Story
+    from attention_core.attention.types import Attended, Axis, Role, Step, Story
     from attention_core.device import choose_device
     from attention_core.hub.tracing import run_model, trace_model
     from attention_core.models import load

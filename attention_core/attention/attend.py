@@ -19,21 +19,7 @@ from torch import Tensor
 from attention_core.attention.edits import Edit, Edits
 from attention_core.attention.scores import ScaledDot, Score, same_width
 from attention_core.attention.trace import Pairs, at_least_single, masked
-
-
-class Attended(NamedTuple):
-    """What attention returns.
-
-    Attributes:
-        context: (batch, n_heads, n_queries, d_v).
-        log_normaliser: (batch, n_heads, n_queries), natural log of the sum of exponentials of each row, if the
-            kernel gave it on the way; None = compute it in blocks when it is needed.
-        weights: (batch, n_heads, n_queries, n_keys) if they were asked for.
-    """
-
-    context: Tensor
-    log_normaliser: Tensor | None = None
-    weights: Tensor | None = None
+from attention_core.attention.types import Attended
 
 
 def attend(

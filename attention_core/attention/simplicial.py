@@ -8,10 +8,10 @@ attention as everywhere else in the project, only over n x n keys. Trace, steps 
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import Attended, attend
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis
+from attention_core.attention.types import Attended, Axis
 
 MAX_PAIRS = 128 * 128  # pairs of keys that are laid out at once; more would need a kernel that goes tile by tile
 

@@ -17,10 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import Attended
-from attention_core.attention.edits import Edits
 from attention_core.attention.scores import ScaledDot, Score
-from attention_core.attention.types import ALL, Rows, Story
+from attention_core.attention.types import ALL, Attended, Rows, Story
 from attention_core.device import device_of
 
 Changes = Sequence[Any]  # edits, which know pairs: see attention_core.attention.edits
@@ -416,7 +414,7 @@ class TracedModel(nn.Module):
 
     takes: ClassVar[torch.dtype] = torch.float32
 
-    def trace(self, one: Any, edits: Edits = ()) -> AttentionTrace:
+    def trace(self, one: Any, edits: Changes = ()) -> AttentionTrace:
         """Return the attention trace of one input, a tensor or an array of the shape that forward takes many of."""
         one = torch.as_tensor(one, dtype=self.takes, device=device_of(self))
         with torch.inference_mode():

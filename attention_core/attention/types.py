@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache, partial
 from string import Template
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from torch import Tensor
 
@@ -205,3 +205,18 @@ class Story:
     withheld: tuple[int, ...] = ()
     name: str = ""
     note: str = ""
+
+
+class Attended(NamedTuple):
+    """What attention returns.
+
+    Attributes:
+        context: (batch, n_heads, n_queries, d_v).
+        log_normaliser: (batch, n_heads, n_queries), natural log of the sum of exponentials of each row, if the
+            kernel gave it on the way; None = compute it in blocks when it is needed.
+        weights: (batch, n_heads, n_queries, n_keys) if they were asked for.
+    """
+
+    context: Tensor
+    log_normaliser: Tensor | None = None
+    weights: Tensor | None = None

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import Attended, attend
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Attended, Axis, Story
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.models.digit_reader_steps import FEATURES, OUTPUT, QUERY, STATE
 from attention_core.models.features import (

@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import Attended, attend
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, nothing_to_edit
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Attended, Axis, Story
 from attention_core.data.language_pieces import VOCABULARY_SIZE
 from attention_core.models.language_model_steps import KEY, MERGED, NEXT, QUERY, STATES
 from attention_core.models.registry import register

@@ -11,12 +11,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attention.attend import Attended, attend
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, nothing_to_edit
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Attended, Axis, Story
 from attention_core.models.pixel_steps import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
 from attention_core.models.registry import register
 

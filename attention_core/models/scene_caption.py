@@ -10,10 +10,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import Attended, attend
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Attended, Axis, Story
 from attention_core.data.scene_captions import END, START, WORDS, words_of
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, VisionOutput

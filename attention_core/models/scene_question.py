@@ -9,12 +9,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attention_core.attention.attend import Attended, attend
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis
+from attention_core.attention.types import Attended, Axis
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, PlacedRegions, VisionOutput, additive_parameters, check_size

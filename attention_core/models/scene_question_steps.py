@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from attention_core.attention.attend import Attended
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import Axis, Role, Step, Story, Text
+from attention_core.attention.types import Attended, Axis, Role, Step, Story, Text
 from attention_core.data.questions import ANSWERS
 from attention_core.models.features import picture_step
 

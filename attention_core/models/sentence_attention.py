@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attention_core.attention.attend import Attended, attend
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import Axis, Step, Story
+from attention_core.attention.types import Attended, Axis, Step, Story
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
 from attention_core.models import sentence_attention_steps as steps
 from attention_core.models.features import additive_parameters

@@ -11,11 +11,11 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import Attended, attend, merge_heads, sinusoidal, split_heads
+from attention_core.attention.attend import attend, merge_heads, sinusoidal, split_heads
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import Axis, Story, always
+from attention_core.attention.types import Attended, Axis, Story, always
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.registry import register
 from attention_core.models.transformer_steps import INPUTS, MECHANISMS, MERGE

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attention_core.attention.attend import Attended, attend
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.inside_torch import version_of
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import Axis, Step, Story
+from attention_core.attention.types import Attended, Axis, Step, Story
 from attention_core.data.pieces import END, PAD, START, VOCABULARY_SIZE, bare, pieces
 from attention_core.models import translator_steps as steps
 from attention_core.models.registry import register

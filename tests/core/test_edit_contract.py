@@ -14,7 +14,6 @@ import torch
 
 from attention_core import AttentionTrace
 from attention_core.attention import attend as attention
-from attention_core.attention.attend import Attended
 from attention_core.attention.edits import (
     EDITS,
     BlockEdge,
@@ -33,6 +32,7 @@ from attention_core.attention.edits import (
 )
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import Pairs
+from attention_core.attention.types import Attended
 from attention_core.data.pieces import START
 from attention_core.data.questions import numbers_of, words_of
 from attention_core.hub.tracing import run_model

@@ -17,7 +17,7 @@ from attention_core.charts.design import ROLE_COLOURS
 from attention_core.data.canvases import MOST_INK, CanvasRemark, DrawnDigit, drawn_digits, overlapping
 from attention_core.data.colours import COLOURS, PEN, name_of, nearest_names, rgb_of
 from attention_core.data.drawing import Stroke
-from attention_core.data.presets import SCENES, random_scene, scene_strokes
+from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.questions import (
     ANSWERS,
     DIGITS,
