@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from attention_core.bounds import VALUE_BYTES
 from attention_core.device import to_array
 from attention_core.locks import entering, left
+from attention_core.serve.wire import OURS, function_name, is_ours
 from ui.bounded_cache import BoundedCache
 from ui.cluster import computed_there
 
@@ -68,20 +69,18 @@ TURN = FairLock()
 
 
 @contextmanager
-def computing(*, grad: bool = False) -> Iterator[None]:
+def computing() -> Iterator[None]:
     """Compute when it is this visitor's turn, so that many take turns instead of thrashing the cores.
 
-    As a decorator or around a block; what is computed under it may call what else is.
-
-    Args:
-        grad: gradients are asked for; else torch keeps nothing for them.
+    As a decorator or around a block; what is computed under it may call what else is. Torch keeps nothing for
+    gradients: who asks for them switches them on.
     """
-    with TURN, torch.enable_grad() if grad else torch.inference_mode():
+    with TURN, torch.inference_mode():
         yield
 
 
 def computed(
-    *, spinner: str = "", grad: bool = False, by_model: bool = False
+    *, spinner: str = "", by_model: bool = False
 ) -> Callable[[Callable[Given, Value]], Callable[Given, Value]]:
     """Keep what a function returns, for all visitors; least looked at goes first. Use it as `@computed()`.
 
@@ -90,12 +89,17 @@ def computed(
 
     Args:
         spinner: what to say while it is computed; "" = nothing.
-        grad: see computing.
-        by_model: a model computes it, on the cluster if there is one; the function is importable by its name.
+        by_model: a model computes it, on the cluster if there is one, which knows functions of attention_core alone:
+            `looks = computed(by_model=True)(ask.looks)`.
+
+    Raises:
+        ValueError: the cluster would not find such a function.
     """
 
     def decorate(function: Callable[Given, Value]) -> Callable[Given, Value]:
-        name = f"{function.__module__}.{function.__qualname__}"
+        name = function_name(function)
+        if by_model and not is_ours(function.__module__):
+            raise ValueError(f"{name} is to be computed by a model: it must stand in one of {', '.join(OURS)}")
 
         @wraps(function)
         def answer(*args: Given.args, **kwargs: Given.kwargs) -> Value:
@@ -103,11 +107,11 @@ def computed(
             found = values().find(key)
             if found is None:
                 with st.spinner(spinner) if spinner else nullcontext():
-                    found = computed_there(answer, *args, **kwargs) if by_model else None
+                    found = computed_there(function, *args, **kwargs) if by_model else None
                     if found is not None:
                         values().keep(key, found)
                     else:
-                        with computing(grad=grad):
+                        with computing():
                             found = values().find(key)  # whoever had the turn before may have asked the same
                             if found is None:
                                 found = (function(*args, **kwargs),)
@@ -121,6 +125,8 @@ def computed(
 
 def content_key(value: Any) -> Hashable:
     """Return what tells a value from every other of another content."""
+    if origin := getattr(value, "origin", None) if isinstance(value, Tensor | nn.Module) else None:
+        return origin  # a loaded model, or a part of it
     if isinstance(value, Tensor):
         value = to_array(value)
     if isinstance(value, np.ndarray):
