@@ -7,8 +7,8 @@ from ui.ask.drawing import NAME, scene_pad
 from ui.ask.experiments import counting, forbidding
 from ui.ask.steps import STEPS, doubts, step_by_step, take_along
 from ui.ask.telling import WALK, telling
+from ui.computed import model_or_stop
 from ui.layout import end_here, section, who_asks
-from ui.models import model_or_stop
 from ui.skeleton import Tab, page_frame, page_tabs
 
 page_frame(NAME, "How does a question choose where to look? Draw coloured digits, and ask about them.")

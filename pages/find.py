@@ -7,8 +7,8 @@ from ui.find.block import block_section
 from ui.find.drawing import NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
 from ui.find.steps import STEPS, step_by_step
 from ui.layout import end_here, section, who_asks
+from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 
 page_frame(NAME, "A digit somewhere in clutter: where does a network look before it answers?")
 who_asks(

@@ -7,8 +7,8 @@ from attention_core.topics.lookup.soft_lookup import soft_lookup
 from ui.layout import end_here, section, who_asks
 from ui.lookup.closer import STEPS, closer, in_numbers, step_by_step
 from ui.lookup.records import NAME, answers, choose_query, encoder_input, query_input, record_table, temperature_input
+from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 
 page_frame(NAME, "What if a dictionary could almost match? Then it would be attention.")
 who_asks(

@@ -13,9 +13,9 @@ from ui.pixels.looks import chosen_pixel, learning_section, step_by_step
 from ui.pixels.maps import whole_maps
 from ui.pixels.parts import parts_section
 from ui.pixels.patches import patches_section
+from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.state import choice
-from ui.step_view import export_bar
 
 page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
 about = ABOUT[LAYER.value]

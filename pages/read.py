@@ -3,11 +3,11 @@
 import streamlit as st
 
 from ui.layout import end_here, section, who_asks
+from ui.player import export_bar
 from ui.read.drawing import COLUMNS, NAME, REMARKS, ReadDrawing, answer, number_pad, read_drawing
 from ui.read.experiments import another_start
 from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, step_by_step, vectors
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 
 page_frame(
     NAME,

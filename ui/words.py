@@ -16,8 +16,8 @@ from attention_core.data.words import SPACE
 from attention_core.device import to_array
 from attention_core.topics.translate.translation import END_LABEL, NextPiece
 from attention_core.topics.translate.word_view import WordView
+from ui.chart import note_picture
 from ui.component import component
-from ui.figures import note_picture
 from ui.state import component_message
 
 _arcs = component("aligned_words")

@@ -5,7 +5,6 @@ import hashlib
 import io
 import struct
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -13,8 +12,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from attention_core.bounds.cache import BoundedCache
 from attention_core.charts.palette import Ramp
-from attention_core.locks import Lock
 
 MAX_SIDE = 1024
 """Cells along a side of an image; a larger matrix is reduced by whole factors, keeping the largest of each block."""
@@ -34,20 +33,16 @@ MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cel
 
 def kept(make: Callable[..., str]) -> Callable[..., str]:
     """Keep what a function makes of an array, its first argument, told by what the array holds."""
-    found: OrderedDict[Any, str] = OrderedDict()
-    door = Lock("cache")
+    urls = BoundedCache(most=MOST_KEPT)
 
     @wraps(make)
     def answer(array: np.ndarray, *rest: Any) -> str:
         key = array.shape, array.dtype.str, hashlib.sha1(np.ascontiguousarray(array)).digest(), rest
-        with door:
-            url = found.pop(key, "")
-        url = url or make(array, *rest)
-        with door:
-            found[key] = url
-            if len(found) > MOST_KEPT:
-                found.popitem(last=False)
-        return url
+        found = urls.find(key)
+        if found is None:
+            found = (make(array, *rest),)
+            urls.keep(key, found)
+        return found[0]
 
     return answer
 

@@ -10,17 +10,16 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core import load
+from attention_core.bounds.cache import BoundedCache
 from attention_core.serve.client import loaded
-from ui.bounded_cache import BoundedCache
 from ui.computed import FairLock, computed, computing, content_key, size_in_bytes, values
 
 
 def page_of_fields() -> None:
     import streamlit as st
 
-    from ui.address import take_address, write_address
     from ui.player import Player
-    from ui.state import Field, whole_number
+    from ui.state import Field, take_address, whole_number, write_address
 
     take_address("fields")
     number = Field("fields", "number", 3, address="n", parse=whole_number)

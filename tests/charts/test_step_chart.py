@@ -9,7 +9,7 @@ import pytest
 from attention_core import load
 from attention_core.attention.steps import steps_of
 from attention_core.charts import VIRIDIS, Ramp, step_chart
-from ui import step_view
+from ui import player
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,8 @@ def spec(chart):
 
 def drawn_on_a_page(monkeypatch, *arguments):
     drawn = []
-    monkeypatch.setattr(step_view, "draw_chart", lambda chart, **more: drawn.append(chart))
-    step_view.show_matrix(*arguments)
+    monkeypatch.setattr(player, "draw_chart", lambda chart, **more: drawn.append(chart))
+    player.show_matrix(*arguments)
     return drawn[0]
 
 

@@ -14,7 +14,7 @@ from attention_core.bounds import HOSTED, JPEG_PIXELS, PICTURE_PIXELS
 from attention_core.data.pad_drawing import is_drawing, pixels_of, read_drawing
 from attention_core.hub.picture_file import read_picture
 from tests.bombs import DEEP, RESET, peak, png, refused
-from ui.tidy import spare_memory
+from ui.memory_upkeep import spare_memory
 
 
 def jpeg_of_scans(n):

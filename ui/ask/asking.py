@@ -31,11 +31,10 @@ from attention_core.models.scene_question import SCORINGS, SceneAnswer
 from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
 from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
 from ui.chart import draw_chart
-from ui.computed import computed
-from ui.glossary import note
+from ui.computed import computed, model_or_stop
 from ui.labels import literal, said
 from ui.layout import role_colour, shade
-from ui.models import model_or_stop
+from ui.skeleton import note
 from ui.state import Field, choice, one_of, plain_text
 
 Box = tuple[float, float, float, float]

@@ -21,9 +21,8 @@ from ui.ask.blocking import BlockedRegions
 from ui.ask.drawing import NAME, SIDE, AskedDrawing
 from ui.canvas import render_strokes
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import computed, model_or_stop
 from ui.labels import distinct
-from ui.models import model_or_stop
 from ui.state import Field, choice, named, several
 
 OWN, COMPOSED = "this drawing", "a composed one"

@@ -13,8 +13,7 @@ from ui.ask.asking import grid_of
 from ui.ask.blocking import BlockedRegions
 from ui.ask.drawing import NAME, AskedDrawing
 from ui.chart import draw_chart
-from ui.computed import computed
-from ui.models import card_or_empty, model_or_stop
+from ui.computed import card_or_empty, computed, model_or_stop
 from ui.player import Walk
 from ui.state import Field
 

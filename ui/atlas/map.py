@@ -14,8 +14,8 @@ from attention_core.charts.heatmap import part_chart
 from attention_core.charts.palette import VIRIDIS
 from ui.atlas import NAME
 from ui.atlas.shelf import OpenAtlas, Place, axis_of
+from ui.chart import note_picture
 from ui.component import component, script_of
-from ui.figures import note_picture
 from ui.state import Field, as_text, component_message
 
 MAP = "atlas_map"

@@ -15,7 +15,7 @@ from ui.atlas.shelf import MatrixSource
 from ui.atlas.tensor_files import tensor_source
 from ui.canvas import drawn_elsewhere, put_strokes, render_strokes, sound_strokes, strokes_text
 from ui.digits import ask
-from ui.opened import opened_file, opened_recording
+from ui.navigation import opened_file, opened_recording
 from ui.pixels.drawing import PAD
 from ui.state import Field, choice, whole_number
 

@@ -16,9 +16,9 @@ from attention_core.bounds import TENSOR_BYTES, TENSOR_FILES
 from attention_core.device import to_array
 from ui.atlas import NAME
 from ui.atlas.shelf import MatrixSource, OpenAtlas
-from ui.figures import file_name
+from ui.chart import file_name
 from ui.labels import literal, said
-from ui.opened import opened_file, opened_recording
+from ui.navigation import opened_file, opened_recording
 from ui.state import Field, between
 from ui.uploads import most_megabytes
 

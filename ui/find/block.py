@@ -9,10 +9,9 @@ from attention_core.charts import overlay
 from attention_core.device import to_array
 from attention_core.topics.find import most_looked_at, others_at_random
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import card_or_empty, computed, model_or_stop
 from ui.find.drawing import MODEL, NAME, PLAIN, look
-from ui.glossary import note
-from ui.models import card_or_empty, model_or_stop
+from ui.skeleton import note
 from ui.state import Field, between
 
 N_DRAWS = 20

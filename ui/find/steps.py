@@ -16,9 +16,8 @@ from attention_core.topics.find import channel_maps, n_for_share, order_of, part
 from attention_core.topics.find.charts import channel_bars
 from ui.chart import draw_chart
 from ui.find.drawing import NAME, chosen_region, mask_of, mask_over
+from ui.player import Stepper, show_matrix, show_words
 from ui.state import Field, between, choice, named, selected
-from ui.step_view import show_matrix, show_words
-from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
 N_CHANNELS = LAYERS[-1].channels

@@ -16,14 +16,12 @@ from attention_core.device import device_of, to_array
 from attention_core.evaluate.made_up import accuracy
 from attention_core.weights import read_card
 from ui.chart import draw_chart
-from ui.computed import computed
-from ui.glossary import note
+from ui.computed import computed, model_or_stop
 from ui.labels import distinct, said
 from ui.layout import section
-from ui.models import model_or_stop
+from ui.player import Stepper, show_matrix, show_words
+from ui.skeleton import note
 from ui.state import Field, between, choice, one_of, whole_number
-from ui.step_view import show_matrix, show_words
-from ui.stepper import Stepper
 
 NAME = "groups"
 HEADS = {"triples": "match3-simplicial", "pairs": "match3-pairwise"}

@@ -20,12 +20,11 @@ from attention_core.topics.lookup.recall import Recall, fit_for_recall, recall_a
 from attention_core.topics.lookup.soft_lookup import Records, regression, soft_lookup, temperature_sweep
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.glossary import note, say
 from ui.labels import literal
 from ui.layout import section
 from ui.lookup.records import NAME, TEMPERATURES, WIDTHS, as_text, choose_query
-from ui.step_view import query_row, show_matrix, show_words
-from ui.stepper import Stepper
+from ui.player import Stepper, query_row, show_matrix, show_words
+from ui.skeleton import note, say
 
 STEPS = Stepper(NAME)
 N_SHOWN = 8  # records that stand beside each other by both ways

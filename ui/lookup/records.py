@@ -30,11 +30,11 @@ from attention_core.topics.lookup.records import (
 )
 from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
 from ui.computed import computed
-from ui.glossary import abbr, note
 from ui.inside_streamlit import growing_table
 from ui.labels import distinct, literal, said
 from ui.layout import role_colour
 from ui.runs.runs import pretrained_of
+from ui.skeleton import abbr, note
 from ui.state import Field, choice, is_mounted, one_of, whole_number
 
 NAME = "lookup"

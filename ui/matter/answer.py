@@ -21,15 +21,13 @@ from attention_core.topics.matter.sentences import (
     read_sentence,
 )
 from attention_core.weights import WeightsError
+from ui.chart import note_picture
 from ui.component import component
-from ui.computed import computed
-from ui.figures import note_picture
-from ui.glossary import note
+from ui.computed import card_or_empty, computed, model_or_none, model_or_stop
 from ui.labels import literal, number
-from ui.models import card_or_empty, model_or_none, model_or_stop
+from ui.player import Stepper, counted
+from ui.skeleton import note
 from ui.state import Field, component_message, whole_number
-from ui.step_view import counted
-from ui.stepper import Stepper
 
 NAME = "matter"
 ATTENTION = "sentence-attention"

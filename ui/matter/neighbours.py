@@ -12,11 +12,10 @@ from attention_core.topics.matter.sentences import Sentence, read_sentence, sent
 from attention_core.topics.matter.word_space import Neighbour, neighbours_in_place, usual_weights
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import computed, load_snapshots, model_or_stop
 from ui.labels import distinct, literal, said
 from ui.layout import shade
 from ui.matter.answer import ATTENTION, PICKED, attention_trace
-from ui.models import load_snapshots, model_or_stop
 
 MOST_PICKED = 12  # words that can be picked to see their neighbours: the heaviest ones
 N_EXAMPLES = 5

@@ -10,11 +10,11 @@ from attention_core.topics.memory.line_charts import fading_chart, length_chart
 from attention_core.topics.memory.overview import MemoryOverview
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import draw_chart
-from ui.glossary import note, say
 from ui.layout import section
 from ui.memory.reading import NAME, NETWORKS
+from ui.player import counted
+from ui.skeleton import note, say
 from ui.state import Field, choice, one_of
-from ui.step_view import counted
 
 LOGARITHMIC = Field(NAME, "fading_log", True, address="fading_log")
 PART = Field(NAME, "part", PARTS[0], address="part", parse=one_of(PARTS))

@@ -14,13 +14,12 @@ from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
 from attention_core.topics.memory.line_charts import NETWORK_COLOURS
 from attention_core.topics.memory.overview import MemoryOverview, remember
 from attention_core.topics.translate.translation import SourceSentence, read_source
-from ui.computed import computed
-from ui.glossary import abbr, note
+from ui.computed import computed, model_or_none
 from ui.labels import literal, said
 from ui.layout import end_here
-from ui.models import model_or_none
 from ui.player import END, Walk
 from ui.sentence import knows_enough, sentence_box
+from ui.skeleton import abbr, note
 from ui.state import Field, choice, one_of
 
 NAME = "memory"

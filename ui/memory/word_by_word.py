@@ -9,9 +9,9 @@ from attention_core.topics.memory.charts import gradient_heatmap, gradient_ramp,
 from attention_core.topics.memory.overview import MEASURES, MemoryOverview
 from attention_core.topics.memory.recurrence import CODE, FORMULAS
 from ui.chart import click, draw_chart
-from ui.glossary import say
 from ui.labels import literal
 from ui.memory.reading import NAME, WALK
+from ui.skeleton import say
 from ui.state import Field, choice, one_of
 
 MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))

@@ -8,7 +8,7 @@ from attention_core.hub.cache import KeyValueCache, StepCost, kept, lengths_kept
 from attention_core.hub.generation import Generation
 from attention_core.hub.model import ModelError
 from ui.chart import draw_chart
-from ui.heavy import heavy
+from ui.job_queue import heavy
 from ui.labels import said
 from ui.layout import section
 from ui.model.state import NAME

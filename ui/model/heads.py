@@ -17,12 +17,12 @@ from attention_core.explain.heads.similarity import MOST_HEADS, Distances
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
-from ui.glossary import say
 from ui.layout import section
 from ui.model.glance import head_map, summaries_of
 from ui.model.one_head import WINDOW, inside, patch_view, weights_chart, window_at
 from ui.model.state import NAME, choose, chosen_layers, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
+from ui.skeleton import say
 from ui.state import Field, one_of
 
 EXPLAINED = {

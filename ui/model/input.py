@@ -11,7 +11,7 @@ from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import literal, said
 from ui.model.state import NAME, OTHER
-from ui.opened import opened_recording
+from ui.navigation import opened_recording
 from ui.runs.runs import LatestRun, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
 from ui.runs.source import OF_THE_PAGE, choose_model, opened_run, uploaded_run
 from ui.state import Field, choice, named

@@ -18,8 +18,7 @@ from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
-from ui.glossary import say
-from ui.heavy import heavy
+from ui.job_queue import heavy
 from ui.labels import distinct, literal, said
 from ui.model.glance import head_map
 from ui.model.state import NAME, Selection, chosen, head_name, kept_with, portion, run_again, setting
@@ -27,6 +26,7 @@ from ui.model.token_component import Chip, chips, shaded
 from ui.model.words import hidden_logits, hidden_place
 from ui.model.writing import given_ids
 from ui.runs.runs import LatestRun, prepared_of, pretrained_of, run_of
+from ui.skeleton import say
 from ui.state import Field, choice, one_of, whole_number
 
 N_SHOWN = 6

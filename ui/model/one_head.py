@@ -21,8 +21,8 @@ from ui.layout import section
 from ui.model.glance import not_plain, what_is_shown
 from ui.model.state import NAME, STEPS, Selection, choose, chosen, chosen_layers, clickable_chart, head_name, kept_with
 from ui.model.token_component import Tokens, token_component
+from ui.player import export_bar, query_row, show_matrix, show_words
 from ui.state import Field, set_widget, whole_number, widget_value
-from ui.step_view import export_bar, query_row, show_matrix, show_words
 
 MATRIX_SIZE = 430
 MOST_DRAWN = 2048

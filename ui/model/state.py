@@ -10,14 +10,14 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.bounds.cache import BoundedCache
 from attention_core.explain.heads import far_look, groups
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun
-from ui.bounded_cache import BoundedCache
 from ui.chart import draw_chart
-from ui.heavy import heavy
+from ui.job_queue import heavy
+from ui.player import Stepper
 from ui.state import Field, selected, whole_number
-from ui.stepper import Stepper
 
 NAME = "model"
 OTHER = "model_other"

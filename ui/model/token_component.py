@@ -14,10 +14,9 @@ from attention_core.attention.view.pieces import pieces
 from attention_core.charts.design import Chart
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
+from ui.chart import address, note_picture
 from ui.component import component, script_of
-from ui.figures import note_picture
 from ui.model.state import choose
-from ui.pictures import address
 from ui.state import component_message, set_widget, widget_value
 
 _chips = component("token_chips")

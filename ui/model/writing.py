@@ -10,7 +10,7 @@ from attention_core.hub.generation import Generation, begin, end_tokens, grow, m
 from attention_core.hub.model import ModelKind
 from attention_core.hub.tokens import readable
 from attention_core.packed import pack, unpack
-from ui.heavy import heavy
+from ui.job_queue import heavy
 from ui.model.state import NAME
 from ui.runs.runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.state import Field

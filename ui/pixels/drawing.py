@@ -15,8 +15,8 @@ from attention_core.explain.faithfulness import ink_mask
 from ui.canvas import Pad, digit_presets
 from ui.chart import draw_chart
 from ui.digits import Answer, ask, ink_image, query_field
+from ui.player import Stepper
 from ui.state import Field, one_of
-from ui.stepper import Stepper
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")

@@ -13,11 +13,10 @@ from attention_core.explain.faithfulness import erase_along, erase_highest, eras
 from attention_core.topics.pixels.jacobian import damage, jacobian, jacobian_map, moved
 from ui.canvas import PadState
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import computed, model_or_stop
 from ui.digits import Answer, ask, ink_image
 from ui.labels import number
 from ui.layout import figures_table
-from ui.models import model_or_stop
 from ui.pixels.drawing import LAYER, NAME, received
 from ui.state import Field, between, choice, whole_number
 

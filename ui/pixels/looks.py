@@ -12,17 +12,16 @@ from attention_core.device import to_array
 from attention_core.models import attention_at_snapshot
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import computed, load_snapshots, model_or_stop
 from ui.digits import chosen_query, pick_pixel
-from ui.glossary import explain
 from ui.labels import said
 from ui.layout import section
-from ui.models import load_snapshots, model_or_stop
 from ui.pixels.drawing import ABOUT, LAYER, NAME, STEPS, ramp_of, received
 from ui.pixels.maps import query_maps
 from ui.pixels.worth import worth_section
+from ui.player import query_row, show_matrix, show_words
+from ui.skeleton import explain
 from ui.state import Field, whole_number
-from ui.step_view import query_row, show_matrix, show_words
 
 GIVEN = 0.8  # correlation above which a map was mostly there at the start
 MOMENT = Field(NAME, "snapshot", -1, address="moment", parse=whole_number)

@@ -13,9 +13,9 @@ from attention_core.charts.palette import VIRIDIS
 from attention_core.device import to_array
 from attention_core.topics.pixels.split import product_means
 from ui.chart import draw_chart
-from ui.glossary import note, say
 from ui.labels import number
 from ui.pixels.drawing import NAME, ramp_of
+from ui.skeleton import note, say
 from ui.state import Field, choice, named
 
 SIZE = 250

@@ -13,14 +13,13 @@ from attention_core.data.drawing import Drawing
 from attention_core.device import to_array
 from attention_core.topics.pixels.split import PARTS, SplitScores, answer_from, ink_number, split_scores, with_parts
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import computed, model_or_stop
 from ui.digits import Answer, chosen_query, pick_pixel
 from ui.labels import number
 from ui.layout import section
-from ui.models import model_or_stop
 from ui.pixels.drawing import INK_ONLY, LAYER, NAME, blank_trace, ramp_of
+from ui.player import show_matrix
 from ui.state import Field, several, whole_numbers
-from ui.step_view import show_matrix
 
 NAMES = ["place asks for a place", "place asks for ink", "ink asks for a place", "ink asks for ink"]
 SHORT = ["place → place", "place → ink", "ink → place", "ink → ink"]

@@ -11,12 +11,11 @@ from attention_core.device import device_of, to_array
 from attention_core.models.digit_vit import NAME as MODEL
 from attention_core.topics.pixels.patches import class_maps, class_rollout
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import card_or_empty, computed, model_or_stop
 from ui.digits import ask, inked
-from ui.glossary import note, say
 from ui.layout import section
-from ui.models import card_or_empty, model_or_stop
 from ui.pixels.drawing import LAYER, NAME
+from ui.skeleton import note, say
 from ui.state import Field, between
 
 LAYER_SHOWN = Field(NAME, "patch_layer", 4, address="patch_layer", parse=between(1, 4))

@@ -5,10 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from ui.glossary import note
+from ui.computed import card_or_empty
 from ui.layout import figures_table, section
-from ui.models import card_or_empty
 from ui.pixels.drawing import GUIDED, INK_ONLY, NO_SOFTMAX, PLAIN
+from ui.skeleton import note
 
 ROWS = {
     PLAIN: ("plain layer: ink and position", "softmax"),

@@ -25,8 +25,7 @@ from attention_core.topics.read import (
     remarks_before,
 )
 from ui.canvas import PAPER, Pad, PadState, drawing_pad, put_strokes
-from ui.computed import computed
-from ui.models import card_or_empty, model_or_stop
+from ui.computed import card_or_empty, computed, model_or_stop
 from ui.state import Field, widget_value
 
 NAME, MODEL = "read", "digit-reader"

@@ -17,6 +17,7 @@ from PIL import Image
 
 from attention_core.attention.edits import dropped
 from attention_core.bounds import DOWNLOADS, MODELS, RUNS, TOKENS
+from attention_core.bounds.cache import BoundedCache
 from attention_core.hub.catalogue import find_local
 from attention_core.hub.fetch import fetch
 from attention_core.hub.inputs import ModelInputs, text_inputs
@@ -28,10 +29,8 @@ from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
 from attention_core.locks import Lock
 from attention_core.models.own import own_model
-from ui.bounded_cache import BoundedCache
-from ui.cluster import cluster, computed_there
-from ui.computed import computing
-from ui.heavy import heavy
+from ui.computed import cluster, computed_there, computing
+from ui.job_queue import heavy
 from ui.state import APP, Field
 
 LATEST = Field[dict[str, Any] | None](APP, "model_latest", None)

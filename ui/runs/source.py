@@ -17,7 +17,7 @@ from attention_core.hub.model import ModelError
 from attention_core.hub.room import NoMemory, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelRun
 from ui.labels import literal, said
-from ui.opened import opened_recording
+from ui.navigation import opened_recording
 from ui.runs.runs import download_of, make_room, pretrained_of, start_download
 from ui.skeleton import live
 from ui.state import Field

@@ -24,11 +24,11 @@ from attention_core.device import to_array
 from attention_core.topics.scoring.charts import score_fields
 from attention_core.topics.scoring.compare import favourites, nearest_key, score_field
 from attention_core.topics.scoring.presets import EXTENT
+from ui.chart import note_picture
 from ui.component import component
-from ui.figures import note_picture
-from ui.glossary import say
 from ui.labels import number
 from ui.scoring.vector_plane import NAME, key_name
+from ui.skeleton import say
 from ui.state import Field, one_of
 
 SHARED = Field(NAME, "shared", False, address="shared")

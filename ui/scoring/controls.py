@@ -28,9 +28,9 @@ from attention_core.topics.scoring.presets import (
 )
 from attention_core.weights import read_card
 from ui.chart import draw_chart
-from ui.glossary import say
-from ui.models import model_or_stop
+from ui.computed import model_or_stop
 from ui.scoring.vector_plane import NAME, RANDOM, VECTORS, VERSION, WIDTH, arrange, choose_width, key_name
+from ui.skeleton import say
 from ui.state import Field, choice, is_mounted, one_of, widget_value
 
 Rows = Sequence[Sequence[float]]

@@ -12,10 +12,10 @@ from attention_core.topics.scoring.compare import AdditiveParts, printed_parts
 from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.glossary import note, say
 from ui.labels import number
 from ui.layout import role_colour, shade
 from ui.scoring.vector_plane import NAME, key_name
+from ui.skeleton import note, say
 from ui.state import Field, between, choice, one_of
 
 MANY_KEYS = (4, 16, 64)

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from attention_core.topics.scoring.charts import vector_plane as plane
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
-from ui.address import PLAYING
+from ui.chart import note_picture
 from ui.component import component
-from ui.figures import note_picture
-from ui.state import Field, component_message, whole_number
+from ui.state import PLAYING, Field, component_message, whole_number
 
 NAME = "scoring"
 PAUSE = 90

@@ -6,8 +6,8 @@ from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.charts import cost_chart
 from attention_core.topics.transformer.cost import CostRow
 from ui.chart import draw_chart
-from ui.glossary import explain, note
 from ui.layout import figures_table
+from ui.skeleton import explain, note
 
 CHARTS = {"milliseconds": "Time of one layer", "megabytes": "Memory of one layer"}
 

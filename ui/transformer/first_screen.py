@@ -18,9 +18,8 @@ from attention_core.topics.translate.translation import (
     translate,
 )
 from attention_core.topics.translate.word_view import piece_probabilities, sentence_probability
-from ui.computed import computed
+from ui.computed import computed, model_or_stop
 from ui.labels import as_percent, literal
-from ui.models import model_or_stop
 from ui.sentence import knows_enough
 from ui.state import Field
 

@@ -19,13 +19,11 @@ from attention_core.topics.transformer.charts import said_chart, worth_chart
 from attention_core.topics.translate.translation import read_source
 from attention_core.topics.translate.word_view import WordView
 from ui.chart import click, draw_chart
-from ui.computed import computed
+from ui.computed import computed, model_or_stop
 from ui.labels import literal
 from ui.layout import section
-from ui.models import model_or_stop
+from ui.player import Stepper, export_bar, query_row, show_matrix, show_words
 from ui.state import Field, selected, set_widget, whole_number, widget_value
-from ui.step_view import export_bar, query_row, show_matrix, show_words
-from ui.stepper import Stepper
 from ui.transformer.first_screen import AT_TOP, MODEL, NAME, Experiment, probabilities, traces, translation
 from ui.words import aligned_words, chosen_row
 

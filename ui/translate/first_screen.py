@@ -18,11 +18,10 @@ from attention_core.topics.translate.translation import (
 )
 from attention_core.topics.translate.word_view import WordView, sentence_probability
 from ui.labels import as_percent, literal
-from ui.player import Player
+from ui.player import Player, Stepper
 from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import live
 from ui.state import Field, between, choice, one_of, plain_text, set_widget, whole_number, whole_numbers, widget_value
-from ui.stepper import Stepper
 from ui.translate.translations import (
     N_LAYERS,
     TRANSLATORS,

@@ -13,10 +13,9 @@ from attention_core.topics.translate.likeness import Likeness, likeness, n_agree
 from attention_core.topics.translate.translation import read_source
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
-from ui.computed import computed
-from ui.glossary import note, say
+from ui.computed import computed, model_or_none
 from ui.labels import literal
-from ui.models import model_or_none
+from ui.skeleton import note, say
 from ui.translate.translations import TRANSLATORS, ShownTranslation, shown_translation
 
 SIGNED = (BLUE_ORANGE[8], BLUE_ORANGE[2])

@@ -14,10 +14,10 @@ from attention_core.topics.translate.collapse import parts_of_context
 from attention_core.topics.translate.unrolled import unrolled_chart
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
-from ui.glossary import note, say
 from ui.layout import section
+from ui.player import describe, folded_row, show_matrix, show_words
+from ui.skeleton import note, say
 from ui.state import Field, choice, whole_number
-from ui.step_view import describe, folded_row, show_matrix, show_words
 from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
 from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
 from ui.words import chosen_piece, next_words

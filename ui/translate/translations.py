@@ -16,8 +16,7 @@ from attention_core.topics.translate.translation import (
     translation_of,
 )
 from attention_core.topics.translate.word_view import WordView, piece_probabilities, told_by_source, word_view
-from ui.computed import computed
-from ui.models import model_or_none
+from ui.computed import computed, model_or_none
 
 TRANSLATORS = {
     "none": "no attention",

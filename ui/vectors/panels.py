@@ -26,9 +26,9 @@ from attention_core.topics.vectors.charts import (
 from attention_core.topics.vectors.experiments import feed_forward, softmax_parts
 from attention_core.topics.vectors.product import short
 from ui.chart import draw_chart
-from ui.glossary import abbr, say
 from ui.labels import number
 from ui.layout import section
+from ui.skeleton import abbr, say
 from ui.state import Field, between
 from ui.vectors.problem import NAME
 from ui.vectors.steps import chosen_cell

@@ -39,11 +39,10 @@ from attention_core.topics.vectors.problem import (
     find_faults,
 )
 from attention_core.topics.vectors.tables import linked_cells, linked_labels, linked_mask, linked_problem, parse_cells
-from ui.computed import computed
+from ui.computed import computed, model_or_none
 from ui.digits import read_digit
-from ui.models import model_or_none
+from ui.player import Stepper
 from ui.state import Field, as_text, between, one_of, whole_number
-from ui.stepper import Stepper
 
 NAME = "vectors"
 FIRST = "pairs"

@@ -17,8 +17,8 @@ from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, col
 from attention_core.topics.vectors.product import FONT_SIZE, LARGEST_CELL, Factor, product_cell, product_chart
 from ui.chart import draw_chart
 from ui.layout import role_colour
+from ui.player import describe
 from ui.state import Field, choice, selected, set_widget, whole_number, widget_value
-from ui.step_view import describe
 from ui.vectors.problem import CELL, NAME
 
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)

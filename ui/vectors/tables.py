@@ -24,10 +24,10 @@ from attention_core.topics.vectors.tables import (
     write_csv,
     write_npz,
 )
-from ui.glossary import explain
 from ui.inside_streamlit import growing_table
 from ui.labels import said
 from ui.layout import role_colour
+from ui.skeleton import explain
 from ui.state import Field, between, choice, is_mounted, set_widget, widget_value
 from ui.vectors import problem as typed
 from ui.vectors.problem import CELLS, DRAWN, EDITORS, LABELLED, LABELS, MODE, NAME, NOTES, PRESET, SETTINGS, STEPS
