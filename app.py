@@ -9,19 +9,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor sta
 import streamlit as st
 from starlette.middleware import Middleware
 
-from ui.address import take_address, tell_faults, write_address
-from ui.changed import tell_changes
-from ui.faults import faults_told, tell_lost_gpu
+from ui.chart import route
 from ui.headers import SecurityHeaders
 from ui.health import Health
 from ui.inside_streamlit import StopException
-from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation
-from ui.opened import go_to_opened
-from ui.pictures import route
-from ui.sharing import go_to_session
-from ui.skeleton import foot, page_head, sidebar
+from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, go_to_opened, navigation
+from ui.skeleton import faults_told, foot, go_to_session, page_head, sidebar, tell_changes, tell_lost_gpu
+from ui.state import take_address, tell_faults, write_address
 from ui.uploads import UploadBounds, tell_refusal
-from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
+from ui.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
     st.set_page_config(page_title="Attention Explorer", page_icon=ICON, layout="wide")

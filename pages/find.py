@@ -6,8 +6,8 @@ from attention_core.data.canvases import CanvasRemark
 from ui.find.first_screen import MODEL, NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
 from ui.find.tabs import STEPS, block_section, step_by_step
 from ui.layout import end_here, section, who_asks
+from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 
 page_frame(NAME, "A digit somewhere in clutter: where does a network look before it answers?")
 who_asks(

@@ -15,8 +15,8 @@ from ui.groups.parts import (
     step_by_step,
 )
 from ui.layout import section, who_asks
+from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 
 page_frame(NAME, "Attention compares one thing with one other. What if it compared it with two others at once?")
 who_asks(

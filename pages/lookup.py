@@ -18,8 +18,8 @@ from ui.lookup.records import (
     step_by_step,
     temperature_input,
 )
+from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 
 page_frame(NAME, "What if a dictionary could almost match? Then it would be attention.")
 who_asks(

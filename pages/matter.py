@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
+from ui.computed import model_or_stop
 from ui.layout import end_here, section, who_asks
 from ui.matter.answer import (
     ATTENTION,
@@ -19,9 +20,8 @@ from ui.matter.answer import (
     what_differs,
     words_section,
 )
-from ui.models import model_or_stop
+from ui.player import export_bar, show_matrix, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar, show_matrix, show_words
 from ui.words import knows_enough, sentence_box
 
 page_frame(NAME, "Which words of a sentence decide a judgement? Praise or blame, and what it rests on.")

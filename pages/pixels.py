@@ -10,9 +10,9 @@ from ui.layout import end_here, section, who_asks
 from ui.pixels.experiments import erase_section, parts_section, patches_section
 from ui.pixels.first_screen import ABOUT, GUIDED, LAYER, LAYERS, NAME, PAD, REMARKS, STEPS, answers, preparation_section
 from ui.pixels.looks import chosen_pixel, learning_section, step_by_step, whole_maps
+from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.state import choice
-from ui.step_view import export_bar
 
 page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
 about = ABOUT[LAYER.value]

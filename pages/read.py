@@ -4,11 +4,11 @@ import streamlit as st
 
 from attention_core.topics.read import ReadDrawing
 from ui.layout import end_here, section, who_asks
+from ui.player import export_bar
 from ui.read.experiments import another_start
 from ui.read.first_screen import COLUMNS, NAME, REMARKS, answer, number_pad
 from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, step_by_step, vectors
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 
 page_frame(
     NAME,

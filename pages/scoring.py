@@ -5,8 +5,9 @@ import torch
 
 from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
+from ui.computed import model_or_stop
 from ui.layout import who_asks
-from ui.models import model_or_stop
+from ui.player import download_table, export_bar
 from ui.scoring.comparison import TAKEN, fields_tab, printed_tab, scale_tab, side_by_side, verdict
 from ui.scoring.controls import (
     ACTIVE,
@@ -24,7 +25,6 @@ from ui.scoring.controls import (
 )
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.state import choice
-from ui.step_view import download_table, export_bar
 
 page_frame(
     NAME, "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see."

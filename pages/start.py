@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from ui.glossary import say
 from ui.navigation import PAGES, path_of
-from ui.skeleton import live, page_frame
+from ui.skeleton import live, page_frame, say
 from ui.start.moving import moving_drawing, moving_words, photograph
 
 WAYS_IN = (

@@ -4,8 +4,8 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.translate.translation import read_source
+from ui.computed import model_or_none
 from ui.layout import section, who_asks
-from ui.models import model_or_none
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.transformer.heads import (
     MODEL,

@@ -4,8 +4,8 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
 from ui.layout import who_asks
+from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 from ui.translate.additive import alignment_errors, any_length, being_learned
 from ui.translate.first_screen import (
     LAYER,

@@ -7,8 +7,8 @@ from attention_core.attention.types import Step
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.presets import PIXELS
 from ui.layout import end_here, who_asks
+from ui.player import export_bar
 from ui.skeleton import Tab, live, page_frame, page_tabs
-from ui.step_view import export_bar
 from ui.vectors.problem import (
     BEFORE,
     CELL,

@@ -8,7 +8,7 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from ui.computed import computing
-from ui.heavy import heavy
+from ui.job_queue import heavy
 
 place = st.empty()
 if st.button("Light", key="light"):

@@ -21,7 +21,7 @@ from benchmarks.server import ROOT
 from benchmarks.session import Session
 from benchmarks.visits import act
 from deploy.run import configuration, find_nginx
-from ui.warm import allow_descriptors
+from ui.warm_up import allow_descriptors
 
 needs_nginx = pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed")
 

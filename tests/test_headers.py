@@ -54,7 +54,7 @@ def test_a_public_server_shows_no_traceback(hosted, monkeypatch):
     import streamlit as st
     from streamlit import config
 
-    from ui.warm import warmed
+    from ui.warm_up import warmed
 
     monkeypatch.setenv("ATTENTION_HOSTED", hosted)
     monkeypatch.setenv("ATTENTION_WARM", "0")

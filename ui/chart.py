@@ -1,17 +1,35 @@
-"""Draws a chart of the core in the page: its spec, its data as Arrow, and its pictures as files of their own."""
+"""Draws a chart of the core in the page: its spec, data as Arrow, pictures as files; notes it for who saves figures.
 
-from collections.abc import Callable
-from typing import Any, Literal
+Pictures and large tables are files, one of each for all visitors, which a browser fetches once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from mimetypes import guess_type
+from threading import Event
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.charts.design import Chart, Data, Spec, data_url
-from ui.figures import note_picture
-from ui.pictures import address
-from ui.state import Field, selected
+from attention_core.bounds.cache import BoundedCache
+from ui.state import APP, Field, selected
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from attention_core.charts.design import Chart, Data, Spec
 
 LEAST_FILE = 1500
 """Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
@@ -73,6 +91,8 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
 
 
 def _arrow(columns: Data) -> bytes:
+    import pyarrow as pa
+
     arrays = {}
     for column in columns:
         given = columns[column]
@@ -88,6 +108,8 @@ def _arrow(columns: Data) -> bytes:
 
 def _coded(column: pa.Array) -> pa.Array:
     """Return texts that come again and again as numbers, and each text once; all else as it is."""
+    import pyarrow as pa
+
     if not pa.types.is_string(column.type):
         return column
     coded = column.dictionary_encode()
@@ -110,4 +132,150 @@ def _narrow(values: np.ndarray) -> np.ndarray:
 
 def _address(content: bytes) -> str:
     """Return where the browser finds a picture: in a file, if it is large."""
+    from attention_core.charts.design import data_url
+
     return (address(content) if len(content) >= LEAST_FILE else None) or data_url(content)
+
+
+PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "pictures_of_the_part", list)
+SUBJECT = Field(APP, "pictures_subject", "")
+WIDTHS = {"as on the screen": None, "one column": 85.0, "two columns": 176.0}
+"""Millimetres in print: a journal's column, and two with what lies between them."""
+LONGEST = 120  # letters of a file's name
+
+
+class Picture(NamedTuple):
+    """A picture on the page."""
+
+    make: Callable[[], Chart]  # returns what was drawn, as a chart
+    title: str  # what it shows
+    name: str  # what its file is called after the page, such as "additive-attention-weights"
+
+
+def file_name(*words: str) -> str:
+    """Return the name of a file, without its ending: small letters, figures and hyphens."""
+    plain = unicodedata.normalize("NFKD", " ".join(words).lower()).encode("ascii", "ignore").decode()
+    parts = re.findall(r"[a-z0-9]+", plain)
+    once = [part for part, before in zip(parts, ["", *parts], strict=False) if part != before or part.isdecimal()]
+    return "-".join(once)[:LONGEST].strip("-")
+
+
+def forget_pictures() -> None:
+    """Begin with a page that has not drawn anything yet."""
+    PAGE.value = PART.value = []
+    SUBJECT.value = ""
+
+
+def new_part() -> list:
+    """Return the place for the pictures of a part that reruns alone."""
+    place: list = []
+    PART.value.append(place)
+    return place
+
+
+@contextmanager
+def noted_in(place: list) -> Iterator[None]:
+    """Note the pictures of a part anew, in its place."""
+    place.clear()
+    around = PART.value, SUBJECT.value
+    PART.value = place
+    try:
+        yield
+    finally:
+        PART.value, SUBJECT.value = around
+
+
+def say_subject(words: str) -> None:
+    """Say what the pictures that follow in this part are about, such as a model; their files are called after it."""
+    SUBJECT.value = words
+
+
+def note_picture(make: Callable[[], Chart], title: str, step: str = "") -> None:
+    """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step.
+
+    What stands behind a semicolon says what to do with it on the page, and not what it shows.
+    """
+    title, subject = title.partition(";")[0], SUBJECT.value
+    picture = Picture(make, f"{title} ({subject})", file_name(subject, step)) if step else Picture(make, title, title)
+    PART.value.append(picture)
+
+
+def pictures() -> list[Picture]:
+    met: Counter[str] = Counter()
+    shown = []
+    for picture in _flat(PAGE.value):
+        name = file_name(picture.name)
+        met[name] += 1
+        shown.append(picture._replace(name=name if met[name] == 1 else f"{name}-{met[name]}"))
+    return shown
+
+
+def _flat(place: list) -> Iterator[Picture]:
+    for one in place:
+        if isinstance(one, Picture):
+            yield one
+        else:
+            yield from _flat(one)
+
+
+@st.fragment
+def save_pictures(page: str) -> None:
+    """Offer every picture of a page (see PageEntry.name) as a figure; nothing is made before it is asked for."""
+    place = st.popover("Save a picture", icon=":material/download:", key="pictures_open", on_change="rerun")
+    if not place.open:
+        return
+    from attention_core.charts.figure import FORMATS
+
+    shown = pictures()
+    with place:
+        if not shown:
+            st.caption("This page shows no picture just now.")
+            return
+        number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
+        width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
+        picture = shown[number]
+        with st.container(horizontal=True, gap="small"):
+            for form in FORMATS:
+                st.download_button(
+                    form.upper(),
+                    partial(_figure, picture, form, WIDTHS[width]),
+                    f"{file_name(page, picture.name)}.{form}",
+                    on_click="ignore",
+                    key=f"pictures_{form}",
+                )
+
+
+def _figure(picture: Picture, form: str, width: float | None) -> bytes:
+    from attention_core.charts.figure import figure
+
+    return figure(picture.make(), form, title=picture.title, width=width)
+
+
+MOST_BYTES = 96 * 2**20  # of all files together; the one that was used longest ago goes first
+FOLDER = "pictures"
+FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name is that of its content
+FILES = BoundedCache(MOST_BYTES, size=lambda found: len(found[0]))
+IS_SERVED = Event()
+
+
+async def _answer(request: Request) -> Response:
+    name = request.path_params["name"]
+    found = FILES.find(name)
+    return Response(found[0], media_type=guess_type(name)[0], headers=FOR_GOOD) if found else Response(status_code=404)
+
+
+def route() -> Route:
+    """Return the way to the files, for the server that answers it."""
+    if not st.get_option("server.baseUrlPath"):
+        IS_SERVED.set()
+    return Route(f"/{FOLDER}/{{name}}", _answer)
+
+
+def address(content: bytes, ending: str = "png") -> str | None:
+    """Return where browsers find a file; None where no server answers, as in tests of pages without one."""
+    if not IS_SERVED.is_set():
+        return None
+    name = f"{hashlib.blake2b(content, digest_size=16).hexdigest()}.{ending}"
+    if FILES.find(name) is None:
+        FILES.keep(name, (content,))
+    return f"{FOLDER}/{name}"

@@ -1,13 +1,18 @@
-"""What models and numbers say: computed one at a time, kept for all visitors, bounded in bytes."""
+"""What models and numbers say, here or on a cluster: one at a time, kept for all visitors, bounded in bytes.
+
+Models are loaded on first use and shared; what is missing is said in the page.
+"""
 
 import hashlib
+import os
 import sys
 import threading
+import time
 from bisect import insort
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
@@ -16,11 +21,123 @@ import streamlit as st
 import torch
 from torch import Tensor, nn
 
-from attention_core.bounds import VALUE_BYTES
-from attention_core.device import to_array
+from attention_core.bounds import VALUE_BYTES, without_folders
+from attention_core.bounds.cache import BoundedCache
+from attention_core.device import choose_device, describe_device, to_array
 from attention_core.locks import entering, left
-from ui.bounded_cache import BoundedCache
-from ui.cluster import computed_there
+from attention_core.log import log
+from attention_core.models import load
+from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostError
+from attention_core.serve.wire import OURS, function_name, is_ours
+from attention_core.weights import WeightsError, read_card, read_weights
+from ui.labels import said
+from ui.layout import end_here
+from ui.state import APP, Field
+
+AWAY = "ATTENTION_RAY_AWAY"
+"""What to do while the cluster does not answer: "here" = compute here, "wait" = wait for it."""
+AWAY_WORDS = "The cluster does not answer."
+IS_TOLD = Field(APP, "cluster_told", False)
+"""Whether this visitor knows that it is away."""
+
+
+@cache
+def cluster() -> Cluster | None:
+    """Return the cluster on which models compute, one for all visitors; None = here."""
+    return Cluster(os.environ[ADDRESS]) if os.environ.get(ADDRESS) else None
+
+
+def computed_there(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any] | None:
+    """Return in a tuple what a function returns on the cluster; None = it is to be computed here.
+
+    That is so without a cluster, while it does not answer (the visitor is told), and where it cannot say.
+    """
+    there = cluster()
+    while there is not None:
+        try:
+            found = (there.call(function, *args, **kwargs),)
+            IS_TOLD.value = False
+            return found
+        except AwayError:
+            if not _waits():
+                if not IS_TOLD.value:
+                    st.toast(f"{AWAY_WORDS} This is computed here.")
+                IS_TOLD.value = True
+                return None
+            _wait(there)
+        except (LostError, ValueError):  # what it cannot do is told by trying it here
+            log.warning("%s did not compute %s", there.name, function, exc_info=True)
+            return None
+    return None
+
+
+def computing_words() -> str:
+    """Return where models compute, in a sentence for people."""
+    here, there = _here(), cluster()
+    if there is None:
+        return f"Computing on {here}"
+    try:
+        return f"Computing on a cluster: {there.device()}"
+    except AwayError:
+        return f"{AWAY_WORDS} " + ("Waiting for it" if _waits() else f"Computing on {here}")
+
+
+@st.cache_resource(show_spinner=False)
+def _here() -> str:
+    return describe_device(choose_device())
+
+
+def _waits() -> bool:
+    return os.environ.get(AWAY) == "wait"
+
+
+def _wait(there: Cluster) -> None:
+    """Wait until it answers; a visitor who goes elsewhere ends it."""
+    spot = st.empty()
+    while there.is_away:
+        spot.info(f"{AWAY_WORDS} Waiting for it.")
+        time.sleep(BEAT)
+    spot.empty()
+
+
+@st.cache_resource(show_spinner="Loading the model")
+def _load(name: str, device: str) -> nn.Module:
+    return load(name, device)  # there are as many as there are files, some 60 MB together
+
+
+@st.cache_resource(max_entries=4, show_spinner="Loading the snapshots")
+def load_snapshots(name: str) -> dict[str, Tensor]:
+    """Return the parameters kept while a model was trained (see attention_core.train)."""
+    return read_weights(f"{name}.snapshots")
+
+
+def model_or_stop(name: str) -> nn.Module:
+    """Return a trained model; when its file is missing or damaged, say what to do and end the page there."""
+    try:
+        return _load(name, choose_device())
+    except WeightsError as error:
+        log.warning("%s cannot be loaded", name, exc_info=True)
+        st.error(f"**The model cannot be loaded.** {said(error)}", icon=":material/error:")
+        end_here()
+
+
+def model_or_none(name: str) -> tuple[nn.Module | None, str]:
+    """Return a trained model and "", or None and what to do about its missing or damaged file."""
+    try:
+        return _load(name, choose_device()), ""
+    except WeightsError as error:
+        log.warning("%s cannot be loaded", name, exc_info=True)
+        return None, without_folders(str(error))
+
+
+def card_or_empty(name: str) -> dict[str, Any]:
+    """Return a model's card, see read_card; empty when it is missing or damaged."""
+    try:
+        return read_card(name)
+    except WeightsError:
+        log.warning("The card of %s cannot be read", name, exc_info=True)
+        return {}
+
 
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
@@ -68,20 +185,18 @@ TURN = FairLock()
 
 
 @contextmanager
-def computing(*, grad: bool = False) -> Iterator[None]:
+def computing() -> Iterator[None]:
     """Compute when it is this visitor's turn, so that many take turns instead of thrashing the cores.
 
-    As a decorator or around a block; what is computed under it may call what else is.
-
-    Args:
-        grad: gradients are asked for; else torch keeps nothing for them.
+    As a decorator or around a block; what is computed under it may call what else is. Torch keeps nothing for
+    gradients: who asks for them switches them on.
     """
-    with TURN, torch.enable_grad() if grad else torch.inference_mode():
+    with TURN, torch.inference_mode():
         yield
 
 
 def computed(
-    *, spinner: str = "", grad: bool = False, by_model: bool = False
+    *, spinner: str = "", by_model: bool = False
 ) -> Callable[[Callable[Given, Value]], Callable[Given, Value]]:
     """Keep what a function returns, for all visitors; least looked at goes first. Use it as `@computed()`.
 
@@ -90,12 +205,17 @@ def computed(
 
     Args:
         spinner: what to say while it is computed; "" = nothing.
-        grad: see computing.
-        by_model: a model computes it, on the cluster if there is one; the function is importable by its name.
+        by_model: a model computes it, on the cluster if there is one, which knows functions of attention_core alone:
+            `looks = computed(by_model=True)(ask.looks)`.
+
+    Raises:
+        ValueError: the cluster would not find such a function.
     """
 
     def decorate(function: Callable[Given, Value]) -> Callable[Given, Value]:
-        name = f"{function.__module__}.{function.__qualname__}"
+        name = function_name(function)
+        if by_model and not is_ours(function.__module__):
+            raise ValueError(f"{name} is to be computed by a model: it must stand in one of {', '.join(OURS)}")
 
         @wraps(function)
         def answer(*args: Given.args, **kwargs: Given.kwargs) -> Value:
@@ -103,11 +223,11 @@ def computed(
             found = values().find(key)
             if found is None:
                 with st.spinner(spinner) if spinner else nullcontext():
-                    found = computed_there(answer, *args, **kwargs) if by_model else None
+                    found = computed_there(function, *args, **kwargs) if by_model else None
                     if found is not None:
                         values().keep(key, found)
                     else:
-                        with computing(grad=grad):
+                        with computing():
                             found = values().find(key)  # whoever had the turn before may have asked the same
                             if found is None:
                                 found = (function(*args, **kwargs),)
@@ -121,6 +241,8 @@ def computed(
 
 def content_key(value: Any) -> Hashable:
     """Return what tells a value from every other of another content."""
+    if origin := getattr(value, "origin", None) if isinstance(value, Tensor | nn.Module) else None:
+        return origin  # a loaded model, or a part of it
     if isinstance(value, Tensor):
         value = to_array(value)
     if isinstance(value, np.ndarray):

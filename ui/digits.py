@@ -15,8 +15,7 @@ from attention_core.charts.heatmap import picture
 from attention_core.data.drawing import prepare
 from attention_core.topics import pixels
 from ui.chart import click, draw_chart
-from ui.computed import computed
-from ui.models import model_or_stop
+from ui.computed import computed, model_or_stop
 from ui.state import Field, whole_number
 
 FRAME = (200, 205, 211)

@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.charts.design import ROLE_COLOURS
 from ui.inside_streamlit import StopException
-from ui.try_this import GONE, NOTHING_TOLD, offer
+from ui.state import GONE, NOTHING_TOLD, offer
 
 TABLE_STYLE = """<style>
 .figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }

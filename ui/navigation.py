@@ -1,5 +1,6 @@
-"""The pages, their order and their addresses. A page that is not built yet is not listed."""
+"""The pages, their order and their addresses; which one shows the file that the app was started with."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -161,7 +162,7 @@ def path_of(entry: PageEntry) -> str:
 def through_app() -> None:
     """Begin again with app.py when Streamlit ran a page's file alone; pages call this first.
 
-    It does so with a pages/ beside app.py until app.py has declared the pages, see ui.warm for servers.
+    It does so with a pages/ beside app.py until app.py has declared the pages, see ui.warm_up for servers.
     """
     if not CAME_THROUGH_APP.value:
         navigation()
@@ -175,3 +176,45 @@ def navigation():
         page = st.Page(path_of(entry), title=entry.title, url_path=entry.url_path, default=not entry.url_path)
         groups.setdefault(entry.group, []).append(page)
     return st.navigation(groups, expanded=True)
+
+
+PAGE_OF = {"recording": "model", "tensors": "atlas"}
+SAW_OPENED = Field(APP, "saw_opened", False)
+
+
+def opened_file() -> Path | None:
+    """Return the file named behind `--` on the command line, whether it is there or not; None without."""
+    if Path(sys.argv[0]).name != "app.py":  # another program runs the app, a test say, with arguments of its own
+        return None
+    named = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    return Path(named[0]) if named else None
+
+
+def opened_recording() -> Path | None:
+    """Return the file of the command line unless it holds tensors; what is wrong with it shows when it is read."""
+    file = opened_file()
+    return file if file is not None and _kind_of(file) == "recording" else None
+
+
+def go_to_opened(url_path: str) -> None:
+    """Bring a visitor who has just arrived at the start page to the page that shows the opened file.
+
+    Args:
+        url_path: of the page that the visitor asked for; "" is the start page.
+    """
+    file = opened_file()
+    if file is None or SAW_OPENED.value:
+        return
+    SAW_OPENED.value = True
+    if not url_path:
+        wanted = PAGE_OF[_kind_of(file)]
+        st.switch_page(next(path_of(entry) for entry in PAGES if entry.url_path == wanted))
+
+
+def _kind_of(file: Path) -> str:
+    from attention_core.atlas import FileKind, kind_of_file
+
+    try:
+        return "tensors" if kind_of_file(file, file.name) is FileKind.TENSORS else "recording"
+    except (OSError, ValueError):
+        return "recording"

@@ -1,15 +1,34 @@
-"""Going along a sequence, forth and back, by buttons, arrow keys or by itself; one player of a page plays at a time."""
+"""Going along a sequence or the steps of a trace: by buttons, arrow keys or by itself; what pages show of a step.
 
+One player of a page plays at a time.
+"""
+
+import re
 import time
-from collections.abc import Sequence
-from typing import Generic
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Generic
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
-from attention_core.bounds import as_markdown
-from ui.address import PLAYING
-from ui.labels import distinct
-from ui.state import APP, Field, Value, choice, set_widget, whole_number, widget_value
+from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz
+from attention_core.attention.recording import Recording
+from attention_core.attention.steps import steps_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Step
+from attention_core.bounds import as_cell, as_markdown
+from attention_core.charts import STEP_SIZE, step_chart
+from attention_core.charts.design import weights_ramp
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.explain.arithmetic import cell_formula, row_table
+from attention_core.explain.guess import compare, options
+from ui.chart import draw_chart, file_name, say_subject
+from ui.labels import distinct, literal, said
+from ui.layout import role_colour, section
+from ui.skeleton import explain
+from ui.state import APP, PLAYING, Field, Value, choice, selected, set_widget, whole_number, widget_value
 
 TICK, CHANGED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
 """When the last beat was, by time.monotonic; the player that began or stopped in the run before."""
@@ -146,3 +165,300 @@ def _short(text: str) -> str:
     """Return Markdown that shows a word as it was typed, cut if it is very long."""
     cut = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
     return as_markdown(cut)
+
+
+SECONDS_PER_STEP = 2.0
+HIDE = '<style>[class*="st-key-tells_"] { filter: blur(1rem) grayscale(1) opacity(0.2); pointer-events: none; }</style>'
+"""For what gives a guess away elsewhere on a page: it stands in a container whose key begins with tells_."""
+MOST_CLICKED = 24
+"""Rows and columns up to which a guess is a click into the empty matrix; beyond, it is one of three columns."""
+
+
+class Stepper(Player[str]):
+    """Steps through a trace; the step is in the address as `?step=`.
+
+    Args:
+        page: on whose page.
+        name: tells it from another stepper of the page.
+        first: the step to open on, or a function that says which; "" = the first one.
+        address: what the step is called in the address.
+        modifier: see Player.
+    """
+
+    def __init__(
+        self,
+        page: str,
+        name: str = "step",
+        first: str | Callable[[], str] = "",
+        address: str = "step",
+        modifier: str = "",
+    ) -> None:
+        super().__init__(Field(page, name, first, address=address), SECONDS_PER_STEP, modifier)
+        self.guesses = Field(page, f"{name}_guess", False, address="guess" if address == "step" else f"{address}_guess")
+        self.revealed = Field(page, f"{name}_revealed", "", address=f"{address}_revealed")
+        self.guessed: Field[tuple[str, int, int] | None] = Field(
+            page,
+            f"{name}_guessed",
+            None,
+            address=f"{address}_guessed",
+            parse=_cell,
+            text=lambda cell: ".".join(map(str, cell)),
+        )
+
+    def draw(self, trace: AttentionTrace) -> Step:
+        say_subject(trace.story.mechanism)
+        by_name = {step.name: step for step in steps_of(trace)}
+        names = list(by_name)
+        self.field.among(names)
+        self.follow(names)
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
+            chips = {name: _chip(step) for name, step in by_name.items()}
+            choice("Step", self.field, chips, label_visibility="collapsed", wrap=True)
+            self.previous_button(names)
+            self.next_button(names)
+            self.play_button(names)
+            self.guesses.widget(
+                st.toggle, "Guess first", help="Say where the largest number will be, then reveal the step."
+            )
+        step = by_name[self.field.value]
+        if self.revealed.value != step.name:
+            self.revealed.value = ""  # who comes back to a step guesses it again
+        return step
+
+    def hides(self, trace: AttentionTrace, step: Step, query: int = 0, head: int = 0) -> bool:
+        """Return whether the step is still to be guessed, and take the guess if so; later compare it with what is so.
+
+        Args:
+            trace: that is stepped through.
+            step: the present one.
+            query: the chosen one, in whose row the largest number is to be guessed.
+            head: the chosen one.
+        """
+        if not self.guesses.value:
+            return False
+        row = query if step.row_axis is trace.story.query_axis else 0
+        if self.revealed.value == step.name:
+            self._tell(step, head)
+            return False
+        colour, (rows, columns) = role_colour(step.role), step.shape
+        st.html(
+            f'{HIDE}<p style="font-size:1.25rem;margin:0.5rem 0"><b style="color:{colour}">{step.title}</b>: '
+            f"{rows:,} × {columns:,} numbers, still hidden.</p>"
+        )
+        self._ask(step, head, row)
+        st.button("Reveal", key=f"{self.name}_reveal", type="primary", on_click=self._reveal, args=(step.name,))
+        return True
+
+    def _ask(self, step: Step, head: int, row: int) -> None:
+        """Take the guess where the largest number is: a click into an empty matrix, or one of three columns."""
+        if max(step.shape) <= MOST_CLICKED:
+            st.caption("Click the cell that you expect to hold the largest number of its row.")
+            name, *cell = self.guessed.value or ("", 0, 0)
+            marked_row, marked_col = cell if name == step.name else (row, None)
+            chart = matrix_chart(
+                np.full(step.shape, np.nan),
+                step.row_axis,
+                step.col_axis,
+                step.role,
+                size=330,
+                select="cell",
+                marked_row=marked_row,
+                marked_col=marked_col,
+                ramp=weights_ramp(2),
+                bar=False,
+            )
+            key = f"{self.name}_empty_{step.name}"
+
+            def take_click() -> None:
+                for cell in selected(key, "cell"):
+                    self.guessed.value = (step.name, int(cell["row"]), int(cell["col"]))
+
+            words = f"An empty matrix of {step.shape[0]} by {step.shape[1]}: click where the largest number will be"
+            draw_chart(
+                chart,
+                width="content",
+                key=key,
+                alt=words,
+                on_select=take_click,
+                selection_mode="cell",
+            )
+        elif columns := options(step, head, row):
+            key, labels = f"{self.name}_option", step.col_axis.labels
+            names = {
+                column: f"{letter}: {said(labels[column])}" for letter, column in zip("ABC", columns, strict=False)
+            }
+            name, guessed_row, guess = self.guessed.value or ("", row, None)
+            set_widget(key, guess if (name, guessed_row) == (step.name, row) and guess in columns else None)
+
+            def take_option() -> None:
+                column = widget_value(key)
+                self.guessed.value = None if column is None else (step.name, row, column)
+
+            label = f"In the row of {said(step.row_axis.labels[row])}: where is the largest of these numbers?"
+            st.segmented_control(label, columns, format_func=names.__getitem__, key=key, on_change=take_option)
+
+    def _tell(self, step: Step, head: int) -> None:
+        name, row, column = self.guessed.value or ("", 0, 0)
+        if name != step.name or row >= step.shape[0] or column >= step.shape[1]:
+            return
+        told, labels, asks = compare(step, head, row, column), step.col_axis.labels, literal(step.row_axis.labels[row])
+        yours = f"In the row of {asks} you expected the largest number at {literal(labels[column])}"
+        if not told.rank:
+            st.success(f"{yours}. **Right**: it is {told.largest:.3g}.")
+        else:
+            larger = f"{told.rank:,} other number{' is' if told.rank == 1 else 's are'} larger"
+            best = f"The largest is {told.largest:.3g}, at {literal(labels[told.best])}."
+            st.info(f"{yours}: {told.value:.3g}, and {larger}. {best}")
+
+    def _reveal(self, name: str) -> None:
+        self.revealed.value = name
+
+
+def _chip(step: Step) -> str:
+    """Return a step's words, as short as its title allows, and its symbol, which the skeleton's style puts below."""
+    words = re.split("[:,]", step.title)[0]
+    return words if words.lower() == step.symbol.lower() else f"{as_markdown(words)} :small[{as_markdown(step.symbol)}]"
+
+
+def _cell(text: str) -> tuple[str, int, int]:
+    name, row, column = text.split(".")
+    return name, whole_number(row), whole_number(column)
+
+
+OFFLINE_BYTES = 2_000_000
+MOST_OFFLINE = 50_000_000  # weights of a trace; more would keep the server for long
+
+
+def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
+    """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded)."""
+    describe(step)
+    numbers = numbers or cell_formula(trace, step, head, query, key)
+    if numbers:
+        st.latex(numbers)
+    with st.expander("The PyTorch line"):
+        st.code(step.code)
+
+
+def describe(step: Step) -> None:
+    """Draw the step's heading, shape, formula and meaning."""
+    section(step.title, step.role)
+    rows, cols = step.shape
+    st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
+    lines = step.formula.replace(r"\qquad", r"\\")  # side by side they do not fit beside a picture
+    st.latex(rf"\begin{{gathered}} {lines} \end{{gathered}}")
+    st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
+
+
+def counted(n: int, name: str) -> str:
+    """Return a number with what it counts, "1 query" or "225 regions"."""
+    one = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
+    return f"{n:,} {one if n == 1 else name}"
+
+
+def show_matrix(step: Step, head: int, query: int | None, name: str, size: int = STEP_SIZE) -> None:
+    """Draw the step's numbers in the form that suits them: a matrix, pictures per dimension, or bars."""
+    words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
+    chart = step_chart(step, head, query=query, size=size)
+    draw_chart(chart, width="content", key=f"{name}_{step.name}", alt=words, step=step.name)
+
+
+def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_words: str = "pixel") -> None:
+    """Draw the table of the keys to which a query gives most, and the sums that it rests on."""
+    st.markdown("**Its row in numbers**")
+    table = row_table(trace, head, query, n)
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        placeholder="",  # all the other keys together have no score
+        column_config={
+            "key": st.column_config.TextColumn(f"key ({key_words})"),
+            "score": st.column_config.NumberColumn("score", format="%.2f"),
+            "exponential": st.column_config.NumberColumn("exp(score)", format="%.3g"),
+            "weight": st.column_config.NumberColumn("weight", format="%.4f"),
+            "contribution": st.column_config.NumberColumn("weight × |value|", format="%.4f"),
+        },
+    )
+    total = float(trace.log_normaliser[head, query].exp())
+    st.caption(
+        f"Exponentials of the whole row sum to {_rounded(total)}; each weight is an exponential divided by that sum. "
+        f"The uniform weight would be 1/{trace.n_keys} = {1 / trace.n_keys:.4f}."
+    )
+
+
+def folded_row(title: str, name: str, trace: AttentionTrace, head: int, query: int, n: int, key_words: str) -> None:
+    """Offer what query_row draws under a title, of a page's name; nothing is computed until it is opened."""
+    folded = st.expander(title, key=f"{name}_row", on_change="rerun")
+    if folded.open:
+        with folded:
+            query_row(trace, head, query, n, key_words)
+
+
+def _rounded(total: float) -> str:
+    return f"{total:,.0f}" if 1000 <= total < 1e9 else f"{total:.4g}"
+
+
+def export_bar(
+    trace: AttentionTrace,
+    name: str,
+    *,
+    head: int = 0,
+    query: int | None = None,
+    about: str = "",
+    recording: Recording | None = None,
+    **seen: Any,
+) -> None:
+    """Offer the trace as numbers and as a page, the chosen query's row as a table, and the code of the chosen step.
+
+    Files are made when they are asked for, not at every rerun; their names say page, model, head and step, or what they
+    are about after the page's name. The recording is all that the page shows, this trace alone if None; seen is what
+    Recording.show() can be told besides.
+    """
+    steps = [step.name for step in steps_of(trace)]
+    chosen = widget_value(f"{name}_step")
+    step = chosen if chosen in steps else "weights"
+    of_head = f"head {head + 1}" if trace.n_heads > 1 else ""
+    whole = file_name(name, about or f"{trace.story.mechanism} {trace.story.name} {of_head}")
+    here = file_name(whole, step)
+    looked_at = trace, step, head, query or 0
+    files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
+        "npz": ("All numbers (.npz)", f"{whole}.npz", partial(trace_to_npz, trace)),
+        "code": ("PyTorch script (.py)", f"{here}.py", partial(trace_to_code, *looked_at)),
+        "ipynb": ("Notebook (.ipynb)", f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
+    }
+    if trace.n_heads * trace.n_queries * trace.n_keys <= MOST_OFFLINE:
+        page = partial(offline_page, recording or Recording([trace]), trace, head=head, query=query, **seen)
+        files["html"] = "Offline page (.html)", f"{whole}.html", page
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for kind, (label, file, make) in files.items():
+            st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")
+        if query is not None:
+            row = partial(_row_of, trace, head, query)
+            download_table("This query's row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
+    st.caption(
+        f"Script and notebook compute the step *{step}* of the chosen head and query from what the layer was given, "
+        "and print the same numbers as this page; the offline page needs no network. *Save a picture*, below, makes "
+        "figures."
+    )
+
+
+def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:
+    table = trace_to_frame(trace, head, rows=slice(query, query + 1))
+    return table.assign(query=table["query"] + 1, key=table["key"] + 1)
+
+
+def offline_page(recording: Recording, trace: AttentionTrace, **seen: Any) -> str:
+    """Return what is on the screen as a file that needs no server: heads to be hovered, steps to be walked through."""
+    place = recording.traces.index(trace)
+    return recording.show(place, steps=steps_of(trace), most_bytes=OFFLINE_BYTES, **seen).page()
+
+
+def _sheet(table: pd.DataFrame) -> str:
+    """Return a table as comma-separated values that a spreadsheet takes for no formulas."""
+    texts = {name: column.map(as_cell) for name, column in table.items() if column.map(type).eq(str).all()}
+    return table.assign(**texts).to_csv(index=False)
+
+
+def download_table(label: str, make: Callable[[], pd.DataFrame], file: str, key: str) -> None:
+    """Offer a table as a file of comma-separated values, which is made when it is asked for."""
+    st.download_button(f"{label} (.csv)", lambda: _sheet(make()), file, on_click="ignore", key=key)

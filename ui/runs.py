@@ -18,6 +18,7 @@ import streamlit as st
 
 from attention_core.attention.edits import dropped
 from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
+from attention_core.bounds.cache import BoundedCache
 from attention_core.hub.find import (
     FOLDERS_BELOW,
     PACKAGE,
@@ -34,12 +35,10 @@ from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megaby
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
 from attention_core.locks import Lock
 from attention_core.topics.model import load_model, prepare, run_input
-from ui.bounded_cache import BoundedCache
-from ui.cluster import cluster, computed_there
-from ui.computed import computing
-from ui.heavy import heavy
+from ui.computed import cluster, computed_there, computing
+from ui.job_queue import heavy
 from ui.labels import literal, said
-from ui.opened import opened_recording
+from ui.navigation import opened_recording
 from ui.skeleton import live
 from ui.state import APP, Field
 from ui.uploads import most_megabytes

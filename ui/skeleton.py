@@ -1,25 +1,44 @@
-"""The skeleton of every page: title and question, parts that rerun alone, tabs of which one is open; sidebar, foot."""
+"""The skeleton of every page: title, parts that rerun alone, tabs, sidebar, foot; what fails is said in the page.
 
-from collections.abc import Callable
-from contextlib import suppress
+Its foot hands on what the page shows: its link, or a session's file; lecture mode; what other texts call things.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import Any, Literal, NamedTuple
+from itertools import count
+from typing import Any, Literal, NamedTuple, Protocol
 
 import streamlit as st
 
 from attention_core.files import find_file
-from ui import try_this
-from ui.address import PAGE, PLAYING, take_address, write_address
-from ui.faults import faults_told
-from ui.figures import forget_pictures, new_part, noted_in, save_pictures
+from attention_core.log import log
+from attention_core.packed import read_session, write_session
+from ui.chart import forget_pictures, new_part, noted_in, save_pictures
+from ui.component import component
 from ui.inside_streamlit import StopException
-from ui.lecture import lecture_mode
+from ui.labels import said
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
-from ui.notations import other_notations
-from ui.player import Player
-from ui.sharing import sharing
-from ui.state import Field, set_widget, widget_value
-from ui.warm import is_warm
+from ui.state import (
+    APP,
+    OPENED,
+    PAGE,
+    PLAYING,
+    TOLD,
+    WITHOUT,
+    Field,
+    forget,
+    set_widget,
+    take_address,
+    widget_value,
+    write_address,
+)
+from ui.warm_up import is_warm
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 3.2rem 2.5rem 2.4rem; max-width: 1240px; }
@@ -58,6 +77,16 @@ OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in
 SHOWN_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}
 
 
+class Ticking(Protocol):
+    """A player, see ui.player: what a part's clock has to know of it."""
+
+    seconds: float
+
+    @property
+    def plays(self) -> bool:
+        """Whether it goes on by itself."""
+
+
 class Tab(NamedTuple):
     """What stands below the first screen under one name.
 
@@ -83,7 +112,7 @@ def page_frame(name: str, question: str) -> None:
     if PAGE.value != name:
         take_address(name)
     forget_pictures()
-    try_this.forget()
+    forget()
     page_head(entry_of(name).heading, question)
 
 
@@ -94,7 +123,7 @@ def page_head(heading: str, question: str) -> None:
     st.markdown(question)
 
 
-def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (), beat: float | None = None) -> None:
+def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = (), beat: float | None = None) -> None:
     """Draw a part of the page that reruns alone when something in it is clicked, and with every beat of its players.
 
     Args:
@@ -115,7 +144,7 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
     st.fragment(run, run_every=seconds)(*given)
 
 
-def page_tabs(name: str, *tabs: Tab, players: tuple[Player, ...] = ()) -> None:
+def page_tabs(name: str, *tabs: Tab, players: tuple[Ticking, ...] = ()) -> None:
     """Draw the tabs below the first screen. Only the open one is computed; the address tells which, as `?tab=`.
 
     A click in a tab runs that tab alone. The first one is open on arrival.
@@ -176,6 +205,222 @@ def sidebar() -> None:
     with st.sidebar:
         lecture_mode()
         if is_warm():
-            from ui.cluster import computing_words
+            from ui.computed import computing_words
 
             st.caption(computing_words())
+
+
+GPU_LOST = Field(APP, "gpu_lost", False)
+NO_MEMORY = "**There is not enough memory for this just now.** Make the input smaller, or try again in a moment."
+_BUTTONS = count()
+
+
+@contextmanager
+def faults_told() -> Iterator[None]:
+    """Tell a visitor that memory ran out or a file is missing; go on without a lost GPU. All else comes through."""
+    try:
+        yield
+    except Exception as error:
+        from attention_core.device import choose_device, computes, give_up, lacks_memory
+        from attention_core.weights import WeightsError
+
+        device = choose_device()
+        if isinstance(error, WeightsError):
+            log.warning("A page cannot go on", exc_info=True)
+            st.error(f"**The page needs a file that cannot be read.** {said(error)}", icon=":material/error:")
+        elif lacks_memory(error):
+            log.warning("No memory for a visitor's page", exc_info=True)
+            gc.collect()
+            st.error(NO_MEMORY, icon=":material/memory:")
+            st.button("Try again", key=f"fault_again_{next(_BUTTONS)}")
+        elif device != "cpu" and not computes(device):
+            log.error("%s is lost; all is computed on the CPU from now on", device, exc_info=True)
+            give_up(device)
+            st.cache_resource.clear()  # what lies on the device is lost with it
+            GPU_LOST.value = True
+            st.rerun()
+        elif explains_failure():
+            log.warning("Files of the app have changed since it was started", exc_info=True)
+        else:
+            raise
+
+
+def tell_lost_gpu() -> None:
+    """Say once to the visitor who met it that the GPU is lost."""
+    if GPU_LOST.value:
+        GPU_LOST.value = False
+        st.toast(
+            "The GPU has stopped answering. All is computed on the CPU now, and takes longer.", icon=":material/memory:"
+        )
+
+
+OWN = ("app.py", "pages", "ui", "attention_core")
+WORDS = "The files of this app have changed since it was started, so it has to be restarted."
+CHANGED = Field[bool | None](APP, "files_changed", None)
+"""Whether they had when this visitor came; None before anybody has looked."""
+
+
+def _written(file: str) -> tuple[int, int]:
+    stat = os.stat(file)  # noqa: PTH116  six times as quick as by its path, for every visitor
+    return stat.st_size, stat.st_mtime_ns
+
+
+_FILES = [str(file) for name in OWN for file in (find_file(name), *find_file(name).rglob("*.py")) if file.is_file()]
+_AT_START = {file: _written(file) for file in _FILES}
+
+
+def have_changed() -> bool:
+    """Return whether a file was written or removed since the start; about 1 ms. A watched app reloads by itself."""
+    if st.get_option("server.fileWatcherType") != "none":
+        return False
+    try:
+        return any(_written(file) != was for file, was in _AT_START.items())
+    except FileNotFoundError:
+        return True
+
+
+def tell_changes() -> None:
+    """Say above the page that the app has to be restarted; the files are looked at once for each visitor."""
+    if CHANGED.value is None:
+        CHANGED.value = have_changed()
+    if CHANGED.value:
+        st.warning(WORDS)
+
+
+def explains_failure() -> bool:
+    """Return whether changed files are why a part of a page failed; say so, unless the page does already."""
+    if not have_changed():
+        return False
+    if not CHANGED.value:
+        st.warning(WORDS)
+    return True
+
+
+TERMS = {
+    "softmax": "turns any scores into positive shares that sum to 1. The largest score gets the largest share.",
+    "log-odds": "the logarithm of p / (1 − p). 0 is fifty-fifty; adding 0.7 doubles the odds.",
+    "BLEU": "a mark from 0 to 100 for a translation: how many short runs of words it shares with a person's.",
+    "entropy": "how spread out shares are. 0 bits: all on one place. Each further bit doubles the number of places.",
+    "gate": "numbers from 0 to 1 by which others are multiplied: 0 shuts them out, 1 lets them through.",
+    "gradient": "how much a result moves when an input is nudged. Its norm is its length: how much in all.",
+    "GRU": "gated recurrent unit, a network that reads in order and learns how much of its memory to keep each time.",
+    "residual": "a layer's input is added to its output, so that the layer only has to learn the difference.",
+    "logit": "a score from which a softmax makes a probability.",
+    "rollout": "attention multiplied through all layers, to follow each position back to the input.",
+    "cosine": "how alike two directions are: 1 the same, 0 at right angles, −1 opposite. Lengths do not count.",
+    "modulo": "the remainder of a division: 33 modulo 31 is 2.",
+    "convolution": "the same small filter, slid over the whole picture.",
+    "beam search": "the model keeps a few of the best beginnings at each word, not only the single best one.",
+}
+
+
+def terms_in(*texts: str) -> list[str]:
+    """Return which of the terms some texts use."""
+    whole = " ".join(texts).replace("gated recurrent unit", "GRU")
+    return [
+        term
+        for term in TERMS
+        if re.search(rf"\b{term}(?:s|al)?\b(?! and sines)", whole, 0 if term.isupper() else re.IGNORECASE)
+    ]
+
+
+def explain(*texts: str) -> str | None:
+    """Return the help that explains the terms in some texts, Markdown; None = there are none."""
+    return "\n\n".join(f"**{term[0].upper()}{term[1:]}**: {TERMS[term]}" for term in terms_in(*texts)) or None
+
+
+def say(text: str) -> None:
+    """Write Markdown; a question mark behind it explains its terms."""
+    st.markdown(text, help=explain(text))
+
+
+def note(text: str) -> None:
+    """Write small Markdown; a question mark behind it explains its terms."""
+    st.caption(text, help=explain(text))
+
+
+def abbr(term: str) -> str:
+    """Return HTML for a term that explains itself on hover."""
+    return f'<abbr title="{TERMS[term]}">{term}</abbr>'
+
+
+NOTATIONS = (
+    (r"$W_Q,\; W_K,\; W_V$", r"$QW,\; KW,\; VW$; $W^Q,\; W^K,\; W^V$", "the projections that make $Q$, $K$ and $V$"),
+    (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word; the key and the value there"),
+    (r"$S_{ij}$, a score", r"$e_{ij}$, an energy; a logit; $\alpha_{ij}$ before the softmax", "how well a key fits"),
+    (r"$A_{ij}$, a weight", r"$\alpha_{ij}$ after the softmax", "the share that a query gives to a key"),
+    (r"$c_i$, a context", "a glimpse; an attention vector; a head's output", "the weighted sum of the values"),
+    (r"$d_k$", r"$d_e$; $d$", "how many numbers a query and a key have"),
+)
+
+
+def other_notations() -> None:
+    """Offer the table to readers who come from another text."""
+    head = "| here | elsewhere | what it is |\n|---|---|---|\n"
+    with st.popover("In other notations", icon=":material/translate:"):
+        say(head + "\n".join(f"| {' | '.join(row)} |" for row in NOTATIONS))
+        note("Some texts write α for the scores, and for the weights too once the softmax has made them.")
+
+
+LECTURE = Field(APP, "lecture", False, address="lecture")
+_component = component("lecture")
+
+
+def lecture_mode() -> None:
+    """Let a lecturer switch lecture mode on, and give the page its keys."""
+    on = LECTURE.widget(
+        st.toggle,
+        "Lecture mode",
+        help="Everything larger, for a projector. The key ? lists the others, those of a presenter's remote too.",
+    )
+    if on:
+        st.html(find_file("ui/assets/pages/lecture.css"))
+    _component(key="lecture_keys", data={"on": on, "paths": [page.url_path for page in PAGES]})
+
+
+N_UPLOADS = Field(APP, "session_uploads", 0)
+REFUSED, PAGE_OF_SESSION = Field(APP, "session_refused", ""), Field(APP, "session_page", "")
+_share = component("share")
+
+
+def sharing(entry: PageEntry) -> None:
+    """Draw the button that copies the page's link, and the session's file to save and to open."""
+    values = TOLD.value
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="sharing"):
+        _share(key="share", data={"without": WITHOUT}, width="content")
+        with st.popover("Session file", icon=":material/save:"):
+            st.caption("All that the page shows, whatever its length: for what is too long for a link.")
+            st.download_button(
+                "Save the session",
+                lambda: write_session(entry.name, values),
+                f"{entry.name}-session.json",
+                "application/json",
+                on_click="ignore",
+                key="session_save",
+            )
+            key = f"session_upload_{N_UPLOADS.value}"
+            st.file_uploader("Open a session", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
+            if REFUSED.value:
+                st.error(f"{REFUSED.value} The page is as it was.", icon=":material/error:")
+
+
+def go_to_session(entry: PageEntry) -> None:
+    """Bring a visitor who has opened a session to its page."""
+    wanted, PAGE_OF_SESSION.value = PAGE_OF_SESSION.value, ""
+    if wanted and wanted != entry.name:
+        st.switch_page(next(path_of(other) for other in PAGES if other.name == wanted))
+
+
+def _open(key: str) -> None:
+    """Take an uploaded session, or say why not; runs before the page does."""
+    upload = widget_value(key)
+    if upload is None:
+        return
+    try:
+        page, values = read_session(upload.getvalue())
+        if page not in {entry.name for entry in PAGES}:
+            raise ValueError("This session is of a page that is not here.")
+        PAGE_OF_SESSION.value, OPENED.value, REFUSED.value = page, values, ""
+    except ValueError as error:
+        REFUSED.value = str(error)
+    N_UPLOADS.value += 1  # empties the place

@@ -1,4 +1,4 @@
-"""What a visitor has set: fields, kept in the session; how each is told in an address, and read from one."""
+"""What a visitor has set: fields, kept in the session; the page's address, followed on arrival and written here."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import copy
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
 
 from attention_core.packed import is_packed, pack, unpack
+from ui.inside_streamlit import came_by_history
+from ui.labels import literal
 
 Value = TypeVar("Value")
 ARRIVED, READ, FAULTS = "address_arrived", "address_read", "address_faults"
@@ -310,3 +314,121 @@ def forget_faults() -> None:
 def fields_of(page: str) -> list[Field]:
     """Return the fields that the address of a page tells, those that every page has among them."""
     return [field for owner in {page, APP} for field in _FIELDS.get(owner, {}).values() if field.address]
+
+
+PAGE, PLAYING = Field(APP, "page_shown", ""), Field(APP, "playing", "")
+"""The page that a visitor is on; the player that goes on by itself."""
+WRITTEN = Field[dict[str, str] | None](APP, "address_written", None)
+TOLD = Field[dict[str, str]](APP, "address_told", dict)
+"""All that the page's fields say, in one and the same dict, for who reads it while no script runs."""
+CAME_BACK = Field(APP, "address_came_back", False)
+OPENED = Field[dict[str, str] | None](APP, "session_opened", None)
+WITHOUT = "without"
+"""In an address: what was too long for it."""
+MOST_IN_ADDRESS = 3_900
+"""Letters of all that an address tells; a link of 4,000 has room for its server and page."""
+
+
+def take_address(page: str) -> None:
+    """Let the page follow its address: on arrival what a link says, after Back and Forward all of it.
+
+    So it follows a session's file that was opened for it. What every page has stays as it is unless the address says.
+
+    Args:
+        page: see PageEntry.name.
+    """
+    present = st.query_params.to_dict()
+    opened, OPENED.value = OPENED.value, None
+    goes_back = came_by_history()
+    asked = present if opened is None else opened
+    everything = goes_back or opened is not None
+    if PAGE.value != page or everything:
+        arrive(asked)
+        WRITTEN.value, PLAYING.value, CAME_BACK.value = present, "", goes_back
+        for field in fields_of(page):
+            if field.address in asked or (everything and field not in fields_of(APP)):
+                field.forget()
+    PAGE.value = page
+
+
+def told(page: str) -> dict[str, str]:
+    """Return what an address without bounds would say of a page."""
+    texts = {field.address: field.address_text() for field in fields_of(page)}
+    return {name: text for name, text in texts.items() if text}
+
+
+def write_address() -> None:
+    """Let the address tell what the page shows, in one message: one entry for the browser's Back.
+
+    While something plays it waits: Back undoes what a visitor did, not every beat. What is too long is left out, the
+    longest first, and named.
+    """
+    present, page = st.query_params.to_dict(), PAGE.value
+    if PLAYING.value:
+        return
+    now, whole = told(page), TOLD.value
+    whole.clear()
+    whole.update(now)
+    settle(now)
+    ours = {WITHOUT, *(field.address for field in fields_of(page))}
+    wanted = {name: text for name, text in present.items() if name not in ours} | now
+    left_out: list[str] = []
+    while len(urlencode(wanted)) > MOST_IN_ADDRESS and ours & wanted.keys() - {WITHOUT}:
+        left_out.append(max(ours & wanted.keys() - {WITHOUT}, key=lambda name: len(wanted[name])))
+        del wanted[left_out[-1]]
+        wanted[WITHOUT] = ".".join(left_out)
+    common = {field.address for field in fields_of(APP)}
+    if CAME_BACK.value and {*wanted.items()} ^ {*present.items()} <= {(name, wanted.get(name)) for name in common}:
+        return  # an entry from before, say, lecture mode: a new one in its place would end the way back
+    if wanted != present or wanted != WRITTEN.value:  # what the browser says may be older than what was written
+        WRITTEN.value, CAME_BACK.value = wanted, False
+        st.query_params.from_dict(wanted)
+
+
+def tell_faults() -> None:
+    """Say once what of the address was no value; and what it had no room for, on arrival and when that happens."""
+    asked_for, faults = arrival()
+    for name, asked in (faults or {}).items():
+        part = literal(f"{name}={asked}")
+        st.toast(f"{part} in the link is no value here: that part is as on a first visit.", **_FAULT)
+    missing = asked_for.get(WITHOUT) if faults is not None else None
+    if missing:
+        st.toast(f"The link was too long to hold {literal(missing)}: ask for the session file.", **_FAULT)
+    forget_faults()
+
+
+_FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}
+
+
+LINE = Field[Any](APP, "try_this", None)
+"""In the session: what the address tells while the line stays, see `offer`; None = the page has none."""
+GONE = '<span class="tried"></span>'
+"""Hides the line, and itself, see ui.skeleton."""
+NOTHING_TOLD: Mapping[str, str] = MappingProxyType({})
+
+
+def forget() -> None:
+    """Begin with a page that has no such line yet."""
+    LINE.value = None
+
+
+def offer(meanwhile: Mapping[str, str], done_in: str) -> bool:
+    """Note a page's line, and return whether it is to be drawn; see ui.layout.who_asks."""
+    LINE.value = meanwhile, done_in
+    return _is_to_do(st.query_params.to_dict(), meanwhile, done_in)
+
+
+def settle(told: Mapping[str, str]) -> None:
+    """Hide the line once an address tells that it was done, or that something else was.
+
+    A part that reruns alone cannot take away what stands outside: its mark hides the line.
+    """
+    line = LINE.value
+    if line is not None and not _is_to_do(told, *line):
+        st.html(GONE)
+
+
+def _is_to_do(told: Mapping[str, str], meanwhile: Mapping[str, str], done_in: str) -> bool:
+    aside = {"tab", *(field.address for field in fields_of(APP))}
+    changed = {name: text for name, text in told.items() if name not in aside}
+    return changed.items() <= meanwhile.items() and not (done_in and told.get("tab") == done_in)

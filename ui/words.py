@@ -18,8 +18,8 @@ from attention_core.charts.words import Bars, bar_table, word_arcs
 from attention_core.data.pieces import MOST_WORDS, SPACE, bare, english_words, pieces
 from attention_core.device import to_array
 from attention_core.topics.translate.translation import END_LABEL, NextPiece, SourceSentence, WordView
+from ui.chart import note_picture
 from ui.component import component
-from ui.figures import note_picture
 from ui.labels import literal
 from ui.state import Field, component_message, plain_text
 

@@ -8,7 +8,6 @@ import io
 import json
 import struct
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 from attention_core.attention.types import Axis, Role, Step
+from attention_core.bounds.cache import BoundedCache
 from attention_core.charts.bars import probability_bars
 from attention_core.charts.design import (
     CHOSEN,
@@ -58,7 +58,6 @@ from attention_core.charts.design import (
     tips,
 )
 from attention_core.device import to_array
-from attention_core.locks import Lock
 
 MAX_SIDE = 1024
 """Cells along a side of an image; a larger matrix is reduced by whole factors, keeping the largest of each block."""
@@ -78,20 +77,16 @@ MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cel
 
 def kept(make: Callable[..., bytes]) -> Callable[..., bytes]:
     """Keep what a function makes of an array, its first argument, told by what the array holds."""
-    found: OrderedDict[Any, bytes] = OrderedDict()
-    door = Lock("cache")
+    pictures = BoundedCache(most=MOST_KEPT)
 
     @wraps(make)
     def answer(array: np.ndarray, *rest: Any) -> bytes:
         key = array.shape, array.dtype.str, hashlib.sha1(np.ascontiguousarray(array)).digest(), rest
-        with door:
-            content = found.pop(key, b"")
-        content = content or make(array, *rest)
-        with door:
-            found[key] = content
-            if len(found) > MOST_KEPT:
-                found.popitem(last=False)
-        return content
+        found = pictures.find(key)
+        if found is None:
+            found = (make(array, *rest),)
+            pictures.keep(key, found)
+        return found[0]
 
     return answer
 

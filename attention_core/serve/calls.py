@@ -16,12 +16,11 @@ _TURN = Lock("compute")
 
 
 def of_model(name: str, method: str, *args: Any, **kwargs: Any) -> Any:
-    """Return what a method of a model returns, one at a time; tensors are taken to where the model lies."""
+    """Return what a method of a model returns; tensors are taken to where the model lies."""
     model = loaded(name)
     device = next(model.parameters()).device
     args = tuple(arg.to(device) if isinstance(arg, Tensor) else arg for arg in args)
-    with _TURN, torch.inference_mode():
-        return getattr(model, method)(*args, **kwargs)
+    return getattr(model, method)(*args, **kwargs)
 
 
 def read(body: bytes) -> Call:
@@ -56,9 +55,12 @@ def predict(batches: list[tuple[str, Tensor]]) -> list[Prediction | Exception]:
 
 
 def run(call: Call) -> Any:
+    """Return what a function returns, or the error that it raises; one runs at a time, without gradients of its own."""
     name, args, kwargs = call
     try:
-        return function_of(name)(*args, **kwargs)
+        function = function_of(name)
+        with _TURN, torch.inference_mode():
+            return function(*args, **kwargs)
     except Exception as error:
         return error
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from attention_core.device import choose_device
 
-OURS = ("attention_core", "ui")
+OURS = ("attention_core",)
 """Packages whose functions may be asked for and whose classes may be built."""
 PLAIN = {
     "builtins": {"ValueError", "bytearray", "complex", "frozenset", "range", "set", "slice"},
@@ -64,13 +64,18 @@ def function_of(name: str) -> Callable[..., Any]:
     return _ours(module, path)
 
 
+def is_ours(module: str) -> bool:
+    """Return whether functions and classes of a module may be asked for by name."""
+    return module.partition(".")[0] in OURS
+
+
 def _ours(module: str, path: str) -> Any:
-    if module.partition(".")[0] not in OURS:
+    if not is_ours(module):
         raise pickle.UnpicklingError(f"{module}.{path} is not of this project")
     found = import_module(module)
     for part in path.split("."):
         found = getattr(found, part)
-    if getattr(found, "__module__", "").partition(".")[0] not in OURS:  # what one of our modules has imported
+    if not is_ours(getattr(found, "__module__", "")):  # what one of our modules has imported
         raise pickle.UnpicklingError(f"{module}.{path} is not of this project")
     return found
 

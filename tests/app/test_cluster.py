@@ -8,7 +8,7 @@ import pytest
 from attention_core.serve.client import Cluster
 from tests.app.tools import opened, said, settled
 from tests.fake_cluster import TOKEN, fake_cluster
-from ui import cluster as shown
+from ui import computed as shown
 from ui import runs
 from ui.computed import values
 from ui.navigation import PAGES, path_of

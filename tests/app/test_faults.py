@@ -15,7 +15,7 @@ def visited() -> None:
     import streamlit as st
 
     from attention_core.device import choose_device
-    from ui.faults import faults_told, tell_lost_gpu
+    from ui.skeleton import faults_told, tell_lost_gpu
 
     with faults_told():
         st.text_input("A sentence", key="sentence")
@@ -79,7 +79,7 @@ def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(
     from attention_core.atlas import Atlas
     from attention_core.atlas.made_up import made_up
     from ui.atlas.shelf import OpenAtlas
-    from ui.heavy import queue_of
+    from ui.job_queue import queue_of
 
     monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
     shelf = OpenAtlas("left", Atlas(made_up(131_072), 0))

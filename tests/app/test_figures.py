@@ -8,7 +8,7 @@ import pytest
 
 from attention_core.charts import figure
 from tests.app.tools import open_tab, opened, settled
-from ui.figures import WIDTHS, file_name
+from ui.chart import WIDTHS, file_name
 from ui.navigation import PAGES, path_of
 
 COMPONENTS = {
@@ -22,10 +22,10 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def pictures_of(page):
-    """Return what ui.figures.pictures() does, outside a run."""
-    import ui.figures
+    """Return what ui.chart.pictures() does, outside a run."""
+    import ui.chart
 
-    return list(ui.figures._flat(page.session_state["pictures_of_the_page"]))
+    return list(ui.chart._flat(page.session_state["pictures_of_the_page"]))
 
 
 def pictures_of_components(page) -> int:

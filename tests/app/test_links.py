@@ -18,8 +18,7 @@ from attention_core.attention.recording import load_recording
 from attention_core.data.presets import Stroke
 from attention_core.packed import pack, pack_strokes, read_session, write_session
 from tests.app.tools import App, settled
-from ui import address as ui_address
-from ui import navigation, sharing, state
+from ui import navigation, skeleton, state
 
 NAMES = [entry.name for entry in navigation.PAGES]
 KINDS = ("toggle", "slider", "select_slider", "selectbox", "number_input", "text_area", "text_input", "multiselect")
@@ -149,7 +148,7 @@ def test_link_opens_what_one_sees(name, seed, visit, root):
             chance.choice(buttons).click()
             run(page)
     address = address_of(page)
-    assert len(urlencode(address)) <= ui_address.MOST_IN_ADDRESS
+    assert len(urlencode(address)) <= state.MOST_IN_ADDRESS
     again = visit(name, **address)
     assert not again.toast, "the page's own link is no fault"
     assert address_of(again) == address
@@ -211,15 +210,15 @@ def test_what_is_too_long_is_left_out_and_named_and_a_session_file_holds_it(visi
     address = address_of(page)
     assert address["without"] == "strokes"
     assert address["digit"] == "drawn"
-    assert len(urlencode(address)) <= ui_address.MOST_IN_ADDRESS
+    assert len(urlencode(address)) <= state.MOST_IN_ADDRESS
     assert "strokes" in visit("pixels", **address).toast[0].value
 
 
 def take_session(monkeypatch, content: bytes) -> dict:
     """Hand a session's file to the page as the uploader does; returns what the session then holds."""
     kept = {"place": SimpleNamespace(getvalue=lambda: content)}
-    monkeypatch.setattr(sharing.st, "session_state", kept)
-    sharing._open("place")
+    monkeypatch.setattr(skeleton.st, "session_state", kept)
+    skeleton._open("place")
     return kept
 
 

@@ -25,7 +25,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
     from streamlit.testing.v1 import AppTest
 
-    from ui import pictures
     from ui.model.glance import is_sign
     from ui.model.one_head import next_sent, packed, pieces, tokens_of
 
@@ -90,10 +89,10 @@ def script() -> None:
 
     import streamlit as st
 
-    from ui.address import take_address, write_address
     from ui.model.glance import chosen_layers, glance, look_controls
     from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
     from ui.model.one_head import token_view
+    from ui.state import take_address, write_address
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
     run = runs[st.session_state["run"]]
@@ -237,12 +236,14 @@ def test_of_a_large_matrix_the_rest_is_a_file_where_a_server_answers(name, layer
     def sent() -> dict:
         return json.loads(opened(name, head=f"{layer}:1", token="70").get("bidi_component")[0].proto.json)
 
-    monkeypatch.setattr(pictures, "IS_SERVED", Event())
+    from ui import chart
+
+    monkeypatch.setattr(chart, "IS_SERVED", Event())
     whole = sent()
-    pictures.IS_SERVED.set()
+    chart.IS_SERVED.set()
     part = sent()
     assert whole["file"] is None
-    content = pictures.FILES.find(part["file"].removeprefix("pictures/"))[0]
+    content = chart.FILES.find(part["file"].removeprefix("pictures/"))[0]
     assert content == base64.b64decode(whole["packed"])
     n_keys = len(part["keys"] or part["queries"])
     cells = np.frombuffer(content, "<u2").reshape(-1, n_keys)

@@ -19,7 +19,10 @@ import streamlit as st
 from ui.model.input import choose_input
 from ui.runs import latest, pretrained_of, remember, run_of
 from ui.runs import choose_model
-from ui.address import take_address, write_address
+from ui.state import take_address, write_address
+from ui.runs.runs import latest, pretrained_of, remember, run_of
+from ui.runs.source import choose_model
+from ui.state import take_address, write_address
 
 take_address("model")
 key = choose_model("model")

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 
 from tests.app.tools import opened
-from ui.step_view import OFFLINE_BYTES
+from ui.player import OFFLINE_BYTES
 
 PICTURES = {"pixels": (28, 28), "find": (15, 15), "read": (12, 48), "ask": (16, 16)}
 """Name -> rows and columns of what lies over the drawing."""

@@ -121,12 +121,13 @@ def test_a_link_of_longer_vectors_opens_their_width(app):
 
 def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path):
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
-    from ui import models
 
-    models._load.clear()
+    from ui import computed
+
+    computed._load.clear()
     app.switch_page(PAGE).run()
     assert "python -m attention_core.train scoring-functions" in app.error[0].value
-    models._load.clear()
+    computed._load.clear()
 
 
 def test_the_scale_section_follows_its_controls(page):

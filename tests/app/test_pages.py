@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from attention_core.bounds.cache import BoundedCache
 from tests.app.tools import opened
-from ui.bounded_cache import BoundedCache
 from ui.navigation import PAGES, path_of
 from ui.state import Field
 

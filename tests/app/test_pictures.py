@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 from starlette.requests import Request
 
+from attention_core.bounds.cache import BoundedCache
 from attention_core.charts.design import data_url
-from ui import chart, pictures
-from ui.bounded_cache import BoundedCache
+from ui import chart
 
 
 def png(shade: int) -> bytes:
@@ -25,31 +25,31 @@ def served(monkeypatch):
     """A function that begins a server's pictures anew, within a bound in bytes."""
 
     def begin(most_bytes: int) -> None:
-        monkeypatch.setattr(pictures, "FILES", BoundedCache(most_bytes, size=lambda found: len(found[0])))
-        monkeypatch.setattr(pictures, "IS_SERVED", Event())
-        pictures.IS_SERVED.set()
+        monkeypatch.setattr(chart, "FILES", BoundedCache(most_bytes, size=lambda found: len(found[0])))
+        monkeypatch.setattr(chart, "IS_SERVED", Event())
+        chart.IS_SERVED.set()
 
     return begin
 
 
 def content_at(address: str | None) -> bytes | None:
-    found = pictures.FILES.find((address or "").removeprefix("pictures/"))
+    found = chart.FILES.find((address or "").removeprefix("pictures/"))
     return found[0] if found else None
 
 
 def test_one_content_is_one_file(served):
     served(10_000)
     content = png(3)
-    assert pictures.address(content) == pictures.address(bytes(content))
-    assert content_at(pictures.address(content)) == content
+    assert chart.address(content) == chart.address(bytes(content))
+    assert content_at(chart.address(content)) == content
     assert content_at("pictures/nothing.png") is None
 
 
 @pytest.mark.parametrize(("ending", "kind"), [("png", "image/png"), ("bin", "application/octet-stream")])
 def test_a_file_is_answered_as_what_it_is_and_for_good(served, ending, kind):
     served(10_000)
-    name = (pictures.address(b"content", ending) or "").removeprefix("pictures/")
-    answer = asyncio.run(pictures._answer(Request({"type": "http", "path_params": {"name": name}})))
+    name = (chart.address(b"content", ending) or "").removeprefix("pictures/")
+    answer = asyncio.run(chart._answer(Request({"type": "http", "path_params": {"name": name}})))
     assert (answer.status_code, answer.body, answer.media_type) == (200, b"content", kind)
     assert "immutable" in answer.headers["cache-control"]
 
@@ -57,19 +57,19 @@ def test_a_file_is_answered_as_what_it_is_and_for_good(served, ending, kind):
 def test_the_bound_holds_and_what_was_used_last_stays(served):
     contents = [png(shade) for shade in range(4)]
     served(max(sum(map(len, contents[:3])), len(contents[0]) + len(contents[2]) + len(contents[3])))
-    addresses = [pictures.address(content) for content in contents[:3]]
-    pictures.address(contents[0])
-    pictures.address(contents[3])
+    addresses = [chart.address(content) for content in contents[:3]]
+    chart.address(contents[0])
+    chart.address(contents[3])
     assert content_at(addresses[1]) is None
     assert content_at(addresses[0]) == contents[0]
-    assert pictures.FILES.n_bytes <= pictures.FILES.most_bytes
+    assert chart.FILES.n_bytes <= chart.FILES.most_bytes
 
 
 @pytest.mark.parametrize("is_served", [True, False])
 def test_large_pictures_are_files_where_a_server_answers_and_stay_in_the_data_elsewhere(served, is_served):
     served(1_000_000)
     if not is_served:
-        pictures.IS_SERVED.clear()
+        chart.IS_SERVED.clear()
     content = png(60) + bytes(2000)
     columns = {"url": [content, b"small"], "row": [0, 1]}
     sent = pa.ipc.open_stream(chart._arrow(columns)).read_all().to_pydict()

@@ -9,12 +9,12 @@ from contextlib import suppress
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention_core.bounds.cache import BoundedCache
 from attention_core.device import choose_device
 from benchmarks.load import served
 from benchmarks.session import Session
-from ui.bounded_cache import BoundedCache
 from ui.computed import TURN, computed
-from ui.heavy import Queue, heavy, in_portions, queue_of
+from ui.job_queue import Queue, heavy, in_portions, queue_of
 
 PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
 
@@ -136,7 +136,7 @@ def busy(queue):
 def page_of_a_run() -> None:
     import streamlit as st
 
-    from ui.heavy import heavy
+    from ui.job_queue import heavy
 
     st.text("above")
     with heavy():

@@ -9,16 +9,17 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from ui.bounded_cache import BoundedCache
+from attention_core import load
+from attention_core.bounds.cache import BoundedCache
+from attention_core.serve.client import loaded
 from ui.computed import FairLock, computed, computing, content_key, size_in_bytes, values
 
 
 def page_of_fields() -> None:
     import streamlit as st
 
-    from ui.address import take_address, write_address
     from ui.player import Player
-    from ui.state import Field, whole_number
+    from ui.state import Field, take_address, whole_number, write_address
 
     take_address("fields")
     number = Field("fields", "number", 3, address="n", parse=whole_number)
@@ -127,9 +128,31 @@ def test_computed_value_is_kept_by_content():
 def test_computed_keeps_no_gradients_unless_they_are_asked_for():
     weight = torch.nn.Parameter(torch.ones(2))
     assert not computed()(lambda number: weight * number)(1.5).requires_grad
-    assert computed(grad=True)(lambda number: weight * number)(2.5).requires_grad
+
+    @computed()
+    def asking(number: float) -> torch.Tensor:
+        with torch.inference_mode(False), torch.enable_grad():
+            return weight * number
+
+    assert asking(2.5).requires_grad
     with computing():
         assert torch.is_inference_mode_enabled()
+
+
+def test_a_model_is_known_by_its_name():
+    calls, model = [], loaded("pixel-classifier")
+    first_row = computed()(lambda model: calls.append(model))
+    for one in (model, load("pixel-classifier")):
+        first_row(one)
+    assert calls == [model]
+    first, second, *_ = model.children()
+    assert content_key(model) != content_key(first) != content_key(second)
+
+
+def test_what_a_cluster_cannot_find_is_no_function_of_a_model():
+    with pytest.raises(ValueError, match="attention_core"):
+        computed(by_model=True)(lambda: 1)
+    assert computed(by_model=True)(loaded)("pixel-classifier") is loaded("pixel-classifier")
 
 
 def test_computed_tells_faults_on_and_keeps_none():

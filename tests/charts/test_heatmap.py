@@ -32,7 +32,7 @@ from attention_core.charts import (
 from attention_core.charts.design import DARK, colour_bar, colour_scale
 from attention_core.charts.heatmap import png_url, reduce_by_max
 from tests.charts.tools import rows_of, rows_with
-from ui import step_view
+from ui import player
 
 ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b", "a"])
 MATRIX = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
@@ -368,8 +368,8 @@ def spec(chart):
 
 def drawn_on_a_page(monkeypatch, *arguments):
     drawn = []
-    monkeypatch.setattr(step_view, "draw_chart", lambda chart, **more: drawn.append(chart))
-    step_view.show_matrix(*arguments)
+    monkeypatch.setattr(player, "draw_chart", lambda chart, **more: drawn.append(chart))
+    player.show_matrix(*arguments)
     return drawn[0]
 
 

@@ -14,7 +14,7 @@ from attention_core.bounds import HOSTED, JPEG_PIXELS, PICTURE_PIXELS
 from attention_core.data.drawing import pixels_of, read_drawing, strokes_of
 from attention_core.hub.pictures import read_picture
 from tests.bombs import DEEP, RESET, peak, png, refused
-from ui.tidy import spare_memory
+from ui.memory_upkeep import spare_memory
 
 
 def jpeg_of_scans(n):

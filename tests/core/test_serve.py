@@ -78,7 +78,7 @@ def test_every_model_can_be_named() -> None:
         assert unpack(pack(loaded(name)), loaded) is loaded(name)
 
 
-@pytest.mark.parametrize("name", ["os:system", "attention_core.files:os.system", "subprocess:run", "ui.cluster:os"])
+@pytest.mark.parametrize("name", ["os:system", "attention_core.files:os.system", "subprocess:run", "ui.computed:os"])
 def test_no_other_functions_are_run(name: str) -> None:
     with pytest.raises((pickle.UnpicklingError, AttributeError)):
         function_of(name)
@@ -175,10 +175,15 @@ def test_one_bad_batch_spoils_no_other() -> None:
     assert answers[1].logits.shape == (1, 10)
 
 
+def test_functions_run_without_gradients() -> None:
+    part = torch.ones(1, 28, 28, requires_grad=True)
+    assert not calls.run((client.OF_MODEL, ("ffn-classifier", "__call__", part), {})).logits.requires_grad
+
+
 def test_only_predictions_alone_share_a_run() -> None:
     batch = torch.rand(2, 28, 28)
     asked = client.OF_MODEL, ("pixel-classifier", "__call__", batch)
     assert calls.batch_of((*asked, {})) == ("pixel-classifier", batch)
     assert calls.batch_of((*asked, {"trace": True})) is None
     assert calls.batch_of((client.OF_MODEL, ("pixel-classifier", "trace", batch[0]), {})) is None
-    assert calls.batch_of(("ui.digits:ask", ("pixel-classifier", "__call__", batch), {})) is None
+    assert calls.batch_of(("attention_core.topics.ask:owners", ("pixel-classifier", "__call__", batch), {})) is None

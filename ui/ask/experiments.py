@@ -36,10 +36,9 @@ from ui.ask.first_screen import (
 )
 from ui.canvas import render_strokes
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import card_or_empty, computed
 from ui.digits import by_model, framed
 from ui.labels import distinct
-from ui.models import card_or_empty
 from ui.player import Walk
 from ui.state import Field, choice, named, selected, several
 

@@ -39,9 +39,9 @@ from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import by_model
-from ui.glossary import note
 from ui.labels import literal, said
 from ui.layout import role_colour, shade
+from ui.skeleton import note
 from ui.state import Field, choice, one_of, plain_text
 
 NAME, SIDE = "ask", 320

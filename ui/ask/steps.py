@@ -14,10 +14,9 @@ from attention_core.models.scene_question_steps import EMPTY
 from attention_core.topics.ask.charts import region_picture, vector_bars
 from ui.ask.first_screen import MODEL, NAME, SCORE_NAMES, AskedDrawing, grid_of, shaded_words
 from ui.chart import draw_chart
-from ui.models import card_or_empty
+from ui.computed import card_or_empty
+from ui.player import Stepper, export_bar, folded_row, show_words
 from ui.state import Field, choice, whole_number
-from ui.step_view import export_bar, folded_row, show_words
-from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
 LOOK = Field(NAME, "number", -1, address="look", parse=whole_number)

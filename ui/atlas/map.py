@@ -17,8 +17,8 @@ from attention_core.charts.heatmap import part_chart
 from attention_core.hub.model import in_units
 from ui.atlas import NAME
 from ui.atlas.shelf import OpenAtlas, Place, axis_of
+from ui.chart import note_picture
 from ui.component import component, script_of
-from ui.figures import note_picture
 from ui.labels import literal, said
 from ui.state import Field, as_text, choice, component_message, named, plain_text, whole_number
 

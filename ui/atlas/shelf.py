@@ -17,7 +17,7 @@ from attention_core.atlas.packed import PackedTile, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.locks import Lock
-from ui.heavy import in_portions
+from ui.job_queue import in_portions
 
 MOST_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""

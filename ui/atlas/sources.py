@@ -23,10 +23,10 @@ from attention_core.packed import unpack_strokes
 from ui.atlas import NAME
 from ui.atlas.shelf import MatrixSource, OpenAtlas
 from ui.canvas import drawn_elsewhere, packed_strokes, put_strokes, render_strokes, sound_strokes
+from ui.chart import file_name
 from ui.digits import ask
-from ui.figures import file_name
 from ui.labels import literal, said
-from ui.opened import opened_file, opened_recording
+from ui.navigation import opened_file, opened_recording
 from ui.pixels.first_screen import PAD
 from ui.runs import choose_model, latest, opened_run, prepared_of, pretrained_of, run_of, uploaded_run
 from ui.state import Field, between, choice, named, whole_number, widget_value

@@ -23,11 +23,10 @@ from attention_core.topics.find import most_looked_at, n_for_share, products_of
 from attention_core.topics.find.charts import product_bars
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import click, draw_chart
-from ui.computed import computed
+from ui.computed import computed, model_or_none
 from ui.digits import by_model, digit_bars
-from ui.glossary import abbr
 from ui.layout import role_word
-from ui.models import model_or_none
+from ui.skeleton import abbr
 from ui.state import Field, between, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"

@@ -26,13 +26,12 @@ from attention_core.topics.find import (
 )
 from attention_core.topics.find.charts import channel_bars
 from ui.chart import draw_chart
+from ui.computed import card_or_empty
 from ui.digits import by_model
 from ui.find.first_screen import MODEL, NAME, PLAIN, chosen_region, look, mask_of, mask_over
-from ui.glossary import note
-from ui.models import card_or_empty
+from ui.player import Stepper, show_matrix, show_words
+from ui.skeleton import note
 from ui.state import Field, between, choice, named, selected
-from ui.step_view import show_matrix, show_words
-from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
 N_CHANNELS = LAYERS[-1].channels

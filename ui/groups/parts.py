@@ -18,12 +18,11 @@ from attention_core.models.match3 import Match3Head
 from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.digits import by_model
-from ui.glossary import note
 from ui.labels import distinct, said
 from ui.layout import section
+from ui.player import Stepper, show_matrix, show_words
+from ui.skeleton import note
 from ui.state import Field, between, choice, one_of, whole_number
-from ui.step_view import show_matrix, show_words
-from ui.stepper import Stepper
 
 NAME = "groups"
 HEADS = {"triples": "match3-simplicial", "pairs": "match3-pairwise"}

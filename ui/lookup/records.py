@@ -54,14 +54,13 @@ from attention_core.topics.lookup.soft_lookup import (
 )
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.glossary import abbr, note, say
 from ui.inside_streamlit import growing_table
 from ui.labels import distinct, literal, said
 from ui.layout import role_colour, section
+from ui.player import Stepper, query_row, show_matrix, show_words
 from ui.runs import pretrained_of
+from ui.skeleton import abbr, note, say
 from ui.state import Field, choice, is_mounted, one_of, whole_number
-from ui.step_view import query_row, show_matrix, show_words
-from ui.stepper import Stepper
 
 NAME = "lookup"
 WAYS = ("spelling", "meaning")

@@ -25,17 +25,14 @@ from attention_core.topics.matter.sentences import (
 )
 from attention_core.topics.matter.word_space import Neighbour, neighbours_chart, neighbours_in_training
 from attention_core.weights import WeightsError
-from ui.chart import draw_chart
+from ui.chart import draw_chart, note_picture
 from ui.component import component
-from ui.computed import computed
-from ui.figures import note_picture
-from ui.glossary import note
+from ui.computed import card_or_empty, computed, model_or_none, model_or_stop
 from ui.labels import distinct, literal, number, said
 from ui.layout import shade
-from ui.models import card_or_empty, model_or_none, model_or_stop
+from ui.player import Stepper, counted
+from ui.skeleton import note
 from ui.state import Field, component_message, whole_number
-from ui.step_view import counted
-from ui.stepper import Stepper
 
 NAME = "matter"
 ATTENTION = "sentence-attention"

@@ -7,12 +7,11 @@ from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.memory.cure import WordKnowledge, last_states_know, longer, what_is_known
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
-from ui.computed import computed
-from ui.glossary import note, say
+from ui.computed import computed, model_or_none
 from ui.labels import as_percent, literal
 from ui.memory.reading import NAME, recurrent
-from ui.models import model_or_none
 from ui.player import Walk
+from ui.skeleton import note, say
 from ui.state import Field, whole_number
 
 MODEL, WITHOUT = "translator-additive", "translator-none"

@@ -9,11 +9,10 @@ from attention_core.charts import probability_bars
 from attention_core.device import to_array
 from attention_core.topics.memory.own_states import NextPiecePredictions, TextPieces, cut, foresee
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import card_or_empty, computed, model_or_stop
 from ui.labels import distinct, literal, number
 from ui.layout import figures_table, section, shade
 from ui.memory.reading import NAME
-from ui.models import card_or_empty, model_or_stop
 from ui.state import Field, whole_number
 
 ATTENTIVE, ALONE = "language-recurrent", "language-recurrent-alone"

@@ -13,12 +13,11 @@ from attention_core.models.translator import Translator
 from attention_core.topics.memory.charts import NETWORK_COLOURS
 from attention_core.topics.memory.influence import DIRECTIONS, MemoryOverview, gradient_norms, remember
 from attention_core.topics.translate.translation import read_source
-from ui.computed import computed
-from ui.glossary import abbr, note
+from ui.computed import computed, model_or_none
 from ui.labels import said
 from ui.layout import end_here
-from ui.models import model_or_none
 from ui.player import END, Walk
+from ui.skeleton import abbr, note
 from ui.state import Field, choice, one_of
 from ui.words import reading_remarks, sentence_box
 

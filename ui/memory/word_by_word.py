@@ -13,12 +13,12 @@ from attention_core.topics.memory.charts import fading_chart, gradient_heatmap, 
 from attention_core.topics.memory.influence import CODE, FORMULAS, MEASURES, MemoryOverview
 from attention_core.topics.translate.training import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import click, draw_chart
-from ui.glossary import note, say
 from ui.labels import literal
 from ui.layout import section
 from ui.memory.reading import NAME, NETWORKS, WALK
+from ui.player import counted
+from ui.skeleton import note, say
 from ui.state import Field, choice, one_of
-from ui.step_view import counted
 
 MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))
 LOGARITHMIC = Field(NAME, "log", False, address="log")

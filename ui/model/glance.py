@@ -11,18 +11,18 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.bounds.cache import BoundedCache
 from attention_core.charts.heads import Mosaic, heads_chart, layer_head_map, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.explain.heads import HeadDisplay, HeadSummary, far_look, groups, habit, has_values, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from ui.bounded_cache import BoundedCache
 from ui.chart import draw_chart
-from ui.heavy import heavy
+from ui.job_queue import heavy
 from ui.labels import literal
 from ui.layout import section
+from ui.player import Stepper
 from ui.state import Field, choice, named, selected, set_widget, whole_number, widget_value
-from ui.stepper import Stepper
 
 NAME = "model"
 OTHER = "model_other"

@@ -17,10 +17,10 @@ from attention_core.explain.heads.similarity import MOST_HEADS, Distances
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
-from ui.glossary import say
 from ui.layout import section
 from ui.model.glance import NAME, choose, chosen_layers, clickable_chart, head_map, kept_with, summaries_of
 from ui.model.one_head import WINDOW, Tokens, inside, patch_view, token_component, weights_chart, window_at
+from ui.skeleton import say
 from ui.state import Field, one_of
 
 EXPLAINED = {

@@ -18,13 +18,13 @@ from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts
 from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
-from ui.glossary import say
-from ui.heavy import heavy
+from ui.job_queue import heavy
 from ui.labels import distinct, literal, said
 from ui.model.glance import NAME, Selection, chosen, head_map, head_name, kept_with, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.runs import LatestRun, prepared_of, pretrained_of, run_of
+from ui.skeleton import say
 from ui.state import Field, choice, one_of, whole_number
 
 N_SHOWN = 6

@@ -18,8 +18,8 @@ from attention_core.device import to_array
 from attention_core.explain.heads import HeadDisplay, PatchGrid, is_of_itself, matrix_for
 from attention_core.explain.heads.summary import shown, whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
+from ui.chart import address, note_picture
 from ui.component import component, script_of
-from ui.figures import note_picture
 from ui.labels import distinct, literal, said
 from ui.layout import section
 from ui.model.glance import (
@@ -35,9 +35,8 @@ from ui.model.glance import (
     not_plain,
     what_is_shown,
 )
-from ui.pictures import address
+from ui.player import export_bar, query_row, show_matrix, show_words
 from ui.state import Field, component_message, set_widget, whole_number, widget_value
-from ui.step_view import export_bar, query_row, show_matrix, show_words
 
 _chips = component("token_chips")
 _view = component("token_view", script_of("token_view", "token_start"))

@@ -21,7 +21,7 @@ from attention_core.hub.model import ModelError, ModelKind, predicts_words, read
 from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
-from ui.heavy import heavy
+from ui.job_queue import heavy
 from ui.labels import distinct, literal, said
 from ui.layout import section
 from ui.model.glance import NAME, chosen, head_name, kept_with, portion, run_again, setting

@@ -19,14 +19,14 @@ from attention_core.topics.pixels import Answer, split
 from attention_core.topics.pixels.split import PARTS, SplitScores, split_scores, with_parts
 from ui.canvas import PadState
 from ui.chart import draw_chart
+from ui.computed import card_or_empty
 from ui.digits import ask, by_model, chosen_query, digit_bars, ink_image, inked, pick_pixel
-from ui.glossary import note, say
 from ui.labels import number
 from ui.layout import figures_table, section
-from ui.models import card_or_empty
 from ui.pixels.first_screen import INK_ONLY, LAYER, NAME, ramp_of, received
+from ui.player import show_matrix
+from ui.skeleton import note, say
 from ui.state import Field, between, choice, several, whole_number, whole_numbers
-from ui.step_view import show_matrix
 
 RANDOM_TRIALS = 20
 MOST_LOOKED_AT, MOST_MOVING = "what is looked at most", "what moves the feed-forward network most"

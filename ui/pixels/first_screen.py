@@ -14,8 +14,8 @@ from attention_core.explain.faithfulness import ink_mask
 from attention_core.topics.pixels import Answer
 from ui.canvas import Pad, digit_presets
 from ui.digits import ask, digit_bars, ink_image
+from ui.player import Stepper
 from ui.state import Field, one_of
-from ui.stepper import Stepper
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")

@@ -19,14 +19,14 @@ from attention_core.models import attention_at_snapshot
 from attention_core.topics.pixels.split import product_means
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
+from ui.computed import card_or_empty, load_snapshots
 from ui.digits import by_model, chosen_query, pick_pixel
-from ui.glossary import explain, note, say
 from ui.labels import number, said
 from ui.layout import figures_table, section
-from ui.models import card_or_empty, load_snapshots
 from ui.pixels.first_screen import ABOUT, GUIDED, INK_ONLY, LAYER, NAME, NO_SOFTMAX, PLAIN, STEPS, ramp_of, received
+from ui.player import query_row, show_matrix, show_words
+from ui.skeleton import explain, note, say
 from ui.state import Field, choice, named, whole_number
-from ui.step_view import query_row, show_matrix, show_words
 
 GIVEN = 0.8  # correlation above which a map was mostly there at the start
 MOMENT = Field(NAME, "snapshot", -1, address="moment", parse=whole_number)

@@ -15,8 +15,8 @@ from attention_core.models.digit_reader import CLASSES, END, DigitReader, DigitR
 from attention_core.topics import read
 from attention_core.topics.read import NumberRemark, ReadDrawing
 from ui.canvas import PAPER, Pad, drawing_pad, put_strokes
+from ui.computed import card_or_empty
 from ui.digits import by_model
-from ui.models import card_or_empty
 from ui.state import Field, widget_value
 
 NAME, MODEL = "read", "digit-reader"

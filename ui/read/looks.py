@@ -10,13 +10,11 @@ from attention_core.topics.read import ReadDrawing, column_weights, looks_of
 from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
 from ui.chart import click, draw_chart
 from ui.digits import ink_image
-from ui.glossary import say
 from ui.layout import section
-from ui.player import Walk
+from ui.player import Stepper, Walk, folded_row, show_matrix, show_words
 from ui.read.first_screen import COLUMNS, NAME, maps_of, numbered
+from ui.skeleton import say
 from ui.state import Field, selected, set_widget, whole_number, widget_value
-from ui.step_view import folded_row, show_matrix, show_words
-from ui.stepper import Stepper
 
 WALK = Walk(NAME, label="Look")
 STEPS = Stepper(NAME, modifier="Shift+")

@@ -33,14 +33,13 @@ from attention_core.topics.scoring.compare import (
     score_field,
 )
 from attention_core.topics.scoring.presets import EXTENT
-from ui.chart import draw_chart
+from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import computed
-from ui.figures import note_picture
-from ui.glossary import note, say
 from ui.labels import number
 from ui.layout import role_colour, shade
 from ui.scoring.controls import NAME, key_name
+from ui.skeleton import note, say
 from ui.state import Field, between, choice, one_of
 
 SHARED = Field(NAME, "shared", False, address="shared")

@@ -31,13 +31,11 @@ from attention_core.topics.scoring.presets import (
     random_vectors,
 )
 from attention_core.weights import read_card
-from ui.address import PLAYING
-from ui.chart import draw_chart
+from ui.chart import draw_chart, note_picture
 from ui.component import component
-from ui.figures import note_picture
-from ui.glossary import say
-from ui.models import model_or_stop
-from ui.state import Field, choice, component_message, is_mounted, one_of, whole_number, widget_value
+from ui.computed import model_or_stop
+from ui.skeleton import say
+from ui.state import PLAYING, Field, choice, component_message, is_mounted, one_of, whole_number, widget_value
 
 NAME = "scoring"
 PAUSE = 90

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attention_core.files import find_file
+from ui.chart import address, note_picture
 from ui.component import component
-from ui.figures import note_picture
 from ui.navigation import PageEntry
-from ui.pictures import address
 from ui.state import Field, between, choice
 
 if TYPE_CHECKING:

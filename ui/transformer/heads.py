@@ -35,13 +35,11 @@ from attention_core.topics.translate.translation import (
     translate,
 )
 from ui.chart import click, draw_chart
-from ui.computed import computed
+from ui.computed import computed, model_or_stop
 from ui.labels import as_percent, literal
 from ui.layout import section
-from ui.models import model_or_stop
+from ui.player import Stepper, export_bar, query_row, show_matrix, show_words
 from ui.state import Field, selected, set_widget, whole_number, widget_value
-from ui.step_view import export_bar, query_row, show_matrix, show_words
-from ui.stepper import Stepper
 from ui.words import aligned_words, chosen_row, reading_remarks
 
 NAME = "transformer"

@@ -35,11 +35,10 @@ from attention_core.topics.translate.training import WITHOUT, ReductionCost, com
 from attention_core.topics.translate.translation import read_source
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
-from ui.computed import computed
-from ui.glossary import explain, note, say
+from ui.computed import computed, model_or_stop
 from ui.labels import said
 from ui.layout import figures_table, section
-from ui.models import model_or_stop
+from ui.skeleton import explain, note, say
 from ui.state import Field, between, choice, named, one_of, whole_number
 from ui.transformer.heads import CONFIG, MODEL, NAME, Experiment, pieces_html, translated, translation
 

@@ -13,10 +13,9 @@ from attention_core.topics.translate.training import Learning, learning_of
 from attention_core.topics.translate.translation import LONGEST, collapse, cost
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import computed, load_snapshots, model_or_none
 from ui.labels import said
 from ui.layout import figures_table, section
-from ui.models import load_snapshots, model_or_none
 from ui.state import Field, between, whole_number
 from ui.translate.first_screen import NAME, TRANSLATORS
 

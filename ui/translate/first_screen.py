@@ -21,13 +21,11 @@ from attention_core.topics.translate.translation import (
     translate,
     translation_of,
 )
-from ui.computed import computed
+from ui.computed import computed, model_or_none
 from ui.labels import as_percent
-from ui.models import model_or_none
-from ui.player import Player
+from ui.player import Player, Stepper
 from ui.skeleton import live
 from ui.state import Field, between, choice, one_of, plain_text, set_widget, whole_number, whole_numbers, widget_value
-from ui.stepper import Stepper
 from ui.words import aligned_words, chosen_row, reading_remarks, sentence_box
 
 TRANSLATORS = {

@@ -25,11 +25,11 @@ from attention_core.topics.translate.translation import (
 )
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.glossary import note, say
 from ui.labels import literal
 from ui.layout import section
+from ui.player import describe, folded_row, show_matrix, show_words
+from ui.skeleton import note, say
 from ui.state import Field, choice, whole_number
-from ui.step_view import describe, folded_row, show_matrix, show_words
 from ui.translate.first_screen import (
     LAYER,
     MOST_FORCED,

@@ -56,15 +56,14 @@ from attention_core.topics.vectors.tables import (
     write_csv,
     write_npz,
 )
-from ui.computed import computed
+from ui.computed import computed, model_or_none
 from ui.digits import read_digit
-from ui.glossary import explain
 from ui.inside_streamlit import growing_table
 from ui.labels import said
 from ui.layout import role_colour
-from ui.models import model_or_none
+from ui.player import Stepper
+from ui.skeleton import explain
 from ui.state import Field, as_text, between, choice, is_mounted, one_of, set_widget, whole_number, widget_value
-from ui.stepper import Stepper
 
 NAME = "vectors"
 FIRST = "pairs"

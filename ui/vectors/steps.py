@@ -39,11 +39,11 @@ from attention_core.topics.vectors.charts import (
     stacked_sum,
 )
 from ui.chart import draw_chart
-from ui.glossary import abbr, say
 from ui.labels import number
 from ui.layout import role_colour, section
+from ui.player import describe
+from ui.skeleton import abbr, say
 from ui.state import Field, between, choice, selected, set_widget, whole_number, widget_value
-from ui.step_view import describe
 from ui.vectors.problem import CELL, NAME
 
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)

@@ -66,8 +66,8 @@ async def test_what_one_visitor_finds_is_no_default_of_another(server):
 
 def test_the_start_says_when_few_descriptors_are_allowed(root):
     def start(soft: int, hard: int, hosted: str) -> tuple[str, str]:
-        code = f"import resource as r; r.setrlimit(r.RLIMIT_NOFILE, ({soft}, {hard})); from ui import warm; "
-        code += "warm.allow_descriptors(); print(*r.getrlimit(r.RLIMIT_NOFILE))"
+        code = f"import resource as r; r.setrlimit(r.RLIMIT_NOFILE, ({soft}, {hard})); from ui import warm_up; "
+        code += "warm_up.allow_descriptors(); print(*r.getrlimit(r.RLIMIT_NOFILE))"
         environment = {**os.environ, "ATTENTION_HOSTED": hosted}
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, timeout=60
@@ -87,7 +87,6 @@ def test_health_is_lost_by_an_import_or_a_file_that_fails_and_comes_back_with_it
 
     from attention_core.files import MISSING
     from attention_core.weights import WeightsError, read_weights, write_weights
-    from ui import warm
     from ui.health import Health
 
     async def page(_scope, _receive, send):
@@ -108,12 +107,14 @@ def test_health_is_lost_by_an_import_or_a_file_that_fails_and_comes_back_with_it
         assert found in ({200}, {503})
         return found == {200}
 
-    monkeypatch.setattr(warm, "_IMPORTED", threading.Event())
+    from ui import warm_up
+
+    monkeypatch.setattr(warm_up, "_IMPORTED", threading.Event())
     MISSING.clear()
     assert healthy()
-    monkeypatch.setattr(warm, "LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr(warm_up, "LIBRARIES", ("no_such_library",))
     with pytest.raises(ModuleNotFoundError):
-        warm.import_libraries()
+        warm_up.import_libraries()
     assert not healthy()
     MISSING.clear()
     write_weights("one", {"a": torch.ones(2)}, {})
@@ -129,7 +130,7 @@ def test_health_is_lost_by_an_import_or_a_file_that_fails_and_comes_back_with_it
 
 LEAN = """
 import sys, torch
-from ui.warm import import_libraries
+from ui.warm_up import import_libraries
 import_libraries()
 from attention_core.hub.find import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained

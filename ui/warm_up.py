@@ -19,8 +19,8 @@ from attention_core.locks import Lock
 from attention_core.log import counting_repeats, log
 from ui.inside_streamlit import FirstVisitor, server_started, show_our_navigation
 from ui.libraries import import_transformers
+from ui.memory_upkeep import spare_memory, tidied
 from ui.navigation import PAGES
-from ui.tidy import spare_memory, tidied
 
 LIBRARIES = ("torch", "pandas", "attention_core.charts")
 HEAD_START = 10.0
