@@ -29,7 +29,7 @@ import transformers as hf
 from playwright.sync_api import CDPSession, Page
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from attention_core.hub.find import FOLDERS_BELOW
+from attention_core.hub.catalogue import FOLDERS_BELOW
 from benchmarks.browser import clocked, settle, visitor
 from benchmarks.notebook import OTHERS, bert, inputs_of, painted, run_rival, tokens_of
 from benchmarks.report import publish

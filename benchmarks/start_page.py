@@ -9,8 +9,8 @@ from PIL import Image, ImageOps
 from attention_core.files import find_file
 from benchmarks.browser import visitor
 from ui.navigation import PAGES
-from ui.start.answers import drawing_answer, sentence_answer
-from ui.start.moving import FIRST_DIGIT, SENTENCE, TRANSLATOR
+from ui.start.animations import FIRST_DIGIT, SENTENCE, TRANSLATOR
+from ui.start.live_answers import drawing_answer, sentence_answer
 
 FOLDER = find_file("ui/assets/start")
 SCREEN, SIZE = {"width": 1240, "height": 1500}, (480, 270)

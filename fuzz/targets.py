@@ -23,7 +23,7 @@ from attention_core.data.drawing import read_drawing, strokes_of
 from attention_core.data.pieces import english_words, french_words
 from attention_core.data.questions import QuestionError, read_question
 from attention_core.files import read_json
-from attention_core.hub.find import cleaned, is_path
+from attention_core.hub.catalogue import cleaned, is_path
 from attention_core.hub.load import config_of, kind_of
 from attention_core.hub.model import ModelError
 from attention_core.hub.pictures import read_picture

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.atlas import NAME
 from ui.atlas.map import TICK, atlas_map, places_part, survey_goes_on, survey_part
-from ui.atlas.shelf import shelf_of
+from ui.atlas.shared_atlas import shelf_of
 from ui.atlas.sources import choose_head, choose_source, take_along
 from ui.layout import who_asks
 from ui.skeleton import Tab, live, page_frame, page_tabs

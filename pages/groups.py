@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.groups.parts import (
+from ui.groups.sections import (
     HEADS,
     NAME,
     STEPS,

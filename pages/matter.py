@@ -7,7 +7,7 @@ from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
 from ui.computed import model_or_stop
 from ui.layout import end_here, section, who_asks
-from ui.matter.answer import (
+from ui.matter.judgement import (
     ATTENTION,
     NAME,
     STEPS,

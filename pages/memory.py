@@ -4,9 +4,9 @@ import streamlit as st
 
 from attention_core.topics.memory.influence import norms_table
 from ui.layout import section, who_asks
-from ui.memory.cure import FRENCH, cure_tab
-from ui.memory.own_states import own_states_tab
-from ui.memory.reading import NAME, NOTEBOOK, READING, WALK, end_section, memories_of, read_sentence, with_norms
+from ui.memory.attention_gain import FRENCH, cure_tab
+from ui.memory.first_screen import NAME, NOTEBOOK, READING, WALK, end_section, memories_of, read_sentence, with_norms
+from ui.memory.self_attention import own_states_tab
 from ui.memory.word_by_word import fading_tab, gradient_tab, length_tab, walk_tab
 from ui.player import download_table
 from ui.skeleton import Tab, page_frame, page_tabs, say

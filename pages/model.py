@@ -15,7 +15,7 @@ from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.knock_out import knock_out
 from ui.model.one_head import one_head, step_by_step, take_along
 from ui.model.words import next_tokens
-from ui.runs import pretrained_of
+from ui.model_runs import pretrained_of
 from ui.skeleton import OPEN_TAB, Tab, page_frame, page_tabs
 
 

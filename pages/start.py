@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.navigation import PAGES, path_of
 from ui.skeleton import live, page_frame, say
-from ui.start.moving import moving_drawing, moving_words, photograph
+from ui.start.animations import moving_drawing, moving_words, photograph
 
 WAYS_IN = (
     ("Draw", "ask", "Draw digits in colours, ask a question about them, and see where the network looks."),

@@ -18,7 +18,7 @@ from ui.translate.first_screen import (
     sentence_part,
     two_models,
 )
-from ui.translate.present_word import alignments, same_meaning, step_by_step, unrolled
+from ui.translate.word_tabs import alignments, same_meaning, step_by_step, unrolled
 
 page_frame(NAME, "What does a decoder look at, word by word? Hover a French word, or click it.")
 who_asks(

@@ -80,7 +80,7 @@ def app(start_app):
 @pytest.fixture(scope="session")
 def minilm():
     """The sentence encoder that comes as a package, loaded."""
-    from attention_core.hub.find import PACKAGE, find_local
+    from attention_core.hub.catalogue import PACKAGE, find_local
     from attention_core.hub.load import load_pretrained
 
     return load_pretrained(find_local(PACKAGE).folder, name=PACKAGE)

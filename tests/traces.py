@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_core.attention.capture.keeper import from_weights
+from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 

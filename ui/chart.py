@@ -29,7 +29,7 @@ from ui.state import APP, Field, selected
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from attention_core.charts.design import Chart, Data, Spec
+    from attention_core.charts.vega import Chart, Data, Spec
 
 LEAST_FILE = 1500
 """Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
@@ -132,7 +132,7 @@ def _narrow(values: np.ndarray) -> np.ndarray:
 
 def _address(content: bytes) -> str:
     """Return where the browser finds a picture: in a file, if it is large."""
-    from attention_core.charts.design import data_url
+    from attention_core.charts.vega import data_url
 
     return (address(content) if len(content) >= LEAST_FILE else None) or data_url(content)
 

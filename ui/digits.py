@@ -10,8 +10,8 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts import probability_bars
-from attention_core.charts.design import INK_RAMP
 from attention_core.charts.heatmap import picture
+from attention_core.charts.vega import INK_RAMP
 from attention_core.data.drawing import prepare
 from attention_core.topics import pixels
 from ui.chart import click, draw_chart

@@ -7,7 +7,7 @@ from typing import NoReturn
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ROLE_COLOURS
+from attention_core.charts.vega import ROLE_COLOURS
 from ui.inside_streamlit import StopException
 from ui.state import GONE, NOTHING_TOLD, offer
 

@@ -20,8 +20,8 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
-from attention_core.charts.design import weights_ramp
 from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.vega import weights_ramp
 from attention_core.explain.arithmetic import cell_formula, row_table
 from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart, file_name, say_subject

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.bounds import SENTENCE_LETTERS
-from attention_core.charts.design import ROLE_COLOURS
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import Bars, bar_table, word_arcs
 from attention_core.data.pieces import MOST_WORDS, SPACE, bare, english_words, pieces
 from attention_core.device import to_array

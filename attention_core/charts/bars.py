@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ROLE_COLOURS, Chart, alt, long_form, mark, names_at, series_colour, shares
+from attention_core.charts.vega import ROLE_COLOURS, Chart, alt, long_form, mark, names_at, series_colour, shares
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import (
+from attention_core.charts.heatmap import matrix_chart, palette_url, png_url
+from attention_core.charts.vega import (
     ROLE_COLOURS,
     VIRIDIS,
     WORDS,
@@ -38,7 +39,6 @@ from attention_core.charts.design import (
     texts,
     weights_ramp,
 )
-from attention_core.charts.heatmap import matrix_chart, palette_url, png_url
 from attention_core.device import to_array
 from attention_core.explain.heads.similarity import Distances
 from attention_core.explain.heads.summary import PLAIN, HeadDisplay, shown, value_lengths, whole_rows

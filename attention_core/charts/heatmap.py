@@ -18,7 +18,7 @@ from PIL import Image
 from attention_core.attention.types import Axis, Role, Step
 from attention_core.bounds.cache import BoundedCache
 from attention_core.charts.bars import probability_bars
-from attention_core.charts.design import (
+from attention_core.charts.vega import (
     CHOSEN,
     CORNERS,
     DARK,

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from attention_core.charts.design import (
+from attention_core.charts.heatmap import edges, kept, png, position_cells
+from attention_core.charts.vega import (
     CORNERS,
     EDGE,
     LABELS,
@@ -24,7 +25,6 @@ from attention_core.charts.design import (
     texts,
     weights_ramp,
 )
-from attention_core.charts.heatmap import edges, kept, png, position_cells
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""

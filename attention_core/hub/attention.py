@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.capture.keeper import Keeper, from_weights
+from attention_core.attention.capture.trace_builder import Keeper, from_weights
 from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.attention.trace import AttentionTrace, at_least_single

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.keeper import all_finite
+from attention_core.attention.capture.trace_builder import all_finite
 from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace

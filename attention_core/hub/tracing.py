@@ -21,8 +21,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.capture import watched
-from attention_core.attention.capture.keeper import Keeper, from_weights
 from attention_core.attention.capture.recorder import N_HEADS, is_attention, name_of
+from attention_core.attention.capture.trace_builder import Keeper, from_weights
 from attention_core.attention.edits import DropHead, Edits
 from attention_core.attention.recording import Recording, looks_back, named
 from attention_core.attention.trace import AttentionTrace

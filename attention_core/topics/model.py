@@ -12,7 +12,7 @@ from PIL import Image
 from attention_core.attention.edits import dropped
 from attention_core.bounds import MODELS
 from attention_core.data.language_pieces import NAME, WINDOW, tokenizer
-from attention_core.hub.find import find_local
+from attention_core.hub.catalogue import find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained
 from attention_core.hub.pictures import picture_inputs

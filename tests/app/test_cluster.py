@@ -9,7 +9,7 @@ from attention_core.serve.client import Cluster
 from tests.app.tools import opened, said, settled
 from tests.fake_cluster import TOKEN, fake_cluster
 from ui import computed as shown
-from ui import runs
+from ui import model_runs
 from ui.computed import values
 from ui.navigation import PAGES, path_of
 
@@ -30,7 +30,7 @@ def there(monkeypatch):
 
 def forget() -> None:
     values().clear()
-    runs._runs().clear()
+    model_runs._runs().clear()
 
 
 def caption(page) -> str:

@@ -77,11 +77,11 @@ def test_a_lost_gpu_is_given_up_for_the_cpu_and_nothing_is_lost(page, monkeypatc
 
 def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(monkeypatch):
     from attention_core.atlas import Atlas
-    from attention_core.atlas.made_up import made_up
-    from ui.atlas.shelf import OpenAtlas
+    from attention_core.atlas.synthetic import made_up
+    from ui.atlas.shared_atlas import OpenAtlas
     from ui.job_queue import queue_of
 
-    monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
+    monkeypatch.setattr("ui.atlas.shared_atlas.LEASE", 0.5)
     shelf = OpenAtlas("left", Atlas(made_up(131_072), 0))
     shelf.survey_on()  # the page asks again with every look, until nobody is there
     shelf._surveyor.join(60)
@@ -97,9 +97,9 @@ def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(
 
 
 def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(hub, stored):
-    from attention_core.hub.find import find_local, look_up
+    from attention_core.hub.catalogue import find_local, look_up
     from attention_core.hub.model import ModelError
-    from ui import runs
+    from ui import model_runs
 
     hub.repositories["someone/other"] = stored / "both"
     found = [look_up(name) for name in ("someone/tiny", "someone/other")]
@@ -108,15 +108,15 @@ def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(
     def visit(candidate):
         start.wait()
         try:
-            runs.start_download(candidate)
+            model_runs.start_download(candidate)
         except ModelError as error:
             told[candidate.name] = str(error)
 
     def wait():
         for candidate in found:
-            while runs.download_of(candidate.name).outcome is None:
+            while model_runs.download_of(candidate.name).outcome is None:
                 time.sleep(0.01)
-            assert runs.download_of(candidate.name).outcome == ("", "")
+            assert model_runs.download_of(candidate.name).outcome == ("", "")
 
     visitors = [threading.Thread(target=visit, args=(candidate,)) for candidate in found]
     for visitor in visitors:
@@ -130,29 +130,29 @@ def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(
 
 def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hub, stored, monkeypatch):
     from attention_core.bounds import DOWNLOADS
-    from attention_core.hub.find import look_up
+    from attention_core.hub.catalogue import look_up
     from attention_core.hub.model import ModelError
-    from ui import runs
+    from ui import model_runs
 
-    monkeypatch.setattr(runs, "_DOWNLOADS", {})
+    monkeypatch.setattr(model_runs, "_DOWNLOADS", {})
     slow = [f"someone/slow{number}" for number in range(DOWNLOADS.most)]
     hub.repositories |= {name: stored / "both" for name in slow}
     hub.waiting = dict.fromkeys(slow, threading.Event())
     for name in slow[:-1]:
-        runs.start_download(look_up(name))
-    runs.start_download(look_up("someone/tiny"))
+        model_runs.start_download(look_up(name))
+    model_runs.start_download(look_up("someone/tiny"))
     until = time.monotonic() + 20
-    while runs.download_of("someone/tiny").outcome is None and time.monotonic() < until:
+    while model_runs.download_of("someone/tiny").outcome is None and time.monotonic() < until:
         time.sleep(0.01)
-    assert runs.download_of("someone/tiny").outcome == ("", "")
-    assert [runs.download_of(name).outcome for name in slow[:-1]] == [None] * (DOWNLOADS.most - 1)
-    runs.start_download(look_up(slow[-1]))
+    assert model_runs.download_of("someone/tiny").outcome == ("", "")
+    assert [model_runs.download_of(name).outcome for name in slow[:-1]] == [None] * (DOWNLOADS.most - 1)
+    model_runs.start_download(look_up(slow[-1]))
     hub.repositories["someone/other"] = stored / "vision"
     with pytest.raises(ModelError, match="4 models are on their way for other visitors") as told:
-        runs.start_download(look_up("someone/other"))
+        model_runs.start_download(look_up("someone/other"))
     assert "slow" not in str(told.value)
     hub.waiting[slow[0]].set()
     for name in slow:
-        while runs.download_of(name).outcome is None:
+        while model_runs.download_of(name).outcome is None:
             time.sleep(0.01)
-        assert runs.download_of(name).outcome == ("", "")
+        assert model_runs.download_of(name).outcome == ("", "")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.attention.capture.keeper import from_weights
+from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story

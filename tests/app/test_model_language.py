@@ -14,7 +14,7 @@ from ui.model.knock_out import knock_out
 from ui.model.cache import kv_cache
 from ui.model.glance import open_on_a_far_look
 from ui.model.words import next_tokens
-from ui.runs import LatestRun, pretrained_of, run_of
+from ui.model_runs import LatestRun, pretrained_of, run_of
 
 key = st.query_params["model"]
 given = choose_input("model", pretrained_of(key))
@@ -45,7 +45,7 @@ def opened(stored, root, monkeypatch):
         return settled(page)
 
     yield open_
-    from ui.runs import make_room
+    from ui.model_runs import make_room
 
     make_room()
 

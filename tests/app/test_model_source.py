@@ -10,18 +10,18 @@ import pytest
 from PIL import Image
 
 from attention_core.hub import load
-from attention_core.hub.find import PACKAGE, local_models
+from attention_core.hub.catalogue import PACKAGE, local_models
 from attention_core.hub.pictures import SHOWN_SIDE, read_picture
 from tests.app.tools import put, settled
 
 SCRIPT = """
 import streamlit as st
 from ui.model.input import choose_input
-from ui.runs import latest, pretrained_of, remember, run_of
-from ui.runs import choose_model
+from ui.model_runs import latest, pretrained_of, remember, run_of
+from ui.model_runs import choose_model
 from ui.state import take_address, write_address
-from ui.runs.runs import latest, pretrained_of, remember, run_of
-from ui.runs.source import choose_model
+from ui.model_runs.runs import latest, pretrained_of, remember, run_of
+from ui.model_runs.source import choose_model
 from ui.state import take_address, write_address
 
 take_address("model")
@@ -51,7 +51,7 @@ def opened(hub, root, monkeypatch):
         return settled(page)
 
     yield open_
-    from ui.runs import make_room
+    from ui.model_runs import make_room
 
     make_room()
 
@@ -185,7 +185,7 @@ def test_folders_open_for_the_owner_alone(opened, stored, monkeypatch):
 def test_who_sits_at_the_machine_is_told_from_the_connection(monkeypatch, address, headers, hosted, allowed):
     import streamlit
 
-    from ui.runs import folders_allowed
+    from ui.model_runs import folders_allowed
 
     monkeypatch.setenv("ATTENTION_HOSTED", hosted)
     monkeypatch.setattr(streamlit, "context", SimpleNamespace(ip_address=address, headers=headers))
@@ -212,8 +212,8 @@ def test_a_folder_without_safetensors_is_named_beside_the_list(opened, stored, t
 
 
 def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):
-    monkeypatch.setattr("attention_core.hub.find.PACKAGE", "no-such-package")
-    monkeypatch.setattr("attention_core.hub.find._own", lambda: iter(()))
+    monkeypatch.setattr("attention_core.hub.catalogue.PACKAGE", "no-such-package")
+    monkeypatch.setattr("attention_core.hub.catalogue._own", lambda: iter(()))
     page = opened()
     assert "No model is on this machine yet" in page.info[0].value
     assert not page.text
@@ -223,7 +223,7 @@ def test_a_model_that_has_gone_gives_way_to_another(opened, stored, monkeypatch)
     monkeypatch.setenv("ATTENTION_MODELS", str(stored))
     page = opened(model="decoder")
     monkeypatch.delenv("ATTENTION_MODELS")
-    from ui.runs import make_room
+    from ui.model_runs import make_room
 
     make_room()
     assert shown(settled(page)).startswith(PACKAGE)

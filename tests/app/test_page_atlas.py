@@ -11,11 +11,11 @@ from safetensors.torch import save
 
 from attention_core import capture
 from attention_core.atlas import Atlas, read_tensors, search
-from attention_core.atlas.made_up import labels, made_up
+from attention_core.atlas.synthetic import labels, made_up
 from attention_core.atlas.tensors import has_more, head_file, notebook
 from tests.app.tools import opened, said, settled
 from tests.bombs import npz
-from ui.atlas.shelf import OpenAtlas
+from ui.atlas.shared_atlas import OpenAtlas
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
@@ -109,7 +109,7 @@ def test_script_of_the_map_comes_with_the_first_message_only(page):
 
 
 def test_answer_does_not_wait_for_tiles_that_take_long(page, monkeypatch):
-    monkeypatch.setattr("ui.atlas.shelf.PATIENCE", -1)
+    monkeypatch.setattr("ui.atlas.shared_atlas.PATIENCE", -1)
     put(page, "select_slider", length=16_384)
     wanted = ["mean/1/2/1", "mean/1/3/0"]
     answered = []
@@ -218,8 +218,8 @@ def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app
 
 
 def test_survey_ends_when_nobody_watches_and_tells_its_next_visitor_what_went_wrong(monkeypatch):
-    monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
-    monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
+    monkeypatch.setattr("ui.atlas.shared_atlas.PORTION", 0.01)
+    monkeypatch.setattr("ui.atlas.shared_atlas.LEASE", 0.5)
     shelf = OpenAtlas("left", Atlas(made_up(65_536), 0))
     shelf.survey_on()
     shelf._surveyor.join(20)

@@ -9,8 +9,8 @@ from PIL import Image
 
 from attention_core.files import find_file
 from ui.navigation import PAGES
-from ui.start.answers import drawing_answer, sentence_answer
-from ui.start.moving import FIRST_DIGIT, SENTENCE, TRANSLATOR, first_answers
+from ui.start.animations import FIRST_DIGIT, SENTENCE, TRANSLATOR, first_answers
+from ui.start.live_answers import drawing_answer, sentence_answer
 
 PAGE = "pages/start.py"
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from attention_core.charts.design import BLUE_ORANGE, DARK, GREY, LABELS, ROLE_COLOURS, VIRIDIS, WORDS, Ramp, is_dark
+from attention_core.charts.vega import BLUE_ORANGE, DARK, GREY, LABELS, ROLE_COLOURS, VIRIDIS, WORDS, Ramp, is_dark
 from ui.layout import READABLE
 
 PAGES = {"light": ("#1B1F24", ("#FFFFFF", "#F6F7F9")), "dark": ("#E6EAF0", ("#0F1318", "#181D24"))}

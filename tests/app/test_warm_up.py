@@ -36,7 +36,7 @@ class Watching(Session):
 
 
 def test_first_paint_imports_no_library(root):
-    code = f"import sys, app, ui.start.moving; print([name for name in {HEAVY} if name in sys.modules])"
+    code = f"import sys, app, ui.start.animations; print([name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
 
@@ -132,7 +132,7 @@ LEAN = """
 import sys, torch
 from ui.warm_up import import_libraries
 import_libraries()
-from attention_core.hub.find import PACKAGE, find_local
+from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.models import load
 from attention_core.topics.lookup.encoders import sentence_vectors

@@ -95,7 +95,7 @@ def colour_at(page, x, y) -> list[int]:
 
 
 def exact(query, key) -> float:
-    from attention_core.atlas.made_up import made_up
+    from attention_core.atlas.synthetic import made_up
 
     return float(made_up(2048).weights(0, [query], [key]))
 
@@ -166,7 +166,7 @@ def test_overview_moves_the_map(atlas):
 
 def test_token_is_jumped_to_and_labelled(atlas):
     from attention_core.atlas import search
-    from attention_core.atlas.made_up import labels
+    from attention_core.atlas.synthetic import labels
 
     word = labels(2048)[700]
     first = search(labels(2048), word)[0]

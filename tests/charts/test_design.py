@@ -9,7 +9,7 @@ import pytest
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart, overlay, picture, probability_bars, weights_ramp
-from attention_core.charts.design import alt, mark
+from attention_core.charts.vega import alt, mark
 from tests.charts.tools import valid
 
 

@@ -29,8 +29,8 @@ from attention_core.charts import (
     step_chart,
     weights_ramp,
 )
-from attention_core.charts.design import DARK, colour_bar, colour_scale
 from attention_core.charts.heatmap import png_url, reduce_by_max
+from attention_core.charts.vega import DARK, colour_bar, colour_scale
 from tests.charts.tools import rows_of, rows_with
 from ui import player
 

@@ -5,8 +5,8 @@ import pytest
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
-from attention_core.charts.design import ROLE_COLOURS
 from attention_core.charts.heads import MOST_TOOLTIPS, kept_chart, layer_head_map
+from attention_core.charts.vega import ROLE_COLOURS
 from tests.charts.tools import rows_of, valid
 
 LENGTHS = np.arange(1.0, 22.0).reshape(3, 7)

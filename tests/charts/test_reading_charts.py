@@ -8,8 +8,8 @@ import torch
 
 from attention_core.attention.types import Role
 from attention_core.charts import contact_sheet, signed_ramp
-from attention_core.charts.design import weights_ramp
 from attention_core.charts.overlay import glow_ramp
+from attention_core.charts.vega import weights_ramp
 from attention_core.topics.ask.charts import nothing_weights, region_picture, vector_bars
 from attention_core.topics.find import Products
 from attention_core.topics.find.charts import channel_bars, product_bars

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import signed_ramp
 from attention_core.charts.heatmap import pair_map
+from attention_core.charts.vega import signed_ramp
 from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
 from attention_core.topics.lookup.soft_lookup import Recall
 from attention_core.topics.matter.word_space import Neighbour, TypicalWeight, neighbours_chart

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from attention_core.charts import figure
-from attention_core.charts.design import BLUE_ORANGE, Ramp
 from attention_core.charts.heatmap import part_chart
+from attention_core.charts.vega import BLUE_ORANGE, Ramp
 from attention_core.charts.words import FAINTEST, Bars, bar_table, shade_ramp, shaded_words, text_width, word_arcs
 from attention_core.topics.scoring.charts import score_fields, vector_plane
 from tests.charts.tools import valid

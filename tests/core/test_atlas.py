@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import TILE, Atlas, cells, matrix, survey
-from attention_core.attention.capture.keeper import from_weights
+from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.edits import BlockKeys, SetScore, Uniform, blocked_keys
 from attention_core.attention.scores import Additive, Cosine, General, Location, ScaledDot
 

@@ -10,9 +10,9 @@ import torch
 from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import Atlas, search
 from attention_core.atlas.landmarks import landmarks, strongest
-from attention_core.atlas.made_up import made_up, passage
 from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack
-from attention_core.attention.capture.keeper import from_weights
+from attention_core.atlas.synthetic import made_up, passage
+from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.bounds import LONG_TOKENS
 from attention_core.hub.run import ModelRun, affordable_tokens

@@ -11,7 +11,7 @@ import pytest
 from attention_core.arrays import FileError
 from attention_core.atlas import contents_of, read_tensors
 from attention_core.attention.recording import FORMAT, load_recording
-from attention_core.hub.find import look_up
+from attention_core.hub.catalogue import look_up
 from attention_core.hub.load import load_pretrained, read_settings
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import text_inputs

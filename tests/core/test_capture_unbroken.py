@@ -13,7 +13,7 @@ from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
 from attention_core import capture
-from attention_core.attention.capture.keeper import Keeper
+from attention_core.attention.capture.trace_builder import Keeper
 from tests.written_out import WIDTH, MinGPT, Timm, Written
 
 LEAST = torch.finfo(torch.float32).min

@@ -17,7 +17,7 @@ import torch
 
 from attention_core.attention.recording import Recording, load_recording
 from attention_core.charts.figure import save
-from attention_core.hub.find import fetch, look_up
+from attention_core.hub.catalogue import fetch, look_up
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError
 from attention_core.hub.run import run, text_inputs
@@ -110,8 +110,8 @@ from huggingface_hub import constants
 endpoint, cache, share = sys.argv[1:]
 constants.ENDPOINT, constants.HF_HUB_CACHE = endpoint, cache
 constants.HUGGINGFACE_CO_URL_TEMPLATE = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
-from attention_core.hub.find import fetch
-from attention_core.hub.find import look_up
+from attention_core.hub.catalogue import fetch
+from attention_core.hub.catalogue import look_up
 def progress(done, total):
     if done > float(share) * total:
         os.kill(os.getpid(), signal.SIGKILL)

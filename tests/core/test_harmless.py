@@ -16,7 +16,7 @@ from attention_core.attention.recording import Recording, load_recording
 from attention_core.attention.types import Axis, Role
 from attention_core.bounds import MOST_MARKS, as_cell, as_markdown, from_cell, visible
 from attention_core.charts import figure, matrix_chart
-from attention_core.charts.design import names_at
+from attention_core.charts.vega import names_at
 from attention_core.topics.vectors.tables import read_csv, write_csv
 from tests.view_samples import made
 

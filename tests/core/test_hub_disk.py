@@ -8,7 +8,7 @@ import pytest
 
 from attention_core import bounds
 from attention_core.hub import load as disk
-from attention_core.hub.find import fetch, find_local, look_up
+from attention_core.hub.catalogue import fetch, find_local, look_up
 from attention_core.hub.load import held, keep, load_pretrained, make_room
 from attention_core.hub.model import ModelError
 

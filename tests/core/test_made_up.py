@@ -14,7 +14,7 @@ from attention_core.attention.steps import step_of, steps_of
 from attention_core.data import match3
 from attention_core.evaluate.classification import accuracy
 from attention_core.models import build, load
-from attention_core.train.made_up import N_KEYS, NearestTask, draw_nearest
+from attention_core.train.synthetic import N_KEYS, NearestTask, draw_nearest
 from attention_core.weights import read_card
 from tests.own_models import evaluated
 

@@ -16,7 +16,7 @@ from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_of, re
 from attention_core.models import MODELS, build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory import influence
-from attention_core.topics.memory.cure import AROUND, last_states_know, longer, what_is_known
+from attention_core.topics.memory.attention_gain import AROUND, last_states_know, longer, what_is_known
 from attention_core.topics.memory.influence import MEASURES, both_ways, norms_table, remember
 from attention_core.topics.memory.own_states import cut, foresee
 from attention_core.topics.translate.training import TRANSLATORS, bleu_by_length

@@ -16,7 +16,7 @@ from torch.testing import assert_close
 from attention_core import Recording, trace_model
 from attention_core.attention.edits import dropped
 from attention_core.bounds import GENERATED_TOKENS
-from attention_core.hub.find import PACKAGE, find_local, local_models
+from attention_core.hub.catalogue import PACKAGE, find_local, local_models
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind, NoMemory, readable
 from attention_core.hub.pictures import picture_inputs

@@ -9,9 +9,9 @@ import torch
 from huggingface_hub import constants
 
 from attention_core.bounds import Bound
-from attention_core.hub import find as finding
+from attention_core.hub import catalogue as finding
 from attention_core.hub import model as room
-from attention_core.hub.find import PACKAGE, SUGGESTIONS, cleaned, fetch, find_local, local_models, look_up
+from attention_core.hub.catalogue import PACKAGE, SUGGESTIONS, cleaned, fetch, find_local, local_models, look_up
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import run, text_inputs

@@ -15,7 +15,7 @@ from torch.nn.functional import normalize
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, BlockKeys, DropHead, SetScore, Temperature, capture, load
-from attention_core.attention.capture.keeper import Keeper
+from attention_core.attention.capture.trace_builder import Keeper
 from attention_core.attention.recording import load_recording
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import steps_of

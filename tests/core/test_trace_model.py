@@ -9,7 +9,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import capture, load_recording, trace_model
-from attention_core.hub.find import PACKAGE, find_local
+from attention_core.hub.catalogue import PACKAGE, find_local
 from tests.tiny_models import BYPASSING, FAMILIES, PLAIN, asked, check, handed_out, models
 
 LLAMA = "LlamaForCausalLM"

@@ -11,7 +11,7 @@ import torch
 from attention_core import load
 from attention_core.data import drawing as strokes
 from attention_core.models import MODELS, Transformer, TransformerConfig, Translator, TranslatorConfig
-from attention_core.train import RECIPES, loop, made_up, sentiment, translation, vision
+from attention_core.train import RECIPES, loop, sentiment, synthetic, translation, vision
 from attention_core.train.__main__ import main
 from attention_core.weights import read_card, read_weights, write_weights
 from tests import tiny_data
@@ -43,7 +43,7 @@ def small(monkeypatch):
     for module, settings in {
         vision: {"BATCH_SIZE": 6, "N_HELD_OUT": 5, "N_REPLAYS": 1},
         translation: {"BATCH_SIZE": 8, "N_JOINED": 6},
-        made_up: {"HELD_OUT": 50},
+        synthetic: {"HELD_OUT": 50},
     }.items():
         for name, value in settings.items():
             monkeypatch.setattr(module, name, value)

@@ -12,7 +12,7 @@ from attention_core.attention.export import trace_to_code, trace_to_frame, trace
 from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.explain.arithmetic import row_table
-from attention_core.hub.find import OWN
+from attention_core.hub.catalogue import OWN
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import run, text_inputs
 from attention_core.models import MODELS, load

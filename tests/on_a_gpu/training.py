@@ -6,7 +6,7 @@ import torch
 from attention_core.data import drawing as strokes
 from attention_core.device import choose_device
 from attention_core.models import build
-from attention_core.train import RECIPES, made_up, sentiment, translation, vision
+from attention_core.train import RECIPES, sentiment, synthetic, translation, vision
 from attention_core.train.loop import Options, TrainingMoment, train
 from tests import tiny_data
 
@@ -20,7 +20,7 @@ SETTINGS = {
         "N_TOLD": 4,
         "POOL": 40,
     },
-    made_up: {"HELD_OUT": 50, "TEST_SIZE": 50},
+    synthetic: {"HELD_OUT": 50, "TEST_SIZE": 50},
     sentiment: {"BATCH_SIZE": 8},
     translation: {"BATCH_SIZE": 8, "N_JOINED": 6},
 }

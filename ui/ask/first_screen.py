@@ -13,7 +13,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
 from attention_core.charts import overlay, probability_bars
-from attention_core.charts.design import ROLE_COLOURS
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.canvases import MOST_INK, CanvasRemark, DrawnDigit, drawn_digits, overlapping
 from attention_core.data.colours import COLOURS, PEN, name_of, nearest_names, rgb_of
 from attention_core.data.drawing import Stroke

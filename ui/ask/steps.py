@@ -6,7 +6,7 @@ import streamlit as st
 from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.charts.bars import bars
-from attention_core.charts.design import ROLE_COLOURS, Chart
+from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.data.questions import ANSWERS
 from attention_core.device import to_array
 from attention_core.models.scene_question import SCORINGS, SceneAnswer

@@ -12,11 +12,11 @@ import streamlit as st
 from attention_core.atlas import TILE, Atlas
 from attention_core.attention.types import Axis
 from attention_core.bounds import SEARCH_LETTERS
-from attention_core.charts.design import VIRIDIS, Chart
 from attention_core.charts.heatmap import part_chart
+from attention_core.charts.vega import VIRIDIS, Chart
 from attention_core.hub.model import in_units
 from ui.atlas import NAME
-from ui.atlas.shelf import OpenAtlas, Place, axis_of
+from ui.atlas.shared_atlas import OpenAtlas, Place, axis_of
 from ui.chart import note_picture
 from ui.component import component, script_of
 from ui.labels import literal, said

@@ -12,7 +12,7 @@ import torch
 from streamlit.typing import UploadedFile
 
 from attention_core.atlas import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
-from attention_core.atlas.made_up import made_up, passage
+from attention_core.atlas.synthetic import made_up, passage
 from attention_core.atlas.tensors import has_more, head_file, notebook
 from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, LONG_TOKENS, TENSOR_BYTES, TENSOR_FILES
 from attention_core.data.drawing import CanvasRemark, prepare
@@ -21,14 +21,14 @@ from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun, TextInput, affordable_tokens
 from attention_core.packed import unpack_strokes
 from ui.atlas import NAME
-from ui.atlas.shelf import MatrixSource, OpenAtlas
+from ui.atlas.shared_atlas import MatrixSource, OpenAtlas
 from ui.canvas import drawn_elsewhere, packed_strokes, put_strokes, render_strokes, sound_strokes
 from ui.chart import file_name
 from ui.digits import ask
 from ui.labels import literal, said
+from ui.model_runs import choose_model, latest, opened_run, prepared_of, pretrained_of, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
 from ui.pixels.first_screen import PAD
-from ui.runs import choose_model, latest, opened_run, prepared_of, pretrained_of, run_of, uploaded_run
 from ui.state import Field, between, choice, named, whole_number, widget_value
 from ui.uploads import most_megabytes
 

@@ -11,7 +11,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import overlay
-from attention_core.charts.design import INKS
+from attention_core.charts.vega import INKS
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
 from attention_core.data.drawing import Stroke, ink_of
 from attention_core.data.presets import CLUTTER_WIDTH, clutter_strokes, hidden_digit

@@ -10,7 +10,7 @@ from attention_core.attention.edits import UNIFORM, BlockKeys, Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, overlay, picture, signed_ramp, weights_ramp
-from attention_core.charts.design import Chart
+from attention_core.charts.vega import Chart
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
 from attention_core.topics import find

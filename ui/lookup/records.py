@@ -14,10 +14,10 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import visible
-from attention_core.charts.design import ROLE_COLOURS
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
-from attention_core.hub.find import PACKAGE, find_local
+from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError, readable
 from attention_core.packed import pack, unpack
 from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
@@ -57,8 +57,8 @@ from ui.computed import computed
 from ui.inside_streamlit import growing_table
 from ui.labels import distinct, literal, said
 from ui.layout import role_colour, section
+from ui.model_runs import pretrained_of
 from ui.player import Stepper, query_row, show_matrix, show_words
-from ui.runs import pretrained_of
 from ui.skeleton import abbr, note, say
 from ui.state import Field, choice, is_mounted, one_of, whole_number
 

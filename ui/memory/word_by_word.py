@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from attention_core.charts import signed_ramp
-from attention_core.charts.design import VIRIDIS, Ramp
+from attention_core.charts.vega import VIRIDIS, Ramp
 from attention_core.evaluate.forgetting import read_forgetting
 from attention_core.topics.memory.charts import fading_chart, gradient_heatmap, gradient_ramp, length_chart, over_time
 from attention_core.topics.memory.influence import CODE, FORMULAS, MEASURES, MemoryOverview
@@ -15,7 +15,7 @@ from attention_core.topics.translate.training import PARTS, TRANSLATORS, bleu_by
 from ui.chart import click, draw_chart
 from ui.labels import literal
 from ui.layout import section
-from ui.memory.reading import NAME, NETWORKS, WALK
+from ui.memory.first_screen import NAME, NETWORKS, WALK
 from ui.player import counted
 from ui.skeleton import note, say
 from ui.state import Field, choice, one_of

@@ -11,7 +11,7 @@ from ui.labels import said
 from ui.layout import section
 from ui.model.glance import NAME
 from ui.model.words import generation_of, text_ids
-from ui.runs import LatestRun
+from ui.model_runs import LatestRun
 from ui.state import Field, choice, one_of
 
 KEPT_VECTORS = {"keys": "Keys", "values": "Values"}

@@ -24,7 +24,7 @@ from ui.model.glance import (
 )
 from ui.model.input import choose_input
 from ui.model.one_head import large_matrix
-from ui.runs import LatestRun, choose_model, pretrained_of, run_of, uploaded_run
+from ui.model_runs import LatestRun, choose_model, pretrained_of, run_of, uploaded_run
 from ui.state import Field, choice, named
 
 INPUT, MODEL = "Another input", "Another model"

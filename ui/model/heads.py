@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.design import weights_ramp
 from attention_core.charts.heads import distance_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE
+from attention_core.charts.vega import weights_ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import METRICS, HeadSummary, distances, distances_from, habit, rollout
 from attention_core.explain.heads.similarity import MOST_HEADS, Distances

@@ -10,8 +10,17 @@ from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import literal, said
 from ui.model.glance import NAME, OTHER
+from ui.model_runs import (
+    OF_THE_PAGE,
+    LatestRun,
+    choose_model,
+    opened_run,
+    pretrained_of,
+    remember,
+    run_of,
+    uploaded_run,
+)
 from ui.navigation import opened_recording
-from ui.runs import OF_THE_PAGE, LatestRun, choose_model, opened_run, pretrained_of, remember, run_of, uploaded_run
 from ui.state import Field, choice, named
 
 PREVIEW = 256

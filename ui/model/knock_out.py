@@ -8,8 +8,8 @@ from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
-from attention_core.charts.design import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.heatmap import picture
+from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.device import to_array
 from attention_core.explain.heads.summary import groups
 from attention_core.hub.knock_out import Head, KnockOutMap, cosine_change, divergence, every_head, fill, sentence_change
@@ -23,7 +23,7 @@ from ui.labels import distinct, literal, said
 from ui.model.glance import NAME, Selection, chosen, head_map, head_name, kept_with, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
-from ui.runs import LatestRun, prepared_of, pretrained_of, run_of
+from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
 from ui.skeleton import say
 from ui.state import Field, choice, one_of, whole_number
 

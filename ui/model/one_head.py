@@ -10,9 +10,9 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.attention.view.page import pieces
-from attention_core.charts.design import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weights_ramp
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay
+from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weights_ramp
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from attention_core.device import to_array
 from attention_core.explain.heads import HeadDisplay, PatchGrid, is_of_itself, matrix_for

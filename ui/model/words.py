@@ -11,8 +11,8 @@ from attention_core.attention.edits import dropped
 from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.bars import bars
-from attention_core.charts.design import ROLE_COLOURS, weights_ramp
 from attention_core.charts.heads import masked_weights
+from attention_core.charts.vega import ROLE_COLOURS, weights_ramp
 from attention_core.explain.heads.summary import groups, kind_of
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
 from attention_core.hub.knock_out import Head
@@ -26,7 +26,7 @@ from ui.labels import distinct, literal, said
 from ui.layout import section
 from ui.model.glance import NAME, chosen, head_name, kept_with, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded, weights_chart
-from ui.runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
+from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.state import Field, between, choice, one_of, whole_number
 from ui.words import Bar, chosen_piece, word_bars
 

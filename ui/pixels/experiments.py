@@ -9,7 +9,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import Ramp, contact_sheet, overlay, picture, signed_ramp, weights_ramp
-from attention_core.charts.design import VIRIDIS
+from attention_core.charts.vega import VIRIDIS
 from attention_core.data.drawing import Drawing
 from attention_core.device import to_array
 from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation

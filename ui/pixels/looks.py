@@ -12,7 +12,7 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import Ramp, picture, signed_ramp
-from attention_core.charts.design import VIRIDIS
+from attention_core.charts.vega import VIRIDIS
 from attention_core.data.drawing import Drawing
 from attention_core.device import to_array
 from attention_core.models import attention_at_snapshot

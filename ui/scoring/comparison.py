@@ -17,7 +17,7 @@ from torch import Tensor
 from attention_core.attention.scores import SCORES, Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.design import BLUE_ORANGE, ROLE_COLOURS, Chart, Ramp
+from attention_core.charts.vega import BLUE_ORANGE, ROLE_COLOURS, Chart, Ramp
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
 from attention_core.topics.scoring.charts import scale_chart, score_fields, sorted_weights_chart

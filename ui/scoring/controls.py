@@ -16,7 +16,7 @@ from torch import Tensor
 from attention_core.attention.scores import SCORES, all_scores
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart
-from attention_core.charts.design import BLUE_ORANGE, Ramp
+from attention_core.charts.vega import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
 from attention_core.packed import pack, unpack
 from attention_core.topics.scoring.charts import vector_plane as plane

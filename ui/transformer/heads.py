@@ -11,9 +11,9 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.design import weights_ramp
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
+from attention_core.charts.vega import weights_ramp
 from attention_core.device import to_array
 from attention_core.models.transformer import KINDS, TransformerConfig
 from attention_core.topics.transformer.ablation import (

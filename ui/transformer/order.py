@@ -17,8 +17,8 @@ from attention_core.attention.attend import (
     sinusoidal,
 )
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import BLUE_ORANGE, Chart, Ramp
 from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.vega import BLUE_ORANGE, Chart, Ramp
 from attention_core.device import to_array
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.ablation import (

@@ -11,7 +11,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.bounds import as_markdown
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
-from attention_core.charts.design import Chart
+from attention_core.charts.vega import Chart
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import (

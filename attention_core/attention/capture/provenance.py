@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from attention_core.attention.capture.keeper import FORBIDS
+from attention_core.attention.capture.trace_builder import FORBIDS
 
 Parts = tuple[tuple[int, int], ...]
 """(size, stride) of the dimensions that make up an axis, outermost first; a stride of 0 repeats the same numbers."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 
-from attention_core.attention.capture.keeper import Keeper
+from attention_core.attention.capture.trace_builder import Keeper
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, unseen
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace

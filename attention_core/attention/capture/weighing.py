@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.keeper import (
+from attention_core.attention.capture.provenance import ElementwiseStep, ItemLayout, ScoreInputs, Softmax, met, scored
+from attention_core.attention.capture.trace_builder import (
     NO_HEADS,
     Keeper,
     MaskParts,
@@ -20,7 +21,6 @@ from attention_core.attention.capture.keeper import (
     split_hidden,
     split_mask,
 )
-from attention_core.attention.capture.provenance import ElementwiseStep, ItemLayout, ScoreInputs, Softmax, met, scored
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Rows
 

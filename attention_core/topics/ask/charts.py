@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.charts.design import (
+from attention_core.charts.heatmap import dots, png_url
+from attention_core.charts.vega import (
     CORNERS,
     EDGE,
     GREY,
@@ -27,7 +28,6 @@ from attention_core.charts.design import (
     texts,
     word,
 )
-from attention_core.charts.heatmap import dots, png_url
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 WIDTH = 480

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.charts.design import (
+from attention_core.charts.vega import (
     CHOSEN,
     FILL,
     GREY,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import (
+from attention_core.charts.vega import (
     CHOSEN,
     GREY,
     ROLE_COLOURS,

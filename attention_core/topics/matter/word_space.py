@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import GREY, ROLE_COLOURS, Chart, alt, mark, rule_at, series_colour
+from attention_core.charts.vega import GREY, ROLE_COLOURS, Chart, alt, mark, rule_at, series_colour
 from attention_core.data.review_pieces import frequent_words, pieces_of
 from attention_core.device import device_of
 from attention_core.topics.matter.sentences import Sentence, explain, sentence_of

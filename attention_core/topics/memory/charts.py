@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import (
+from attention_core.charts.heatmap import block, png_url, row_mark
+from attention_core.charts.vega import (
     FILL,
     LABELS,
     MASKED,
@@ -38,7 +39,6 @@ from attention_core.charts.design import (
     texts,
     word,
 )
-from attention_core.charts.heatmap import block, png_url, row_mark
 from attention_core.charts.words import text_width
 from attention_core.topics.translate.training import TRANSLATORS, ByLength
 

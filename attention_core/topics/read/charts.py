@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import (
+from attention_core.charts.overlay import glow_ramp, image_url
+from attention_core.charts.vega import (
     EDGE,
     FILL,
     LABELS,
@@ -29,7 +30,6 @@ from attention_core.charts.design import (
     signed_ramp,
     texts,
 )
-from attention_core.charts.overlay import glow_ramp, image_url
 
 NAME: dict = {"fontSize": 12, "color": LABELS}
 NAMES = 64  # screen pixels for the names of rows, left of the chart

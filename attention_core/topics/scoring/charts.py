@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import (
+from attention_core.charts.heatmap import palette_url
+from attention_core.charts.vega import (
     DARK,
     FILL,
     GREY,
@@ -26,7 +27,6 @@ from attention_core.charts.design import (
     sheet,
     texts,
 )
-from attention_core.charts.heatmap import palette_url
 from attention_core.topics.scoring.compare import ScaleRow
 
 FIELD = 168

@@ -8,7 +8,9 @@ from torch import Tensor
 from attention_core.attention.attend import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
-from attention_core.charts.design import (
+from attention_core.charts.heads import head_axes
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.vega import (
     ROLE_COLOURS,
     Chart,
     alt,
@@ -20,8 +22,6 @@ from attention_core.charts.design import (
     shares,
     wrapping,
 )
-from attention_core.charts.heads import head_axes
-from attention_core.charts.heatmap import matrix_chart
 from attention_core.device import to_array
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import (
+from attention_core.charts.heatmap import matrix_chart, png_url
+from attention_core.charts.vega import (
     FILL,
     LABELS,
     ROLE_COLOURS,
@@ -28,7 +29,6 @@ from attention_core.charts.design import (
     word,
     wrapping,
 )
-from attention_core.charts.heatmap import matrix_chart, png_url
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "keys: the encoder's state at"

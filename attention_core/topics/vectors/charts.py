@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import (
+from attention_core.charts.vega import (
     DARK,
     FILL,
     GREY,

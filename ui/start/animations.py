@@ -21,7 +21,7 @@ from ui.navigation import PageEntry
 from ui.state import Field, between, choice
 
 if TYPE_CHECKING:
-    from attention_core.charts.design import Chart
+    from attention_core.charts.vega import Chart
 
 FIRST_DIGIT = 3
 SENTENCE = "The red car is in front of the house."
@@ -36,7 +36,7 @@ def moving_drawing() -> None:
     if digit == FIRST_DIGIT:
         told = first_answers()["drawing"] | {"looks": _file("looks.png")}
     else:
-        from ui.start.answers import drawing_answer
+        from ui.start.live_answers import drawing_answer
 
         told = drawing_answer(digit)
     note_picture(lambda: _looking(told), f"Where one pixel of a drawn {digit} looks")

@@ -3,13 +3,13 @@
 import streamlit as st
 
 from attention_core.device import to_array
+from attention_core.topics.memory.attention_gain import WordKnowledge, last_states_know, longer, what_is_known
 from attention_core.topics.memory.charts import cure_chart
-from attention_core.topics.memory.cure import WordKnowledge, last_states_know, longer, what_is_known
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
 from ui.computed import computed, model_or_none
 from ui.labels import as_percent, literal
-from ui.memory.reading import NAME, recurrent
+from ui.memory.first_screen import NAME, recurrent
 from ui.player import Walk
 from ui.skeleton import note, say
 from ui.state import Field, whole_number

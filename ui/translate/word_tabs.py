@@ -10,7 +10,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import as_markdown
-from attention_core.charts.design import BLUE_ORANGE, LABELS, ROLE_COLOURS
+from attention_core.charts.vega import BLUE_ORANGE, LABELS, ROLE_COLOURS
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart

@@ -19,7 +19,7 @@ import streamlit as st
 from attention_core.attention.edits import dropped
 from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
 from attention_core.bounds.cache import BoundedCache
-from attention_core.hub.find import (
+from attention_core.hub.catalogue import (
     FOLDERS_BELOW,
     PACKAGE,
     SUGGESTIONS,

@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.edits import BlockKeys
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.design import ROLE_COLOURS, Chart
+from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table, shade_ramp, shaded_words
 from attention_core.data.sentence_presets import BANK, MEANT, is_negated
 from attention_core.topics.matter.sentences import (
