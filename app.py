@@ -14,15 +14,15 @@ from ui.headers import SecurityHeaders
 from ui.health import Health
 from ui.inside_streamlit import StopException
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, go_to_opened, navigation
-from ui.skeleton import faults_told, foot, go_to_session, page_head, sidebar, tell_changes, tell_lost_gpu
-from ui.state import take_address, tell_faults, write_address
-from ui.uploads import UploadBounds, tell_refusal
+from ui.skeleton import foot, go_to_session, page_head, show_faults, show_lost_gpu, show_restart_notice, sidebar
+from ui.state import read_address, show_link_faults, write_address
+from ui.uploads import UploadBounds, show_refusal
 from ui.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
     st.set_page_config(page_title="Attention Explorer", page_icon=ICON, layout="wide")
     CAME_THROUGH_APP.value = True
-    tell_changes()
+    show_restart_notice()
     page = navigation()
     entry = next(entry for entry in PAGES if entry.title == page.title)
     if not is_warm() and entry.name != "start":  # Start shows what was made beforehand
@@ -33,19 +33,19 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
         st.rerun()
     go_to_opened(page.url_path)
     go_to_session(entry)
-    take_address(entry.name)
+    read_address(entry.name)
     was_warm = is_warm()
     if was_warm:
         sidebar()
-    with suppress(StopException), faults_told():  # a page may end early; its foot and its address do not
+    with suppress(StopException), show_faults():  # a page may end early; its foot and its address do not
         page.run()
     if not was_warm:  # what it needs is imported after Start is painted
         sidebar()
     foot(entry)
     write_address()
-    tell_faults()
-    tell_lost_gpu()
-    tell_refusal()
+    show_link_faults()
+    show_lost_gpu()
+    show_refusal()
 else:
     own = [Middleware(SecurityHeaders), Middleware(Health), Middleware(UploadBounds)]
     app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=own)

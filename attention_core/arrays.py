@@ -110,7 +110,7 @@ def open_npz(source: Source) -> Iterator[Npz]:
 
 
 @contextmanager
-def in_words(start: str, fault: type[Exception] = FileError) -> Iterator[None]:
+def readable_errors(start: str, fault: type[Exception] = FileError) -> Iterator[None]:
     """Turn what a damaged file raises into one sentence: the start given here and the reason.
 
     Raises:
@@ -149,7 +149,7 @@ def read_npz(
     """
     name = "The file" if isinstance(source, bytes) else str(source)
     try:
-        with in_words(f"{name} is not a readable .npz of plain arrays", fault), open_npz(source) as file:
+        with readable_errors(f"{name} is not a readable .npz of plain arrays", fault), open_npz(source) as file:
             file.check_size(most_bytes, name, fault)
             missing = [array for array in needed if array not in file.entries]
             if missing:

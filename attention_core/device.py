@@ -40,7 +40,7 @@ def computes(device: str) -> bool:
         return False
 
 
-def give_up(device: str) -> None:
+def disable_device(device: str) -> None:
     """Choose a device no more, as long as this process lives."""
     _LOST.add(device)
 

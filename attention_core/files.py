@@ -35,7 +35,7 @@ def find_file(place: str) -> Path:
     return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)
 
 
-def written_figures(path: Path) -> dict[str, Any] | None:
+def read_figures(path: Path) -> dict[str, Any] | None:
     """Return the figures that a benchmark wrote beforehand; None if its file is missing."""
     try:
         return json.loads(path.read_text())
@@ -45,7 +45,7 @@ def written_figures(path: Path) -> dict[str, Any] | None:
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Give a place to write to; its file takes the path's place if nothing fails, and else is gone."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -25,7 +25,7 @@ class _Repeats(logging.Filter):
             self._again[line] = 0 if is_first else self._again[line] + 1
         return bool(is_first)
 
-    def tell(self) -> None:
+    def report_counts(self) -> None:
         """Write what has come again since the last call, with its count; forget what has not."""
         counts = {line: count for line, count in self._again.items() if count}
         self._again = dict.fromkeys(counts, 0)
@@ -43,7 +43,7 @@ def counting_repeats() -> Iterator[Callable[[], None]]:
     for handler in handlers:
         handler.addFilter(repeats)
     try:
-        yield repeats.tell
+        yield repeats.report_counts
     finally:
         for handler in handlers:
             handler.removeFilter(repeats)

@@ -10,7 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from attention_core.files import IS_INSTALLED, find_file, needed, written_whole
+from attention_core.files import IS_INSTALLED, atomic_write, find_file, needed
 
 FOLDER = find_file("weights")
 
@@ -75,7 +75,7 @@ def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], fol
     folder.mkdir(parents=True, exist_ok=True)
     content = save({key: tensor.detach().cpu().contiguous() for key, tensor in state.items()})
     path = folder / f"{name}.safetensors"
-    with written_whole(path) as place:
+    with atomic_write(path) as place:
         place.write_bytes(content)
     card = {"name": name, **card, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     (folder / f"{name}.json").write_text(json.dumps(card, indent=2) + "\n")

@@ -6,11 +6,11 @@ from ui.ask.experiments import WALK, counting, forbidding, telling
 from ui.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_pad
 from ui.ask.steps import STEPS, doubts, step_by_step, take_along
 from ui.computed import model_or_stop
-from ui.layout import end_here, section, who_asks
+from ui.layout import attention_roles, end_here, section
 from ui.skeleton import Tab, page_frame, page_tabs
 
 page_frame(NAME, "How does a question choose where to look? Draw coloured digits, and ask about them.")
-who_asks(
+attention_roles(
     "the question, read word by word",
     "256 regions of the drawing, and one key that stands for nothing",
     "what each region shows: which digit, which colour, where",

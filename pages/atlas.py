@@ -6,7 +6,7 @@ from ui.atlas import NAME
 from ui.atlas.map import TICK, atlas_map, places_part, survey_goes_on, survey_part
 from ui.atlas.shared_atlas import shelf_of
 from ui.atlas.sources import choose_head, choose_source, take_along
-from ui.layout import who_asks
+from ui.layout import attention_roles
 from ui.skeleton import Tab, live, page_frame, page_tabs
 
 
@@ -47,7 +47,7 @@ page_frame(
     "What does attention look like when there are a hundred thousand tokens? It is too large for one look, so here is "
     "a map.",
 )
-who_asks(
+attention_roles(
     "each of n positions",
     "all of them, or those before",
     "the values of those it looks at",

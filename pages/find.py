@@ -5,12 +5,12 @@ import streamlit as st
 from attention_core.data.canvases import CanvasRemark
 from ui.find.first_screen import MODEL, NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
 from ui.find.tabs import STEPS, block_section, step_by_step
-from ui.layout import end_here, section, who_asks
+from ui.layout import attention_roles, end_here, section
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 
 page_frame(NAME, "A digit somewhere in clutter: where does a network look before it answers?")
-who_asks(
+attention_roles(
     "a learned constant, the same 96 numbers for every picture; nobody in the picture asks",
     "each of 225 regions, by its features",
     "the same features",

@@ -14,12 +14,12 @@ from ui.groups.sections import (
     number_input,
     step_by_step,
 )
-from ui.layout import section, who_asks
+from ui.layout import attention_roles, section
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 
 page_frame(NAME, "Attention compares one thing with one other. What if it compared it with two others at once?")
-who_asks(
+attention_roles(
     "each number",
     "every pair of two others",
     "the product of their values",

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.topics.lookup.encoders import SPELLING
 from attention_core.topics.lookup.soft_lookup import soft_lookup
-from ui.layout import end_here, section, who_asks
+from ui.layout import attention_roles, end_here, section
 from ui.lookup.records import (
     NAME,
     STEPS,
@@ -22,7 +22,7 @@ from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 
 page_frame(NAME, "What if a dictionary could almost match? Then it would be attention.")
-who_asks(
+attention_roles(
     "what you type",
     "the key of every record",
     "the value of that record",

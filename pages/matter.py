@@ -6,7 +6,7 @@ from attention_core.attention.types import Role
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
 from ui.computed import model_or_stop
-from ui.layout import end_here, section, who_asks
+from ui.layout import attention_roles, end_here, section
 from ui.matter.judgement import (
     ATTENTION,
     NAME,
@@ -25,7 +25,7 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.words import knows_enough, sentence_box
 
 page_frame(NAME, "Which words of a sentence decide a judgement? Praise or blame, and what it rests on.")
-who_asks(
+attention_roles(
     "one learned vector, the same for every sentence; nobody in the sentence asks",
     "the encoder's state at each word",
     "the same states",

@@ -3,19 +3,19 @@
 import streamlit as st
 
 from attention_core.topics.memory.influence import norms_table
-from ui.layout import section, who_asks
+from ui.layout import attention_roles, section
 from ui.memory.attention_gain import FRENCH, cure_tab
 from ui.memory.first_screen import NAME, NOTEBOOK, READING, WALK, end_section, memories_of, read_sentence, with_norms
 from ui.memory.self_attention import own_states_tab
 from ui.memory.word_by_word import fading_tab, gradient_tab, length_tab, walk_tab
 from ui.player import download_table
-from ui.skeleton import Tab, page_frame, page_tabs, say
+from ui.skeleton import Tab, page_frame, page_tabs, paragraph
 
 page_frame(
     NAME,
     "Why was attention needed? A recurrent network reads once, word by word, and keeps *one* vector of everything.",
 )
-who_asks(
+attention_roles(
     "there is none. Nothing can ask for an earlier word, and that is the problem",
     "there is none. A word that was read is never looked at again",
     "the state, which must carry everything on its own",
@@ -35,7 +35,7 @@ with answer:
 
 
 def doubts() -> None:
-    say(
+    paragraph(
         "A gradient says what a *small* change of a word would do, not what would happen without the word. A state "
         "whose numbers are near −1 or 1 hardly reacts to a nudge, yet it may still remember. Both networks were "
         "trained on the same sentences, but their word vectors differ in size: compare how fast the colours fade, not "

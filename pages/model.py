@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.hub.model import ModelKind, predicts_words
-from ui.layout import end_here, who_asks
+from ui.layout import attention_roles, end_here
 from ui.model.cache import kv_cache
 from ui.model.compare import side_by_side
 from ui.model.glance import FRAMED, HEAD, NAME, STEPS, VIEW, glance, look_controls, open_on_a_far_look
@@ -33,7 +33,7 @@ def tab(slug: str, label: str, draw: Callable[..., None], *given: Any) -> Tab:
 page_frame(
     NAME, "What do the heads of a transformer look at? Name a model, give it your input, and see every layer and head."
 )
-who_asks(
+attention_roles(
     "each token, or patch of a picture",
     "each one that it may see",
     "its vector",

@@ -6,7 +6,7 @@ import torch
 from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
 from ui.digits import chosen_query, inked, prepared
-from ui.layout import end_here, section, who_asks
+from ui.layout import attention_roles, end_here, section
 from ui.pixels.experiments import erase_section, parts_section, patches_section
 from ui.pixels.first_screen import ABOUT, GUIDED, LAYER, LAYERS, NAME, PAD, REMARKS, STEPS, answers, preparation_section
 from ui.pixels.looks import chosen_pixel, learning_section, step_by_step, whole_maps
@@ -16,7 +16,7 @@ from ui.state import choice
 
 page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
 about = ABOUT[LAYER.value]
-who_asks(
+attention_roles(
     "each pixel",
     "all 784 pixels",
     about.value,

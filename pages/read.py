@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.topics.read import ReadDrawing
-from ui.layout import end_here, section, who_asks
+from ui.layout import attention_roles, end_here, section
 from ui.player import export_bar
 from ui.read.experiments import another_start
 from ui.read.first_screen import COLUMNS, NAME, REMARKS, answer, number_pad
@@ -15,7 +15,7 @@ page_frame(
     "How does attention move from step to step? One picture, one look per digit; *what has been read decides where to "
     "look next*.",
 )
-who_asks(
+attention_roles(
     "the reader's state before each look",
     "12 × 48 regions of the drawing",
     "their features",

@@ -6,7 +6,7 @@ import torch
 from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.computed import model_or_stop
-from ui.layout import who_asks
+from ui.layout import attention_roles
 from ui.player import download_table, export_bar
 from ui.scoring.comparison import TAKEN, fields_tab, printed_tab, scale_tab, side_by_side, verdict
 from ui.scoring.controls import (
@@ -29,7 +29,7 @@ from ui.state import choice
 page_frame(
     NAME, "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see."
 )
-who_asks(
+attention_roles(
     "the blue arrow",
     "each orange arrow",
     "what lies behind the key",

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.navigation import PAGES, path_of
-from ui.skeleton import live, page_frame, say
+from ui.skeleton import live, page_frame, paragraph
 from ui.start.animations import moving_drawing, moving_words, photograph
 
 WAYS_IN = (
@@ -29,7 +29,7 @@ with words:
         entry = next(entry for entry in PAGES if entry.name == page)
         with column:
             st.subheader(name, anchor=False)
-            say(about)
+            paragraph(about)
             st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
 st.divider()
 st.subheader("The path", anchor=False)

@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.translate.translation import read_source
 from ui.computed import model_or_none
-from ui.layout import section, who_asks
+from ui.layout import attention_roles, section
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.transformer.heads import (
     MODEL,
@@ -28,7 +28,7 @@ page_frame(
     "Remove the recurrent network. What remains is attention alone: many heads of it, plus a code for each "
     "word's position.",
 )
-who_asks(
+attention_roles(
     "each piece of a sentence",
     "all pieces of a sentence, in a decoder only those before",
     "what the layer below made of them",

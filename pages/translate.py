@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
-from ui.layout import who_asks
+from ui.layout import attention_roles
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.translate.additive import alignment_errors, any_length, being_learned
@@ -21,7 +21,7 @@ from ui.translate.first_screen import (
 from ui.translate.word_tabs import alignments, same_meaning, step_by_step, unrolled
 
 page_frame(NAME, "What does a decoder look at, word by word? Hover a French word, or click it.")
-who_asks(
+attention_roles(
     "the decoder's state at each French word",
     "the encoder's state at each English word",
     "the same states",

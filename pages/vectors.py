@@ -6,7 +6,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.presets import PIXELS
-from ui.layout import end_here, who_asks
+from ui.layout import attention_roles, end_here
 from ui.player import export_bar
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.vectors.problem import (
@@ -48,7 +48,7 @@ WHO = {
 def workbench() -> None:
     """Draw the whole page below its heading; a beat of the stepper runs it again."""
     follow_preset()
-    who_asks(
+    attention_roles(
         *WHO[Mode(MODE.value)],
         here="Here every row asks every row: you can follow each number.",
         try_this="Choose the example <i>One huge key</i>: two of three queries give it all their attention.",

@@ -19,8 +19,8 @@ def inside():
     ("name", "given", "answer"),
     [
         ("is_transformed", [torch.ones(2)], False),
-        ("is_made_of_others", [torch.ops.aten.matmul.default], True),
-        ("is_made_of_others", [torch.ops.aten.mm.default], False),
+        ("has_no_own_kernel", [torch.ops.aten.matmul.default], True),
+        ("has_no_own_kernel", [torch.ops.aten.mm.default], False),
         ("watches_alone", [None], False),
         ("computes_gradients", [], False),
         ("is_being_traced", [], False),

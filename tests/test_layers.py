@@ -146,9 +146,7 @@ def test_what_is_drawn_leaves_tensors_through_to_array_alone(root):
     """`.numpy()` and numpy's own conversions fail on a tensor of a GPU; to_array does not."""
     folders = (root / "ui", root / "pages", root / "attention_core" / "charts")
     files = [path for folder in folders for path in folder.rglob("*.py")]
-    files += [
-        path for path in (root / "attention_core" / "topics").rglob("*.py") if "charts.design" in path.read_text()
-    ]
+    files += [path for path in (root / "attention_core" / "topics").rglob("*.py") if "charts.vega" in path.read_text()]
     assert any("to_array(" in path.read_text() for path in files), "the test would pass on nothing"
     for path in files:
         for node in nodes_of(path):

@@ -21,7 +21,7 @@ if __name__ == "__main__":
     with growing_table():
         growing = st.data_editor(frame, key="growing", num_rows="dynamic")
     st.text(f"{len(fixed)} and {len(growing)} rows")
-    uploads.tell_refusal()
+    uploads.show_refusal()
     gc.collect()  # as ui/memory_upkeep.py does
 else:
     uploads.UPLOADS_BYTES = replace(uploads.UPLOADS_BYTES, hosted=256 * uploads.MIB)

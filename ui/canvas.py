@@ -101,7 +101,7 @@ class Pad:
         self.preset = Field(self.name, "preset", self.first, address=self.address)
         self.paper = Field(self.name, "paper", "light", address="paper", parse=one_of(PAPER))
         self.width = Field(self.name, "width", self.pen_width, address="width", parse=between(2, 60))
-        self.strokes = Field(self.name, "strokes", "", address="strokes", parse=sound_strokes, text=str)
+        self.strokes = Field(self.name, "strokes", "", address="strokes", parse=checked_strokes, text=str)
         self.drawing = Field[dict[str, Any]](self.name, "drawing", dict)
         self.inked = Field[list[Stroke]](self.name, "inked", list)
         self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
@@ -124,7 +124,7 @@ def drawing_pad(pad: Pad) -> PadState:
     Returns:
         what is drawn now.
     """
-    if _told(pad) != pad.put.value:  # on arrival, and after Back
+    if _address_state(pad) != pad.put.value:  # on arrival, and after Back
         _follow_address(pad)
     component = f"{pad.name}_pad_{pad.generation.value}"
     if not is_mounted(component):  # only when it is mounted anew: changing it later would wipe the canvas
@@ -149,17 +149,17 @@ def drawing_pad(pad: Pad) -> PadState:
         st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
     elif pixels is not None:
         if is_new:
-            _tell(pad, result.json_data, strokes)
+            _record(pad, result.json_data, strokes)
         pad.pixels.value = pixels
     _buttons(pad)
     pixels = pad.pixels.value
     inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in pad.inked.value]
     drawn = render_strokes(inked, pad.size, paper)
-    shown = drawn if pixels is None or _alike(drawn, pixels, paper) else pixels
+    shown = drawn if pixels is None or _matches(drawn, pixels, paper) else pixels
     return PadState(shown, inked, paper)
 
 
-def _alike(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
+def _matches(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
     """Return whether the strokes tell what the browser shows; then ours counts, which a link gives again exactly."""
     astray, ink = (
         np.abs(ours.astype(np.int16) - pixels),
@@ -168,17 +168,17 @@ def _alike(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
     return bool(astray.sum() <= MOST_ASTRAY * ink.sum())
 
 
-def sound_strokes(packed: str) -> str:
+def checked_strokes(packed: str) -> str:
     """Return packed strokes as they are, for a field that keeps them; ValueError if they are none."""
     unpack_strokes(packed)
     return packed
 
 
-def _told(pad: Pad) -> tuple[str, str]:
+def _address_state(pad: Pad) -> tuple[str, str]:
     return pad.preset.value, pad.strokes.value
 
 
-def _tell(
+def _record(
     pad: Pad,
     drawing: dict[str, Any],
     strokes: Sequence[Stroke],
@@ -191,7 +191,7 @@ def _tell(
     packed, pad.inked.value = packed_strokes(inked) if told == DRAWN else ("", inked)
     pad.drawing.value, pad.undone.value = drawing, [*undone]
     pad.preset.value, pad.strokes.value = told, packed
-    pad.put.value = _told(pad)
+    pad.put.value = _address_state(pad)
 
 
 def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
@@ -205,7 +205,7 @@ def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
 
 def _follow_address(pad: Pad) -> None:
     """Put what the address asks for onto the pad; a drawing too long for it that goes with Back comes with Forward."""
-    asked, packed = _told(pad)
+    asked, packed = _address_state(pad)
     if pad.put.value == (DRAWN, ""):
         pad.mine.value = pad.drawing.value
     if packed:
@@ -317,7 +317,7 @@ def remove_strokes(pad: Pad, width: float) -> None:
 
 
 def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
-    _tell(pad, drawing, inked_strokes(drawing), told, undone)
+    _record(pad, drawing, inked_strokes(drawing), told, undone)
     pad.pixels.value = None
     pad.generation.value += 1
 
@@ -392,7 +392,7 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     return canvas
 
 
-def drawn_elsewhere(pad: Pad) -> list[Stroke] | None:
+def strokes_on(pad: Pad) -> list[Stroke] | None:
     """Return what is on a pad of another page, in ink that goes with the paper; None where nobody has opened it yet."""
     return pad.inked.value if pad.drawing.value else None
 

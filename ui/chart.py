@@ -52,7 +52,7 @@ def draw_chart(
     is drawn in the container that is open unless `on` says in which.
     """
     note_picture(lambda: chart, alt, step)
-    spec, data = chart.drawn()
+    spec, data = chart.spec_and_data()
     settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(
         None,
@@ -260,7 +260,7 @@ IS_SERVED = Event()
 
 async def _answer(request: Request) -> Response:
     name = request.path_params["name"]
-    found = FILES.find(name)
+    found = FILES.get(name)
     return Response(found[0], media_type=guess_type(name)[0], headers=FOR_GOOD) if found else Response(status_code=404)
 
 
@@ -276,6 +276,6 @@ def address(content: bytes, ending: str = "png") -> str | None:
     if not IS_SERVED.is_set():
         return None
     name = f"{hashlib.blake2b(content, digest_size=16).hexdigest()}.{ending}"
-    if FILES.find(name) is None:
-        FILES.keep(name, (content,))
+    if FILES.get(name) is None:
+        FILES.put(name, (content,))
     return f"{FOLDER}/{name}"

@@ -21,16 +21,16 @@ import streamlit as st
 import torch
 from torch import Tensor, nn
 
-from attention_core.bounds import VALUE_BYTES, without_folders
+from attention_core.bounds import VALUE_BYTES, strip_folders
 from attention_core.bounds.cache import BoundedCache
 from attention_core.device import choose_device, describe_device, to_array
-from attention_core.locks import entering, left
+from attention_core.locks import note_acquired, note_released
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostError
 from attention_core.serve.wire import OURS, function_name, is_ours
 from attention_core.weights import WeightsError, read_card, read_weights
-from ui.labels import said
+from ui.labels import error_markdown
 from ui.layout import end_here
 from ui.state import APP, Field
 
@@ -47,7 +47,7 @@ def cluster() -> Cluster | None:
     return Cluster(os.environ[ADDRESS]) if os.environ.get(ADDRESS) else None
 
 
-def computed_there(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any] | None:
+def call_cluster(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any] | None:
     """Return in a tuple what a function returns on the cluster; None = it is to be computed here.
 
     That is so without a cluster, while it does not answer (the visitor is told), and where it cannot say.
@@ -117,7 +117,7 @@ def model_or_stop(name: str) -> nn.Module:
         return _load(name, choose_device())
     except WeightsError as error:
         log.warning("%s cannot be loaded", name, exc_info=True)
-        st.error(f"**The model cannot be loaded.** {said(error)}", icon=":material/error:")
+        st.error(f"**The model cannot be loaded.** {error_markdown(error)}", icon=":material/error:")
         end_here()
 
 
@@ -127,7 +127,7 @@ def model_or_none(name: str) -> tuple[nn.Module | None, str]:
         return _load(name, choose_device()), ""
     except WeightsError as error:
         log.warning("%s cannot be loaded", name, exc_info=True)
-        return None, without_folders(str(error))
+        return None, strip_folders(str(error))
 
 
 def card_or_empty(name: str) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class FairLock:
         self._holder, self._depth = 0, 0
 
     def __enter__(self) -> None:
-        entering("compute", again=True)
+        note_acquired("compute", again=True)
         me, called = threading.get_ident(), threading.Event()
         with self._guard:
             if not hasattr(self._run, "number"):
@@ -170,7 +170,7 @@ class FairLock:
         called.wait()
 
     def __exit__(self, *error: object) -> None:
-        left("compute")
+        note_released("compute")
         with self._guard:
             self._depth -= 1
             if self._depth:
@@ -220,18 +220,18 @@ def computed(
         @wraps(function)
         def answer(*args: Given.args, **kwargs: Given.kwargs) -> Value:
             key = name, content_key(args), content_key(kwargs)
-            found = values().find(key)
+            found = values().get(key)
             if found is None:
                 with st.spinner(spinner) if spinner else nullcontext():
-                    found = computed_there(function, *args, **kwargs) if by_model else None
+                    found = call_cluster(function, *args, **kwargs) if by_model else None
                     if found is not None:
-                        values().keep(key, found)
+                        values().put(key, found)
                     else:
                         with computing():
-                            found = values().find(key)  # whoever had the turn before may have asked the same
+                            found = values().get(key)  # whoever had the turn before may have asked the same
                             if found is None:
                                 found = (function(*args, **kwargs),)
-                                values().keep(key, found)  # before the next one has the turn
+                                values().put(key, found)  # before the next one has the turn
             return found[0]
 
         return answer

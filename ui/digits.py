@@ -38,7 +38,7 @@ def by_model(
     return asked
 
 
-ask = by_model(pixels.ask)
+read_image = by_model(pixels.ask)
 """What a model reads in one picture, float (28, 28)."""
 prepared = computed()(prepare)
 """A canvas, uint8 (height, width, 4), as the models see it."""
@@ -46,7 +46,7 @@ prepared = computed()(prepare)
 
 def read_digit(image: np.ndarray) -> pixels.Answer:
     """Return what the attention model says about a prepared picture, float (28, 28)."""
-    return ask("pixel-classifier", torch.from_numpy(image))
+    return read_image("pixel-classifier", torch.from_numpy(image))
 
 
 def inked(image: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import torch
 
 from attention_core.bounds import QUEUE
 from attention_core.device import choose_device
-from attention_core.locks import in_order
+from attention_core.locks import holding
 from ui.inside_streamlit import running_session
 from ui.layout import end_here
 from ui.state import APP, Field, widget_value
@@ -127,7 +127,7 @@ def heavy(spinner: str = "") -> Iterator[None]:
     try:
         if queue.wait(thread, GRACE) != 0:
             _stand(queue, thread)
-        with in_order("heavy run"), st.spinner(spinner) if spinner else nullcontext(), torch.inference_mode():
+        with holding("heavy run"), st.spinner(spinner) if spinner else nullcontext(), torch.inference_mode():
             yield
     finally:
         queue.leave(thread)
@@ -149,7 +149,7 @@ def in_portions(portion: Callable[[], object], is_wanted: Callable[[], bool]) ->
                 while (before := queue.wait(thread, BEAT)) and is_wanted():
                     pass
                 if before == 0 and is_wanted():
-                    with in_order("heavy run"):
+                    with holding("heavy run"):
                         portion()
             finally:
                 queue.leave(thread)

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from attention_core.bounds import IN_SENTENCES, as_markdown, visible, without_folders
+from attention_core.bounds import IN_SENTENCES, as_markdown, escape_hidden, strip_folders
 
 INVISIBLE = "\u200b"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -20,14 +20,14 @@ def distinct(labels: Sequence[str]) -> list[str]:
     return result
 
 
-def said(error: object) -> str:
+def error_markdown(error: object) -> str:
     """Return Markdown for a sentence in which a stranger's words may stand, or places of this server."""
-    return as_markdown(without_folders(str(error)), IN_SENTENCES)
+    return as_markdown(strip_folders(str(error)), IN_SENTENCES)
 
 
 def literal(text: str, longest: int = 60) -> str:
     """Return Markdown that shows a person's text as it is."""
-    text = visible(text)
+    text = escape_hidden(text)
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
     return "`" + cut.replace("`", "'") + "`"
 

@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS
 from ui.inside_streamlit import StopException
-from ui.state import GONE, NOTHING_TOLD, offer
+from ui.state import GONE, NOTHING_TOLD, register_try_this
 
 TABLE_STYLE = """<style>
 .figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -55,7 +55,7 @@ def role_word(role: Role, text: str | None = None) -> str:
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
-def who_asks(
+def attention_roles(
     query: str,
     key: str,
     value: str,
@@ -82,7 +82,9 @@ def who_asks(
     folded = f"<details><summary>{short.replace('>a ', '>A ', 1)}. {here}</summary>{whole}</details>"
     st.html(f'<div class="who">{folded}</div>')
     line = f'<div class="who try"><b>Try this</b> {try_this}</div>'
-    st.html(line if offer(meanwhile, done_in) else GONE)  # tabs that came one place nearer would lose a click
+    st.html(
+        line if register_try_this(meanwhile, done_in) else GONE
+    )  # tabs that came one place nearer would lose a click
 
 
 def _icon(role: Role) -> str:

@@ -35,9 +35,9 @@ from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megaby
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
 from attention_core.locks import Lock
 from attention_core.topics.model import load_model, prepare, run_input
-from ui.computed import cluster, computed_there, computing
+from ui.computed import call_cluster, cluster, computing
 from ui.job_queue import heavy
-from ui.labels import literal, said
+from ui.labels import error_markdown, literal
 from ui.navigation import opened_recording
 from ui.skeleton import live
 from ui.state import APP, Field
@@ -84,15 +84,15 @@ def _runs() -> BoundedCache:
 def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -> ModelRun:
     """Return what a model (see pretrained_of) did with an input, computed once for everybody; not while computing."""
     asked = key, given, tuple(off)
-    found = _runs().find(asked)
+    found = _runs().get(asked)
     if found is None:
         with st.spinner("Running the model") if cluster() else nullcontext():
-            found = computed_there(run_input, *asked)
+            found = call_cluster(run_input, *asked)
         if found is None:
             pretrained, prepared = pretrained_of(key), prepared_of(key, given)
             with heavy("Running the model"):  # who was before may have asked the same
-                found = _runs().find(asked) or (run(pretrained, prepared, edits=dropped(asked[-1])),)
-        _runs().keep(asked, found)
+                found = _runs().get(asked) or (run(pretrained, prepared, edits=dropped(asked[-1])),)
+        _runs().put(asked, found)
     return found[0]
 
 
@@ -220,7 +220,7 @@ class ModelChoice:
     def draw(self) -> str | None:
         there = [model.name for model in listed_models()]
         if there and not self.key.value:
-            self.key.among(there)
+            self.key.clamp_to_options(there)
         key = self.key.value
         with st.container(key=f"{self.name}_source"):
             picker, field = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
@@ -251,13 +251,13 @@ class ModelChoice:
 
     def _pick(self) -> None:
         self.key.value = self.picked.value
-        self.message.forget()
+        self.message.reset()
 
     def ask(self, wanted: str | None = None) -> None:
         """Look a model up: show it at once if it is on this machine, else begin to fetch it."""
         if wanted is not None:
             self.asked.value = wanted
-        self.message.forget()
+        self.message.reset()
         try:
             found = _found(self.asked.value)
             if found.folder is not None:
@@ -302,7 +302,7 @@ class ModelChoice:
             bar.progress(now.share, f"{wanted}: {in_megabytes(now.done)} of {in_megabytes(now.total)}")
             button.button("Stop", key=f"{self.name}_stop", on_click=now.stop, width="stretch")
         elif wanted:
-            self.awaited.forget()
+            self.awaited.reset()
             if outcome == ("", ""):
                 self.key.value = wanted
             else:
@@ -312,9 +312,9 @@ class ModelChoice:
     def _draw_message(self) -> None:
         kind, words = self.message.value
         if kind == "error":
-            st.error(said(words), icon=":material/error:")
+            st.error(error_markdown(words), icon=":material/error:")
         elif kind:
-            st.info(said(words))
+            st.info(error_markdown(words))
 
     def _loaded(self, there: list[str]) -> str | None:
         """Load the chosen model; if that fails, say why and go back to the one before, or to the first there is."""
@@ -389,7 +389,7 @@ def _run_or_complaint(read: Callable[[], ModelRun]) -> ModelRun | None:
         reason = getattr(error, "strerror", None) or error  # without the place of a file on the server
         if isinstance(error, FileNotFoundError):
             reason = f"There is no file {error.filename}."
-        st.error(f"**The file cannot be opened.** {said(reason)}", icon=":material/error:")
+        st.error(f"**The file cannot be opened.** {error_markdown(reason)}", icon=":material/error:")
         return None
 
 

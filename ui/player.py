@@ -25,7 +25,7 @@ from attention_core.charts.vega import weights_ramp
 from attention_core.explain.arithmetic import cell_formula, row_table
 from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart, file_name, say_subject
-from ui.labels import distinct, literal, said
+from ui.labels import distinct, error_markdown, literal
 from ui.layout import role_colour, section
 from ui.skeleton import explain
 from ui.state import APP, PLAYING, Field, Value, choice, selected, set_widget, whole_number, widget_value
@@ -146,7 +146,7 @@ class Walk(Player[int]):
     def draw(self, labels: Sequence[str]) -> int:
         """Draw the controls and return the present position; `labels` has one per position, at least one."""
         places = range(len(labels))
-        self.field.within(0, places[-1])
+        self.field.clamp(0, places[-1])
         self.follow(places)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
             self.previous_button(places)
@@ -209,7 +209,7 @@ class Stepper(Player[str]):
         say_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
         names = list(by_name)
-        self.field.among(names)
+        self.field.clamp_to_options(names)
         self.follow(names)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
             chips = {name: _chip(step) for name, step in by_name.items()}
@@ -285,7 +285,8 @@ class Stepper(Player[str]):
         elif columns := options(step, head, row):
             key, labels = f"{self.name}_option", step.col_axis.labels
             names = {
-                column: f"{letter}: {said(labels[column])}" for letter, column in zip("ABC", columns, strict=False)
+                column: f"{letter}: {error_markdown(labels[column])}"
+                for letter, column in zip("ABC", columns, strict=False)
             }
             name, guessed_row, guess = self.guessed.value or ("", row, None)
             set_widget(key, guess if (name, guessed_row) == (step.name, row) and guess in columns else None)
@@ -294,7 +295,7 @@ class Stepper(Player[str]):
                 column = widget_value(key)
                 self.guessed.value = None if column is None else (step.name, row, column)
 
-            label = f"In the row of {said(step.row_axis.labels[row])}: where is the largest of these numbers?"
+            label = f"In the row of {error_markdown(step.row_axis.labels[row])}: where is the largest of these numbers?"
             st.segmented_control(label, columns, format_func=names.__getitem__, key=key, on_change=take_option)
 
     def _tell(self, step: Step, head: int) -> None:

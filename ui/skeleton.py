@@ -22,19 +22,19 @@ from attention_core.packed import read_session, write_session
 from ui.chart import forget_pictures, new_part, noted_in, save_pictures
 from ui.component import component
 from ui.inside_streamlit import StopException
-from ui.labels import said
+from ui.labels import error_markdown
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.state import (
+    ADDRESS_TEXTS,
     APP,
+    LEFT_OUT,
     OPENED,
     PAGE,
     PLAYING,
-    TOLD,
-    WITHOUT,
     Field,
-    forget,
+    read_address,
+    reset_try_this,
     set_widget,
-    take_address,
     widget_value,
     write_address,
 )
@@ -110,9 +110,9 @@ def page_frame(name: str, question: str) -> None:
     """
     through_app()
     if PAGE.value != name:
-        take_address(name)
+        read_address(name)
     forget_pictures()
-    forget()
+    reset_try_this()
     page_head(entry_of(name).heading, question)
 
 
@@ -136,7 +136,7 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = 
 
     @wraps(part)
     def run(*given: Any) -> None:
-        with suppress(StopException), noted_in(place), faults_told():
+        with suppress(StopException), noted_in(place), show_faults():
             part(*given)
         write_address()
 
@@ -155,8 +155,8 @@ def page_tabs(name: str, *tabs: Tab, players: tuple[Ticking, ...] = ()) -> None:
         players: those in the tabs.
     """
     labels = {tab.slug: tab.label for tab in tabs}
-    OPEN_TAB[name].offer(tabs[0].slug)
-    OPEN_TAB[name].among(list(labels))
+    OPEN_TAB[name].suggest(tabs[0].slug)
+    OPEN_TAB[name].clamp_to_options(list(labels))
     live(_tabs, name, tabs, players=players)
 
 
@@ -216,18 +216,18 @@ _BUTTONS = count()
 
 
 @contextmanager
-def faults_told() -> Iterator[None]:
+def show_faults() -> Iterator[None]:
     """Tell a visitor that memory ran out or a file is missing; go on without a lost GPU. All else comes through."""
     try:
         yield
     except Exception as error:
-        from attention_core.device import choose_device, computes, give_up, lacks_memory
+        from attention_core.device import choose_device, computes, disable_device, lacks_memory
         from attention_core.weights import WeightsError
 
         device = choose_device()
         if isinstance(error, WeightsError):
             log.warning("A page cannot go on", exc_info=True)
-            st.error(f"**The page needs a file that cannot be read.** {said(error)}", icon=":material/error:")
+            st.error(f"**The page needs a file that cannot be read.** {error_markdown(error)}", icon=":material/error:")
         elif lacks_memory(error):
             log.warning("No memory for a visitor's page", exc_info=True)
             gc.collect()
@@ -235,7 +235,7 @@ def faults_told() -> Iterator[None]:
             st.button("Try again", key=f"fault_again_{next(_BUTTONS)}")
         elif device != "cpu" and not computes(device):
             log.error("%s is lost; all is computed on the CPU from now on", device, exc_info=True)
-            give_up(device)
+            disable_device(device)
             st.cache_resource.clear()  # what lies on the device is lost with it
             GPU_LOST.value = True
             st.rerun()
@@ -245,7 +245,7 @@ def faults_told() -> Iterator[None]:
             raise
 
 
-def tell_lost_gpu() -> None:
+def show_lost_gpu() -> None:
     """Say once to the visitor who met it that the GPU is lost."""
     if GPU_LOST.value:
         GPU_LOST.value = False
@@ -279,7 +279,7 @@ def have_changed() -> bool:
         return True
 
 
-def tell_changes() -> None:
+def show_restart_notice() -> None:
     """Say above the page that the app has to be restarted; the files are looked at once for each visitor."""
     if CHANGED.value is None:
         CHANGED.value = have_changed()
@@ -329,7 +329,7 @@ def explain(*texts: str) -> str | None:
     return "\n\n".join(f"**{term[0].upper()}{term[1:]}**: {TERMS[term]}" for term in terms_in(*texts)) or None
 
 
-def say(text: str) -> None:
+def paragraph(text: str) -> None:
     """Write Markdown; a question mark behind it explains its terms."""
     st.markdown(text, help=explain(text))
 
@@ -358,7 +358,7 @@ def other_notations() -> None:
     """Offer the table to readers who come from another text."""
     head = "| here | elsewhere | what it is |\n|---|---|---|\n"
     with st.popover("In other notations", icon=":material/translate:"):
-        say(head + "\n".join(f"| {' | '.join(row)} |" for row in NOTATIONS))
+        paragraph(head + "\n".join(f"| {' | '.join(row)} |" for row in NOTATIONS))
         note("Some texts write α for the scores, and for the weights too once the softmax has made them.")
 
 
@@ -385,9 +385,9 @@ _share = component("share")
 
 def sharing(entry: PageEntry) -> None:
     """Draw the button that copies the page's link, and the session's file to save and to open."""
-    values = TOLD.value
+    values = ADDRESS_TEXTS.value
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="sharing"):
-        _share(key="share", data={"without": WITHOUT}, width="content")
+        _share(key="share", data={"without": LEFT_OUT}, width="content")
         with st.popover("Session file", icon=":material/save:"):
             st.caption("All that the page shows, whatever its length: for what is too long for a link.")
             st.download_button(

@@ -83,17 +83,17 @@ class Field(Generic[Value]):
         """Draw a widget that sets it, such as st.slider, and return what that returns; it outlives other pages."""
         return draw(label, *given, key=self.key, persist_state="session", **look)
 
-    def among(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
+    def clamp_to_options(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
         """Return what is set, brought back to `otherwise` or the first of the options if it is none of them."""
         first = options[0] if otherwise is None or otherwise not in options else otherwise
         value, default = self.value, self.default
-        return self._bring_back(value if value in options else first, default if default in options else first)
+        return self._clamp(value if value in options else first, default if default in options else first)
 
-    def within(self, lowest: Any, highest: Any) -> Value:
+    def clamp(self, lowest: Any, highest: Any) -> Value:
         """Return what is set, brought inside the bounds."""
-        return self._bring_back(*(max(lowest, min(highest, value)) for value in (self.value, self.default)))
+        return self._clamp(*(max(lowest, min(highest, value)) for value in (self.value, self.default)))
 
-    def found(self, value: Value) -> None:
+    def set_default(self, value: Value) -> None:
         """Let a visitor find a value that is known only now, such as a preset's; what the address says goes before."""
         state = st.session_state
         state[f"{self._key}_default"] = _own(value)
@@ -102,27 +102,27 @@ class Field(Generic[Value]):
         else:
             state[self._key] = value
 
-    def offer(self, value: Value) -> None:
+    def suggest(self, value: Value) -> None:
         """Let a visitor find a value that depends on what they look at, unless one is set or the address says."""
-        was_offered = self.is_found
+        was_offered = self.has_default
         st.session_state[f"{self._key}_default"] = _own(value)
         if not was_offered and _same(self.value, self.default):
             self.value = _own(value)
 
     @property
-    def is_found(self) -> bool:
-        """Whether `found` has said what a visitor finds, since the address was last followed."""
+    def has_default(self) -> bool:
+        """Whether `set_default` has said what a visitor finds, since the address was last followed."""
         return f"{self._key}_default" in st.session_state
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         st.session_state.pop(self._key, None)
         st.session_state.pop(f"{self._key}_default", None)
 
-    def tell(self) -> None:
+    def always_in_address(self) -> None:
         """Let the address tell it even if nobody chose it: what it was brought back to has changed since."""
         st.session_state.pop(f"{self._key}_default", None)
 
-    def address_text(self) -> str:
+    def encode(self) -> str:
         value = self.value
         as_found = _same(value, st.session_state.get(f"{self._key}_default", self.default))
         try:
@@ -130,14 +130,14 @@ class Field(Generic[Value]):
         except UNSOUND:  # such as an infinite number in a table, which a page names and leaves out
             return ""
 
-    def _bring_back(self, value: Value, otherwise: Value) -> Value:
+    def _clamp(self, value: Value, otherwise: Value) -> Value:
         """Set a value in bounds; `otherwise` is what the default would become, and needs no telling."""
         state, before = st.session_state, self.value
         if _same(before, self.default):
             if not _same(value, before):
                 state[f"{self._key}_default"] = value
-        elif self.is_found and _same(before, state[f"{self._key}_default"]) and not _same(value, otherwise):
-            self.tell()
+        elif self.has_default and _same(before, state[f"{self._key}_default"]) and not _same(value, otherwise):
+            self.always_in_address()
         elif not _same(value, before):
             self._complain()
         if not _same(value, before):
@@ -282,7 +282,7 @@ def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -
     """
     values = list(options)
     if field.value not in values:
-        field.among(values)
+        field.clamp_to_options(values)
     if isinstance(options, Mapping):
         look["format_func"] = options.__getitem__
     return field.widget(st.segmented_control, label, values, required=True, **look)
@@ -296,12 +296,12 @@ def several(label: str, field: Field[list[int]], options: Mapping[int, str], **l
     )
 
 
-def arrive(asked: Mapping[str, str]) -> None:
+def begin_address(asked: Mapping[str, str]) -> None:
     """Begin to follow an address."""
     st.session_state.update({ARRIVED: asked, FAULTS: {}, READ: set()})
 
 
-def arrival() -> tuple[Mapping[str, str], dict[str, str] | None]:
+def address_followed() -> tuple[Mapping[str, str], dict[str, str] | None]:
     """Return the address that is followed, and what of it was no value; None once that was said."""
     return st.session_state.get(ARRIVED, {}), st.session_state.get(FAULTS)
 
@@ -319,17 +319,17 @@ def fields_of(page: str) -> list[Field]:
 PAGE, PLAYING = Field(APP, "page_shown", ""), Field(APP, "playing", "")
 """The page that a visitor is on; the player that goes on by itself."""
 WRITTEN = Field[dict[str, str] | None](APP, "address_written", None)
-TOLD = Field[dict[str, str]](APP, "address_told", dict)
+ADDRESS_TEXTS = Field[dict[str, str]](APP, "address_told", dict)
 """All that the page's fields say, in one and the same dict, for who reads it while no script runs."""
-CAME_BACK = Field(APP, "address_came_back", False)
+IS_BY_HISTORY = Field(APP, "address_came_back", False)
 OPENED = Field[dict[str, str] | None](APP, "session_opened", None)
-WITHOUT = "without"
+LEFT_OUT = "without"
 """In an address: what was too long for it."""
 MOST_IN_ADDRESS = 3_900
 """Letters of all that an address tells; a link of 4,000 has room for its server and page."""
 
 
-def take_address(page: str) -> None:
+def read_address(page: str) -> None:
     """Let the page follow its address: on arrival what a link says, after Back and Forward all of it.
 
     So it follows a session's file that was opened for it. What every page has stays as it is unless the address says.
@@ -343,17 +343,17 @@ def take_address(page: str) -> None:
     asked = present if opened is None else opened
     everything = goes_back or opened is not None
     if PAGE.value != page or everything:
-        arrive(asked)
-        WRITTEN.value, PLAYING.value, CAME_BACK.value = present, "", goes_back
+        begin_address(asked)
+        WRITTEN.value, PLAYING.value, IS_BY_HISTORY.value = present, "", goes_back
         for field in fields_of(page):
             if field.address in asked or (everything and field not in fields_of(APP)):
-                field.forget()
+                field.reset()
     PAGE.value = page
 
 
-def told(page: str) -> dict[str, str]:
+def encode_fields(page: str) -> dict[str, str]:
     """Return what an address without bounds would say of a page."""
-    texts = {field.address: field.address_text() for field in fields_of(page)}
+    texts = {field.address: field.encode() for field in fields_of(page)}
     return {name: text for name, text in texts.items() if text}
 
 
@@ -366,32 +366,32 @@ def write_address() -> None:
     present, page = st.query_params.to_dict(), PAGE.value
     if PLAYING.value:
         return
-    now, whole = told(page), TOLD.value
+    now, whole = encode_fields(page), ADDRESS_TEXTS.value
     whole.clear()
     whole.update(now)
-    settle(now)
-    ours = {WITHOUT, *(field.address for field in fields_of(page))}
+    update_try_this(now)
+    ours = {LEFT_OUT, *(field.address for field in fields_of(page))}
     wanted = {name: text for name, text in present.items() if name not in ours} | now
     left_out: list[str] = []
-    while len(urlencode(wanted)) > MOST_IN_ADDRESS and ours & wanted.keys() - {WITHOUT}:
-        left_out.append(max(ours & wanted.keys() - {WITHOUT}, key=lambda name: len(wanted[name])))
+    while len(urlencode(wanted)) > MOST_IN_ADDRESS and ours & wanted.keys() - {LEFT_OUT}:
+        left_out.append(max(ours & wanted.keys() - {LEFT_OUT}, key=lambda name: len(wanted[name])))
         del wanted[left_out[-1]]
-        wanted[WITHOUT] = ".".join(left_out)
+        wanted[LEFT_OUT] = ".".join(left_out)
     common = {field.address for field in fields_of(APP)}
-    if CAME_BACK.value and {*wanted.items()} ^ {*present.items()} <= {(name, wanted.get(name)) for name in common}:
+    if IS_BY_HISTORY.value and {*wanted.items()} ^ {*present.items()} <= {(name, wanted.get(name)) for name in common}:
         return  # an entry from before, say, lecture mode: a new one in its place would end the way back
     if wanted != present or wanted != WRITTEN.value:  # what the browser says may be older than what was written
-        WRITTEN.value, CAME_BACK.value = wanted, False
+        WRITTEN.value, IS_BY_HISTORY.value = wanted, False
         st.query_params.from_dict(wanted)
 
 
-def tell_faults() -> None:
+def show_link_faults() -> None:
     """Say once what of the address was no value; and what it had no room for, on arrival and when that happens."""
-    asked_for, faults = arrival()
+    asked_for, faults = address_followed()
     for name, asked in (faults or {}).items():
         part = literal(f"{name}={asked}")
         st.toast(f"{part} in the link is no value here: that part is as on a first visit.", **_FAULT)
-    missing = asked_for.get(WITHOUT) if faults is not None else None
+    missing = asked_for.get(LEFT_OUT) if faults is not None else None
     if missing:
         st.toast(f"The link was too long to hold {literal(missing)}: ask for the session file.", **_FAULT)
     forget_faults()
@@ -401,24 +401,24 @@ _FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}
 
 
 LINE = Field[Any](APP, "try_this", None)
-"""In the session: what the address tells while the line stays, see `offer`; None = the page has none."""
+"""In the session: what the address tells while the line stays, see `register_try_this`; None = the page has none."""
 GONE = '<span class="tried"></span>'
 """Hides the line, and itself, see ui.skeleton."""
 NOTHING_TOLD: Mapping[str, str] = MappingProxyType({})
 
 
-def forget() -> None:
+def reset_try_this() -> None:
     """Begin with a page that has no such line yet."""
     LINE.value = None
 
 
-def offer(meanwhile: Mapping[str, str], done_in: str) -> bool:
-    """Note a page's line, and return whether it is to be drawn; see ui.layout.who_asks."""
+def register_try_this(meanwhile: Mapping[str, str], done_in: str) -> bool:
+    """Note a page's line, and return whether it is to be drawn; see ui.layout.attention_roles."""
     LINE.value = meanwhile, done_in
     return _is_to_do(st.query_params.to_dict(), meanwhile, done_in)
 
 
-def settle(told: Mapping[str, str]) -> None:
+def update_try_this(told: Mapping[str, str]) -> None:
     """Hide the line once an address tells that it was done, or that something else was.
 
     A part that reruns alone cannot take away what stands outside: its mark hides the line.

@@ -33,7 +33,7 @@ def most_megabytes() -> int | None:
     return UPLOAD_BYTES.most // MIB if is_hosted() else None
 
 
-def tell_refusal() -> None:
+def show_refusal() -> None:
     """Say to the visitor whose page runs what has just been refused."""
     if words := refusal():
         st.toast(words, icon=":material/error:", duration="long")

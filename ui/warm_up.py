@@ -48,12 +48,12 @@ def import_libraries() -> None:
                     import_module(name)
             if not is_warm():
                 import_transformers()
-                spare_what_stays()
+                freeze_garbage_collector()
         finally:
             _IMPORTED.set()  # what cannot be imported is told by the pages
 
 
-def spare_what_stays() -> None:
+def freeze_garbage_collector() -> None:
     """Let the collector of garbage look no more at what is there now: code, models, first examples."""
     gc.collect()
     gc.freeze()
@@ -71,7 +71,7 @@ async def _visit_all_pages() -> None:
         began = time.monotonic()
         await visitor.visit(entry.url_path)
         await asyncio.sleep(time.monotonic() - began)
-    await asyncio.to_thread(spare_what_stays)
+    await asyncio.to_thread(freeze_garbage_collector)
 
 
 def allow_descriptors() -> None:

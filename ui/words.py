@@ -50,7 +50,7 @@ def sentence_box(
     """
     examples = dict(presets) if isinstance(presets, Mapping) else {sentence: sentence for sentence in presets}
     typed = text_field(name)
-    typed.offer(next(iter(examples.values()), ""))
+    typed.suggest(next(iter(examples.values()), ""))
     typed.widget(
         st.text_area,
         label,

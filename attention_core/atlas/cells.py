@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.scores import Score
-from attention_core.attention.trace import AttentionTrace, at_least_single, finite, spans
+from attention_core.attention.trace import AttentionTrace, as_float32, finite, spans
 from attention_core.attention.types import Rows
 
 BAND = 256
@@ -95,7 +95,7 @@ class Cells:
         if dtype is None and self._factor is not None:
             last, query = self._last_query
             if last != rows:
-                query = at_least_single(self.trace.query[self.head, rows]).T * (self._factor / PER_BIT)
+                query = as_float32(self.trace.query[self.head, rows]).T * (self._factor / PER_BIT)
                 self._last_query = rows, query
             key = self._key[cols].to(query.dtype)
             out = room[: len(key) * query.shape[1]].view(len(key), query.shape[1])
@@ -202,7 +202,7 @@ class Cells:
     @cached_property
     def _changed(self) -> Rows:
         """The rows that edits change in another way than by a factor or by hiding keys."""
-        return self.trace.changed_rows(self.head, [edit for edit in self.trace.arranged if not edit.is_even])
+        return self.trace.changed_rows(self.head, [edit for edit in self.trace.ordered_edits if not edit.is_even])
 
     @cached_property
     def _factor(self) -> float | None:

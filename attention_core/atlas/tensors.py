@@ -18,7 +18,7 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-from attention_core.arrays import Entry, FileError, Npz, Source, in_words, open_npz, open_zip, stream
+from attention_core.arrays import Entry, FileError, Npz, Source, open_npz, open_zip, readable_errors, stream
 from attention_core.attention.recording import FORMAT
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
@@ -29,7 +29,7 @@ from attention_core.bounds import (
     TENSOR_HEADS,
     TENSOR_LABEL_BYTES,
     TENSOR_LABELS,
-    visible,
+    escape_hidden,
 )
 from attention_core.device import to_array
 from attention_core.files import read_json
@@ -69,7 +69,7 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
     """
     start = _start(source)
     if start.startswith(b"PK"):
-        with in_words(f"{name} {DAMAGED}"), open_zip(source) as archive:
+        with readable_errors(f"{name} {DAMAGED}"), open_zip(source) as archive:
             names = archive.namelist()
             if any(part.endswith("data.pkl") for part in names):
                 raise FileError(f"{name} {PICKLED}")
@@ -95,7 +95,7 @@ def opened(source: Source, name: str) -> Iterator["Opened"]:
     if kind_of_file(source, name) == FileKind.RECORDING:
         raise FileError(f"{name} is a recording of whole layers, not a set of tensors: open it as a recording.")
     start, most = _start(source), SAFETENSORS_HEADER_BYTES
-    with in_words(f"{name} {DAMAGED}"), contextlib.ExitStack() as stack:
+    with readable_errors(f"{name} {DAMAGED}"), contextlib.ExitStack() as stack:
         if start.startswith(b"PK"):
             yield _Npz(stack.enter_context(open_npz(source)), name)
             return
@@ -267,7 +267,7 @@ def read_tensors(
         labels = file.labels()
         given = {role: file.tensor(array) for role, array in read.items()}
     try:
-        return _checked(given, None if labels is None else tuple(map(visible, labels)))
+        return _checked(given, None if labels is None else tuple(map(escape_hidden, labels)))
     except ValueError as error:
         raise FileError(f"{name}: {error}") from None
 

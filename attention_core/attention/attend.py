@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edit, Edits
 from attention_core.attention.scores import ScaledDot, Score, same_width
-from attention_core.attention.trace import Pairs, at_least_single, masked
+from attention_core.attention.trace import Pairs, as_float32, masked
 from attention_core.attention.types import Attended
 
 
@@ -137,10 +137,10 @@ def _is_for_kernels(edit: Edit) -> bool:
 
 def _correct(attended: Attended, number: int, pairs: Pairs, value: Tensor) -> None:
     """Compute those rows of an item anew that the other edits change, (n_heads, n_keys, d_v) its values."""
-    edits = [edit for edit in pairs.arranged if not _is_for_kernels(edit)]
+    edits = [edit for edit in pairs.ordered_edits if not _is_for_kernels(edit)]
     for head in range(pairs.n_heads):
         for rows, weights, normaliser in pairs.row_blocks(head, pairs.changed_rows(head, edits)):
-            attended.context[number, head, rows] = (weights @ at_least_single(value[head])).to(value.dtype)
+            attended.context[number, head, rows] = (weights @ as_float32(value[head])).to(value.dtype)
             if attended.log_normaliser is not None:
                 attended.log_normaliser[number, head, rows] = normaliser.to(attended.log_normaliser)
             if attended.weights is not None:

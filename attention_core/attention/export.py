@@ -175,7 +175,7 @@ class _Inputs:
 
     def lines(self, step: Step, head: int) -> str:
         named = {name: value for name, value in step.names(head).items() if name not in self._assigned}
-        said = {name: _said(name, value) for name, value in named.items()}
+        said = {name: _as_code(name, value) for name, value in named.items()}
         n_numbers = sum(value.numel() for value in named.values() if isinstance(value, Tensor))
         used, stored = _names(step.code, ast.Load), _names(step.code, ast.Store)
         if None in said.values() or n_numbers > MOST_NUMBERS or used & self._lost - {*named}:
@@ -205,12 +205,12 @@ class _Inputs:
         return base64.encodebytes(small).decode().strip()
 
 
-def _said(name: str, value: Any) -> str | None:
+def _as_code(name: str, value: Any) -> str | None:
     if isinstance(value, Tensor):
         short = "" if value.dtype != torch.bfloat16 else ".bfloat16()"
         return f'given["{name}"]{short}'
     if isinstance(value, list) and any(isinstance(one, Tensor) for one in value):
-        return f"[{', '.join(str(_said(f'{name}.{place}', one)) for place, one in enumerate(value))}]"
+        return f"[{', '.join(str(_as_code(f'{name}.{place}', one)) for place, one in enumerate(value))}]"
     if inspect.isfunction(value):
         alone = not {*value.__code__.co_names} & {*value.__globals__} - {"torch", "Tensor"}
         return inspect.getsource(value) if alone else None

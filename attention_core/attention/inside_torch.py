@@ -27,7 +27,7 @@ def is_transformed(value: Any) -> bool:
     return isinstance(value, Tensor) and torch._C._functorch.is_functorch_wrapped_tensor(value)
 
 
-def is_made_of_others(operation: Any) -> bool:
+def has_no_own_kernel(operation: Any) -> bool:
     """Return whether an operation is made of others on every device."""
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(operation.name(), "CompositeImplicitAutograd"))
 

@@ -19,18 +19,20 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attention_core.arrays import Npz, in_words, open_npz
+from attention_core.arrays import Npz, open_npz, readable_errors
 from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Rows, Step, Story
 from attention_core.attention.view.page import Opening, View, head_places, view_of
-from attention_core.bounds import JSON_BYTES, visible
-from attention_core.files import read_json, written_whole
+from attention_core.bounds import JSON_BYTES, escape_hidden
+from attention_core.files import atomic_write, read_json
 
 CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")  # what models call the attention of a decoder to its encoder
 
 
-def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collection[int] = ()) -> list[AttentionTrace]:
+def name_traces(
+    calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collection[int] = ()
+) -> list[AttentionTrace]:
     """Return the traces with names, each as short as it can be while all differ.
 
     Calls are (dotted place in the model, module, trace), in the order of execution. Those whose numbers are in `again`
@@ -40,7 +42,7 @@ def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collect
     result = [next(names)] if calls else []
     for number in range(1, len(calls)):
         result.append(result[-1] if number in again else next(names))
-    return [trace.retold(name=name) for (_, _, trace), name in zip(calls, _unique(result), strict=True)]
+    return [trace.with_story(name=name) for (_, _, trace), name in zip(calls, _unique(result), strict=True)]
 
 
 def _unique(names: Sequence[str]) -> list[str]:
@@ -311,7 +313,7 @@ def _labelled(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTra
     def fitting(axis: Axis, n: int, old: Axis) -> Axis:
         return next((one for one in (axis, source, target) if len(one) == n), old)
 
-    return trace.retold(
+    return trace.with_story(
         query_axis=fitting(of_queries, trace.n_queries, trace.story.query_axis),
         key_axis=fitting(of_keys, trace.n_keys, trace.story.key_axis),
     )
@@ -336,7 +338,7 @@ def _row(head: HeadRecord) -> dict[str, Any]:
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 NEEDED = ("query", "key", "value")
-TOLD = ("note", "model", "text")  # what is told of all traces together
+METADATA = ("note", "model", "text")  # what is told of all traces together
 TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
@@ -360,7 +362,7 @@ def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], pat
                 entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
         entries.append(entry)
     arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
-    with written_whole(path) as unfinished, unfinished.open("wb") as file:
+    with atomic_write(path) as unfinished, unfinished.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
@@ -369,7 +371,7 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
 
     Raises a FileNotFoundError, or a FileError with the reason, also where it takes more than most_bytes of memory.
     """
-    with in_words(f"{path.name} is damaged or no recording"), open_npz(path) as file:
+    with readable_errors(f"{path.name} is damaged or no recording"), open_npz(path) as file:
         file.check_size(most_bytes, path.name)
         if most_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.most:  # four bytes a letter
             raise ValueError("its description is too long")
@@ -378,7 +380,7 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
             raise ValueError(f"its format is not {FORMAT!r}")
         tensors: dict[tuple[str, str], Tensor] = {}
         traces = [_trace(entry, file, tensors) for entry in about["traces"]]
-        return traces, {name: str(about.get(name, "")) for name in TOLD}
+        return traces, {name: str(about.get(name, "")) for name in METADATA}
 
 
 def _described(trace: AttentionTrace) -> dict[str, Any]:
@@ -405,7 +407,9 @@ def _axis(entry: dict[str, Any], n: int) -> Axis:
     name, labels, grid = str(entry["name"]), entry["labels"], entry["grid"]
     if isinstance(labels, int) and grid is None:
         return Axis.numbered(name, n)
-    texts = Axis.numbered(name, n).labels if isinstance(labels, int) else [visible(str(label)) for label in labels]
+    texts = (
+        Axis.numbered(name, n).labels if isinstance(labels, int) else [escape_hidden(str(label)) for label in labels]
+    )
     return Axis(name, texts, (int(grid[0]), int(grid[1])) if grid else None)
 
 
@@ -441,9 +445,9 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
         dropout=float(entry["dropout"]),
         **parts,
         story=Story(
-            name=visible(str(entry["name"])),
-            mechanism=visible(str(entry["mechanism"])),
-            note=visible(str(entry["note"])),
+            name=escape_hidden(str(entry["name"])),
+            mechanism=escape_hidden(str(entry["mechanism"])),
+            note=escape_hidden(str(entry["note"])),
             query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
             key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
             shows_vectors=parts["key"].shape[-1] > 0,

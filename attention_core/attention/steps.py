@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.scores import Stage
-from attention_core.attention.trace import AttentionTrace, at_least_single, finite
+from attention_core.attention.trace import AttentionTrace, as_float32, finite
 from attention_core.attention.types import Axis, Compute, Inputs, Role, Rows, Step, Text
 
 VECTORS = (
@@ -135,11 +135,11 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     n_sharing = trace.n_heads // trace.key.shape[0]
     shared = f" {n_sharing} heads share these." if n_sharing > 1 else ""
     its = f"[head // {n_sharing}]" if n_sharing > 1 else "[head]"
-    single = "" if at_least_single(trace.query) is trace.query else ".float()"
+    single = "" if as_float32(trace.query) is trace.query else ".float()"
     turned = " Positions that turn it (rotary) are already in it."
 
     def tile(vectors: Callable[[int], Tensor], head: int, rows: Rows, cols: Rows) -> Tensor:
-        return at_least_single(vectors(head)[rows][:, cols])
+        return as_float32(vectors(head)[rows][:, cols])
 
     return projections(
         [partial(tile, vectors) for vectors in (trace.query.__getitem__, trace.key_of, trace.value_of)],
@@ -202,7 +202,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
 
 
 def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols: Rows) -> Tensor:
-    return stage.compute.tile(at_least_single(trace.query[head, rows]), trace.key_of(head), cols)
+    return stage.compute.tile(as_float32(trace.query[head, rows]), trace.key_of(head), cols)
 
 
 def _edits(trace: AttentionTrace) -> str:
@@ -220,9 +220,9 @@ def _places(trace: AttentionTrace) -> set[str]:
 def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
     return trace.scoring.parameters() | {
-        "query": at_least_single(trace.query[head]),
-        "key": at_least_single(trace.key_of(head)),
-        "value": at_least_single(trace.value_of(head)),
+        "query": as_float32(trace.query[head]),
+        "key": as_float32(trace.key_of(head)),
+        "value": as_float32(trace.value_of(head)),
         "d_k": trace.key.shape[-1],
         "n_keys": trace.n_keys,
         "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
@@ -235,10 +235,10 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
 
 def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
     """Return what the lines of edits name: the cells whose numbers they set, before and after the softmax."""
-    edits = [edit for edit in trace.arranged if edit.concerns(head)]
+    edits = [edit for edit in trace.ordered_edits if edit.concerns(head)]
     rows, keys = trace.changed_rows(head, [edit for edit in edits if edit.sets_cells]), torch.arange(trace.n_keys)
     queries, keys = (every.to(trace.query.device) for every in (torch.arange(trace.n_queries)[rows], keys))
-    scores, weights = at_least_single(trace.query).new_full((2, len(queries), len(keys)), torch.nan)
+    scores, weights = as_float32(trace.query).new_full((2, len(queries), len(keys)), torch.nan)
     order, context = keys, torch.tensor([[0.0], [1.0]]).to(trace.value).expand(2, trace.n_queries)[..., None]
     context = context.expand(-1, -1, trace.value.shape[-1])
     for edit in edits:

@@ -56,7 +56,7 @@ class Pairs:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edits", tuple(self.edits))
-        for edit in (*self.edits, *self.arranged):
+        for edit in (*self.edits, *self.ordered_edits):
             edit.check(self)
 
     @property
@@ -76,7 +76,7 @@ class Pairs:
         return self.key[head // (self.n_heads // self.key.shape[0])]
 
     @cached_property
-    def arranged(self) -> Changes:
+    def ordered_edits(self) -> Changes:
         """The edits in the order in which they act, those that act together as one."""
         ordered = sorted(self.edits, key=lambda edit: (edit.order, edit.name))
         kinds = [list(some) for _, some in groupby(ordered, key=type)]
@@ -96,11 +96,11 @@ class Pairs:
     @property
     def has_mask(self) -> bool:
         """Whether any pair may be hidden, causality aside."""
-        return self.mask is not None or any(edit.hides for edit in self.arranged)
+        return self.mask is not None or any(edit.hides for edit in self.ordered_edits)
 
     def changed_rows(self, head: int, edits: Changes | None = None) -> Rows:
         rows: set[int] = set()
-        for edit in self.arranged if edits is None else edits:
+        for edit in self.ordered_edits if edits is None else edits:
             its = edit.rows(self, head)
             if isinstance(its, slice):
                 return ALL
@@ -121,8 +121,8 @@ class Pairs:
 
         Without a dtype scores have that of the query, at least float32. A score stands in for the scoring function.
         """
-        edits = [edit for edit in self.arranged if edit.concerns(head)]
-        some_queries = at_least_single(self.query[head, rows])
+        edits = [edit for edit in self.ordered_edits if edit.concerns(head)]
+        some_queries = as_float32(self.query[head, rows])
         taken = cols
         for edit in edits:
             order = edit.key_order(self, head)
@@ -155,8 +155,8 @@ class Pairs:
 
         Only edits of a lower order than `before` count.
         """
-        tile = self.own_allowed(head, rows, cols)
-        edits = [edit for edit in self.arranged if edit.order < before and edit.concerns(head)]
+        tile = self.mask_before_edits(head, rows, cols)
+        edits = [edit for edit in self.ordered_edits if edit.order < before and edit.concerns(head)]
         queries, keys = self._positions(rows, cols) if edits else (None, None)
         for edit in edits:
             hidden = edit.hidden(self, head, queries, keys)  # type: ignore[arg-type]
@@ -177,7 +177,7 @@ class Pairs:
             return torch.ones(self.n_queries, self.n_keys, dtype=torch.bool, device=self.query.device)
         return allowed
 
-    def own_allowed(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor | None:
+    def mask_before_edits(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor | None:
         """Return the mask's tile as it is without edits, or None."""
         tile = None if self.mask is None else self.own_mask(head)[rows][:, cols].to(self.query.device)
         if not self.is_causal:
@@ -229,7 +229,7 @@ class Pairs:
         """Return weights in which those that were set beside the softmax stand; they are changed in place."""
         if self.edits:
             queries, keys = self._positions(rows, cols)
-            for edit in self.arranged:
+            for edit in self.ordered_edits:
                 if edit.concerns(head):
                     edit.change_weights(self, head, queries, keys, weights)
         return weights
@@ -254,7 +254,7 @@ def masked(scores: Tensor, allowed: Tensor | None) -> Tensor:
     return scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
 
 
-def at_least_single(tensor: Tensor) -> Tensor:
+def as_float32(tensor: Tensor) -> Tensor:
     """Return half and bfloat16 numbers as float32, in which scores are computed; others as they are."""
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
@@ -317,7 +317,7 @@ class AttentionTrace(Pairs):
         """(n_heads, n_queries) log-sum-exp of each row's masked scores; -inf for a query that sees no key."""
         if self.normaliser is not None:
             return self.normaliser
-        normaliser = at_least_single(self.query).new_empty(self.query.shape[:2])
+        normaliser = as_float32(self.query).new_empty(self.query.shape[:2])
         for head in range(self.n_heads):
             for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
                 normaliser[head, rows] = self.row_normaliser(head, rows)
@@ -342,9 +342,9 @@ class AttentionTrace(Pairs):
     def _context(self) -> Tensor:
         if self.fused_context is not None:
             return self.fused_context
-        merged = at_least_single(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
+        merged = as_float32(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
         for head in range(self.n_heads):
-            value = at_least_single(self.value_of(head))
+            value = as_float32(self.value_of(head))
             for rows, _, weights in self.blocks(head):
                 merged[head, rows] = weights @ value
             for edit in self.edits:
@@ -370,7 +370,7 @@ class AttentionTrace(Pairs):
             queries: bool (n_queries,), the queries over which `received` averages; None = all.
         """
         chosen = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
-        received = at_least_single(self.query).new_zeros(self.n_keys)
+        received = as_float32(self.query).new_zeros(self.n_keys)
         # Filled in place: a small result kept from every block would keep the memory of the block from being reused.
         means, entropies, largest = received.new_empty(3, self.n_queries)
         for rows, scores, weights in self.blocks(head):
@@ -390,9 +390,9 @@ class AttentionTrace(Pairs):
         Later layers are not recomputed: call the model with the edits for that.
         """
         edited = replace(self, edits=edits, normaliser=None, fused_context=None)
-        return edited.retold(steps_after=(), withheld=())
+        return edited.with_story(steps_after=(), withheld=())
 
-    def retold(self, **changes: Any) -> AttentionTrace:
+    def with_story(self, **changes: Any) -> AttentionTrace:
         """Return the same numbers with another story: changes are fields of Story, such as name or key_axis."""
         return replace(self, story=replace(self.story, **changes))
 

@@ -152,12 +152,12 @@ FOLDERS = re.compile(r"(?<![\w.:/<~-])~?(/[^\s/'\"<>|:;,()]+)+/(?=[^\s/])")  # t
 FORMULA = re.compile(r"[=+\-@\t\r].")
 
 
-def without_folders(text: str) -> str:
+def strip_folders(text: str) -> str:
     """Return a text in which files have their names but not their places; on an own machine it stays as it is."""
     return FOLDERS.sub("", text) if is_hosted() else text
 
 
-def visible(text: str) -> str:
+def escape_hidden(text: str) -> str:
     """Return a text of which nothing is hidden: controls as signs, what turns or hides letters as its number.
 
     Of accents piled on one letter, so many are kept that they stay in their line.
@@ -182,7 +182,7 @@ def _shown(sign: str, kind: str) -> str:
 
 def as_markdown(text: str, signs: str = MARKDOWN) -> str:
     """Return Markdown that shows a text as it is: no link, picture, formula, list or heading comes of these signs."""
-    return "".join(f"\\{sign}" if sign in signs else sign for sign in visible(text))
+    return "".join(f"\\{sign}" if sign in signs else sign for sign in escape_hidden(text))
 
 
 def as_cell(text: str) -> str:

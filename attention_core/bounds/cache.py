@@ -24,7 +24,7 @@ class BoundedCache:
         self._door = Lock("cache")
         self._values: OrderedDict[Hashable, tuple[tuple[Any], int]] = OrderedDict()
 
-    def find(self, key: Hashable) -> tuple[Any] | None:
+    def get(self, key: Hashable) -> tuple[Any] | None:
         """Return a kept value in a tuple of its own, or None."""
         with self._door:
             if key not in self._values:
@@ -32,7 +32,7 @@ class BoundedCache:
             self._values.move_to_end(key)
             return self._values[key][0]
 
-    def keep(self, key: Hashable, value: tuple[Any]) -> None:
+    def put(self, key: Hashable, value: tuple[Any]) -> None:
         size = self.size(value)
         with self._door:
             if size > self.most_bytes or key in self._values:

@@ -3,7 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from attention_core.attention.types import Role
-from attention_core.charts.vega import ROLE_COLOURS, Chart, alt, long_form, mark, names_at, series_colour, shares
+from attention_core.charts.vega import (
+    ROLE_COLOURS,
+    Chart,
+    alt,
+    label_expression,
+    long_form,
+    mark,
+    series_colour,
+    shares,
+)
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
@@ -59,7 +68,7 @@ def before_after_chart(
     labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str]
 ) -> Chart:
     """Draw probabilities of the same things before and after a change, by their names, as pairs of horizontal bars."""
-    axis = alt.Axis(labelExpr=names_at(labels), ticks=False, labelLimit=130, labelOverlap=False)
+    axis = alt.Axis(labelExpr=label_expression(labels), ticks=False, labelLimit=130, labelOverlap=False)
     bars = before_after_bars(labels, dict(zip(names, (before, after), strict=True)), decimals=3).encode(
         y=alt.Y("place:O", title=None, axis=axis),
         yOffset=alt.YOffset("when:N", sort=list(names)),

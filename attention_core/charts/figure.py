@@ -5,7 +5,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from attention_core.files import written_whole
+from attention_core.files import atomic_write
 
 COLUMN = 85.0
 """Millimetres of a printed column; two of them with the gap between are 176."""
@@ -19,7 +19,7 @@ def save(chart: Any, path: str | Path, *, title: str = "", width: float | None =
     """Write a chart into a file, whose ending says in which of FORMATS; see figure()."""
     path = Path(path)
     content = figure(chart, path.suffix.removeprefix(".").lower(), title=title, width=width)
-    with written_whole(path) as place:
+    with atomic_write(path) as place:
         place.write_bytes(content)
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.heatmap import matrix_chart, palette_url, png_url
+from attention_core.charts.heatmap import matrix_chart, matrix_png, palette_png
 from attention_core.charts.vega import (
     ROLE_COLOURS,
     VIRIDIS,
@@ -28,12 +28,12 @@ from attention_core.charts.vega import (
     clickable,
     colour_bar_layer,
     corners,
-    fixed,
-    from_to,
-    haloed,
+    exact_scale,
+    fixed_size,
+    halo_outlines,
+    hover_cells,
     images,
     mark,
-    mouse_cells,
     pointer,
     rectangles,
     texts,
@@ -41,7 +41,7 @@ from attention_core.charts.vega import (
 )
 from attention_core.device import to_array
 from attention_core.explain.heads.similarity import Distances
-from attention_core.explain.heads.summary import PLAIN, HeadDisplay, shown, value_lengths, whole_rows
+from attention_core.explain.heads.summary import PLAIN, HeadDisplay, apply_display, value_lengths, whole_rows
 
 MOST_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
@@ -96,7 +96,7 @@ def mosaic(
             whole[place] = np.where(np.isnan(picture), np.nan, colours.position(picture))
             between[place] = False
     return Mosaic(
-        url=palette_url(whole, ramp, MOST_BYTES, between),
+        url=palette_png(whole, ramp, MOST_BYTES, between),
         width=width,
         height=height,
         gap=gap,
@@ -161,7 +161,7 @@ def _cells(trace: AttentionTrace, head: int, look: HeadDisplay, rows: Tensor) ->
     """Return whole rows of what is shown, -1 where a query may not attend."""
     _, weights, _, allowed = whole_rows(trace, head, rows)
     if not look.is_plain:
-        weights = shown(trace, head, look, weights, rows).weights
+        weights = apply_display(trace, head, look, weights, rows).weights
     return weights if allowed is None else weights.masked_fill(~allowed, -1)
 
 
@@ -231,14 +231,14 @@ def heads_chart(
         *_names(pictures, right, down, space),
         mark("rect", crossed, space, color="#10141a", opacity=0.55),
         texts(crossed, space, **cross),
-        *haloed(here, space, (5, 3)),
+        *halo_outlines(here, space, (5, 3)),
     ]
     lines = [("name:N", "head"), ("note:N", "looks")]
     if pictures.of_its_own:
         lines.append(("largest:Q", f"largest {title}", ".3~g"))
     around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
-    mouse = mouse_cells(data, around, *lines, **pointer(select))
-    return fixed([*layers, clickable(mouse, select, "layer", "head")], width, height)
+    mouse = hover_cells(data, around, *lines, **pointer(select))
+    return fixed_size([*layers, clickable(mouse, select, "layer", "head")], width, height)
 
 
 def _bar(pictures: Mosaic, title: str) -> Chart:
@@ -338,7 +338,7 @@ def distance_chart(
 MOST_TOOLTIPS = 4000  # cells beyond which an image answers the mouse no more
 
 
-def kept_chart(
+def cache_chart(
     lengths: np.ndarray,
     n_key_heads: Sequence[int],
     tokens: Sequence[str],
@@ -365,18 +365,18 @@ def kept_chart(
     rows["labelExpr"] = f"{json.dumps(names)}[datum.value]"
     x_axis = alt.Axis(labelOverlap=False, grid=False, ticks=False, domain=False, **columns)
     y_axis = alt.Axis(grid=False, domain=False, **rows)
-    x = alt.X("left:Q", title="tokens so far", scale=from_to(0, n_cols), axis=x_axis)
-    y = alt.Y("top:Q", title=None, scale=from_to(n_rows, 0), axis=y_axis)
+    x = alt.X("left:Q", title="tokens so far", scale=exact_scale(0, n_cols), axis=x_axis)
+    y = alt.Y("top:Q", title=None, scale=exact_scale(n_rows, 0), axis=y_axis)
     space = corners(n_cols, n_rows, x=x, y=y)
     layers = [
         colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
-        images(rectangles(0, 0, n_cols, n_rows, url=png_url(lengths, ramp)), space),
-        *haloed(rectangles(n_cols - 1, 0, 1, n_rows), space, (5, 3), ROLE_COLOURS[role]),
+        images(rectangles(0, 0, n_cols, n_rows, url=matrix_png(lengths, ramp)), space),
+        *halo_outlines(rectangles(n_cols - 1, 0, 1, n_rows), space, (5, 3), ROLE_COLOURS[role]),
     ]
     if lengths.size <= MOST_TOOLTIPS:
         place, length = ("where:N", "kept in"), ("length:N", f"length of the {role.value}")
-        layers.append(mouse_cells(_cache_cells(lengths, n_key_heads, tokens), space, "token:N", place, length))
-    return fixed(layers, width, height)
+        layers.append(hover_cells(_cache_cells(lengths, n_key_heads, tokens), space, "token:N", place, length))
+    return fixed_size(layers, width, height)
 
 
 def _cache_cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str]) -> Columns:

@@ -42,18 +42,18 @@ from attention_core.charts.vega import (
     colour_bar_layer,
     colour_scale,
     corners,
-    fixed,
-    from_to,
-    haloed,
+    exact_scale,
+    fixed_size,
+    grid_layout,
+    halo_outlines,
+    hover_cells,
     images,
     is_dark,
+    label_expression,
     mark,
-    mouse_cells,
-    names_at,
     pointer,
     ramp_for,
     rectangles,
-    sheet,
     texts,
     tips,
 )
@@ -75,31 +75,31 @@ MOST_KEPT = 128  # pictures that are kept, since most are drawn again at the nex
 MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cell, as small matrices have it
 
 
-def kept(make: Callable[..., bytes]) -> Callable[..., bytes]:
+def cached_by_content(make: Callable[..., bytes]) -> Callable[..., bytes]:
     """Keep what a function makes of an array, its first argument, told by what the array holds."""
     pictures = BoundedCache(most=MOST_KEPT)
 
     @wraps(make)
     def answer(array: np.ndarray, *rest: Any) -> bytes:
         key = array.shape, array.dtype.str, hashlib.sha1(np.ascontiguousarray(array)).digest(), rest
-        found = pictures.find(key)
+        found = pictures.get(key)
         if found is None:
             found = (make(array, *rest),)
-            pictures.keep(key, found)
+            pictures.put(key, found)
         return found[0]
 
     return answer
 
 
-@kept
-def png_url(matrix: np.ndarray, ramp: Ramp) -> bytes:
+@cached_by_content
+def matrix_png(matrix: np.ndarray, ramp: Ramp) -> bytes:
     """Return a matrix as a palette PNG, one pixel a cell; -inf or NaN = masked, translucent grey."""
     cells = reduce_by_max(matrix)
     shares = np.where(np.isfinite(cells), ramp.position(cells), np.nan)
-    return palette_url(shares, ramp, MAX_BYTES)
+    return palette_png(shares, ramp, MAX_BYTES)
 
 
-def palette_url(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.ndarray | None = None) -> bytes:
+def palette_png(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.ndarray | None = None) -> bytes:
     """Return a picture as a palette PNG, in fewer colours where its file would be too large.
 
     Shares, (height, width), say where on the ramp each cell lies, 0 to 1; NaN = masked. What lies between pictures,
@@ -183,7 +183,7 @@ def picture(
     """
     height, width = values.shape
     scale = size / max(values.shape)
-    whole = rectangles(0, 0, width, height, url=png_url(values, ramp))
+    whole = rectangles(0, 0, width, height, url=matrix_png(values, ramp))
     image = images(whole, corners(width, height), clip=True)
     layers = [image, mark("rect", whole, CORNERS, **EDGE)]
     if outline is not None:
@@ -194,7 +194,7 @@ def picture(
         place = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
         layers += _squares(place, (scale + 3) ** 2, (4.5, 2.5))
     cells = position_cells(values, select, "value", title or "value", ".4g")
-    return fixed([*layers, cells], round(width * scale), round(height * scale))
+    return fixed_size([*layers, cells], round(width * scale), round(height * scale))
 
 
 def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> Chart:
@@ -204,7 +204,7 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     """
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
     frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1, name: values.ravel()}
-    cells = mouse_cells(
+    cells = hover_cells(
         frame, CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **pointer(select)
     ).transform_calculate(left="datum.column - 1", right="datum.column", top="datum.row - 1", bottom="datum.row")
     return clickable(cells, select, "position")
@@ -218,7 +218,7 @@ def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) ->
 
 
 def _squares(data: Data, size: float, widths: tuple[float, float]) -> list[Chart]:
-    return haloed(data, MIDDLE, widths, kind="point", shape="square", filled=False, size=size, opacity=1)
+    return halo_outlines(data, MIDDLE, widths, kind="point", shape="square", filled=False, size=size, opacity=1)
 
 
 def contact_sheet(
@@ -240,10 +240,10 @@ def contact_sheet(
     """
     n, height, width = pictures.shape
     scale = size / max(height, width)
-    places, total_width, total_height = sheet(n, columns, round(width * scale), round(height * scale), 8, 16)
+    places, total_width, total_height = grid_layout(n, columns, round(width * scale), round(height * scale), 8, 16)
     lowest, highest = pictures.min((1, 2)).round(4), pictures.max((1, 2)).round(4)
     known = {**places, "label": labels, "lowest": lowest, "highest": highest}
-    frame = {**known, "url": [png_url(picture, ramp) for picture in pictures]}
+    frame = {**known, "url": [matrix_png(picture, ramp) for picture in pictures]}
     space = corners(total_width, total_height)
     names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABELS)
     bar = colour_bar_layer(ramp, title, min(total_width - 20, 260))
@@ -255,7 +255,7 @@ def contact_sheet(
         # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
         is_chosen = f"datum.number == {-1 if chosen is None else chosen}"
         layers.append(edges(known, CORNERS, is_chosen, *TOLD, select=select))
-    return fixed(layers, total_width, total_height)
+    return fixed_size(layers, total_width, total_height)
 
 
 def edges(data: Data, space: dict[str, Any], is_chosen: str, *told: Line, select: str | None) -> Chart:
@@ -327,12 +327,12 @@ def matrix_chart(
         )
         if framed:
             places = dict(zip(("row", "col"), zip(*framed, strict=True), strict=True))
-            layers += haloed(places, CELL, (5, 2.5), ROLE_COLOURS[Role.CONTEXT])
+            layers += halo_outlines(places, CELL, (5, 2.5), ROLE_COLOURS[Role.CONTEXT])
     if marked_row is not None:
         layers += _frame_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
         if marked_col is not None and not large:
             layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
-    return fixed(layers, width, height)
+    return fixed_size(layers, width, height)
 
 
 def pair_map(
@@ -364,11 +364,11 @@ def part_chart(
     width, height = _screen_size(cells.shape, 480)
     (top, left), (n_rows, n_cols) = origin, (block * np.array(cells.shape)).tolist()
     axis = alt.Axis(grid=False, tickCount=5, format="d")
-    x = alt.X("left:Q", title=names[1], scale=from_to(left, left + n_cols), axis=axis)
-    y = alt.Y("top:Q", title=names[0], scale=from_to(top + n_rows, top), axis=axis)
-    whole = rectangles(left, top, n_cols, n_rows, url=png_url(cells, ramp))
+    x = alt.X("left:Q", title=names[1], scale=exact_scale(left, left + n_cols), axis=axis)
+    y = alt.Y("top:Q", title=names[0], scale=exact_scale(top + n_rows, top), axis=axis)
+    whole = rectangles(left, top, n_cols, n_rows, url=matrix_png(cells, ramp))
     image = images(whole, {**CORNERS, "x": x, "y": y}, clip=True)
-    return fixed([image, colour_bar_layer(ramp, title, min(width, 260))], width, height)
+    return fixed_size([image, colour_bar_layer(ramp, title, min(width, 260))], width, height)
 
 
 def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
@@ -418,7 +418,7 @@ def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datu
     fits = upright or longest <= 3 or 7 * longest <= every * length / max(len(axis), 1)
     return alt.Axis(
         title=axis.name,
-        labelExpr=names_at(axis.labels, place, every),
+        labelExpr=label_expression(axis.labels, place, every),
         labelAngle=0 if fits else -45,
         labelLimit=90,
         ticks=False,
@@ -438,9 +438,9 @@ def _image_axis(axis: Axis, length: int, numbers: Spec | None, upright: bool = F
 def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers):
     n_rows, n_cols = matrix.shape
     columns, rows = _image_axis(col_axis, width, numbers), _image_axis(row_axis, height, numbers, upright=True)
-    x = alt.X("left:Q", title=col_axis.name, scale=from_to(0, n_cols), axis=columns)
-    y = alt.Y("top:Q", title=row_axis.name, scale=from_to(n_rows, 0), axis=rows)
-    whole = rectangles(0, 0, n_cols, n_rows, url=png_url(matrix, ramp))
+    x = alt.X("left:Q", title=col_axis.name, scale=exact_scale(0, n_cols), axis=columns)
+    y = alt.Y("top:Q", title=row_axis.name, scale=exact_scale(n_rows, 0), axis=rows)
+    whole = rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp))
     image = images(whole, corners(n_cols, n_rows, x=x, y=y), clip=True).add_params(ZOOM)
     return [image, _tooltip_layer(matrix, row_axis, col_axis, title), colour_bar_layer(ramp, title, min(width, 260))]
 
@@ -462,7 +462,7 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
         for axis, factor, along in zip((row_axis, col_axis), factors, places, strict=True)
     )
     values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]
-    return mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
+    return hover_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
 
 
 def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
@@ -475,17 +475,17 @@ def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
 def _frame_mark(row: int) -> list[Chart]:
     """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
     ends = {"y": alt.Y("top:Q"), "y2": alt.Y2("bottom:Q")}
-    return haloed({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
+    return halo_outlines({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
 
 
 def row_mark(row: int, height: float) -> list[Chart]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
-    return haloed({"row": [row]}, {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=height)
+    return halo_outlines({"row": [row]}, {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=height)
 
 
 def _cell_mark(row, col, shape, width, height):
     size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
-    return haloed({"row": [row], "col": [col]}, CELL, (5, 2.5), DARK, **size)
+    return halo_outlines({"row": [row], "col": [col]}, CELL, (5, 2.5), DARK, **size)
 
 
 STEP_SIZE = 500

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from attention_core.charts.heatmap import edges, kept, png, position_cells
+from attention_core.charts.heatmap import cached_by_content, edges, png, position_cells
 from attention_core.charts.vega import (
     CORNERS,
     EDGE,
@@ -16,12 +16,12 @@ from attention_core.charts.vega import (
     alt,
     colour_bar_layer,
     corners,
-    fixed,
+    fixed_size,
+    grid_layout,
     images,
     mark,
     outlined,
     rectangles,
-    sheet,
     texts,
     weights_ramp,
 )
@@ -53,7 +53,7 @@ def overlay(
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
     width, height = _screen(picture.shape[1], picture.shape[0], size)
-    frame = rectangles(0, 0, columns, rows, picture=image_url(picture), map=map_url(weights, ramp, smooth))
+    frame = rectangles(0, 0, columns, rows, picture=image_png(picture), map=map_png(weights, ramp, smooth))
     space = corners(columns, rows)
     layers = [
         images(frame, space, "picture", clip=True, smooth=True),
@@ -67,7 +67,7 @@ def overlay(
         layers.append(_framed(rectangles(marked % columns, marked // columns), [1, 0]))
     if bar:
         layers.append(colour_bar_layer(ramp, "weight", min(width - 20, 260)))
-    return fixed([*layers, position_cells(weights, select, "weight", "", ".2%")], width, height)
+    return fixed_size([*layers, position_cells(weights, select, "weight", "", ".2%")], width, height)
 
 
 def overlay_strip(
@@ -86,17 +86,17 @@ def overlay_strip(
     """
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
-    places, total_width, total_height = sheet(len(weights), columns, width, height, 12, 20)
-    maps = [map_url(each, ramp, True) for each in weights]
+    places, total_width, total_height = grid_layout(len(weights), columns, width, height, 12, 20)
+    maps = [map_png(each, ramp, True) for each in weights]
     frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
     space = corners(total_width, total_height)
     layers = [
-        images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_url(picture))),
+        images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_png(picture))),
         images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
         texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS),
         edges(frame, space, "datum.chosen", ("label:N", "look"), select=select),
     ]
-    return fixed(layers, total_width, total_height)
+    return fixed_size(layers, total_width, total_height)
 
 
 def glow_ramp(n_regions: int, high: float) -> Ramp:
@@ -106,14 +106,14 @@ def glow_ramp(n_regions: int, high: float) -> Ramp:
     return Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference if has_room else None, plain.reference_label)
 
 
-@kept
-def image_url(picture: np.ndarray) -> bytes:
+@cached_by_content
+def image_png(picture: np.ndarray) -> bytes:
     """Return a picture, uint8 (height, width, 3 or 4), as a PNG."""
     return png(Image.fromarray(picture))
 
 
-@kept
-def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> bytes:
+@cached_by_content
+def map_png(weights: np.ndarray, ramp: Ramp, smooth: bool) -> bytes:
     """Return a map as a PNG whose opacity grows with the weight: no weight is clear."""
     share = ramp.position(weights).astype(np.float32)
     if smooth:

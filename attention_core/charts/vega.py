@@ -2,7 +2,7 @@
 
 data = {"x": [1, 2], "y": [3, 4]}
 chart = mark("point", data, {"x": alt.X("x:Q", title="one"), "y": alt.Y("y:Q")})
-spec, data = chart.drawn()
+spec, data = chart.spec_and_data()
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
 INK_RAMP = Ramp(INKS, 0.0, 1.0)
 
 
-def mixed(colour: str, share: float) -> str:
+def mix_with_white(colour: str, share: float) -> str:
     """Return so much of a colour on white paper, the rest being paper."""
     return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))
 
@@ -152,19 +152,19 @@ class Channel(Spec):
     """What a channel of a mark shows, such as x or color."""
 
 
-def known(named: Spec) -> Spec:
+def without_undefined(named: Spec) -> Spec:
     """Return what is not left to Vega-Lite."""
     return {name: value for name, value in named.items() if value is not UNDEFINED}
 
 
 def _part(**named: Any) -> Spec:
-    return known(named)
+    return without_undefined(named)
 
 
 def _channel(field: str | None = None, **named: Any) -> Channel:
     """Return a channel that shows a field with its type, such as "row:Q"."""
     name, _, kind = (field or "").partition(":")
-    return Channel(known({"field": name or UNDEFINED, "type": TYPES.get(kind, UNDEFINED), **named}))
+    return Channel(without_undefined({"field": name or UNDEFINED, "type": TYPES.get(kind, UNDEFINED), **named}))
 
 
 def _end(field: str | None = None, **named: Any) -> Channel:
@@ -199,7 +199,7 @@ class alt:
 
     @staticmethod
     def selection_point(name: str, **named: Any) -> Spec:
-        return {"name": name, "select": {"type": "point", **known(named)}}
+        return {"name": name, "select": {"type": "point", **without_undefined(named)}}
 
     @staticmethod
     def layer(*layers: Chart, **properties: Any) -> Chart:
@@ -232,11 +232,11 @@ class Chart:
     def _and(self, name: str, *more: Spec) -> Chart:
         return self.properties(**{name: [*self.spec.get(name, []), *more]})
 
-    def drawn(self, *, themed: bool = False) -> tuple[Spec, dict[str, Data]]:
+    def spec_and_data(self, *, themed: bool = False) -> tuple[Spec, dict[str, Data]]:
         """Return the Vega-Lite spec, for a file with a theme, and the data by the names that stand for them in it."""
         data: dict[str, Data] = {}
         config = {"view": {"continuousWidth": 300, "continuousHeight": 300}, **(THEME if themed else {})}
-        spec = {**_written(self.spec, data), "$schema": SCHEMA, "config": config}
+        spec = {**_plain(self.spec, data), "$schema": SCHEMA, "config": config}
         params = []
         for number, layer in enumerate(_layers(spec)):
             if "params" in layer:  # the whole names the layers in which a click counts
@@ -245,7 +245,7 @@ class Chart:
         return {**spec, "params": params} if params else spec, data
 
     def to_dict(self, *, themed: bool = False) -> Spec:
-        spec, data = self.drawn(themed=themed)
+        spec, data = self.spec_and_data(themed=themed)
         return spec | {"datasets": {name: _records(columns) for name, columns in data.items()}}
 
     def to_altair(self) -> Any:
@@ -263,12 +263,12 @@ class Chart:
         return self.to_altair()._repr_mimebundle_(*given, **named)
 
 
-def _written(node: Any, data: dict[str, Data]) -> Any:
+def _plain(node: Any, data: dict[str, Data]) -> Any:
     """Return a copy as JSON has it: Python's own numbers and lists, texts for pictures, and names for its data."""
     if isinstance(node, dict):
-        return {name: _named(one, data) if name == "data" else _written(one, data) for name, one in node.items()}
+        return {name: _named(one, data) if name == "data" else _plain(one, data) for name, one in node.items()}
     if isinstance(node, list | tuple):
-        return [_written(one, data) for one in node]
+        return [_plain(one, data) for one in node]
     if isinstance(node, bytes):
         return data_url(node)
     return node.tolist() if isinstance(node, np.ndarray | np.generic) else node
@@ -299,7 +299,7 @@ def _records(columns: Data) -> list[Spec]:
     return [{name: None if value != value else value for name, value in zip(columns, row, strict=True)} for row in rows]
 
 
-SILENT: dict[str, Any] = {"aria": False, "tooltip": None}
+NO_TOOLTIP: dict[str, Any] = {"aria": False, "tooltip": None}
 """Style of a mark that neither the mouse nor a screen reader meets."""
 EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}  # style of the thin line around a picture
 FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # colours that the data name themselves
@@ -312,10 +312,10 @@ def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **styl
     Those of which nothing is told meet neither the mouse nor a screen reader.
     """
     own: Spec = {name: value for name, value in style.items() if isinstance(value, Channel)}
-    look = {**({} if told else SILENT), **{name: value for name, value in style.items() if name not in own}}
+    look = {**({} if told else NO_TOOLTIP), **{name: value for name, value in style.items() if name not in own}}
     if told:
         own["tooltip"] = tips(*told)
-    return Chart({"data": data, "mark": {"type": kind, **known(look)}, "encoding": {**channels, **own}})
+    return Chart({"data": data, "mark": {"type": kind, **without_undefined(look)}, "encoding": {**channels, **own}})
 
 
 def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> Chart:
@@ -338,7 +338,7 @@ def outlined(data: Data, space: Mapping[str, Any], width: float, colour: Any = C
     return mark("rect", data, space, fillOpacity=0, stroke=colour, strokeWidth=width, **style)
 
 
-def haloed(
+def halo_outlines(
     data: Data, space: Mapping[str, Any], widths: tuple[float, float], colour: Any = CHOSEN, kind="rect", **style: Any
 ) -> list[Chart]:
     """Return the outlines of marks on a white halo that shows on any ground; widths are those of halo and outline."""
@@ -354,7 +354,7 @@ def _line(field: str, title: str = "", form: str = "") -> Channel:
     return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
 
 
-def mouse_cells(data: Data, space: Mapping[str, Any], *told: Line, **style: Any) -> Chart:
+def hover_cells(data: Data, space: Mapping[str, Any], *told: Line, **style: Any) -> Chart:
     """Return what the mouse meets and is told by, for the top: invisible rectangles."""
     return mark("rect", data, space, *told, **{"opacity": 0, "aria": False, **style})
 
@@ -398,7 +398,7 @@ def colour_scale(ramp: Ramp) -> Spec:
 def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> Channel:
     """Return one colour per name, in this order, with a legend without a title above the chart."""
     above = alt.Legend(title=None, **{"orient": "top", **legend})
-    return alt.Color(f"{field}:N", sort=list(names), scale=one_each(names, colours), legend=above)
+    return alt.Color(f"{field}:N", sort=list(names), scale=category_scale(names, colours), legend=above)
 
 
 def wrapping(names: Sequence[str]) -> dict[str, str]:
@@ -406,7 +406,7 @@ def wrapping(names: Sequence[str]) -> dict[str, str]:
     return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
 
 
-def one_each(names: Sequence[str], looks: Sequence[Any]) -> Spec:
+def category_scale(names: Sequence[str], looks: Sequence[Any]) -> Spec:
     """Return the scale that gives each name its own colour, shape or dashes."""
     return alt.Scale(domain=list(names), range=list(looks))
 
@@ -418,7 +418,7 @@ def is_dark(colours: np.ndarray) -> np.ndarray:
     return light @ np.array([0.2126, 0.7152, 0.0722]) < 1.05 / 4.5 - 0.05
 
 
-def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
+def cell_colours(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
     """Return the colour of each cell, and the colour in which its number shows on it; grey where not finite."""
     finite, colours = np.isfinite(values), ramp.lookup(64)
     place = (ramp.position(values) * 63).astype(int)
@@ -467,7 +467,7 @@ def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Chart:
     return mark("point", ends, {"color": colour}, opacity=0, size=0)
 
 
-def from_to(low: float, high: float, **more: Any) -> Spec:
+def exact_scale(low: float, high: float, **more: Any) -> Spec:
     """Return the scale that begins and ends exactly there."""
     return alt.Scale(domain=[low, high], nice=False, **more)
 
@@ -478,7 +478,7 @@ def shares(field: str, title: Any = None, ticks: int = 3) -> Channel:
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
-def names_at(labels: Sequence[str], place: str = "datum.value", every: int | None = None) -> str:
+def label_expression(labels: Sequence[str], place: str = "datum.value", every: int | None = None) -> str:
     """Return the expression that puts the labels, or every so many of them, in the place of positions from 0."""
     names = f"{json.dumps(list(labels))}[{place}]"
     return f"{place} % {every} == 0 ? {names} : ''" if every else names
@@ -493,15 +493,15 @@ CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2
 """Channels of rectangles, in the scales of another layer."""
 
 
-def fixed(layers: Sequence[Chart], width: int, height: int, **properties: Any) -> Chart:
+def fixed_size(layers: Sequence[Chart], width: int, height: int, **properties: Any) -> Chart:
     """Return layers in a plot of exactly this size; axes and colour bar come on top (cells stay square)."""
     return alt.layer(*layers, width=width, height=height, autosize={"type": "pad"}, **properties)
 
 
 def corners(width: float, height: float, **own: Any) -> dict[str, Any]:
     """Return the channels of rectangles, (0, 0) at the top left, without axes; own: an x or y that has one."""
-    x = alt.X("left:Q", axis=None, scale=from_to(0, width))
-    return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=from_to(height, 0)), **own}
+    x = alt.X("left:Q", axis=None, scale=exact_scale(0, width))
+    return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=exact_scale(height, 0)), **own}
 
 
 def rectangles(left: Any, top: Any, width: Any = 1, height: Any = 1, **columns: Any) -> Columns:
@@ -525,7 +525,7 @@ def cells_frame(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Seque
     }
 
 
-def sheet(n: int, columns: int, width: int, height: int, gap: int, head: int) -> tuple[Columns, int, int]:
+def grid_layout(n: int, columns: int, width: int, height: int, gap: int, head: int) -> tuple[Columns, int, int]:
     """Return where n pictures of one size lie, line by line: number and corners, and the whole's width and height.
 
     A line has so many columns, with gaps between the pictures and room for a head above each.

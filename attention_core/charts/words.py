@@ -22,9 +22,9 @@ from attention_core.charts.vega import (
     alt,
     colour_bar_layer,
     corners,
-    fixed,
+    fixed_size,
     mark,
-    mixed,
+    mix_with_white,
     outlined,
     rectangles,
     texts,
@@ -72,7 +72,7 @@ def shaded_words(
     boxes = _flowing(words, glued, width)
     high, wide = int(boxes["bottom"].max(initial=LINE)) + 2, max(width, int(boxes["right"].max(initial=0)) + 2)
     each = [colours] * len(words) if isinstance(colours, str) else list(colours)
-    boxes["fill"] = [mixed(one, STRONGEST * shade) for one, shade in zip(each, shades, strict=True)]
+    boxes["fill"] = [mix_with_white(one, STRONGEST * shade) for one, shade in zip(each, shades, strict=True)]
     layers = _boxes(boxes, corners(wide, high), chosen)
     if struck:
         gone = {side: boxes[side][list(struck)] for side in ("left", "right", "top", "bottom")}
@@ -80,12 +80,12 @@ def shaded_words(
         layers.append(mark("rule", gone, {"x": CORNERS["x"], "y": CORNERS["y"], "x2": CORNERS["x2"]}, color=DARK))
     if bar:
         layers.append(colour_bar_layer(*bar, 200))
-    return fixed(layers, wide, high)
+    return fixed_size(layers, wide, high)
 
 
 def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> Ramp:
     """Return the ramp from paper to a colour's strongest shade, for numbers from 0."""
-    return Ramp((mixed(colour, 0), mixed(colour, STRONGEST)), 0.0, high, exponent)
+    return Ramp((mix_with_white(colour, 0), mix_with_white(colour, STRONGEST)), 0.0, high, exponent)
 
 
 def word_arcs(
@@ -109,8 +109,8 @@ def word_arcs(
     wide, high = (float(max(keys[side].max(), queries[side].max())) + 2 for side in ("right", "bottom"))
     space = corners(wide, high)
     told = np.zeros(len(source)) if single else weights[row]
-    keys["fill"] = [mixed(ROLE_COLOURS[Role.WEIGHTS], STRONGEST * share) for share in told]
-    queries["fill"] = [mixed(CHOSEN, 0.16 if place == row else 0) for place in range(len(target))]
+    keys["fill"] = [mix_with_white(ROLE_COLOURS[Role.WEIGHTS], STRONGEST * share) for share in told]
+    queries["fill"] = [mix_with_white(CHOSEN, 0.16 if place == row else 0) for place in range(len(target))]
     layers = _boxes(queries, space, row) + _boxes(keys, space, None)
     if single:
         x, y = wide / 2, float(keys["bottom"][0] + queries["top"][0]) / 2
@@ -129,7 +129,7 @@ def word_arcs(
         shares = [f"{share:.0%}" if share >= 0.005 else "·" for share in told]
         below = {"left": keys["x"], "top": keys["bottom"] + 6, "text": shares}
         layers.append(texts(below, space, fontSize=10, color=LABELS))
-    return fixed(layers, round(wide), round(high))
+    return fixed_size(layers, round(wide), round(high))
 
 
 def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
@@ -239,7 +239,7 @@ def bar_table(
         layers.append(texts(above, space, align="left", color=ink, **BAR_WORD, fontWeight="bold"))
     for column, start in zip(columns, (left + number * (across + GAP) for number in range(len(columns))), strict=True):
         layers += _bar_column(column, start, tops, space, across, ink)
-    return fixed(layers, round(wide), top + 4)
+    return fixed_size(layers, round(wide), top + 4)
 
 
 def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict, across: int, ink: str) -> list[Chart]:

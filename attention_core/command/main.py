@@ -45,7 +45,7 @@ def start_app(given: Sequence[str]) -> None:
     Raises:
         CommandError: the file is not there, there are several, or Streamlit is not installed.
     """
-    files, options = _told_apart(given)
+    files, options = _split_arguments(given)
     if len(files) > 1:
         raise CommandError(f"the app opens one file, not {len(files)}: {', '.join(files)}\n{USAGE}")
     for file in files:
@@ -57,7 +57,7 @@ def start_app(given: Sequence[str]) -> None:
     runpy.run_module("streamlit", run_name="__main__")
 
 
-def _told_apart(given: Sequence[str]) -> tuple[list[str], list[str]]:
+def _split_arguments(given: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return files and options, where each option is followed by its value or holds it behind "="."""
     files: list[str] = []
     options: list[str] = []

@@ -36,17 +36,17 @@ def trace(given: Sequence[str]) -> None:
         need("charts")
     try:
         pretrained = _loaded(asked.model)
-        _tell(f"Running {pretrained.name}")
+        _print_progress(f"Running {pretrained.name}")
         done = run(pretrained, text_inputs(pretrained, asked.text))
     except ModelError as error:
         raise CommandError(error) from error
     for note in done.notes:
-        _tell(note)
+        _print_progress(note)
     try:
         _write(done, asked.text, path)
     except OSError as error:
         raise CommandError(f"{path} cannot be written: {error.strerror or error}") from error
-    _tell(f"{path}: {len(done.recording):,} attentions over {len(done.tokens):,} tokens")
+    _print_progress(f"{path}: {len(done.recording):,} attentions over {len(done.tokens):,} tokens")
 
 
 def _endings() -> str:
@@ -71,12 +71,12 @@ def _loaded(name: str) -> Pretrained:
     Raises:
         ModelError: it cannot be had.
     """
-    _tell(f"Looking for {name}")
+    _print_progress(f"Looking for {name}")
     candidate = look_up(name)
     if candidate.name in OWN:
         return own_model(candidate.name)
     folder = fetch(candidate, _Progress())
-    _tell(f"Loading {candidate.name}")
+    _print_progress(f"Loading {candidate.name}")
     return load_pretrained(folder, name=candidate.name)
 
 
@@ -96,7 +96,9 @@ def _draw(recording: Recording, path: Path) -> None:
     found = groups(recording)
     group, layers = next(iter(found.items()))
     if len(found) > 1:
-        _tell(f"{path} shows the attention of the {group}; an .npz file has that of the {', '.join([*found][1:])} too")
+        _print_progress(
+            f"{path} shows the attention of the {group}; an .npz file has that of the {', '.join([*found][1:])} too"
+        )
     notes = [[habit(head) for head in layer] for layer in summaries(layers)]
     chart = heads_chart(mosaic(layers, of_its_own=True), notes)
     chart.save(path, title=f"Every head of {recording.model}, {group}")
@@ -112,10 +114,10 @@ class _Progress:
         share = 100 * done // max(total, 1)
         if share > self._told and (sys.stderr.isatty() or share >= self._told + 10 or share == 100):
             self._told = share
-            _tell(f"Fetching: {in_megabytes(done)} of {in_megabytes(total)}", stays=share == 100)
+            _print_progress(f"Fetching: {in_megabytes(done)} of {in_megabytes(total)}", stays=share == 100)
 
 
-def _tell(words: str, *, stays: bool = True) -> None:
+def _print_progress(words: str, *, stays: bool = True) -> None:
     """Write a line of progress, over the last one if it does not stay and this is a terminal."""
     end = "\n" if stays or not sys.stderr.isatty() else "\r"
     print(words, end=end, file=sys.stderr, flush=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.files import find_file, written_figures
+from attention_core.files import find_file, read_figures
 
 COMMITTED = find_file("benchmarks/results/alignments.json")  # what `python -m benchmarks.alignments` wrote
 
@@ -78,7 +78,7 @@ class CommittedErrors(NamedTuple):
 
 def committed_errors() -> CommittedErrors | None:
     """Return the figures that `python -m benchmarks.alignments` wrote; None if its file is missing."""
-    found = written_figures(COMMITTED)
+    found = read_figures(COMMITTED)
     if found is None:
         return None
     by_score = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from attention_core.attention.scores import Pair, number
-from attention_core.attention.trace import at_least_single
+from attention_core.attention.trace import as_float32
 from attention_core.device import to_array
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
     stages = trace.scoring.stages(trace.key.shape[-1])
     for place, stage in enumerate(stages):
         if stage.name == step.name:
-            vectors = at_least_single(trace.query[head, query]), at_least_single(trace.key_of(head)[key])
+            vectors = as_float32(trace.query[head, query]), as_float32(trace.key_of(head)[key])
             numbers = stage.compute.numbers(Pair(*vectors, (query, key)))
             found, primes = float(step.value(head, [query], [key])), "'" * place
             name, way = f"S{primes}_{{{query + 1},{key + 1}}}", numbers.way
@@ -59,7 +59,7 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     import pandas as pd
 
     scores, weights = trace.scores(head, [query])[0], trace.weights(head, [query])[0]
-    value = at_least_single(trace.value_of(head))
+    value = as_float32(trace.value_of(head))
     lengths = weights * value.norm(dim=-1)
     numbers = {"score": scores, "exponential": scores.exp(), "weight": weights, "contribution": lengths}
     allowed = trace.allowed(head, [query])

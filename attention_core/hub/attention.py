@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.capture.trace_builder import Keeper, from_weights
+from attention_core.attention.capture.trace_builder import TraceBuilder, from_weights
 from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.inside_torch import FUSED_ON_CPU
-from attention_core.attention.trace import AttentionTrace, at_least_single
+from attention_core.attention.trace import AttentionTrace, as_float32
 from attention_core.attention.types import Rows
 
 HARMLESS = {
@@ -38,7 +38,7 @@ class Run:
 
     n_items: int
     edits: Mapping[int, Edits] = field(default_factory=dict)
-    keeper: Keeper = field(default_factory=Keeper)
+    keeper: TraceBuilder = field(default_factory=TraceBuilder)
     calls: list[tuple[nn.Module, AttentionTrace]] = field(default_factory=list)
     float_masks: frozenset[int] = frozenset()
     blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class _Call:
     context: Tensor
     all_weights: Tensor | None
 
-    def trace(self, keeper: Keeper, item: int, normaliser: Tensor | None = None) -> AttentionTrace:
+    def trace(self, keeper: TraceBuilder, item: int, normaliser: Tensor | None = None) -> AttentionTrace:
         module, query, key, value, mask, causal, settings = self.asked
         trace = keeper.trace(
             query,
@@ -175,7 +175,7 @@ class _Call:
         )
         if not self.is_whole:
             note = trace.story.note.replace("items of the batch", "parts of the batch, such as windows")
-            trace = trace.retold(note=note)
+            trace = trace.with_story(note=note)
         if self.all_weights is None and self.own is not None and not _spot_check(trace, self.own, self.asked, item):
             self.context, self.all_weights = _by_model(self.own, self.asked)
         elif self.all_weights is None:
@@ -184,7 +184,7 @@ class _Call:
         if self.sinks is not None and not _agree(trace, weights, heads, slice(None)):
             # Some models hand out weights without the sink and scale the context afterwards.
             note = f"{trace.story.note} {SCALED_BY_SINK}".strip()
-            trace = replace(trace, sinks=None).retold(note=note)
+            trace = replace(trace, sinks=None).with_story(note=note)
         if not _agree(trace, weights, heads, slice(None)):
             trace = from_weights(weights, name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
         return trace
@@ -200,10 +200,10 @@ class _Call:
         context = self.context.clone()
         for number, own in enumerate(context):
             its = tuple(filter(None, (edit.for_item(number) for edit in edits)))
-            plain = trace if number == item or only_context else self.trace(Keeper(number), number)
+            plain = trace if number == item or only_context else self.trace(TraceBuilder(number), number)
             changed = replace(plain, edits=its, normaliser=plain.normaliser if only_context else None)
             for head in range(plain.n_heads):
-                values = at_least_single(value[number, head // (plain.n_heads // value.shape[1])])
+                values = as_float32(value[number, head // (plain.n_heads // value.shape[1])])
                 for rows, weights, _ in changed.row_blocks(head, changed.changed_rows(head)):
                     own[rows, head] = (weights @ values).to(own.dtype)
                 for edit in its:

@@ -84,7 +84,7 @@ def grown(
     """Return the trace of the whole text: the first one and every row that came; keys are the queries if not told."""
     key_axis = key_axis or query_axis
     if not rows:
-        return first.retold(query_axis=query_axis, key_axis=key_axis)
+        return first.with_story(query_axis=query_axis, key_axis=key_axis)
     cross = is_cross(first)
     key, value = (
         getattr(first, name) if cross else torch.cat([getattr(first, name), *(getattr(row, name) for row in rows)], 1)
@@ -199,7 +199,7 @@ class Generation:
         trace, start = self.first.traces[number], _n_of_encoder(self.first)
         read = _fitting(Axis("source tokens", self.source_tokens), trace.n_keys)
         if number < start:
-            return trace.retold(query_axis=_fitting(read, trace.n_queries), key_axis=read)
+            return trace.with_story(query_axis=_fitting(read, trace.n_queries), key_axis=read)
         rows = [step[number - start] for step in self.rows]
         written = _fitting(Axis("tokens", self.tokens), trace.n_queries + len(rows))
         own = written if trace.n_keys == trace.n_queries else trace.story.key_axis

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from attention_core.bounds import MODEL_BYTES, visible
+from attention_core.bounds import MODEL_BYTES, escape_hidden
 from attention_core.device import choose_device, lacks_memory
 from attention_core.log import log
 
@@ -273,7 +273,7 @@ def _as_bytes(token: str, byte_level: bool) -> bytes:
 def _visible(text: str) -> str:
     if text and not text.strip(" "):
         return ONLY_SPACES * len(text)
-    return visible(text)
+    return escape_hidden(text)
 
 
 @lru_cache(maxsize=1)

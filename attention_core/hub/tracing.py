@@ -22,9 +22,9 @@ from torch import Tensor, nn
 
 from attention_core.attention.capture import watched
 from attention_core.attention.capture.recorder import N_HEADS, is_attention, name_of
-from attention_core.attention.capture.trace_builder import Keeper, from_weights
+from attention_core.attention.capture.trace_builder import TraceBuilder, from_weights
 from attention_core.attention.edits import DropHead, Edits
-from attention_core.attention.recording import Recording, looks_back, named
+from attention_core.attention.recording import Recording, looks_back, name_traces
 from attention_core.attention.trace import AttentionTrace
 from attention_core.hub.attention import (
     WEIGHTS_ONLY,
@@ -260,7 +260,7 @@ def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
     with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
         configs = _configs(model)
-        run = Run(_n_items(inputs), edits, Keeper(item))
+        run = Run(_n_items(inputs), edits, TraceBuilder(item))
         run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
         output = None
         with watching(model, lambda: len(run.calls)) as entries, _ours(), running(run):
@@ -296,7 +296,7 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
         again = {repeat + (repeat >= number) for repeat in again}
     names = ", ".join(sorted({type(module).__name__ for module in missed}))
     note = f"Not seen: {names}, which has no attention interface and hands out no weights." if names else ""
-    return Recording(named(calls, again), note)
+    return Recording(name_traces(calls, again), note)
 
 
 def _beside_the_interface(
@@ -434,10 +434,10 @@ def _from_output(model: nn.Module, inputs: dict[str, Any], item: int) -> tuple[R
     calls, _, output = _seen_again(model, inputs, item=item)
     how: dict[str, Any] = {"n_items": _n_items(inputs), "module": model, "item": item}
     traces = [trace_of_weights(weights, name=name, **how) for name, weights in _in_order(output)]
-    traces = traces or named([call for _, call in calls])
+    traces = traces or name_traces([call for _, call in calls])
     if not traces:
         calls, _, output = _seen_again(model, inputs, item=item, written_out=True)
-        traces = named([call for _, call in calls])
+        traces = name_traces([call for _, call in calls])
     note, name = "", type(model).__name__
     if any(not trace.query.shape[-1] for trace in traces):
         note = f"{name} bypasses the library's attention interface. {WEIGHTS_ONLY}"

@@ -27,7 +27,7 @@ CHECKED = os.environ.get("ATTENTION_CHECK_LOCKS") == "1"
 """Whether the order is checked as locks are taken, as it is in tests."""
 
 
-def entering(name: str, *, again: bool = False) -> None:
+def note_acquired(name: str, *, again: bool = False) -> None:
     """Note that this thread is about to take a lock; `again` = one that its holder may take again.
 
     Raises:
@@ -41,20 +41,20 @@ def entering(name: str, *, again: bool = False) -> None:
         held.append(name)
 
 
-def left(name: str) -> None:
+def note_released(name: str) -> None:
     """Note that this thread has given a lock back."""
     if CHECKED:
         _held.names.remove(name)
 
 
 @contextmanager
-def in_order(name: str) -> Iterator[None]:
+def holding(name: str) -> Iterator[None]:
     """Hold what is no Lock and has a place in the order all the same, such as a turn in a queue."""
-    entering(name)
+    note_acquired(name)
     try:
         yield
     finally:
-        left(name)
+        note_released(name)
 
 
 class Lock:
@@ -70,9 +70,9 @@ class Lock:
         self._lock = threading.RLock() if again else threading.Lock()
 
     def __enter__(self) -> None:
-        entering(self._name, again=self._again)
+        note_acquired(self._name, again=self._again)
         self._lock.acquire()
 
     def __exit__(self, *error: object) -> None:
         self._lock.release()
-        left(self._name)
+        note_released(self._name)

@@ -15,13 +15,13 @@ def visited() -> None:
     import streamlit as st
 
     from attention_core.device import choose_device
-    from ui.skeleton import faults_told, tell_lost_gpu
+    from ui.skeleton import show_faults, show_lost_gpu
 
-    with faults_told():
+    with show_faults():
         st.text_input("A sentence", key="sentence")
         st.text(st.session_state["work"](choose_device()))
     st.text("the foot")
-    tell_lost_gpu()
+    show_lost_gpu()
 
 
 @pytest.fixture

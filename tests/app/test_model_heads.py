@@ -92,11 +92,11 @@ def script() -> None:
     from ui.model.glance import chosen_layers, glance, look_controls
     from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
     from ui.model.one_head import token_view
-    from ui.state import take_address, write_address
+    from ui.state import read_address, write_address
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
     run = runs[st.session_state["run"]]
-    take_address("model")
+    read_address("model")
     look = look_controls(run)
     glance(run, look)
     now, layers = chosen_layers(run)
@@ -243,7 +243,7 @@ def test_of_a_large_matrix_the_rest_is_a_file_where_a_server_answers(name, layer
     chart.IS_SERVED.set()
     part = sent()
     assert whole["file"] is None
-    content = chart.FILES.find(part["file"].removeprefix("pictures/"))[0]
+    content = chart.FILES.get(part["file"].removeprefix("pictures/"))[0]
     assert content == base64.b64decode(whole["packed"])
     n_keys = len(part["keys"] or part["queries"])
     cells = np.frombuffer(content, "<u2").reshape(-1, n_keys)

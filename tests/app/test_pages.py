@@ -19,7 +19,7 @@ def test_page_opens_without_an_error(app, entry):
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, monkeypatch):
     start_app().switch_page(path_of(entry)).run()
-    computations, call, keep = [], torch.nn.Module.__call__, BoundedCache.keep
+    computations, call, keep = [], torch.nn.Module.__call__, BoundedCache.put
 
     def counted_call(module, *given, **named):
         computations.append(type(module).__name__)
@@ -37,7 +37,7 @@ def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, mo
 
     monkeypatch.setattr(Field, "__init__", counted_field)
     monkeypatch.setattr(torch.nn.Module, "__call__", counted_call)
-    monkeypatch.setattr(BoundedCache, "keep", counted_keep)
+    monkeypatch.setattr(BoundedCache, "put", counted_keep)
     second = start_app().switch_page(path_of(entry)).run()
     assert second.title
     assert not computations

@@ -33,7 +33,7 @@ def served(monkeypatch):
 
 
 def content_at(address: str | None) -> bytes | None:
-    found = chart.FILES.find((address or "").removeprefix("pictures/"))
+    found = chart.FILES.get((address or "").removeprefix("pictures/"))
     return found[0] if found else None
 
 

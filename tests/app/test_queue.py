@@ -248,6 +248,6 @@ async def test_twelve_tabs_of_one_visitor_let_the_next_one_in(address):
 def test_a_value_is_kept_before_the_next_visitor_has_the_turn(monkeypatch):
     """Else whoever waited for the same would compute it again."""
     holders = []
-    monkeypatch.setattr(BoundedCache, "keep", lambda *_: holders.append(TURN._holder))
+    monkeypatch.setattr(BoundedCache, "put", lambda *_: holders.append(TURN._holder))
     assert computed()(lambda: 1)() == 1
     assert holders == [threading.get_ident()]

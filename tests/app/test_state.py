@@ -19,15 +19,15 @@ def page_of_fields() -> None:
     import streamlit as st
 
     from ui.player import Player
-    from ui.state import Field, take_address, whole_number, write_address
+    from ui.state import Field, read_address, whole_number, write_address
 
-    take_address("fields")
+    read_address("fields")
     number = Field("fields", "number", 3, address="n", parse=whole_number)
     word = Field("fields", "word", "one", address="w")
     own = Field("fields", "own", list)
     player = Player(number, seconds=0.01)
-    number.within(0, 5)
-    word.among(["one", "two"], "two")
+    number.clamp(0, 5)
+    word.clamp_to_options(["one", "two"], "two")
     player.follow(range(6))
     player.previous_button(range(6))
     player.next_button(range(6))
@@ -172,12 +172,12 @@ def test_computed_tells_faults_on_and_keeps_none():
 def test_shelf_lets_the_least_looked_at_go_and_refuses_what_is_too_large():
     shelf = BoundedCache(most_bytes=3_000, size=size_in_bytes)
     for name in "ab":
-        shelf.keep(name, (np.zeros(1_000, np.uint8),))
-    shelf.find("a")
-    shelf.keep("c", (np.zeros(1_000, np.uint8),))
-    assert [shelf.find(name) is not None for name in "abc"] == [True, False, True]
-    shelf.keep("d", (np.zeros(5_000, np.uint8),))
-    assert shelf.find("d") is None
+        shelf.put(name, (np.zeros(1_000, np.uint8),))
+    shelf.get("a")
+    shelf.put("c", (np.zeros(1_000, np.uint8),))
+    assert [shelf.get(name) is not None for name in "abc"] == [True, False, True]
+    shelf.put("d", (np.zeros(5_000, np.uint8),))
+    assert shelf.get("d") is None
     assert shelf.n_bytes <= 3_000
 
 

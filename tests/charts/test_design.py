@@ -78,7 +78,7 @@ def test_another_colour_is_in_the_spec():
 
 
 def test_data_that_two_layers_share_are_there_once():
-    spec, data = chart().drawn()
+    spec, data = chart().spec_and_data()
     assert len(data) == 1
     assert "datasets" not in spec
 

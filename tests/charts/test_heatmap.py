@@ -29,7 +29,7 @@ from attention_core.charts import (
     step_chart,
     weights_ramp,
 )
-from attention_core.charts.heatmap import png_url, reduce_by_max
+from attention_core.charts.heatmap import matrix_png, reduce_by_max
 from attention_core.charts.vega import DARK, colour_bar, colour_scale
 from tests.charts.tools import rows_of, rows_with
 from ui import player
@@ -249,7 +249,7 @@ def test_chart_is_as_large_as_asked_and_thin_matrices_are_widened():
 @pytest.mark.parametrize("matrix", [np.zeros((70, 70)), np.full((70, 70), 0.5), np.full((3, 3), np.nan)])
 def test_constant_and_fully_masked_matrices_are_drawn(matrix):
     json.dumps(chart_of(matrix).to_dict(), allow_nan=False)
-    assert png_url(matrix, ramp_for(Role.WEIGHTS, matrix, len(matrix))).startswith(b"\x89PNG")
+    assert matrix_png(matrix, ramp_for(Role.WEIGHTS, matrix, len(matrix))).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (12, 12), (30, 33)])

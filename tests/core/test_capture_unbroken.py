@@ -13,7 +13,7 @@ from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
 from attention_core import capture
-from attention_core.attention.capture.trace_builder import Keeper
+from attention_core.attention.capture.trace_builder import TraceBuilder
 from tests.written_out import WIDTH, MinGPT, Timm, Written
 
 LEAST = torch.finfo(torch.float32).min
@@ -308,7 +308,7 @@ def test_a_fault_in_the_record_does_not_reach_the_model(monkeypatch):
     def broken(*_, **__):
         raise MemoryError("no room for\nthis")
 
-    monkeypatch.setattr(Keeper, "keep", broken)
+    monkeypatch.setattr(TraceBuilder, "build", broken)
     x = torch.randn(2, 6, WIDTH)
     with capture() as recording:
         nn.Sequential(Timm())(x)

@@ -207,6 +207,6 @@ def test_labels_that_hold_code_stay_texts():
     nasty = '"""\nraise SystemExit\n\\'
     axis = type(trace.story.query_axis)("queries", [nasty] * trace.n_queries)
     same = trace.story.key_axis is trace.story.query_axis
-    told = trace.retold(query_axis=axis, key_axis=axis if same else trace.story.key_axis, mechanism=nasty)
+    told = trace.with_story(query_axis=axis, key_axis=axis if same else trace.story.key_axis, mechanism=nasty)
     assert SAME in run(trace_to_code(told, "weights"))[1]
     assert torch.is_tensor(told.weights())

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from attention_core.attention.export import trace_to_code, trace_to_notebook
 from attention_core.attention.recording import Recording, load_recording
 from attention_core.attention.types import Axis, Role
-from attention_core.bounds import MOST_MARKS, as_cell, as_markdown, from_cell, visible
+from attention_core.bounds import MOST_MARKS, as_cell, as_markdown, escape_hidden, from_cell
 from attention_core.charts import figure, matrix_chart
-from attention_core.charts.vega import names_at
+from attention_core.charts.vega import label_expression
 from attention_core.topics.vectors.tables import read_csv, write_csv
 from tests.view_samples import made
 
@@ -43,7 +43,7 @@ HIDDEN = set("\u202e\u200b\ufeff\u2066\0\x1b\ud800\u2028\n\r")
 def nasty(tmp_path_factory):
     """A trace of a recording's file in which a stranger has written all that there is to be written."""
     axis = Axis("tokens", NASTY)
-    trace = made(NASTY[0], axis, axis).retold(mechanism=NASTY[5], note=NASTY[1])
+    trace = made(NASTY[0], axis, axis).with_story(mechanism=NASTY[5], note=NASTY[1])
     place = tmp_path_factory.mktemp("run") / "run.npz"
     Recording([trace], note=NASTY[2], model=NASTY[3], text=NASTY[4]).save(place)
     return load_recording(place)
@@ -51,18 +51,18 @@ def nasty(tmp_path_factory):
 
 def test_nothing_is_hidden():
     for text in NASTY:
-        shown = visible(text)
+        shown = escape_hidden(text)
         assert not HIDDEN & set(shown)
         assert sum(unicodedata.category(sign) == "Mn" for sign in shown) <= MOST_MARKS
-        assert visible(shown) == shown
-    assert visible("abc\u202egpj.exe") == "abc⟨202E⟩gpj.exe"
+        assert escape_hidden(shown) == shown
+    assert escape_hidden("abc\u202egpj.exe") == "abc⟨202E⟩gpj.exe"
 
 
 @pytest.mark.parametrize(
     "text", ["Größe", "日本語", "नमस्ते", "می\u200cخواهم", "👩\u200d🔬", "e\u0301te\u0301", "ự", "שָׁלוֹם"]
 )
 def test_what_people_write_stays_as_it_is(text):
-    assert visible(text) == text
+    assert escape_hidden(text) == text
 
 
 @given(st.text())
@@ -71,7 +71,7 @@ def test_markdown_shows_every_text_as_it_is(text):
     assert "\n" not in shown
     signs = iter(shown)
     back = "".join(next(signs) if sign == "\\" else sign for sign in signs)
-    assert back == visible(text)
+    assert back == escape_hidden(text)
 
 
 class Tags(HTMLParser):
@@ -96,14 +96,14 @@ def test_the_offline_page_holds_no_element_of_a_stranger(nasty):
 
 def test_scripts_hold_no_code_of_a_stranger(nasty):
     axis = Axis("tokens", ["a"] * len(NASTY))
-    harmless = nasty[0].retold(query_axis=axis, key_axis=axis, name="x", mechanism="x", note="x")
+    harmless = nasty[0].with_story(query_axis=axis, key_axis=axis, name="x", mechanism="x", note="x")
     for query in range(len(NASTY)):
         trees = [ast.walk(ast.parse(trace_to_code(one, query=query))) for one in (nasty[0], harmless)]
         assert len({tuple(type(node) for node in tree) for tree in trees}) == 1
 
 
 def test_notebooks_show_a_stranger_s_words_as_they_are(nasty):
-    cells = json.loads(trace_to_notebook(nasty[0].retold(mechanism=NASTY[2])))["cells"]
+    cells = json.loads(trace_to_notebook(nasty[0].with_story(mechanism=NASTY[2])))["cells"]
     assert "![" not in cells[0]["source"]
     assert "elsewhere" in cells[0]["source"]
 
@@ -117,7 +117,7 @@ def test_pictures_hold_no_element_of_a_stranger(nasty):
 
 
 def test_expressions_hold_labels_as_texts():
-    expression = names_at(NASTY)
+    expression = label_expression(NASTY)
     assert json.loads(expression.removesuffix("[datum.value]")) == NASTY
     assert expression.isascii()
 

@@ -15,7 +15,7 @@ from torch.nn.functional import normalize
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, BlockKeys, DropHead, SetScore, Temperature, capture, load
-from attention_core.attention.capture.trace_builder import Keeper
+from attention_core.attention.capture.trace_builder import TraceBuilder
 from attention_core.attention.recording import load_recording
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import steps_of
@@ -307,7 +307,7 @@ def recorded(**more) -> AttentionTrace:
     """Four query heads that share two key heads, five queries, seven keys."""
     dtype = more.pop("dtype", torch.float32)
     query, key, value = (rand(1, *shape, dtype=dtype) for shape in ((4, 5, 3), (2, 7, 3), (2, 7, 6)))
-    return Keeper().trace(query, key, value, **more)
+    return TraceBuilder().trace(query, key, value, **more)
 
 
 MASK = rand(5, 7, seed=3) > -0.5
@@ -367,4 +367,4 @@ def test_a_line_that_is_wrong_is_found():
     for code, fault in (("scores = query @ key.T", AssertionError), ("scores = query @ nobody", NameError)):
         wrong = steps_of(trace)[1].__class__(**{**vars(steps_of(trace)[1]), "code": code})
         with pytest.raises(fault):
-            check(trace.retold(steps_before=(wrong,)))
+            check(trace.with_story(steps_before=(wrong,)))

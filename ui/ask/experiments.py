@@ -79,7 +79,7 @@ class BlockedRegions:
         look_map(canvas, look, size, key, words, boxes=[*boxes, *cells], on_select=take_click, query=query)
         if blocked:
             label = f"Give the {len(blocked)} clicked regions back"
-            st.button(label, key=f"{self.field.key}_give_back", on_click=self.field.forget)
+            st.button(label, key=f"{self.field.key}_give_back", on_click=self.field.reset)
         else:
             st.caption("Click the map to block a region and its neighbours, click again to give them back.")
 

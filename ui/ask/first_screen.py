@@ -39,7 +39,7 @@ from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import by_model
-from ui.labels import literal, said
+from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade
 from ui.skeleton import note
 from ui.state import Field, choice, one_of, plain_text
@@ -204,7 +204,7 @@ def question_part(drawing: AskedDrawing) -> ParsedQuestion | None:
     try:
         reading = read_question(TEXT.value)
     except QuestionError as error:
-        st.info(said(error))
+        st.info(error_markdown(error))
         st.markdown("**What can be asked**, for instance:")
         _chips(EXAMPLES)
         return None
@@ -277,7 +277,7 @@ def _choose(label: str, name: str, names: dict[str, str] | None = None) -> str:
 def answer_part(drawing: AskedDrawing, reading: ParsedQuestion) -> SceneAnswer:
     """Draw the answer with its rivals, and both looks; return the answer by the chosen scoring function."""
     both = both_answers(MODEL, drawing.picture, reading.words)
-    scoring = SCORING.among(SCORINGS)
+    scoring = SCORING.clamp_to_options(SCORINGS)
     answered = both[scoring]
     words, bars = st.columns([1, 1.25], gap="medium")
     with words:

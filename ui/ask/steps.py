@@ -27,7 +27,7 @@ BARS = 12
 
 def chosen_look(answered: SceneAnswer) -> int:
     places = range(len(answered.looks))
-    return LOOK.among(places, places[-1])
+    return LOOK.clamp_to_options(places, places[-1])
 
 
 def step_by_step(drawing: AskedDrawing, answered: SceneAnswer) -> None:

@@ -19,7 +19,7 @@ from ui.atlas import NAME
 from ui.atlas.shared_atlas import OpenAtlas, Place, axis_of
 from ui.chart import note_picture
 from ui.component import component, script_of
-from ui.labels import literal, said
+from ui.labels import error_markdown, literal
 from ui.state import Field, as_text, choice, component_message, named, plain_text, whole_number
 
 MAP = "atlas_map"
@@ -271,7 +271,7 @@ def _hit_part(shelf: OpenAtlas) -> None:
     if not hits:
         st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
         return
-    at = HIT.within(0, len(hits) - 1)
+    at = HIT.clamp(0, len(hits) - 1)
     st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}")
     taken = {"on_change": _go_to_hit, "args": (shelf, at)}
     choice("Among", AMONG, (ROWS, COLUMNS, BOTH), label_visibility="collapsed", **taken)
@@ -309,7 +309,7 @@ def _landmarks(shelf: OpenAtlas) -> None:
     for number, landmark in enumerate(shelf.landmarks):
         where = (landmark.row, landmark.column, AROUND)
         st.button(landmark.name, key=f"atlas_landmark_{number}", on_click=go_to, args=where)
-        st.caption(said(landmark.words))
+        st.caption(error_markdown(landmark.words))
 
 
 def survey_goes_on(shelf: OpenAtlas) -> bool:

@@ -22,10 +22,10 @@ from attention_core.hub.run import ModelRun, TextInput, affordable_tokens
 from attention_core.packed import unpack_strokes
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import MatrixSource, OpenAtlas
-from ui.canvas import drawn_elsewhere, packed_strokes, put_strokes, render_strokes, sound_strokes
+from ui.canvas import checked_strokes, packed_strokes, put_strokes, render_strokes, strokes_on
 from ui.chart import file_name
-from ui.digits import ask
-from ui.labels import literal, said
+from ui.digits import read_image
+from ui.labels import error_markdown, literal
 from ui.model_runs import choose_model, latest, opened_run, prepared_of, pretrained_of, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
 from ui.pixels.first_screen import PAD
@@ -48,7 +48,7 @@ def text_source() -> MatrixSource | None:
     if key is None:
         st.info("No model is on this machine yet. “Another model” fetches one.")
     else:
-        st.caption(f"Read by {said(key)}.")
+        st.caption(f"Read by {error_markdown(key)}.")
     text = _long_text()
     if key is None:
         return None
@@ -58,7 +58,7 @@ def text_source() -> MatrixSource | None:
             return None
         run = _long_run(key, text)
     except ModelError as error:
-        st.error(f"**The text cannot be read.** {said(error)}", icon=":material/error:")
+        st.error(f"**The text cannot be read.** {error_markdown(error)}", icon=":material/error:")
         return None
     return _attention_of(run, f"text/{key}/{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]}")
 
@@ -66,7 +66,7 @@ def text_source() -> MatrixSource | None:
 def run_source() -> MatrixSource | None:
     shown = latest()
     if shown is not None:
-        WHICH_RUN.among([LATEST, FROM_FILE])
+        WHICH_RUN.clamp_to_options([LATEST, FROM_FILE])
         WHICH_RUN.widget(st.radio, "Run", [LATEST, FROM_FILE], label_visibility="collapsed")
     if shown is None or WHICH_RUN.value == FROM_FILE:
         run = uploaded_run(NAME) or opened_run()
@@ -74,7 +74,7 @@ def run_source() -> MatrixSource | None:
     try:
         run = run_of(*shown)
     except ModelError as error:
-        st.error(f"**The run cannot be shown.** {said(error)}", icon=":material/error:")
+        st.error(f"**The run cannot be shown.** {error_markdown(error)}", icon=":material/error:")
         return None
     return _attention_of(run, f"run/{hashlib.sha256(repr(shown).encode()).hexdigest()[:16]}")
 
@@ -85,7 +85,7 @@ def _long_text() -> str:
         "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=LONG_TEXT_BYTES.millions, on_change=_fill
     )
     if TEXT_FAULT.value:
-        st.warning(said(TEXT_FAULT.value))
+        st.warning(error_markdown(TEXT_FAULT.value))
     text = OWN_TEXT.value
     if len(text) > LONG_TEXT_LETTERS.most:
         st.caption(f"The first {LONG_TEXT_LETTERS} of {len(text):,} characters are read.")
@@ -127,16 +127,16 @@ def _long_run(key: str, text: str) -> ModelRun:
 def _attention_of(run: ModelRun, key: str) -> MatrixSource:
     for note in (*run.notes, run.recording.note):
         if note:
-            st.caption(said(note))
+            st.caption(error_markdown(note))
     traces = run.recording.traces
     places = range(len(traces))
-    ATTENTION.among(places)
+    ATTENTION.clamp_to_options(places)
     ATTENTION.widget(
         st.selectbox, "Attention", places, format_func=lambda place: traces[place].story.name or f"number {place}"
     )
     trace = traces[ATTENTION.value]
     if trace.story.note:
-        st.caption(said(trace.story.note))
+        st.caption(error_markdown(trace.story.note))
     title = f"{run.model}, {trace.story.name or ATTENTION.value}"
     return MatrixSource(f"{key}/{ATTENTION.value}", title, trace.n_heads, lambda: trace)
 
@@ -174,7 +174,7 @@ def tensor_source() -> MatrixSource | None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Shown: {literal(file[0], 48)}")
         if isinstance(file[2], UploadedFile):
-            st.button("Forget", key="atlas_forget", on_click=FILE.forget)
+            st.button("Forget", key="atlas_forget", on_click=FILE.reset)
     return _source_or_complaint(file)
 
 
@@ -182,7 +182,7 @@ def _source_or_complaint(file: File) -> MatrixSource | None:
     try:
         return _source(file)
     except (ValueError, OSError) as error:
-        st.error(f"**The file cannot be used.** {said(error)}", icon=":material/error:")
+        st.error(f"**The file cannot be used.** {error_markdown(error)}", icon=":material/error:")
         return None
 
 
@@ -236,7 +236,7 @@ def _choose_arrays(contents: Contents) -> Names:
     if len(sets) == 1:
         return next(iter(sets.values()))
     if sets:
-        ARRAYS.among([*sets, BY_HAND])
+        ARRAYS.clamp_to_options([*sets, BY_HAND])
         chosen = ARRAYS.widget(st.selectbox, "Queries", [*sets, BY_HAND])
         if chosen in sets:
             return sets[chosen]
@@ -245,8 +245,8 @@ def _choose_arrays(contents: Contents) -> Names:
         found = ", ".join(arrays) or "nothing"
         raise ValueError(f"It must hold queries and keys, two arrays at least; it holds {found}.")
     st.caption("No array is called query or key. Say which are which.")
-    QUERY.among(arrays)
-    KEY.among(arrays, arrays[1])
+    QUERY.clamp_to_options(arrays)
+    KEY.clamp_to_options(arrays, arrays[1])
     return Names(st.selectbox("Queries", arrays, key=QUERY.key), st.selectbox("Keys", arrays, key=KEY.key))
 
 
@@ -298,7 +298,7 @@ def _known(text: str) -> str:
 
 SHOWN = Field(NAME, "show", _shown_first, address="show", parse=_known)
 """The source with what is chosen of it, as in "made-echo-16384" or "digit-4"."""
-STROKES = Field(NAME, "strokes", "", address="strokes", parse=sound_strokes, text=str)
+STROKES = Field(NAME, "strokes", "", address="strokes", parse=checked_strokes, text=str)
 """Your drawing, packed, where it is shown: one and the same as on the page of pixels."""
 FOLLOWED = Field(NAME, "followed_show", ("", ""))
 """What the choices below are set to; SHOWN and STROKES differ when they come from the address."""
@@ -317,7 +317,7 @@ def choose_source() -> MatrixSource | None:
     is_mine = SOURCE.value == DIGIT and CHOSEN_DIGIT.value == MINE
     more = {MADE: f"-echo-{LENGTH.value}", DIGIT: "" if is_mine else f"-{CHOSEN_DIGIT.value}"}
     SHOWN.value = SOURCE.value + more.get(SOURCE.value, "")
-    STROKES.value = packed_strokes(drawn_elsewhere(PAD) or [])[0] if is_mine else ""
+    STROKES.value = packed_strokes(strokes_on(PAD) or [])[0] if is_mine else ""
     FOLLOWED.value = SHOWN.value, STROKES.value
     return source
 
@@ -336,7 +336,7 @@ def _follow_address() -> None:
 def choose_head(source: MatrixSource) -> int:
     """Return which head is shown, from 0; a choice is offered where there is one."""
     last = source.n_heads - 1
-    HEAD.within(0, last)
+    HEAD.clamp(0, last)
     if last:
         HEAD.widget(st.selectbox, "Head", range(last + 1), format_func=lambda head: f"{head + 1:,} (H{head} in code)")
     return HEAD.value
@@ -353,9 +353,9 @@ def _made_source() -> MatrixSource:
 
 
 def _digit_source() -> MatrixSource | None:
-    drawn = drawn_elsewhere(PAD)
+    drawn = strokes_on(PAD)
     choices = [*PAD.presets, *([] if drawn is None else [MINE])]
-    CHOSEN_DIGIT.among(choices, PAD.first if drawn is None else MINE)
+    CHOSEN_DIGIT.clamp_to_options(choices, PAD.first if drawn is None else MINE)
     digit = choice("Digit", CHOSEN_DIGIT, choices, wrap=True)
     strokes = drawn if digit == MINE and drawn is not None else PAD.presets[digit]()
     drawing = prepare(render_strokes(strokes, PAD.size, "light"))
@@ -366,4 +366,4 @@ def _digit_source() -> MatrixSource | None:
     key = hashlib.sha1(np.ascontiguousarray(drawing.image).tobytes()).hexdigest()[:16]
     image = torch.from_numpy(drawing.image)
     title = "Your drawing" if digit == MINE else f"A drawn {digit}"
-    return MatrixSource(f"{DIGIT}/{key}", title, 1, lambda: ask("pixel-classifier", image).traces[0])
+    return MatrixSource(f"{DIGIT}/{key}", title, 1, lambda: read_image("pixel-classifier", image).traces[0])

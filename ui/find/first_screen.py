@@ -171,7 +171,7 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row + 1}, column {column + 1}")}</p>')
         if region != peak:
-            st.button("To the peak", key="find_peak", on_click=REGION.forget, type="tertiary")
+            st.button("To the peak", key="find_peak", on_click=REGION.reset, type="tertiary")
     products = products_of(trace, region, 5)
     whose = "the mask's peak" if region == peak else "the framed region"
     st.caption(f"The query times the features of {whose}, number by number. Click any region on the drawing.")

@@ -18,7 +18,7 @@ from attention_core.models.match3 import Match3Head
 from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.digits import by_model
-from ui.labels import distinct, said
+from ui.labels import distinct, error_markdown
 from ui.layout import section
 from ui.player import Stepper, show_matrix, show_words
 from ui.skeleton import note
@@ -77,7 +77,7 @@ def number_input() -> list[int]:
         st.text_input,
         f"Your numbers, 0 to {MODULUS - 1}",
         max_chars=200,
-        on_change=QUERY.forget,
+        on_change=QUERY.reset,
         help="Whole numbers with spaces between. Eight is what the heads were trained on; 3 to 16 are read.",
     )
     with st.container(horizontal=True, gap="small"):
@@ -85,7 +85,9 @@ def number_input() -> list[int]:
             st.button(title, key=f"groups_preset_{place}", on_click=_take, args=(list(preset.numbers),))
     typed = read_numbers(TEXT.value)
     if not typed.numbers:
-        st.error(f"{said(typed.remark)} Shown are the last numbers that could be read.", icon=":material/error:")
+        st.error(
+            f"{error_markdown(typed.remark)} Shown are the last numbers that could be read.", icon=":material/error:"
+        )
     elif typed.remark:
         st.info(typed.remark)
     for preset in PRESETS.values():
@@ -97,13 +99,13 @@ def number_input() -> list[int]:
 
 def _take(numbers: list[int]) -> None:
     TEXT.value = _written(numbers)
-    QUERY.forget()
+    QUERY.reset()
 
 
 def choose_query(numbers: list[int]) -> int:
     """Let a person choose whose question is looked at; at first somebody who has a pair."""
     places = range(len(numbers))
-    QUERY.among(places, next((place for place in places if matching_pairs(numbers, place)), 0))
+    QUERY.clamp_to_options(places, next((place for place in places if matching_pairs(numbers, place)), 0))
     return choice("Whose question", QUERY, dict(enumerate(distinct([str(number) for number in numbers]))), wrap=True)
 
 

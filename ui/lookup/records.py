@@ -13,7 +13,7 @@ from torch import Tensor
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.bounds import visible
+from attention_core.bounds import escape_hidden
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
@@ -55,11 +55,11 @@ from attention_core.topics.lookup.soft_lookup import (
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.inside_streamlit import growing_table
-from ui.labels import distinct, literal, said
+from ui.labels import distinct, error_markdown, literal
 from ui.layout import role_colour, section
 from ui.model_runs import pretrained_of
 from ui.player import Stepper, query_row, show_matrix, show_words
-from ui.skeleton import abbr, note, say
+from ui.skeleton import abbr, note, paragraph
 from ui.state import Field, choice, is_mounted, one_of, whole_number
 
 NAME = "lookup"
@@ -111,16 +111,16 @@ TABLE_STYLE = """<style>
 
 def record_table() -> ValidRecords:
     """Let a person take a preset, edit its records, and choose which column is asked and which is handed over."""
-    if PRESET.value != LOADED.value or not ROWS.is_found:
+    if PRESET.value != LOADED.value or not ROWS.has_default:
         _load(PRESET.value)
     preset = PRESETS[choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True)]
     columns = preset.table.columns
     st.caption(preset.note)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        more = {"persist_state": "session", "on_change": QUERY.forget}
+        more = {"persist_state": "session", "on_change": QUERY.reset}
         st.multiselect("Asked (key)", columns, key=KEY.key, placeholder="Choose columns", **more)
         st.selectbox("Handed over (value)", columns, key=VALUE.key, **more)
-        st.button("Restore", key="lookup_restore", on_click=LOADED.forget, help="The preset as it was.")
+        st.button("Restore", key="lookup_restore", on_click=LOADED.reset, help="The preset as it was.")
     usable = usable_records(Table(columns, preset.table.numeric, _edit(preset.table)), KEY.value, VALUE.value)
     for remark in usable.remarks:
         (st.info if usable.records else st.error)(remark)
@@ -131,14 +131,14 @@ def _load(name: str) -> None:
     preset = PRESETS[name]
     LOADED.value = name
     EDITION.value += 1
-    ROWS.found([list(row) for row in preset.table.rows])
-    KEY.found(list(preset.key))
-    VALUE.found(preset.value)
-    QUERIES.found("\n".join(preset.queries))
-    BY.found(preset.by)
+    ROWS.set_default([list(row) for row in preset.table.rows])
+    KEY.set_default(list(preset.key))
+    VALUE.set_default(preset.value)
+    QUERIES.set_default("\n".join(preset.queries))
+    BY.set_default(preset.by)
     numeric = preset.table.numeric[preset.table.columns.index(preset.key[0])]
-    (WIDTH if numeric else TEMPERATURE).found(preset.temperature)
-    QUERY.found(QUERY.default)
+    (WIDTH if numeric else TEMPERATURE).set_default(preset.temperature)
+    QUERY.set_default(QUERY.default)
 
 
 def _table() -> Table:
@@ -186,7 +186,7 @@ def query_input(records: Records) -> QueryTable:
     """Let a person type queries, one per line."""
     kind = "numbers, as the keys are" if records.numeric_keys else "texts"
     label = f"Queries, one per line ({kind})"
-    QUERIES.widget(st.text_area, label, height=104, max_chars=MAX_QUERIES * 200, on_change=QUERY.forget)
+    QUERIES.widget(st.text_area, label, height=104, max_chars=MAX_QUERIES * 200, on_change=QUERY.reset)
     asked = read_queries(QUERIES.value, records.numeric_keys)
     for remark in asked.remarks:
         st.info(remark)
@@ -198,7 +198,7 @@ def temperature_input(records: Records) -> float:
     field, options, words = TEMPERATURE, TEMPERATURES, "Temperature: left a look-up, right a plain average"
     if records.numeric_keys:
         field, options, words = WIDTH, WIDTHS, "Width of the bump (its square is the temperature)"
-    field.among(options, field.default)
+    field.clamp_to_options(options, field.default)
     chosen = field.widget(st.select_slider, words, options, format_func="{:g}".format)
     return chosen**2 if records.numeric_keys else chosen
 
@@ -224,7 +224,7 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
     softly = "soft look-up (average)" if records.numeric_values else "soft look-up"
     heads = {"query": Role.QUERY, "dictionary": None, softly: Role.CONTEXT, "most weight on": Role.WEIGHTS}
     top = "".join(f'<th style="color:{role_colour(role)}">{head}</th>' for head, role in heads.items())
-    cells = (["<td>" + html.escape(visible(cell[:160])) + "</td>" for cell in row] for row in rows)
+    cells = (["<td>" + html.escape(escape_hidden(cell[:160])) + "</td>" for cell in row] for row in rows)
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
     body = body.replace("(cosine", "(" + abbr("cosine"), 1).replace(", cosine", ", " + abbr("cosine"), 1)
     st.html(f'{TABLE_STYLE}<div class="looked-up"><table><tr>{top}</tr>{body}</table></div>')
@@ -242,11 +242,11 @@ def as_text(entry: str | float | None) -> str:
 
 def choose_query(trace: AttentionTrace) -> int:
     """Let a person choose which query is looked at."""
-    QUERY.among(range(trace.n_queries), min(1, trace.n_queries - 1))
+    QUERY.clamp_to_options(range(trace.n_queries), min(1, trace.n_queries - 1))
     return choice(
         "Look closer at one query",
         QUERY,
-        dict(enumerate(distinct([*map(said, trace.story.query_axis.labels)]))),
+        dict(enumerate(distinct([*map(error_markdown, trace.story.query_axis.labels)]))),
         wrap=True,
     )
 
@@ -269,7 +269,7 @@ def encoder_input(place: DeltaGenerator) -> Encoder:
             )
         return meaning(pretrained_of(name), lambda texts: _read(name, texts))
     except ModelError as error:
-        st.info(f"{said(error)} Until then texts are compared by their spelling.")
+        st.info(f"{error_markdown(error)} Until then texts are compared by their spelling.")
         return SPELLING
 
 
@@ -430,7 +430,7 @@ def _pieces(encoder: Encoder, text: str) -> None:
     tokenizer = encoder.named["tokenizer"]
     pieces = readable(tokenizer, tokenizer(text)["input_ids"])
     st.markdown(" ".join(literal(piece) for piece in pieces))
-    say(
+    paragraph(
         f"The sentence encoder reads {literal(text)} as these **{len(pieces)} pieces**; [CLS] and [SEP] mark its ends. "
         "In six layers every piece asks all others, so that a state knows its neighbours. The states are added up, and "
         "the sum is cut to length 1: one vector of 384 numbers for the whole text. No single number of it means "

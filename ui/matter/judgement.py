@@ -28,7 +28,7 @@ from attention_core.weights import WeightsError
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import card_or_empty, computed, model_or_none, model_or_stop
-from ui.labels import distinct, literal, number, said
+from ui.labels import distinct, error_markdown, literal, number
 from ui.layout import shade
 from ui.player import Stepper, counted
 from ui.skeleton import note
@@ -202,8 +202,8 @@ def blocked_words(text: str) -> tuple[int, ...]:
     """Return the words of this text that a person blocked; another text begins with none, and none picked."""
     if BLOCKED_IN.value != text:
         BLOCKED_IN.value = text
-        BLOCKED.found([])
-        PICKED.found(PICKED.default)
+        BLOCKED.set_default([])
+        PICKED.set_default(PICKED.default)
     n_words = len(read_sentence(text).words)
     BLOCKED.value = [place for place in BLOCKED.value if 0 <= place < n_words]
     return tuple(BLOCKED.value)
@@ -278,7 +278,7 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
     )
     if blocked:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.forget)
+            st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.reset)
             before, now = (verdict_of(ATTENTION, text, words).positive for words in ((), blocked))
             if len(blocked) == len(sentence.words):
                 st.caption("Every word is blocked: nothing is handed over, and the answer is the network's prejudice.")
@@ -320,7 +320,7 @@ def neighbours_tab(sentence: Sentence, trace: AttentionTrace) -> None:
     try:
         near = _neighbours(model_or_stop(ATTENTION), sentence, place)
     except WeightsError as error:
-        st.warning(said(error))
+        st.warning(error_markdown(error))
         return
     left, right = st.columns([1.1, 1], gap="large")
     with left:
@@ -351,8 +351,8 @@ def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:
     options = sorted([place for place in heaviest if any(map(str.isalpha, sentence.words[place]))][:MOST_PICKED])
     if not options:
         return None
-    PICKED.among(options, next(place for place in heaviest if place in options))
-    labels = dict(zip(options, distinct([said(sentence.labels[place]) for place in options]), strict=True))
+    PICKED.clamp_to_options(options, next(place for place in heaviest if place in options))
+    labels = dict(zip(options, distinct([error_markdown(sentence.labels[place]) for place in options]), strict=True))
     return PICKED.widget(
         st.pills,
         "Pick a word",

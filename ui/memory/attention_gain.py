@@ -11,7 +11,7 @@ from ui.computed import computed, model_or_none
 from ui.labels import as_percent, literal
 from ui.memory.first_screen import NAME, recurrent
 from ui.player import Walk
-from ui.skeleton import note, say
+from ui.skeleton import note, paragraph
 from ui.state import Field, whole_number
 
 MODEL, WITHOUT = "translator-additive", "translator-none"
@@ -30,7 +30,7 @@ def cure_tab(text: str) -> None:
     if why:
         st.info(f"The additive model is not there. {why}")
         return
-    say(
+    paragraph(
         "Attention gives the forgotten words back. Click a French word: to the left what the encoder's last states "
         "still know of each English word, to the right what the context knows when the French word is said."
     )
@@ -42,7 +42,7 @@ def cure_tab(text: str) -> None:
     with words:
         said = made.ids[: pieces[FRENCH.draw(labels)]]
         ways = longer(text)
-        CLAUSES.within(0, len(ways) - 1)
+        CLAUSES.clamp(0, len(ways) - 1)
         if len(ways) > 1:
             names = [f"{way.n_added} more words" if way.n_added else "as typed" for way in ways]
             label = "Make the sentence longer, before and behind"

@@ -14,7 +14,7 @@ from attention_core.topics.memory.charts import NETWORK_COLOURS
 from attention_core.topics.memory.influence import DIRECTIONS, MemoryOverview, gradient_norms, remember
 from attention_core.topics.translate.translation import read_source
 from ui.computed import computed, model_or_none
-from ui.labels import said
+from ui.labels import error_markdown
 from ui.layout import end_here
 from ui.player import END, Walk
 from ui.skeleton import abbr, note
@@ -70,7 +70,7 @@ def read_sentence() -> str:
     try:
         source = read_source(text)
     except ValueError as error:
-        st.info(said(error))
+        st.info(error_markdown(error))
         end_here()
     reading_remarks(source)
     return text
@@ -90,7 +90,7 @@ def memories_of(text: str, both: bool) -> dict[str, MemoryOverview]:
     for name, label in NETWORKS.items():
         model, fault = model_or_none(name)
         if model is None:
-            st.error(f"**The {label} cannot be loaded.** {said(fault)}", icon=":material/error:")
+            st.error(f"**The {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
         else:
             found[label] = _remember(model, read_source(text), BY_PIECES.value, at_end=True, both=both)
     if not found:

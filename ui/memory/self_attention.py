@@ -43,7 +43,7 @@ def own_states_tab() -> None:
         st.caption(f"The first {len(given.ids)} pieces are read; {given.left_out} more are left out.")
     told = _foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
     last = len(given.ids) - 1
-    at = AT.among(range(last + 1), last)
+    at = AT.clamp_to_options(range(last + 1), last)
     _looks(given, told, at)
     left, right = st.columns([1, 1.25], gap="large")
     with left:

@@ -17,7 +17,7 @@ from ui.labels import literal
 from ui.layout import section
 from ui.memory.first_screen import NAME, NETWORKS, WALK
 from ui.player import counted
-from ui.skeleton import note, say
+from ui.skeleton import note, paragraph
 from ui.state import Field, choice, one_of
 
 MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))
@@ -36,8 +36,8 @@ def walk_tab(memories: dict[str, MemoryOverview], both: bool) -> None:
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
         places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
         with column:
-            say(f"**{label}**")
-            say("  \n".join(_gates_in_words(memory, *reading) for reading in places.items()))
+            paragraph(f"**{label}**")
+            paragraph("  \n".join(_gates_in_words(memory, *reading) for reading in places.items()))
             for direction, now in places.items():
                 title = f"hidden state, read {direction}s; numbers that behave alike lie side by side"
                 _over_time(label, memory, "states", direction, now, title, "number in the state")
@@ -80,7 +80,7 @@ def _over_time(
 
 def gradient_tab(memories: dict[str, MemoryOverview], both: bool) -> None:
     """Compare how much each word still matters to each state; a click on a row goes to that state."""
-    say(
+    paragraph(
         "Nudge a word a little: how far does each later state move? A row is a state, a column a word, and the colour "
         "the norm of the gradient of state $h_t$ by the word vector $x_s$. Rest the mouse on a cell to read it; click "
         "to go there."
@@ -105,7 +105,7 @@ def gradient_tab(memories: dict[str, MemoryOverview], both: bool) -> None:
             size=CHART_WIDTH - 90,
         )
         with column:
-            say(f"**{label}**")
+            paragraph(f"**{label}**")
             draw_chart(
                 chart,
                 width="content",
@@ -167,7 +167,7 @@ def _who_keeps_more(left: Mapping[str, Sequence[float]]) -> None:
 
 def length_tab() -> None:
     """Draw chart and table of every translator's BLEU by length; name those whose figures are missing."""
-    say(
+    paragraph(
         "Without attention, long sentences break. The decoder gets the last states and nothing else: 384 numbers, for "
         "four words or for forty. A GRU learns to keep what carries the meaning, but every further word has to share "
         "those numbers. Attention hands over *all* states, and each French word chooses among them (after figure 2 of "

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.charts.heads import kept_chart
+from attention_core.charts.heads import cache_chart
 from attention_core.hub.cache import MEASURED_ON, STEP_COSTS, KeyValueCache, kept, lengths_kept
 from attention_core.hub.model import ModelError, in_units
 from ui.chart import draw_chart
-from ui.labels import said
+from ui.labels import error_markdown
 from ui.layout import section
 from ui.model.glance import NAME
 from ui.model.words import generation_of, text_ids
@@ -24,7 +24,7 @@ def kv_cache(asked: LatestRun) -> None:
     try:
         made = generation_of(asked, text_ids(asked))
     except ModelError as error:
-        st.info(said(error))
+        st.info(error_markdown(error))
         return
     found = kept(made)
     if found is None:
@@ -40,7 +40,7 @@ def kv_cache(asked: LatestRun) -> None:
         which = choice("Kept vectors", VECTORS, KEPT_VECTORS, label_visibility="collapsed")
         lengths, n_heads = lengths_kept(made, which), [layer.n_key_heads for layer in found.layers]
         role = Role.KEY if which == "keys" else Role.VALUE
-        chart = kept_chart(lengths, n_heads, made.tokens, role=role, width=480, height=240)
+        chart = cache_chart(lengths, n_heads, made.tokens, role=role, width=480, height=240)
         words = f"Lengths of the kept {which}: a row per layer and key head, a column per token; the newest framed"
         draw_chart(chart, width="content", alt=words)
     with right:

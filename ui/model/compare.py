@@ -9,7 +9,7 @@ from attention_core.device import to_array
 from attention_core.explain.heads import HeadDisplay, distances_head_for_head, groups, habit
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
-from ui.labels import literal, said
+from ui.labels import error_markdown, literal
 from ui.model.glance import (
     NAME,
     OTHER,
@@ -45,12 +45,12 @@ def side_by_side(run: ModelRun, asked: LatestRun | None, look: HeadDisplay) -> N
     try:
         other = _other_run(asked)
     except ModelError as error:
-        st.error(said(error), icon=":material/error:")
+        st.error(error_markdown(error), icon=":material/error:")
         return
     if other is None:
         return
     for note in other.notes:
-        st.info(said(note))
+        st.info(error_markdown(note))
     now = chosen(run)
     if SHOWN.value == MOVED:
         _heads_that_moved(run, other, now)

@@ -14,7 +14,15 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds.cache import BoundedCache
 from attention_core.charts.heads import Mosaic, heads_chart, layer_head_map, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE
-from attention_core.explain.heads import HeadDisplay, HeadSummary, far_look, groups, habit, has_values, summaries
+from attention_core.explain.heads import (
+    HeadDisplay,
+    HeadSummary,
+    far_look,
+    groups,
+    habit,
+    has_values,
+    summaries,
+)
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
@@ -84,8 +92,8 @@ def open_on_a_far_look(run: ModelRun) -> None:
     """Open on the head in which one word looks hardest at another far away, unless somebody has chosen already."""
     this = f"{run.model} {hash(tuple(run.tokens))}"
     if FAR_LOOK_OF.value not in ("", this):
-        HEAD.tell()
-        TOKEN.tell()
+        HEAD.always_in_address()
+        TOKEN.always_in_address()
     FAR_LOOK_OF.value = this
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
@@ -97,9 +105,9 @@ def open_on_a_far_look(run: ModelRun) -> None:
     if found is None:
         return
     if HEAD.value is None:
-        HEAD.among([HeadChoice(layers[found.layer].story.name, found.head, group, found.layer)])
+        HEAD.clamp_to_options([HeadChoice(layers[found.layer].story.name, found.head, group, found.layer)])
     if TOKEN.value is None:
-        TOKEN.among([found.query])
+        TOKEN.clamp_to_options([found.query])
 
 
 def chosen(run: ModelRun) -> Selection:
@@ -118,8 +126,8 @@ def chosen(run: ModelRun) -> Selection:
         if place.group:
             HEAD.value = place
     now = nearest(run, Selection(place.group, place.layer, place.head, TOKEN.value or 0))
-    HEAD.among([HeadChoice(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
-    TOKEN.among([now.query])
+    HEAD.clamp_to_options([HeadChoice(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
+    TOKEN.clamp_to_options([now.query])
     return now
 
 
@@ -179,7 +187,7 @@ def kept_with(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> R
     if found is None:
         with heavy():
             found = results.find(what) or (compute(),)
-            results.keep(what, found)
+            results.put(what, found)
     return found[0]
 
 

@@ -20,7 +20,7 @@ from ui.chart import draw_chart
 from ui.layout import section
 from ui.model.glance import NAME, choose, chosen_layers, clickable_chart, head_map, kept_with, summaries_of
 from ui.model.one_head import WINDOW, Tokens, inside, patch_view, token_component, weights_chart, window_at
-from ui.skeleton import say
+from ui.skeleton import paragraph
 from ui.state import Field, one_of
 
 EXPLAINED = {
@@ -47,7 +47,7 @@ def heads_in_numbers(run: ModelRun) -> None:
     now, layers = chosen_layers(run)
     found = summaries_of(run, now.group)
     known = [field for field in METRICS if _is_told(found, field)]
-    metric = METRIC.among(known)
+    metric = METRIC.clamp_to_options(known)
     METRIC.widget(st.selectbox, "Number", known, format_func=METRICS.get, width=420)
     values = [[getattr(head, metric) for head in layer] for layer in found]
     left, right = st.columns([1.35, 1], gap="large")
@@ -127,7 +127,7 @@ def _all_distances(group: str, found: Distances, n_heads: list[int], places: lis
 
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where the chosen token came from."""
-    say(
+    paragraph(
         "Where does each position's content come from, after all layers? Attention rollout multiplies the layers' mean "
         "weights; half of each position passes by on the residual connection (Abnar and Zuidema 2020). It follows the "
         "weights alone, not what the model makes of the values."

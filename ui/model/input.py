@@ -8,7 +8,7 @@ from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts
 from attention_core.hub.pictures import png_of, read_picture
 from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
 from ui.canvas import Pad, digit_presets, drawing_pad
-from ui.labels import literal, said
+from ui.labels import error_markdown, literal
 from ui.model.glance import NAME, OTHER
 from ui.model_runs import (
     OF_THE_PAGE,
@@ -84,7 +84,7 @@ def _recording() -> ModelRun | None:
             run = uploaded_run(NAME) or run
     if run is not None:
         n_heads = sum(trace.n_heads for trace in run.recording.traces)
-        st.markdown(f"**{said(run.model)}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
+        st.markdown(f"**{error_markdown(run.model)}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
     return run
 
 
@@ -113,9 +113,9 @@ def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, LatestRu
                 run, asked = run_of(source, given), LatestRun(source, given)
                 remember(source, given)
         except ModelError as error:
-            st.error(said(error), icon=":material/error:")
+            st.error(error_markdown(error), icon=":material/error:")
     for note in run.notes if run is not None else ():
-        st.info(said(note))
+        st.info(error_markdown(note))
     return run, asked
 
 
@@ -134,7 +134,7 @@ def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first
 def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInput | None:
     kind, examples = pretrained.kind, dict[str, str | tuple[str, str]](_examples(pretrained))
     text, second = TEXT[name, kind], SECOND_TEXT[name, kind]
-    text.offer(first or next(iter(examples.values())))
+    text.suggest(first or next(iter(examples.values())))
     if kind is ModelKind.DECODER:
         text.widget(st.text_area, "Text", height=96)
     else:
@@ -196,7 +196,7 @@ def _uploaded(name: str) -> PictureInput | None:
             picture.value, brought.value = read_picture(upload.getvalue()), upload.file_id
         except ValueError as error:
             stays = "" if picture.value is None else " The picture before it stays."
-            st.error(f"{said(error)}{stays}", icon=":material/error:")
+            st.error(f"{error_markdown(error)}{stays}", icon=":material/error:")
     elif picture.value is None:
         st.caption("The picture is resized as the model wants it and cut into patches.")
     if picture.value is None:

@@ -19,12 +19,12 @@ from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
 from ui.job_queue import heavy
-from ui.labels import distinct, literal, said
+from ui.labels import distinct, error_markdown, literal
 from ui.model.glance import NAME, Selection, chosen, head_map, head_name, kept_with, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
-from ui.skeleton import say
+from ui.skeleton import paragraph
 from ui.state import Field, choice, one_of, whole_number
 
 N_SHOWN = 6
@@ -68,7 +68,7 @@ def knock_out(run: ModelRun, asked: LatestRun) -> None:
             try:
                 _change(run, run_of(*asked, off), asked, off)
             except ModelError as error:
-                st.warning(said(error))
+                st.warning(error_markdown(error))
     if TRYING.value and not run_again():
         TRYING.value = False
 
@@ -151,7 +151,7 @@ def _go_on(found: KnockOutMap, asked: LatestRun) -> None:
                     break
     except ModelError as error:
         TRYING.value = False
-        st.warning(f"The heads cannot be tried: {said(str(error).splitlines()[0][:300])}")
+        st.warning(f"The heads cannot be tried: {error_markdown(str(error).splitlines()[0][:300])}")
         return
     if found.is_whole:
         TRYING.value = False
@@ -228,7 +228,7 @@ def _hidden_word(run: ModelRun, asked: LatestRun, off: tuple[Head, ...]) -> None
     try:
         before, after = (hidden_logits(run, asked, place, heads) for heads in ((), off))
     except ModelError as error:
-        st.info(said(error))
+        st.info(error_markdown(error))
         return
     amount = float(divergence(before[None], after[None]))
     st.markdown(
@@ -280,7 +280,7 @@ def _last_layer(run: ModelRun, without: ModelRun) -> None:
     most = max(float(turned.max()), 1e-6)
     tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
     whole = sentence_change(run.hidden, without.hidden)
-    say(
+    paragraph(
         f"**The sentence's vector turns by {_small(whole)}** (1 - cosine of the mean over tokens; 0 = nothing "
         f"has changed, 1 = at right angles); a token's by {_small(float(turned.mean()))}."
     )

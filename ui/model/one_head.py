@@ -16,11 +16,11 @@ from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weigh
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from attention_core.device import to_array
 from attention_core.explain.heads import HeadDisplay, PatchGrid, is_of_itself, matrix_for
-from attention_core.explain.heads.summary import shown, whole_rows
+from attention_core.explain.heads.summary import apply_display, whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import address, note_picture
 from ui.component import component, script_of
-from ui.labels import distinct, literal, said
+from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
 from ui.model.glance import (
     NAME,
@@ -241,7 +241,7 @@ def one_head(run: ModelRun, look: HeadDisplay) -> None:
     """Draw the chosen head: its tokens beside its matrix, the chosen query in numbers."""
     now, trace = _head(run)
     if trace.story.note:
-        st.info(said(trace.story.note))
+        st.info(error_markdown(trace.story.note))
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
         token_view(run, trace, now.head, look)
@@ -337,7 +337,7 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDispla
 
 def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay, rows: slice, cols: slice) -> Tokens:
     """Return what a window of a head's matrix shows."""
-    whole, empty = shown(trace, head, look, whole_rows(trace, head, rows).weights, rows)
+    whole, empty = apply_display(trace, head, look, whole_rows(trace, head, rows).weights, rows)
     whole = whole.nan_to_num()
     matrix = to_array(whole[:, cols])
     n_keys = trace.n_keys
@@ -376,7 +376,7 @@ def _window(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay, 
     last = max(trace.n_queries - WINDOW, 0)
     if not WINDOW_START.value <= query < WINDOW_START.value + WINDOW:
         WINDOW_START.value = query - WINDOW // 2
-    start = first_col = WINDOW_START.within(0, last)
+    start = first_col = WINDOW_START.clamp(0, last)
 
     def follow() -> None:
         moved = int(WINDOW_START.value)
@@ -415,7 +415,7 @@ def patch_view(
     key = "model_patches" if column is not None else "model_rolled_patches"
     before = patches.n_prefix
     if before:
-        _prefix_buttons(f"{key}_prefix", distinct([*map(said, run.tokens[:before])])[:8], query)
+        _prefix_buttons(f"{key}_prefix", distinct([*map(error_markdown, run.tokens[:before])])[:8], query)
     marked, asks = None, run.tokens[query]
     if query >= before:
         marked = query - before

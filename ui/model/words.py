@@ -22,7 +22,7 @@ from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
 from ui.job_queue import heavy
-from ui.labels import distinct, literal, said
+from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
 from ui.model.glance import NAME, chosen, head_name, kept_with, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded, weights_chart
@@ -103,7 +103,7 @@ def text_ids(asked: LatestRun) -> tuple[int, ...]:
         text["of"] = _of(asked)
     elif text is None or text["of"] != _of(asked):
         stop()
-        WRITING.found(_nothing_written(asked, given))
+        WRITING.set_default(_nothing_written(asked, given))
     return tuple(WRITING.value["ids"])
 
 
@@ -222,7 +222,7 @@ def _generation(run: ModelRun, asked: LatestRun) -> None:
         _write_portion(asked, temperature, seed)
         made = generation_of(asked, text_ids(asked))
     except ModelError as error:
-        st.info(said(error))
+        st.info(error_markdown(error))
         return
     with text:
         _text(run, made)
@@ -380,7 +380,7 @@ def _hidden_word(run: ModelRun, asked: LatestRun) -> None:
         try:
             found = expected(hidden_logits(run, asked, place), pretrained_of(asked.key).tokenizer, n=N_EXPECTED)
         except ModelError as error:
-            st.info(said(error))
+            st.info(error_markdown(error))
             return
         _, texts, shares = zip(*found.likeliest, strict=True)
         look = {"title": "probability", "colour": ROLE_COLOURS[Role.OUTPUT], "height": 26 * len(texts)}

@@ -20,12 +20,12 @@ from attention_core.topics.pixels.split import PARTS, SplitScores, split_scores,
 from ui.canvas import PadState
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
-from ui.digits import ask, by_model, chosen_query, digit_bars, ink_image, inked, pick_pixel
+from ui.digits import by_model, chosen_query, digit_bars, ink_image, inked, pick_pixel, read_image
 from ui.labels import number
 from ui.layout import figures_table, section
 from ui.pixels.first_screen import INK_ONLY, LAYER, NAME, ramp_of, received
 from ui.player import show_matrix
-from ui.skeleton import note, say
+from ui.skeleton import note, paragraph
 from ui.state import Field, between, choice, several, whole_number, whole_numbers
 
 RANDOM_TRIALS = 20
@@ -67,13 +67,15 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         path = choices.get(chosen)
         if path is None:
             most = max(2, n_ink - 1)
-            N_ERASED.value = N_ERASED.among(range(1, most + 1), max(1, n_ink // 4))  # another bound is another slider
+            N_ERASED.value = N_ERASED.clamp_to_options(
+                range(1, most + 1), max(1, n_ink // 4)
+            )  # another bound is another slider
             n = N_ERASED.widget(st.slider, "Ink pixels", 1, most, width=320)
             erased = erase_highest(image, (looked_at if chosen == MOST_LOOKED_AT else moving).flatten(), n)
         else:
             erased = erase_along(image, torch.from_numpy(drawing.locate(path)).float())
             n = int(erased.removed.sum())
-    after, ffn = ask(name, erased.image), ask(FFN, erased.image)
+    after, ffn = read_image(name, erased.image), read_image(FFN, erased.image)
     trials = torch.stack([erase_random(image, n, seed).image for seed in range(RANDOM_TRIALS)])
     at_random = ask_many(name, trials)
     agreeing = int((at_random.argmax(1) == before.digit).sum())
@@ -88,7 +90,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         other = "" if after.digit == before.digit else f"; {before.digit}: {after.probabilities[before.digit]:.0%}"
         st.markdown(f"reads **{after.digit}** ({after.confidence:.0%}){other}")
     with columns[2]:
-        its = ask(name, trials[0]).traces[0]
+        its = read_image(name, trials[0]).traces[0]
         _maps(trials[0], received(its, trials[0]).abs(), moves(FFN, trials[0]), trace.n_keys, "As many at random")
         st.markdown(
             f"reads **{before.digit}** in {agreeing} of {RANDOM_TRIALS} draws, on average with "
@@ -163,7 +165,7 @@ def _maps(image: Tensor, looked_at: Tensor, moving: Tensor, n_keys: int, title: 
 def parts_section(image: Tensor, drawing: Drawing, answer: Answer) -> None:
     """Draw the four parts of the scores: their shares, the maps of the chosen pixel, and what the kept ones make."""
     trace, name = answer.traces[0], LAYER.value
-    parts = split_scores(trace, ask(name, torch.zeros(28, 28)).traces[0])  # of an empty picture: place alone
+    parts = split_scores(trace, read_image(name, torch.zeros(28, 28)).traces[0])  # of an empty picture: place alone
     made_of = (
         "Here a pixel's vector is its ink alone, so that only ink can ask for ink."
         if name == INK_ONLY
@@ -263,7 +265,7 @@ def _rank_one(trace: AttentionTrace, image: Tensor, query: int) -> None:
 
 def patches_section(image: Tensor) -> None:
     """Draw what the class token looks at, layer by layer and through all layers, beside the answer."""
-    seen, pixels = read_patches(MODEL, image), ask(LAYER.value, image)
+    seen, pixels = read_patches(MODEL, image), read_image(LAYER.value, image)
     figures = card_or_empty(MODEL)
     ink = inked(to_array(image)).repeat(8, 0).repeat(8, 1)
     st.markdown(
@@ -274,7 +276,7 @@ def patches_section(image: Tensor) -> None:
     n_layers, n_heads = seen.maps.shape[:2]
     through, by_head, answer = st.columns([1, 1.5, 1.1], gap="medium")
     with through:
-        say("**Through all layers** (rollout)")
+        paragraph("**Through all layers** (rollout)")
         chart = overlay(ink, seen.rolled, size=224)
         words = "What each patch could have contributed to the answer through all layers"
         draw_chart(chart, width="content", alt=words)

@@ -13,7 +13,7 @@ from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.explain.faithfulness import ink_mask
 from attention_core.topics.pixels import Answer
 from ui.canvas import Pad, digit_presets
-from ui.digits import ask, digit_bars, ink_image
+from ui.digits import digit_bars, ink_image, read_image
 from ui.player import Stepper
 from ui.state import Field, one_of
 
@@ -94,14 +94,14 @@ ABOUT = {
 def answers(image: Tensor) -> Answer:
     """Draw what two models read, and what is left without attention; return the chosen layer's answer."""
     name = LAYER.value
-    attention, ffn = ask(name, image), ask("ffn-classifier", image)
+    attention, ffn = read_image(name, image), read_image("ffn-classifier", image)
     probabilities = {"self-attention": attention.probabilities, "feed-forward, no attention": ffn.probabilities}
     digit_bars(probabilities, 215, "by both models", on=st.container(key="pixels_answer"))
     st.markdown(
         f"Attention reads **{attention.digit}** ({attention.confidence:.0%}), "
         f"the feed-forward network **{ffn.digit}** ({ffn.confidence:.0%})."
     )
-    blind = ask(name, image, UNIFORM, trace=False)
+    blind = read_image(name, image, UNIFORM, trace=False)
     alike = "1/784" if attention.traces[0].has_softmax else "0"
     became = "without attention the answer is lost"
     if blind.digit == attention.digit:

@@ -21,11 +21,11 @@ from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import card_or_empty, load_snapshots
 from ui.digits import by_model, chosen_query, pick_pixel
-from ui.labels import number, said
+from ui.labels import error_markdown, number
 from ui.layout import figures_table, section
 from ui.pixels.first_screen import ABOUT, GUIDED, INK_ONLY, LAYER, NAME, NO_SOFTMAX, PLAIN, STEPS, ramp_of, received
 from ui.player import query_row, show_matrix, show_words
-from ui.skeleton import explain, note, say
+from ui.skeleton import explain, note, paragraph
 from ui.state import Field, choice, named, whole_number
 
 GIVEN = 0.8  # correlation above which a map was mostly there at the start
@@ -100,11 +100,11 @@ def learning_section(image: Tensor) -> None:
     try:
         snapshots = load_snapshots(name)
     except WeightsError as error:
-        st.info(f"The snapshots of the training are not here. {said(error)}")
+        st.info(f"The snapshots of the training are not here. {error_markdown(error)}")
         return
     query = chosen_query(to_array(image), NAME)
     steps = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))
-    MOMENT.among(steps, steps[-1])
+    MOMENT.clamp_to_options(steps, steps[-1])
     moment = MOMENT.widget(
         st.select_slider,
         "Moment of the training",
@@ -174,7 +174,7 @@ def whole_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
     maps = _of_weights(trace, image, ink_only) if averaged == WEIGHTS else _of_scores(trace, averaged)
     for column, one in zip(st.columns(3), maps, strict=False):
         with column:
-            say(f"**{one.title}**  \n{one.symbol}")
+            paragraph(f"**{one.title}**  \n{one.symbol}")
             _draw(one, query, image)
             note(one.words)
 

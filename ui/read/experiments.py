@@ -89,7 +89,7 @@ def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
 
 
 def _choose_look(field: Field[int], labels: list[str]) -> int:
-    field.within(1, len(labels))
+    field.clamp(1, len(labels))
     names = {after: f"{after}: {label}" for after, label in enumerate(labels, 1)}
     return choice("The state after look", field, names, wrap=True)
 

@@ -13,7 +13,7 @@ from ui.digits import ink_image
 from ui.layout import section
 from ui.player import Stepper, Walk, folded_row, show_matrix, show_words
 from ui.read.first_screen import COLUMNS, NAME, maps_of, numbered
-from ui.skeleton import say
+from ui.skeleton import paragraph
 from ui.state import Field, selected, set_widget, whole_number, widget_value
 
 WALK = Walk(NAME, label="Look")
@@ -28,7 +28,7 @@ WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
 
 def present_look(drawing: ReadDrawing) -> int:
     """Return the look at which the film stands, from 0."""
-    return WALK.field.within(0, len(drawing.labels) - 1)
+    return WALK.field.clamp(0, len(drawing.labels) - 1)
 
 
 def look_by_look(drawing: ReadDrawing) -> None:
@@ -103,7 +103,7 @@ def vectors(drawing: ReadDrawing) -> None:
         words = "The state before the look, its glimpse, the state after it and their difference, a cell per number"
         draw_chart(chart, key="read_vectors", width="content", alt=words)
     with right:
-        say(
+        paragraph(
             "The glimpse is the weighted sum of the regions' features, the only thing the reader gets of the picture. "
             "A gated recurrent unit (GRU) mixes it into the state. The network never sees its own answers. Only its "
             "state remembers what it has read."
@@ -153,7 +153,7 @@ def _film(drawing: ReadDrawing) -> int:
         row = to_array(drawing.reading.probabilities[look])
         chart = probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False)
         draw_chart(chart, key="read_said", alt=f"Probabilities of the ten digits and the end after look {look + 1}")
-        say(_words_of_look(drawing, look))
+        paragraph(_words_of_look(drawing, look))
     return look
 
 

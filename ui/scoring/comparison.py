@@ -39,7 +39,7 @@ from ui.computed import computed
 from ui.labels import number
 from ui.layout import role_colour, shade
 from ui.scoring.controls import NAME, key_name
-from ui.skeleton import note, say
+from ui.skeleton import note, paragraph
 from ui.state import Field, between, choice, one_of
 
 SHARED = Field(NAME, "shared", False, address="shared")
@@ -92,7 +92,7 @@ def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) ->
     parts = [f"**{key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
     if undecided:
         parts.append(f"nobody in particular: {', '.join(undecided)}")
-    say(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
+    paragraph(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
 
 
 def _nice_limit(largest: float) -> float:
@@ -169,7 +169,7 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
             r"& \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} \\ "
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
-        say(
+        paragraph(
             "Without W no unit of the tanh ever sees query and key together. The query's part is a constant along a "
             "row, and the softmax cancels constants: **every query gets the same weights**. A matrix W in front mixes "
             "the two inside the tanh, and only then can the function choose."
@@ -216,7 +216,7 @@ def scale_tab() -> None:
     """Draw variance, entropy, largest weight and gradient over d_k, and one query's weights at a chosen d_k."""
     words, controls = st.columns([1, 1.1], gap="medium", vertical_alignment="center")
     with words:
-        say(
+        paragraph(
             "A dot product adds up dₖ products. For random numbers of variance 1 the sum has variance dₖ, so scores "
             "grow with the width alone: the softmax saturates, one key takes all, and its gradient vanishes. "
             "Dividing by √dₖ keeps the variance at 1 for every width."

@@ -34,7 +34,7 @@ from attention_core.weights import read_card
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import model_or_stop
-from ui.skeleton import say
+from ui.skeleton import paragraph
 from ui.state import PLAYING, Field, choice, component_message, is_mounted, one_of, whole_number, widget_value
 
 NAME = "scoring"
@@ -66,7 +66,7 @@ def arranged_vectors() -> Vectors:
         arrange(VECTORS.value)
     if WIDTH.value != VECTORS.value.d:
         WIDTH.value = VECTORS.value.d
-    ACTIVE.within(0, len(VECTORS.value.keys) - 1)
+    ACTIVE.clamp(0, len(VECTORS.value.keys) - 1)
     return VECTORS.value
 
 
@@ -230,7 +230,7 @@ def cosines(vectors: Vectors) -> None:
     """Draw the cosine of every pair of vectors as a matrix."""
     values = to_array(cosine_matrix(torch.tensor([vectors.query, *vectors.keys], dtype=torch.float64)))
     axis, ramp = Axis("vectors", _names(vectors)), Ramp(BLUE_ORANGE, -1, 1)
-    say("The cosine of every pair: 1 = same direction, 0 = at right angles, −1 = opposite.")
+    paragraph("The cosine of every pair: 1 = same direction, 0 = at right angles, −1 = opposite.")
     draw_chart(
         matrix_chart(values, axis, axis, Role.SCORES, title="cosine of the angle", size=330, ramp=ramp),
         width="content",

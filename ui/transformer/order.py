@@ -36,9 +36,9 @@ from attention_core.topics.translate.translation import read_source
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed, model_or_stop
-from ui.labels import said
+from ui.labels import error_markdown
 from ui.layout import figures_table, section
-from ui.skeleton import explain, note, say
+from ui.skeleton import explain, note, paragraph
 from ui.state import Field, between, choice, named, one_of, whole_number
 from ui.transformer.heads import CONFIG, MODEL, NAME, Experiment, pieces_html, translated, translation
 
@@ -128,14 +128,14 @@ def _learned() -> None:
     try:
         tables, card = _read_learned()
     except WeightsError as error:
-        st.error(f"**The learned positions cannot be loaded.** {said(error)}", icon=":material/error:")
+        st.error(f"**The learned positions cannot be loaded.** {error_markdown(error)}", icon=":material/error:")
         return
     steps = card["steps"]
     st.markdown(
         "A small model of ours fills in missing notes of melodies with one attention head over 48 learned positions, "
         "which begin as noise. Nobody tells it their order; it finds out that they form a line, roughly at first."
     )
-    TRAINED_STEPS.among(steps, steps[-1])
+    TRAINED_STEPS.clamp_to_options(steps, steps[-1])
     step = TRAINED_STEPS.widget(st.select_slider, "Steps of training", steps, width=420)
     table, share = tables[steps.index(step)], card["share_right"][steps.index(step)]
     _added(
@@ -196,7 +196,7 @@ def order_twice() -> None:
         st.info("Nothing was measured beforehand: `python -m benchmarks.redundancy` does it.")
         return
     section("Is the order learned twice?")
-    say(
+    paragraph(
         "A recurrent network's states know the order, and attention over them follows it too: is one of the two "
         "redundant? Leave one out and translate again."
     )
@@ -231,7 +231,7 @@ def _in_words(found: Mapping[tuple[str, str], float]) -> None:
     def lost(model: str, without: str) -> str:
         return f"**{found[model, ''] - found[model, without]:.0f}**"
 
-    say(
+    paragraph(
         f"Neither is too many. Read every piece alone, so that only attention is left to know the order, and the GRU "
         f"loses {lost('additive', 'recurrence')} points of BLEU. Keep the states and give up the choice, and even a "
         f"network trained so loses {lost('additive', 'choice_trained')}; trained without attention at all, "

@@ -14,7 +14,7 @@ from attention_core.topics.translate.translation import LONGEST, collapse, cost
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed, load_snapshots, model_or_none
-from ui.labels import said
+from ui.labels import error_markdown
 from ui.layout import figures_table, section
 from ui.state import Field, between, whole_number
 from ui.translate.first_screen import NAME, TRANSLATORS
@@ -67,10 +67,10 @@ def being_learned() -> None:
     try:
         learned = _learned()
     except WeightsError as error:
-        st.info(f"The alignments that were kept in training are not there. {said(error)}")
+        st.info(f"The alignments that were kept in training are not there. {error_markdown(error)}")
         return
     moments = learned[0].moments
-    MOMENT.within(0, len(moments) - 1)
+    MOMENT.clamp(0, len(moments) - 1)
     words, slider = st.columns([1, 1.4], gap="large", vertical_alignment="center")
     with slider:
         number = MOMENT.widget(

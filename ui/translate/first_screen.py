@@ -204,7 +204,7 @@ def two_models(text: str) -> dict[str, ShownTranslation]:
     }
     if models:
         rows = range(len(in_focus(models).view.target))
-        WORD.within(0, rows[-1])
+        WORD.clamp(0, rows[-1])
         if WORDS.plays:
             live(_follow_play, rows, players=(WORDS,))
     for slot in FIRST:

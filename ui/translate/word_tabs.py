@@ -28,7 +28,7 @@ from ui.computed import computed
 from ui.labels import literal
 from ui.layout import section
 from ui.player import describe, folded_row, show_matrix, show_words
-from ui.skeleton import note, say
+from ui.skeleton import note, paragraph
 from ui.state import Field, choice, whole_number
 from ui.translate.first_screen import (
     LAYER,
@@ -177,7 +177,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
     if row != WORD.value:
         st.rerun()
     trace, query = shown.trace, shown.view.first_piece[row]
-    say(
+    paragraph(
         "The whole network, one line per piece of a word: the encoder reads downwards and upwards, the decoder speaks "
         "downwards. *Play* above goes from word to word; the steps below light up one after the other."
     )
@@ -213,7 +213,7 @@ SIGNED = (BLUE_ORANGE[8], BLUE_ORANGE[2])
 
 def same_meaning(shown: ShownTranslation, row: int, text: str, layer: int) -> None:
     """Draw weight, cosine of state and key, and cosine of word vectors for every English word; say what they show."""
-    say(
+    paragraph(
         "“*Accord* gets *agreement* because the two mean the same, so their vectors are close.” Is that so? Here are "
         "the weights of the present word beside two cosines: of the decoder's state with every key, and of the two "
         "word vectors."

@@ -59,7 +59,7 @@ from attention_core.topics.vectors.tables import (
 from ui.computed import computed, model_or_none
 from ui.digits import read_digit
 from ui.inside_streamlit import growing_table
-from ui.labels import said
+from ui.labels import error_markdown
 from ui.layout import role_colour
 from ui.player import Stepper
 from ui.skeleton import explain
@@ -121,7 +121,7 @@ STEPS = Stepper(NAME, first=lambda: "scores" if PRESET.value == PIXELS else PRES
 
 def follow_preset() -> None:
     """Put the chosen preset into the tables and the settings, unless they began with it."""
-    if PRESET.value == LOADED.value and CELLS.is_found:
+    if PRESET.value == LOADED.value and CELLS.has_default:
         return
     NOTES.value = []
     missing = model_or_none("pixel-classifier")[1] if PRESET.value == PIXELS else ""
@@ -136,7 +136,7 @@ def follow_preset() -> None:
     put_problem(problem)
     GOOD.value = BEFORE.value = None
     for field in (MODE, CELLS, LABELS, DRAWN, CELL, BEFORE, *SETTINGS.values()):
-        field.found(field.value)
+        field.set_default(field.value)
     if not CELLS.value.keys() >= set(TABLES[Mode(MODE.value)]):  # a link without the tables of its mode
         put_problem(problem)
 
@@ -337,9 +337,9 @@ def problem_input() -> Problem | None:
             st.button("Fill all tables", key="vectors_randomise", on_click=randomise, args=(int(seed),))
     for refused, words in NOTES.value:
         if refused:
-            st.error(said(words), icon=ERROR_ICON)
+            st.error(error_markdown(words), icon=ERROR_ICON)
         else:
-            st.info(said(words))
+            st.info(error_markdown(words))
     places, chosen = _tables(), settings()
     parameters = chosen.parameter_names
     are_own = any(name in CELLS.value for name in parameters)
@@ -530,7 +530,7 @@ def _tell_faults(faults: list[Fault], places: dict[str, DeltaGenerator]) -> None
     """Say what is wrong beside the tables it concerns; what concerns no shown table goes below them."""
     for fault in faults:
         beside = [places[name] for name in fault.tables if name in places]
-        (beside[0] if beside else st.container()).error(said(fault.message), icon=ERROR_ICON)
+        (beside[0] if beside else st.container()).error(error_markdown(fault.message), icon=ERROR_ICON)
     if any(len(fault.tables) > 1 or fault.tables == ("W_O",) for fault in faults):
         st.button(
             "Make the tables fit",

@@ -42,7 +42,7 @@ from ui.chart import draw_chart
 from ui.labels import number
 from ui.layout import role_colour, section
 from ui.player import describe
-from ui.skeleton import abbr, say
+from ui.skeleton import abbr, paragraph
 from ui.state import Field, between, choice, selected, set_widget, whole_number, widget_value
 from ui.vectors.problem import CELL, NAME
 
@@ -338,7 +338,7 @@ def _network_panel(inputs: np.ndarray, labels: list[str]) -> None:
         if bends
         else "Sums alone, in one layer or many, never let one input change what another does."
     )
-    say(
+    paragraph(
         f"Take {first} away (put zeros): y loses {whole:.3f}. Without {second} it would lose {without:.3f}. The "
         f"difference is their mixed effect: **{mixed}**. {why}"
     )
@@ -375,7 +375,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     if len(labels) > MOST_BARS:
         st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
     if nothing:
-        say("Nothing fits, and still the shares sum to 100%: the softmax cannot say *none of them*.")
+        paragraph("Nothing fits, and still the shares sum to 100%: the softmax cannot say *none of them*.")
     elif constant:
         times = f"{np.exp(constant):.3g} times what it was"
         st.markdown(f"Every exponential is now {times}, and so is their sum: the shares are the same.")

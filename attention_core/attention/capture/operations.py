@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.inside_torch import RESHAPES_OF_OTHERS, is_made_of_others, is_transformed
+from attention_core.attention.inside_torch import RESHAPES_OF_OTHERS, has_no_own_kernel, is_transformed
 
 aten = torch.ops.aten
 PRODUCTS = {aten.bmm.default: 0, aten.mm.default: 0, aten.baddbmm.default: 1, aten.addmm.default: 1}
@@ -91,7 +91,7 @@ def is_view(func: Any) -> bool:
 @cache
 def is_composite(func: Any) -> bool:
     """Return whether an operation is made of others everywhere, which in inference mode are not seen by themselves."""
-    return hasattr(func, "decompose") and is_made_of_others(func)
+    return hasattr(func, "decompose") and has_no_own_kernel(func)
 
 
 def with_numbers_as_tensors(func: Any, args: Sequence[Any]) -> list[Any] | None:

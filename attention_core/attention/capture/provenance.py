@@ -188,7 +188,7 @@ def steps_to(made: Made | None) -> tuple[list[ElementwiseStep], Made | None]:
 
 
 class ScoreInputs(NamedTuple):
-    """What scores are made of; arguments of Keeper.keep."""
+    """What scores are made of; arguments of TraceBuilder.build."""
 
     query: Tensor  # (n_heads, n_queries, d_k)
     key: Tensor  # (n_heads, n_keys, d_k)
@@ -300,7 +300,7 @@ class ItemLayout(NamedTuple):
     apart: bool  # whether heads and items were one dimension of the scores, which the number of heads takes apart
 
 
-def met(
+def match_dimensions(
     steps: Sequence[ElementwiseStep],
     softmax: Softmax,
     left: Tensor,

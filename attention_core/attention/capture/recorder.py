@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 
-from attention_core.attention.capture.trace_builder import Keeper
+from attention_core.attention.capture.trace_builder import TraceBuilder
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, unseen
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
@@ -124,7 +124,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def called(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+def tracked_call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
     """Call a module and keep track of it; stands in for nn.Module.__call__, since compilers refuse global hooks."""
     if torch.compiler.is_dynamo_compiling() or computes_gradients() or not (insides := _here.insides):
         return _CALL(module, *args, **kwargs)
@@ -152,7 +152,7 @@ class Recorder:
     """Makes traces under the name of the module that is running, and notes what cannot be kept."""
 
     def __init__(self, recording: Recording, inside: ModuleStack, item: int) -> None:
-        self.recording, self.inside, self.keeper = recording, inside, Keeper(item)
+        self.recording, self.inside, self.keeper = recording, inside, TraceBuilder(item)
         self._n_calls: dict[str, int] = {}
         self._faults: dict[str, None] = {}
 
@@ -178,7 +178,9 @@ class Recorder:
             trace = make()
             self.recording.model = self.recording.model or next(filter(None, map(name_of, self.inside.modules)), "")
             number = self._n_calls[place] = self._n_calls.get(place, 0) + 1
-            self.recording.traces.append(trace.retold(name=name if number == 1 or not place else f"{place} ({number})"))
+            self.recording.traces.append(
+                trace.with_story(name=name if number == 1 or not place else f"{place} ({number})")
+            )
 
     def fused(
         self,
@@ -220,9 +222,9 @@ class Recorder:
 
     def note(self, text: str) -> None:
         self._faults.setdefault(text)
-        self.tell()
+        self.update_note()
 
-    def tell(self, *more: str) -> None:
+    def update_note(self, *more: str) -> None:
         missed = [f"{place} ({name})" if place else name for place, name in self.inside.unseen.items()]
         unseen = f"Not seen: {_listed(missed)}, which ran without any attention that can be followed." if missed else ""
         self.recording.note = " ".join(filter(None, [*self._faults, unseen, *more]))

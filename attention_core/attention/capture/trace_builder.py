@@ -27,7 +27,7 @@ EVEN = (
 NO_HEADS = "The call had no dimension for heads: its first one is shown as heads."
 
 
-class Keeper:
+class TraceBuilder:
     """Turns what one call was given into a trace, and keeps every shared mask and bias once.
 
     Attributes:
@@ -57,7 +57,7 @@ class Keeper:
         is. Sinks are (n_heads,) or (batch, n_heads, n_queries, 1). More is as for keep.
         """
         both = [self.shared(item_of(part, 3, self.item), split_mask) for part in (mask, bias) if part is not None]
-        return self.keep(
+        return self.build(
             *(item_of(given, 3, self.item) for given in (query, key, value)),
             masks=both,
             sinks=None if sinks is None else _sinks_of(sinks, self.item),
@@ -65,7 +65,7 @@ class Keeper:
             **more,
         )
 
-    def keep(
+    def build(
         self,
         query: Tensor,
         key: Tensor,
@@ -86,7 +86,7 @@ class Keeper:
 
         Without a scale dot products are divided by sqrt(d_k). Other arguments are as in AttentionTrace and Story.
         """
-        query, key, value = (own_copy(given) for given in (query, key, value))
+        query, key, value = (detached_copy(given) for given in (query, key, value))
         n_heads = max(query.shape[0], key.shape[0])
         if query.shape[0] < n_heads:
             query = query.expand(n_heads, -1, -1)
@@ -106,7 +106,7 @@ class Keeper:
             mask=allowed,
             is_causal=is_causal,
             bias=added,
-            sinks=None if sinks is None else own_copy(sinks).float(),
+            sinks=None if sinks is None else detached_copy(sinks).float(),
             dropout=dropout,
             normaliser=normaliser,
             story=Story(
@@ -157,7 +157,7 @@ def item_note(item: int, n_items: int) -> str:
 
 def split_mask(mask: Tensor) -> MaskParts:
     """Return what a mask of bools, or of numbers to be added, does."""
-    return MaskParts(own_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
+    return MaskParts(detached_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
 
 
 def split_bias(bias: Tensor) -> MaskParts:
@@ -165,7 +165,7 @@ def split_bias(bias: Tensor) -> MaskParts:
 
     A row of nothing but numbers that forbid leaves its query free: only their differences count.
     """
-    bias = own_copy(bias)
+    bias = detached_copy(bias)
     top = bias.amax(-1, keepdim=True)
     low = (top <= FORBIDS) & (top > -math.inf)
     even = None
@@ -215,7 +215,7 @@ def item_of(tensor: Tensor, n_dimensions: int, item: int = 0) -> Tensor:
     return tensor if tensor.ndim == n_dimensions else tensor[(None,) * (n_dimensions - tensor.ndim)]
 
 
-def own_copy(tensor: Tensor) -> Tensor:
+def detached_copy(tensor: Tensor) -> Tensor:
     """Return a copy that nobody else can change; dimensions that were only expanded stay so and cost nothing."""
     small = tensor.detach()
     for dimension, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
@@ -231,14 +231,14 @@ def from_weights(
 
     Its scores are the logarithms of the weights (n_heads, n_queries, n_keys), which a softmax turns into them again.
     """
-    weights = own_copy(weights).float()
+    weights = detached_copy(weights).float()
     n_heads, n_queries, n_keys = weights.shape
     mask = weights > 0
     empty = weights.new_zeros(n_heads, max(n_queries, n_keys), 0)
     return AttentionTrace(
         query=empty[:, :n_queries],
         key=empty[:, :n_keys],
-        value=empty[:, :n_keys] if value is None else own_copy(value).expand(n_heads, -1, -1),
+        value=empty[:, :n_keys] if value is None else detached_copy(value).expand(n_heads, -1, -1),
         score=ScaledDot(1.0),
         mask=None if mask.all() else mask,
         bias=torch.where(mask, weights, 1).log(),

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias
 from torch.overrides import TorchFunctionMode
 
-from attention_core.attention.capture.recorder import Recorder, called, modules_entered
+from attention_core.attention.capture.recorder import Recorder, modules_entered, tracked_call
 from attention_core.attention.capture.written_out import WrittenOut
 from attention_core.attention.inside_torch import COMPILER, is_being_traced, is_transformed, unseen_operations
 from attention_core.attention.recording import Recording
@@ -75,7 +75,7 @@ def watched(recording: Recording, item: int = 0, *, written_out: bool = True) ->
             with mode if written_out else nullcontext(), _Watch(recorder, mode):
                 yield
         finally:
-            recorder.tell()
+            recorder.update_note()
 
 
 class _Switches:
@@ -98,7 +98,7 @@ def _switched() -> Iterator[None]:
             if COMPILER in sys.modules:
                 _Switches.back.enter_context(torch.compiler.set_stance("force_eager"))
             _Switches.back.callback(setattr, nn.Module, "__call__", nn.Module.__call__)
-            nn.Module.__call__ = called  # type: ignore[method-assign]
+            nn.Module.__call__ = tracked_call  # type: ignore[method-assign]
             _Switches.back.enter_context(_causal_biases_made_unwatched())
         _Switches.n_open += 1
     try:

@@ -10,11 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.provenance import ElementwiseStep, ItemLayout, ScoreInputs, Softmax, met, scored
+from attention_core.attention.capture.provenance import (
+    ElementwiseStep,
+    ItemLayout,
+    ScoreInputs,
+    Softmax,
+    match_dimensions,
+    scored,
+)
 from attention_core.attention.capture.trace_builder import (
     NO_HEADS,
-    Keeper,
     MaskParts,
+    TraceBuilder,
     from_weights,
     item_note,
     split_barred,
@@ -103,9 +110,9 @@ class Weighing:
         leading = self.softmax.layout.shape[0] if len(self.softmax.layout.shape) in (2, 3) else 0
         if not n_heads and leading == n_items > 0:
             n_heads = 1
-        return met(self.steps, self.softmax, self.left, self.right, self.out, item, n_heads)
+        return match_dimensions(self.steps, self.softmax, self.left, self.right, self.out, item, n_heads)
 
-    def trace(self, found: ItemLayout, keeper: Keeper) -> AttentionTrace:
+    def trace(self, found: ItemLayout, keeper: TraceBuilder) -> AttentionTrace:
         """Return the trace, checked against weights and product; a ValueError where no softmax gives the weights."""
         weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
         dropout = next((float(step.more) for step in self.steps if step.kind == "dropout"), 0.0)
@@ -115,7 +122,7 @@ class Weighing:
             trace = _plain(plain, value, dropout, notes, keeper)
             if agrees(trace, weights, None if dropout else context, dropout):
                 blind = bool(weights[..., :1].isnan().any())
-                return trace.retold(note=f"{trace.story.note} {BLIND}".strip()) if blind else trace
+                return trace.with_story(note=f"{trace.story.note} {BLIND}".strip()) if blind else trace
         changed = any(step.kind == "changed" for step in self.steps)
         notes.append(MIXED if self.is_mixed else CHANGED if changed else SCORES_UNKNOWN)
         if dropout:
@@ -138,13 +145,13 @@ class Weighing:
         return notes
 
 
-def _plain(plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], keeper: Keeper) -> AttentionTrace:
+def _plain(plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], keeper: TraceBuilder) -> AttentionTrace:
     masks = []
     if plain.bias is not None:
         masks.append(keeper.shared(plain.bias, split_mask))
     if plain.hidden is not None:
         masks.append(keeper.shared(plain.hidden, split_barred if plain.barred else split_hidden))
-    return keeper.keep(
+    return keeper.build(
         plain.query,
         plain.key,
         value,
@@ -163,7 +170,7 @@ FLEX_CHANGED = "Its score_mod does more than add to the scores: these are its we
 
 
 def flex_trace(
-    keeper: Keeper,
+    keeper: TraceBuilder,
     context: Tensor,
     query: Tensor,
     key: Tensor,
@@ -205,7 +212,7 @@ def flex_trace(
         masks += [MaskParts(~barred)] if barred.any() else []
         masks.append(MaskParts(None, at_zero.masked_fill(barred, 0)))
     notes = [item_note(keeper.item, len(context))]
-    trace = keeper.keep(query, key, value, masks=masks, scale=scale, mechanism=FLEX_MECHANISM, notes=notes)
+    trace = keeper.build(query, key, value, masks=masks, scale=scale, mechanism=FLEX_MECHANISM, notes=notes)
     if not agrees_in_context(trace, context[item]):
         weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1).nan_to_num()
         note = " ".join(filter(None, [*notes, FLEX_CHANGED]))

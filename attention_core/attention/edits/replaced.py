@@ -185,7 +185,7 @@ class PatternFrom(Edit):
         pattern, wanted = self._found(pairs), (pairs.n_queries, pairs.n_keys)
         if pattern.shape != wanted:
             raise EditError(f"{self.run} has weights for {tuple(pattern.shape)} queries and keys, here are {wanted}")
-        allowed = pairs.own_allowed(self.head)
+        allowed = pairs.mask_before_edits(self.head)
         if allowed is not None and bool((pattern > 0)[~allowed].any()):
             raise EditError(f"{self.run} looks where a query may not look here")
 

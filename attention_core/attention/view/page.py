@@ -17,7 +17,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
 from attention_core.attention.view.pack import pack_head, planes, text_of
 from attention_core.device import to_array
-from attention_core.files import written_whole
+from attention_core.files import atomic_write
 
 HERE = Path(__file__).parent
 
@@ -119,7 +119,7 @@ class View:
         return f"<View of {self.title}>"
 
     def save(self, path: str | Path) -> None:
-        with written_whole(Path(path)) as place:
+        with atomic_write(Path(path)) as place:
             place.write_text(self.page(), encoding="utf-8")
 
     def page(self) -> str:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, at_least_single, masked
+from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, as_float32, masked
 from attention_core.attention.types import ALL, Rows
 
 
@@ -179,10 +179,12 @@ def matrix_for(
     """
     if look.is_plain and knows_normaliser(trace):
         return trace.weights(head, rows, cols)
-    return shown(trace, head, look, whole_rows(trace, head, rows).weights, rows).weights[:, cols]
+    return apply_display(trace, head, look, whole_rows(trace, head, rows).weights, rows).weights[:, cols]
 
 
-def shown(trace: AttentionTrace, head: int, look: HeadDisplay, weights: Tensor, rows: Rows = ALL) -> RescaledWeights:
+def apply_display(
+    trace: AttentionTrace, head: int, look: HeadDisplay, weights: Tensor, rows: Rows = ALL
+) -> RescaledWeights:
     """Return whole rows, trace.weights(head, rows), as the look shows them, and which have nothing left."""
     if look.times_value:
         weights = weights * value_lengths(trace, head)
@@ -199,7 +201,7 @@ def value_lengths(trace: AttentionTrace, head: int = 0) -> Tensor:
     """Return |value|, the Euclidean length of the head's value of each key, (n_keys,); a ValueError without values."""
     if not has_values(trace):
         raise ValueError("trace has no values: the model handed out its weights only, so weight x |value| is unknown")
-    return at_least_single(trace.value_of(head)).norm(dim=-1)
+    return as_float32(trace.value_of(head)).norm(dim=-1)
 
 
 CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.charts.heatmap import dots, png_url
+from attention_core.charts.heatmap import dots, matrix_png
 from attention_core.charts.vega import (
     CORNERS,
     EDGE,
@@ -12,15 +12,15 @@ from attention_core.charts.vega import (
     Chart,
     Ramp,
     alt,
+    category_scale,
     colour_bar_layer,
     corners,
-    fixed,
-    from_to,
+    exact_scale,
+    fixed_size,
+    hover_cells,
     images,
     long_form,
     mark,
-    mouse_cells,
-    one_each,
     outlined,
     rectangles,
     series_colour,
@@ -57,7 +57,7 @@ def region_picture(
     left, top = columns + GAP, (rows - SQUARE) / 2
     said = f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"
     parts = rectangles([0.0, left], [0.0, top], [columns, SQUARE], [rows, SQUARE])
-    parts["url"] = [png_url(part, ramp) for part in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
+    parts["url"] = [matrix_png(part, ramp) for part in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
     space = corners(left + SQUARE + 1.2, rows)
     layers = [
         images(parts, space),
@@ -75,8 +75,8 @@ def region_picture(
     cells = rectangles(*places, region=[*names, extra], value=shown)
     if marked is not None:
         layers.append(outlined(rectangles(*(place[marked] for place in places)), CORNERS, 2.5))
-    layers.append(mouse_cells(cells, CORNERS, "region:N", ("value:Q", title, ".4g")))
-    return fixed(layers, round((left + SQUARE + 1.2) * scale), size)
+    layers.append(hover_cells(cells, CORNERS, "region:N", ("value:Q", title, ".4g")))
+    return fixed_size(layers, round((left + SQUARE + 1.2) * scale), size)
 
 
 def vector_bars(values: np.ndarray, *, title: str, colour: str) -> Chart:
@@ -84,7 +84,7 @@ def vector_bars(values: np.ndarray, *, title: str, colour: str) -> Chart:
     n = len(values)
     axis = alt.Axis(grid=False, tickMinStep=1)
     space = {
-        "x": alt.X("dimension:Q", title="dimension", scale=from_to(0, n + 1), axis=axis),
+        "x": alt.X("dimension:Q", title="dimension", scale=exact_scale(0, n + 1), axis=axis),
         "y": alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
     }
     data = {"dimension": np.arange(1, n + 1), "value": values.astype(float)}
@@ -107,14 +107,14 @@ def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray,
     data = {name: [*parts[0][name], *parts[1][name]] for name in parts[0]}
     data["part"] = np.repeat(PARTS, len(data["look"]) // 2).tolist()
     axis = alt.Axis(values=list(counts), format="d", grid=False)
-    scale = from_to(min(counts) - 0.3, max(counts) + 0.3)
+    scale = exact_scale(min(counts) - 0.3, max(counts) + 0.3)
     space = {
         "x": alt.X("matching:Q", title="digits that match", axis=axis, scale=scale),
         "y": shares("weight", "weight", 5),
     }
     colour = series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220)
     dashes = alt.Legend(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
-    dash = alt.StrokeDash("part:N", sort=list(PARTS), scale=one_each(PARTS, ([1, 0], [3, 3])), legend=dashes)
+    dash = alt.StrokeDash("part:N", sort=list(PARTS), scale=category_scale(PARTS, ([1, 0], [3, 3])), legend=dashes)
     share, answer = ("weight:Q", "", ".1%"), ("answer:N", "model's answer")
     told = ("matching:Q", "digits that match"), "look:N", "part:N", share, answer
     answers = {"matching": counts, "said": [f"says {one}" for one in said], "weight": [1.0] * len(said)}

@@ -12,9 +12,9 @@ from attention_core.charts.vega import (
     Line,
     alt,
     clickable,
-    from_to,
+    exact_scale,
+    hover_cells,
     mark,
-    mouse_cells,
     pointer,
 )
 from attention_core.topics.find import Products
@@ -49,7 +49,7 @@ def channel_bars(
         numbers = np.concatenate([numbers, data["beside"]])
     scale = alt.Scale(domain=[numbers.min(initial=0.0), numbers.max(initial=1e-9)], nice=True)
     y = alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=4, titleFontWeight="normal"), scale=scale)
-    space = {"x": alt.X("left:Q", axis=None, scale=from_to(0, len(order))), "x2": alt.X2("right")}
+    space = {"x": alt.X("left:Q", axis=None, scale=exact_scale(0, len(order))), "x2": alt.X2("right")}
     layers = [mark("rect", data, {**space, "y": y, "y2": alt.Y2(datum=0)}, color=FILL)]
     if beside is not None:
         layers.append(mark("rule", data, {**space, "y": alt.Y("beside:Q")}, strokeWidth=2, color=GREY))
@@ -57,7 +57,7 @@ def channel_bars(
     if chosen is not None:
         here = {"place": places[np.equal(order, chosen)], "end": places[np.equal(order, chosen)] + 1}
         layers.append(mark("rect", here, column, fillOpacity=0.12, fill=CHOSEN, stroke=CHOSEN))
-    mouse = mouse_cells(data, column, *told, **pointer(select))
+    mouse = hover_cells(data, column, *told, **pointer(select))
     return alt.layer(*layers, clickable(mouse, select, "channel"), height=height)
 
 
@@ -77,7 +77,7 @@ def product_bars(products: Products, n_channels: int, *, height: int = 180) -> C
     axis = alt.Axis(ticks=False, domain=False, labelLimit=110, labelOverlap=False, labelFlush=False)
     space = {
         "y": alt.Y("channel:N", sort=names, title=None, axis=axis),
-        "x": alt.X("product:Q", axis=None, scale=from_to(low - (room if low < 0 else 0), high + room)),
+        "x": alt.X("product:Q", axis=None, scale=exact_scale(low - (room if low < 0 else 0), high + room)),
     }
     told = "channel:N", ("product:Q", "weight × feature", ".3f")
     small = {"fontSize": 11, "color": GREY, "aria": False}

@@ -11,7 +11,7 @@ from attention_core.charts.vega import (
     ROLE_COLOURS,
     Chart,
     alt,
-    from_to,
+    exact_scale,
     long_form,
     mark,
     rule_at,
@@ -86,7 +86,7 @@ def regression_chart(
     a value, the span is the least and the largest number of the axis of keys.
     """
     at = {
-        "x": alt.X("key:Q", title=None, scale=from_to(*span, padding=8), axis=alt.Axis(grid=False, labels=False)),
+        "x": alt.X("key:Q", title=None, scale=exact_scale(*span, padding=8), axis=alt.Axis(grid=False, labels=False)),
         "y": alt.Y("value:Q", title=names[1], scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4, minExtent=44)),
     }
     colour, (key, value) = ROLE_COLOURS[Role.CONTEXT], names
@@ -107,7 +107,7 @@ def regression_chart(
 def bump_chart(keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str) -> Chart:
     """Draw the weights (n,) of one query over numeric keys (n,) as thin bars around it; the name is that of a key."""
     space = {
-        "x": alt.X("key:Q", title=name, scale=from_to(*span, padding=8), axis=alt.Axis(grid=False)),
+        "x": alt.X("key:Q", title=name, scale=exact_scale(*span, padding=8), axis=alt.Axis(grid=False)),
         "y": alt.Y("weight:Q", title="weight", axis=alt.Axis(tickCount=2, minExtent=44)),
         "y2": alt.Y2("floor"),
     }

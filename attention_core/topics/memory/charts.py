@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.heatmap import block, png_url, row_mark
+from attention_core.charts.heatmap import block, matrix_png, row_mark
 from attention_core.charts.vega import (
     FILL,
     LABELS,
@@ -19,21 +19,21 @@ from attention_core.charts.vega import (
     Line,
     Ramp,
     alt,
+    category_scale,
     cells_frame,
     clickable,
     colour_bar,
     colour_bar_layer,
     colour_scale,
     corners,
-    fixed,
-    from_to,
-    haloed,
+    exact_scale,
+    fixed_size,
+    halo_outlines,
+    hover_cells,
     images,
+    label_expression,
     long_form,
     mark,
-    mouse_cells,
-    names_at,
-    one_each,
     rectangles,
     rule_at,
     texts,
@@ -73,21 +73,21 @@ def over_time(
     sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
     middles = [place + 0.5 for place in range(n)]
     axis = alt.Axis(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width)) if words else None
-    x = alt.X("left:Q", title=None, scale=from_to(0, n), axis=axis)
-    space = corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=from_to(1, 0)))
+    x = alt.X("left:Q", title=None, scale=exact_scale(0, n), axis=axis)
+    space = corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=exact_scale(1, 0)))
     data = {name: np.asarray(some)[there] for name, some in rectangles(range(n), 0, **columns).items()}
     told = [
         (f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", "" if isinstance(some[0], int) else ".3g")
         for name, some in columns.items()
     ]
-    url = png_url(np.where(there, sums / sizes, np.nan), ramp)
-    layers = [images(rectangles(0, 0, n, url=url), space, clip=True), mouse_cells(data, space, *told)]
+    url = matrix_png(np.where(there, sums / sizes, np.nan), ramp)
+    layers = [images(rectangles(0, 0, n, url=url), space, clip=True), hover_cells(data, space, *told)]
     if bar is not None:
         layers.append(colour_bar_layer(ramp, bar, min(width, 200)))
     if now is not None:
-        layers += haloed(rectangles(now, 0), space, (4, 2))
+        layers += halo_outlines(rectangles(now, 0), space, (4, 2))
     heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
-    return fixed(layers, width, height, title=heading)
+    return fixed_size(layers, width, height, title=heading)
 
 
 def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> Ramp:
@@ -136,13 +136,13 @@ def gradient_heatmap(
     layers = [clickable(drawn, select, "row", "col", clear=alt.Undefined)]
     if marked_row is not None:
         layers += row_mark(marked_row, size / len(labels))
-    return fixed(layers, size, size)
+    return fixed_size(layers, size, size)
 
 
 def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
     return {
-        "labelExpr": names_at(labels, "floor(datum.value)", every),
+        "labelExpr": label_expression(labels, "floor(datum.value)", every),
         "labelLimit": 90,
         "ticks": False,
         "domain": False,
@@ -189,7 +189,7 @@ def cure_chart(
         layers.append(texts(some, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=LABELS))
     lines = rectangles(0.0, tops, wide, LINE, word=list(words), last=last, context=context)
     told = ("word:N", ("last:Q", "last states", ".1%"), ("context:Q", "context", ".1%"))
-    return fixed([*layers, mouse_cells(lines, space, *told)], round(wide), HEAD + LINE * n)
+    return fixed_size([*layers, hover_cells(lines, space, *told)], round(wide), HEAD + LINE * n)
 
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
@@ -224,15 +224,15 @@ def fading_chart(
     left = {name: np.maximum(numbers, least) for name, numbers in lines.items()}
     longest = max(1, *(len(numbers) - 1 for numbers in left.values()))
     top = max(1.0, *(float(numbers.max()) for numbers in left.values()))
-    scale = alt.Scale(type="log", domain=[least, top], nice=False) if logarithmic else from_to(0, 1.02 * top)
+    scale = alt.Scale(type="log", domain=[least, top], nice=False) if logarithmic else exact_scale(0, 1.02 * top)
     ticks = [digit * 10.0**power for power in range(-DECADES, 3) for digit in (1, 2, 5)]
     shown = {"values": [tick for tick in ticks if least <= tick <= top]} if logarithmic else {"tickCount": 4}
     axis = alt.Axis(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
     space = {
-        "x": alt.X("later:Q", title="words later", scale=from_to(0, longest * 1.16), axis=axis),
+        "x": alt.X("later:Q", title="words later", scale=exact_scale(0, longest * 1.16), axis=axis),
         "y": alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", **shown)),
     }
-    networks = one_each(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
+    networks = category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
     colour = alt.Color("network:N", scale=networks, legend=None)
     data = _columns(left)
     told: list[Line] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
@@ -245,7 +245,7 @@ def fading_chart(
         area = {**space, "y2": alt.Y2("upper"), "color": colour}
         layers.append(mark("area", low | {"upper": high["left"]}, area, opacity=0.16))
     layers.append(mark("line", data, {**space, "color": colour}, *told, strokeWidth=2.2, point={"size": 30}))
-    return fixed([*layers, _network_names(left, space, least, top)], *FADING_SIZE)
+    return fixed_size([*layers, _network_names(left, space, least, top)], *FADING_SIZE)
 
 
 def _columns(numbers: Mapping[str, np.ndarray]) -> Columns:
@@ -288,11 +288,11 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> C
         scale=alt.Scale(paddingOuter=0.2, type="point"),
         axis=alt.Axis(labelAngle=0, grid=False),
     )
-    y = alt.Y("bleu:Q", title="BLEU", scale=from_to(0, top), axis=alt.Axis(tickCount=5))
+    y = alt.Y("bleu:Q", title="BLEU", scale=exact_scale(0, top), axis=alt.Axis(tickCount=5))
     colours, shapes = zip(*(LOOKS.get(name, (WORDS, "circle")) for name in names), strict=True)
     looks = {
-        "color": alt.Color("model:N", scale=one_each(names, colours), legend=None),
-        "shape": alt.Shape("model:N", scale=one_each(names, shapes), legend=None),
+        "color": alt.Color("model:N", scale=category_scale(names, colours), legend=None),
+        "shape": alt.Shape("model:N", scale=category_scale(names, shapes), legend=None),
     }
     looked = alt.selection_point(fields=["model"], on="pointerover", clear="pointerout", name="looked")
     shown, dimmed = (alt.condition(looked, alt.value(1), alt.value(faint)) for faint in (0.2, 0.3))
@@ -314,7 +314,7 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> C
         mark("point", ends, {**place, **looks}, opacity=dimmed, xOffset=20, aria=True, **dots),
         texts(ends, place, "label", opacity=dimmed, align="left", dx=30, fontSize=12, color=WORDS),
     ]
-    return fixed(layers, width, height)
+    return fixed_size(layers, width, height)
 
 
 def spread_out(places: list[float], gap: float, lowest: float) -> list[float]:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.bounds import visible
+from attention_core.bounds import escape_hidden
 from attention_core.data.language_pieces import START, WINDOW, pieces
 from attention_core.device import device_of, to_array
 from attention_core.models.language_model import RecurrentLanguage
@@ -65,4 +65,4 @@ def _likeliest(probabilities: Tensor) -> list[list[tuple[str, float]]]:
 
 def _label(piece: int) -> str:
     written = pieces().decode([piece], skip_special_tokens=False)
-    return START if written == START else visible(written) or "�"
+    return START if written == START else escape_hidden(written) or "�"

@@ -76,7 +76,7 @@ def with_parts(drawn: AttentionTrace, split: SplitScores, kept: Collection[Part]
     """
     parts = [part for part in PARTS if part in kept]
     score = ScaledDot(split.factor)
-    trace = replace(drawn, score=score, normaliser=None, fused_context=None).retold(steps_before=(), steps_after=())
+    trace = replace(drawn, score=score, normaliser=None, fused_context=None).with_story(steps_before=(), steps_after=())
     if not parts:
         return trace.replace(UNIFORM)
     query = torch.cat([split.query[asks] for asks, _ in parts], -1)

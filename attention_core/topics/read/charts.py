@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.overlay import glow_ramp, image_url
+from attention_core.charts.overlay import glow_ramp, image_png
 from attention_core.charts.vega import (
     EDGE,
     FILL,
@@ -19,11 +19,11 @@ from attention_core.charts.vega import (
     colour_bar,
     colour_scale,
     corners,
-    fixed,
-    from_to,
+    exact_scale,
+    fixed_size,
     images,
+    label_expression,
     mark,
-    names_at,
     outlined,
     pointer,
     rectangles,
@@ -62,7 +62,7 @@ def columns_chart(
     high, gap, row_height = size * picture.shape[0] / picture.shape[1], 8, 24
     ramp = glow_ramp(n_columns, float(columns.max()))
     tops = high + gap + row_height * np.arange(n)
-    whole = rectangles(0, 0, n_columns, high, url=image_url(picture))
+    whole = rectangles(0, 0, n_columns, high, url=image_png(picture))
     looks, places = np.divmod(np.arange(columns.size), n_columns)
     names = [labels[look] for look in looks]
     known = {"look": looks, "label": names, "column": places, "counted": places + 1, "weight": columns.ravel()}
@@ -83,7 +83,7 @@ def columns_chart(
     if column is not None:
         beam = rectangles(column, 0.0, 1, end)
         layers.append(outlined(beam, space, 1.2, LABELS, strokeDash=[4, 3]))
-    return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
+    return fixed_size(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
 def _colour(field: str, ramp: Ramp, title: str, bar: int) -> Channel:
@@ -105,11 +105,11 @@ def region_chart(scores: np.ndarray, weights: np.ndarray, labels: Sequence[str],
         "present": [place == marked for place in range(n)],
         "valley": (around[:-2] + around[2:]) / 2 > scores,  # the line bends upwards: what is above lies on it
     }
-    looks = {"values": list(range(n)), "labelExpr": names_at(labels), "labelAngle": 0}
+    looks = {"values": list(range(n)), "labelExpr": label_expression(labels), "labelAngle": 0}
     names = alt.Axis(title=None, ticks=False, grid=False, **looks)
     space = {
-        "x": alt.X("place:Q", axis=names, scale=from_to(-0.5, n - 0.5)),
-        "y": alt.Y("score:Q", axis=alt.Axis(tickCount=4), scale=from_to(scores.min() - room, scores.max() + room)),
+        "x": alt.X("place:Q", axis=names, scale=exact_scale(-0.5, n - 0.5)),
+        "y": alt.Y("score:Q", axis=alt.Axis(tickCount=4), scale=exact_scale(scores.min() - room, scores.max() + room)),
     }
     told, colour = (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")), ROLE_COLOURS[Role.SCORES]
     size = alt.condition("datum.present", alt.value(160), alt.value(55))
@@ -121,7 +121,7 @@ def region_chart(scores: np.ndarray, weights: np.ndarray, labels: Sequence[str],
         mark("text", data, percent, dy=-13, **look).transform_filter("!datum.valley"),
         mark("text", data, percent, dy=14, **look).transform_filter("datum.valley"),
     ]
-    return fixed(layers, 280, 200)
+    return fixed_size(layers, 280, 200)
 
 
 def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> Chart:
@@ -140,4 +140,4 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> Chart:
         mark("rect", rectangles(numbers, cells, 1, row_height, **known), space, *told, color=colour, aria=False),
         texts(above, space, color=FILL, align="left", baseline="bottom", fontSize=12, fontWeight=600),
     ]
-    return fixed(layers, width, high)
+    return fixed_size(layers, width, high)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.heatmap import palette_url
+from attention_core.charts.heatmap import palette_png
 from attention_core.charts.vega import (
     DARK,
     FILL,
@@ -16,15 +16,15 @@ from attention_core.charts.vega import (
     Ramp,
     alt,
     corners,
-    fixed,
-    from_to,
+    exact_scale,
+    fixed_size,
+    grid_layout,
     images,
     long_form,
     mark,
     rule_at,
     series_colour,
     shares,
-    sheet,
     texts,
 )
 from attention_core.topics.scoring.compare import ScaleRow
@@ -94,7 +94,7 @@ def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent
     turned = np.degrees(np.arctan2(*vectors.T))
     arrows = {"x0": [0.0] * len(names), "y0": [0.0] * len(names), "x1": vectors[:, 0], "y1": vectors[:, 1]}
     arrows |= {"fill": colours, "angle": turned, "x2": beyond[:, 0], "y2": beyond[:, 1], "text": names}
-    sides = {"scale": from_to(-extent, extent), "axis": alt.Axis(title=None, tickCount=8)}
+    sides = {"scale": exact_scale(-extent, extent), "axis": alt.Axis(title=None, tickCount=8)}
     from_middle = {"x": alt.X("x0:Q", **sides), "y": alt.Y("y0:Q", **sides), "x2": alt.X2("x1"), "y2": alt.Y2("y1")}
     ends, beyond_ends = ({"x": alt.X(f"x{place}:Q"), "y": alt.Y(f"y{place}:Q")} for place in (1, 2))
     angle, head = alt.Angle("angle:Q", scale=None), {"shape": "triangle", "filled": True, "size": 130, "opacity": 1}
@@ -103,7 +103,7 @@ def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent
         mark("point", arrows, ends, color=FILL, angle=angle, **head),
         texts(arrows, beyond_ends, fontSize=14, color=DARK),
     ]
-    return fixed(layers, 420, 420)
+    return fixed_size(layers, 420, 420)
 
 
 def score_fields(
@@ -120,12 +120,12 @@ def score_fields(
     Fields are the scores (n, n) by name of a function, the top row first, each with its ramp, in bands of one colour
     whose borders are level lines. The query (2,) is a line, keys (n_keys, 2) are dots.
     """
-    places, width, height = sheet(len(fields), 4, FIELD, FIELD, 22, 42)
+    places, width, height = grid_layout(len(fields), 4, FIELD, FIELD, 22, 42)
     space = corners(width, height)
     urls = []
     for field, ramp in zip(fields.values(), ramps, strict=True):
         band = np.floor(ramp.position(field) * (bands - 1e-9))
-        urls.append(palette_url(band / (bands - 1), ramp, 10**6))
+        urls.append(palette_png(band / (bands - 1), ramp, 10**6))
     ends = [f"{ramp.low:.3g} to {ramp.high:.3g}".replace("-", "−") for ramp in ramps]
     frame = {**places, "url": urls, "name": list(fields), "ends": ends}
     vectors = np.array([query, *keys], float)
@@ -143,4 +143,4 @@ def score_fields(
     for colour, thick in (("white", 5.5), (ROLE_COLOURS[Role.QUERY], 2.5)):
         layers.append(mark("rule", lines, space, color=colour, strokeWidth=thick))
     middle, look = {"x": space["x"], "y": space["y"]}, {"color": ROLE_COLOURS[Role.KEY], "stroke": DARK}
-    return fixed([*layers, mark("circle", dots, middle, size=60, opacity=1, **look)], width, height)
+    return fixed_size([*layers, mark("circle", dots, middle, size=60, opacity=1, **look)], width, height)

@@ -14,10 +14,10 @@ from attention_core.charts.vega import (
     ROLE_COLOURS,
     Chart,
     alt,
-    fixed,
+    fixed_size,
+    label_expression,
     long_form,
     mark,
-    names_at,
     series_colour,
     shares,
     wrapping,
@@ -89,7 +89,7 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> Char
     }
     look = {"shape": "arrow", "filled": True, "opacity": 1, "size": cell**2 * 0.7, "color": ROLE_COLOURS[Role.QUERY]}
     told = "position:O", "pair:N", ("turned:Q", "turned by (degrees)", ".1f")
-    return fixed([mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
+    return fixed_size([mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
 
 
 def worth_chart(worth: np.ndarray, *, size: int = 300) -> Chart:
@@ -101,7 +101,7 @@ def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[f
     """Draw how probable each piece of the translation is, before and after heads were switched off."""
     series = {"as trained": before, "edited": after}
     angle = 0 if len(pieces) <= 14 else -45
-    axis = alt.Axis(labelExpr=names_at(pieces), labelAngle=angle, labelLimit=80, ticks=False)
+    axis = alt.Axis(labelExpr=label_expression(pieces), labelAngle=angle, labelLimit=80, ticks=False)
     return (
         before_after_bars(pieces, series, fields=("piece", "model"))
         .encode(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import torch
 
-from attention_core.files import find_file, written_figures
+from attention_core.files import find_file, read_figures
 
 D = 192
 COMMITTED = find_file("benchmarks/results/cost.json")
@@ -80,7 +80,7 @@ class MeasuredFigures(NamedTuple):
 
 
 def committed() -> MeasuredFigures:
-    found = written_figures(COMMITTED)
+    found = read_figures(COMMITTED)
     if found is None:
         return MeasuredFigures([], "", "")
     return MeasuredFigures([CostRow(**row) for row in found["rows"]], found["when"][:10], found["torch"])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.heatmap import matrix_chart, png_url
+from attention_core.charts.heatmap import matrix_chart, matrix_png
 from attention_core.charts.vega import (
     FILL,
     LABELS,
@@ -16,8 +16,8 @@ from attention_core.charts.vega import (
     Ramp,
     alt,
     corners,
-    fixed,
-    from_to,
+    exact_scale,
+    fixed_size,
     images,
     long_form,
     mark,
@@ -72,14 +72,14 @@ def collapse_chart(
     """
     n, ramp = len(words), signed_ramp(states)
     below = n + 2
-    urls = [png_url(rows, ramp) for rows in (states, context[None])]
+    urls = [matrix_png(rows, ramp) for rows in (states, context[None])]
     bar_room = 0.22 * width
     shares = np.array(weights, dtype=float)
     reach = bar_room * shares / max(1.0, float(shares.max() - shares.min(initial=0)))
     zero = width + 8.0 - min(0.0, float(reach.min()))
     tops, long = np.arange(n) + 0.15, np.maximum(1.0, np.abs(reach))
     bars = rectangles(zero + np.minimum(0, reach), tops, long, 0.7, word=list(words), weight=shares)
-    x = alt.X("left:Q", axis=None, scale=from_to(-86, width + 16 + bar_room))
+    x = alt.X("left:Q", axis=None, scale=exact_scale(-86, width + 16 + bar_room))
     space = corners(width, below + 1, x=x)
     result, colours = ROLE_COLOURS[Role.CONTEXT], [ROLE_COLOURS[Role.KEY]] * n
     names = rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
@@ -92,7 +92,7 @@ def collapse_chart(
         texts(names, space, color=FILL, align="right", limit=78, **look),
         word(sum_of, width / 2, n + 1.0, space, color=result, **look),
     ]
-    return fixed(layers, round(width + 102 + bar_room), ROW * (below + 1))
+    return fixed_size(layers, round(width + 102 + bar_room), ROW * (below + 1))
 
 
 def cost_chart(attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int) -> Chart:
@@ -106,7 +106,7 @@ def cost_chart(attention: Callable[[int], int], concatenation: Callable[[int], i
     colours = ROLE_COLOURS[Role.CONTEXT], ROLE_COLOURS[Role.KEY]
     fields = "way", "n", "numbers"
     space = {
-        "x": alt.X("n:Q", title="states n", scale=from_to(1, most)),
+        "x": alt.X("n:Q", title="states n", scale=exact_scale(1, most)),
         "y": alt.Y("numbers:Q", title="numbers handed over", axis=alt.Axis(format="~s", tickCount=4)),
         "color": series_colour("way", WAYS, colours, labelLimit=240, columns=wrapping(WAYS)),
     }
@@ -188,7 +188,7 @@ def unrolled_chart(
     strong = [lit == "input"] * len(source), [row == present for row in range(len(target))]
     layers += _words(source, strong[0], reads, space, WORD, "right")
     layers += _words(target, strong[1], says, space, SAID, "left")
-    return fixed(layers, WIDE, HEAD + high)
+    return fixed_size(layers, WIDE, HEAD + high)
 
 
 def _box(left: float, middle: float, role: Role, shade: str) -> Shape:

@@ -11,7 +11,7 @@ from torch import Tensor
 from attention_core.data.pieces import bare, pieces, words_of
 from attention_core.data.sentence_presets import LEARNED
 from attention_core.explain.alignment import merge_to_words
-from attention_core.files import find_file, written_figures
+from attention_core.files import find_file, read_figures
 from attention_core.log import log
 from attention_core.topics.translate.translation import END_LABEL
 from attention_core.weights import WeightsError, read_card
@@ -101,7 +101,7 @@ class ReductionCost(NamedTuple):
 
 def committed_costs() -> tuple[list[ReductionCost], int]:
     """Return the figures that `python -m benchmarks.redundancy` wrote and how many sentences; none if it is missing."""
-    found = written_figures(COMMITTED)
+    found = read_figures(COMMITTED)
     if found is None:
         return [], 0
     return [ReductionCost(**row) for row in found["rows"]], found["n"]

@@ -17,15 +17,15 @@ from attention_core.charts.vega import (
     Columns,
     Ramp,
     alt,
+    cell_colours,
     clickable,
     colour_bar_layer,
     corners,
-    fixed,
-    from_to,
-    haloed,
+    exact_scale,
+    fixed_size,
+    halo_outlines,
+    label_expression,
     mark,
-    names_at,
-    painted,
     pointer,
     ramp_for,
     rectangles,
@@ -102,14 +102,14 @@ def product_chart(
     at_x, at_y = start + column, top + row
     lit = rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
     lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK]
-    layers += haloed(lit, space, (5.0, 2.5), alt.Stroke("colour:N", scale=None))
+    layers += halo_outlines(lit, space, (5.0, 2.5), alt.Stroke("colour:N", scale=None))
     layers += _labels(row_labels, column_labels, start, top, across, cell, space)
     if inner:  # the names stand in the free corner at the top left
         style: dict[str, Any] = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
         layers.append(word(left.name, inner, top, space, dy=-4, dx=-2, color=ROLE_COLOURS[left.role], **style))
         layers.append(word(right.name, start, inner, space, dx=-6, color=ROLE_COLOURS[right.role], **style))
     layers.append(colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
-    return fixed(layers, round(across * cell), round(down * cell))
+    return fixed_size(layers, round(across * cell), round(down * cell))
 
 
 def _joined(first: Columns, second: Columns) -> Columns:
@@ -119,7 +119,7 @@ def _joined(first: Columns, second: Columns) -> Columns:
 def _cells(factor: Factor, start: float, top: float) -> Columns:
     values = factor.values
     rows, cols = np.indices(values.shape).reshape(2, -1)
-    fill, ink = painted(values.ravel(), factor.ramp)
+    fill, ink = cell_colours(values.ravel(), factor.ramp)
     frame = rectangles(start + cols, top + rows, matrix=factor.name, row=rows, col=cols, fill=fill, ink=ink)
     return {**frame, "value": np.where(np.isfinite(values), values, np.nan).ravel().astype(float)}
 
@@ -221,8 +221,8 @@ def hull_chart(
     low, high = points.min(0), points.max(0)
     reach, middle = max(float((high - low).max()), 1e-9) * 0.62, (low + high) / 2
     at = {
-        "x": alt.X("x:Q", title="column 1", scale=from_to(middle[0] - reach, middle[0] + reach)),
-        "y": alt.Y("y:Q", title="column 2", scale=from_to(middle[1] - reach, middle[1] + reach)),
+        "x": alt.X("x:Q", title="column 1", scale=exact_scale(middle[0] - reach, middle[0] + reach)),
+        "y": alt.Y("y:Q", title="column 2", scale=exact_scale(middle[1] - reach, middle[1] + reach)),
     }
     hull = convex_hull(values)
     ring = _points(np.vstack([hull, hull[:1]])) | {"order": range(len(hull) + 1)}
@@ -246,7 +246,7 @@ def hull_chart(
     ]
     if len(values) <= MOST_NAMES:
         layers.insert(4, texts(spokes, at, "label", color=value, **look))
-    return fixed(layers, 320, 320)
+    return fixed_size(layers, 320, 320)
 
 
 def _points(places: np.ndarray) -> dict[str, Any]:
@@ -269,8 +269,8 @@ def column_bars(
         "edge": [2 if place == marked else 0 for place in range(n)],
     }
     high = max(float(values.max()), float(share))
-    places = alt.Axis(labelExpr=names_at(labels), labelAngle=0, labelLimit=70, ticks=False)
-    scale = from_to(0.0, high + 0.16 * max(high, 1e-12))
+    places = alt.Axis(labelExpr=label_expression(labels), labelAngle=0, labelLimit=70, ticks=False)
+    scale = exact_scale(0.0, high + 0.16 * max(high, 1e-12))
     space = {
         "x": alt.X("place:O", title=None, axis=places),
         "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, format="%" if share else "~g")),
@@ -280,7 +280,7 @@ def column_bars(
     layers = [mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)]
     if SIZE[0] / max(n, 1) >= 34:
         layers.append(texts(data, space, baseline="bottom", dy=-3, fontSize=11, color=WORDS))
-    return fixed(layers, *SIZE)
+    return fixed_size(layers, *SIZE)
 
 
 def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Chart:
@@ -297,13 +297,13 @@ def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Cha
         "wide": values > 0.09 * max(total, 1e-300),
     }
     middle = alt.YValue(SIZE[1] / 2)
-    x = alt.X("start:Q", title=title, scale=from_to(0, total or 1), axis=alt.Axis(tickCount=3))
+    x = alt.X("start:Q", title=title, scale=exact_scale(0, total or 1), axis=alt.Axis(tickCount=3))
     space = {"x": x, "x2": alt.X2("end"), "y": middle}
     look = {"color": ROLE_COLOURS[Role.SCORES], "height": 46, "stroke": "white", "strokeWidth": 1}
     shade = alt.Opacity("shade:Q", scale=None)
     names = texts(data, {"x": alt.X("middle:Q"), "y": middle}, "label", fontSize=11, color=WORDS, dy=-34)
     bar = mark("bar", data, space, "label:N", ("value:Q", "", ".4g"), opacity=shade, **look)
-    return fixed([bar, names.transform_filter("datum.wide")], *SIZE)
+    return fixed_size([bar, names.transform_filter("datum.wide")], *SIZE)
 
 
 def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> Chart:
@@ -322,7 +322,7 @@ def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str],
         texts(rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=9, **SMALL),
         *_circles(RIGHT, [0.5], [bent or total], [f"y = tanh({total})" if bent else "y"], role=Role.OUTPUT),
     ]
-    return fixed(layers, *NETWORK_SIZE)
+    return fixed_size(layers, *NETWORK_SIZE)
 
 
 def layers_chart(
@@ -347,7 +347,7 @@ def layers_chart(
         *_circles(MIDDLE, middles, [*map(short, units)], [f"h{i + 1}" for i in range(len(units))], role=Role.INPUT),
         *_circles(RIGHT, [0.5], [short(answer)], ["y"], role=Role.OUTPUT),
     ]
-    return fixed(layers, *NETWORK_SIZE)
+    return fixed_size(layers, *NETWORK_SIZE)
 
 
 def _heights(n: int) -> list[float]:
@@ -392,7 +392,7 @@ def pair_cells(
     """
     n_rows, n_cols = values.shape
     rows, cols = np.indices(values.shape).reshape(2, -1)
-    fill, ink = painted(values.ravel(), ramp)
+    fill, ink = cell_colours(values.ravel(), ramp)
     pairs = [f"({row}, {column})" for row in row_labels for column in column_labels]
     numbers = [short(value) if np.isfinite(value) else "-∞" for value in values.ravel()]
     data = rectangles(cols + 0.5, rows + 0.5, pair=pairs, text=numbers, fill=fill, ink=ink)
@@ -401,10 +401,10 @@ def pair_cells(
     middle, square = {"x": space["x"], "y": space["y"]}, {"width": cell - 2, "height": cell - 2}
     layers = [mark("rect", data, middle, "pair:N", "text:N", color=FILL, aria=False, **square)]
     if marked is not None:
-        layers += haloed(rectangles(marked[1] + 0.5, marked[0] + 0.5), middle, (5, 2.5), DARK, **square)
+        layers += halo_outlines(rectangles(marked[1] + 0.5, marked[0] + 0.5), middle, (5, 2.5), DARK, **square)
     named = max(map(len, pairs)) * 6 < cell
     if named:
         layers.append(texts(data, space, "pair", color=INK, dy=-9, fontSize=11))
     layers.append(texts(data, space, color=INK, dy=9 if named else 0, fontSize=13))
     layers.append(colour_bar_layer(ramp, title, min(size - 20, 220)))
-    return fixed(layers, round(cell * n_cols), round(cell * n_rows))
+    return fixed_size(layers, round(cell * n_cols), round(cell * n_rows))

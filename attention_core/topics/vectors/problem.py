@@ -435,7 +435,7 @@ def trace_of(problem: Problem) -> AttentionTrace:
     )
     contexts = [plain.context(head) for head in range(n_heads)]
     computed = replace(plain, normaliser=plain.log_normaliser, fused_context=torch.stack(contexts))
-    return computed.retold(steps_after=_steps_after(problem, tables, contexts, queries))
+    return computed.with_story(steps_after=_steps_after(problem, tables, contexts, queries))
 
 
 def _numbered(matrix: Tensor) -> Axis:

@@ -16,7 +16,7 @@ import numpy as np
 
 from attention_core.arrays import FileError
 from attention_core.arrays import read_npz as read_arrays
-from attention_core.bounds import TABLE_BYTES, TABLE_UNPACKED_BYTES, as_cell, from_cell, visible
+from attention_core.bounds import TABLE_BYTES, TABLE_UNPACKED_BYTES, as_cell, escape_hidden, from_cell
 from attention_core.files import read_json
 from attention_core.topics.vectors.problem import (
     MAX_COLUMNS,
@@ -68,7 +68,7 @@ def read_csv(data: str | bytes) -> ReadTable:
         rows = rows[1:]
     labels: tuple[str, ...] = ()
     if len(rows[0]) > 1 and all(row and not _is_numeric(row[0]) for row in rows):
-        labels, rows = tuple(from_cell(visible(row[0]))[:MAX_LABEL] for row in rows), [row[1:] for row in rows]
+        labels, rows = tuple(from_cell(escape_hidden(row[0]))[:MAX_LABEL] for row in rows), [row[1:] for row in rows]
     usual = mode(map(len, rows))
     for place, row in enumerate(rows):
         if len(row) != usual:
@@ -170,7 +170,7 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
             )
         tables[name] = table
         given = arrays.get(f"labels.{name}", np.array([])).ravel()[:MAX_ROWS]
-        labels[name] = tuple(visible(str(label))[:MAX_LABEL] for label in given)
+        labels[name] = tuple(escape_hidden(str(label))[:MAX_LABEL] for label in given)
     mode, settings = _settings_from(arrays.get("settings"), present, found)
     drawn = present.drawn
     if "mask" in arrays and arrays["mask"].ndim == 2 and arrays["mask"].dtype.kind in "fiub":
