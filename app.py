@@ -13,7 +13,7 @@ from ui.chart import route
 from ui.headers import SecurityHeaders
 from ui.health import Health
 from ui.inside_streamlit import StopException
-from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, go_to_opened, navigation
+from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, show_opened_file
 from ui.skeleton import foot, go_to_session, page_head, show_faults, show_lost_gpu, show_restart_notice, sidebar
 from ui.state import read_address, show_link_faults, write_address
 from ui.uploads import UploadBounds, show_refusal
@@ -31,7 +31,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
         time.sleep(SECONDS_TO_PAINT)
         import_libraries()
         st.rerun()
-    go_to_opened(page.url_path)
+    show_opened_file(page.url_path)
     go_to_session(entry)
     read_address(entry.name)
     was_warm = is_warm()

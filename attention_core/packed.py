@@ -25,7 +25,7 @@ from attention_core.bounds import (
     UNPACKED_BYTES,
     UNPACKED_DEPTH,
 )
-from attention_core.data.drawing import Stroke, way_of
+from attention_core.data.drawing import Stroke, path_length
 from attention_core.files import read_json
 
 MARK, VERSION = "~", "1"
@@ -93,7 +93,7 @@ def unpack_strokes(text: str) -> list[Stroke]:
     strokes = [_stroke(parts) for parts in packed]
     if sum(len(stroke.path) for stroke in strokes) > DRAWING_POINTS.most:
         raise ValueError(f"a drawing has at most {DRAWING_POINTS.most} points")
-    if way_of(strokes) > DRAWING_WAY.most:
+    if path_length(strokes) > DRAWING_WAY.most:
         raise ValueError(f"the pen of a drawing goes at most {DRAWING_WAY} pixels along and down")
     return strokes
 

@@ -82,7 +82,7 @@ def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], fol
     return path
 
 
-def how_to_get(command: str = "") -> str:
+def recovery_hint(command: str = "") -> str:
     """Return what helps where a file of the weights is missing; a command may make it anew in the repository."""
     if IS_INSTALLED:
         return "Install attention-explorer again, or let ATTENTION_WEIGHTS name a folder that has it."
@@ -90,4 +90,4 @@ def how_to_get(command: str = "") -> str:
 
 
 def _how_to_get(name: str) -> str:
-    return how_to_get(f"attention_core.train {name}")
+    return recovery_hint(f"attention_core.train {name}")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.ask.experiments import WALK, counting, forbidding, telling
+from ui.ask.experiments import WALK, caption_tab, counting, forbidding
 from ui.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_pad
 from ui.ask.steps import STEPS, doubts, step_by_step, take_along
 from ui.computed import model_or_stop
@@ -34,7 +34,7 @@ with ask:
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: step_by_step(drawing, answered)),
-    Tab("tell", "Let it tell the drawing", lambda: telling(drawing)),
+    Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
     Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),
     Tab("forbid", "Try: forbid it to look", lambda: forbidding(drawing, reading, answered)),
     Tab("doubts", "How far to believe it", doubts),

@@ -3,7 +3,17 @@
 import streamlit as st
 
 from attention_core.data.canvases import CanvasRemark
-from ui.find.first_screen import MODEL, NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
+from ui.find.first_screen import (
+    MODEL,
+    NAME,
+    answers,
+    chosen_region,
+    digit_pad,
+    mask_section,
+    prepare_pad,
+    region_numbers,
+    trace_picture,
+)
 from ui.find.tabs import STEPS, block_section, step_by_step
 from ui.layout import attention_roles, end_here, section
 from ui.player import export_bar
@@ -23,17 +33,17 @@ draw, mask, answer = st.columns([1, 1.2, 0.95], gap="medium")
 with draw:
     section("Draw, and hide it in clutter")
     pad = digit_pad()
-seen, drawing, remark = seen_on(pad)
+seen, drawing, remark = prepare_pad(pad)
 if remark:
     with mask:
         st.info(remark)
 if seen.remark is CanvasRemark.EMPTY:
     end_here()
-trace = look(MODEL, seen.picture)
+trace = trace_picture(MODEL, seen.picture)
 region = chosen_region(trace)
 with mask, st.container(key="tells_find"):
     section("Where it looks")
-    hero(drawing, trace, region)
+    mask_section(drawing, trace, region)
 with answer:
     section("Answer")
     answers(seen.picture)

@@ -15,14 +15,14 @@ from ui.matter.judgement import (
     attention_trace,
     blocked_words,
     doubts,
+    explain_models,
+    explain_question,
     neighbours_tab,
-    own_question,
-    what_differs,
     words_section,
 )
 from ui.player import export_bar, show_matrix, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.words import knows_enough, sentence_box
+from ui.words import report_unknown_words, sentence_box
 
 page_frame(NAME, "Which words of a sentence decide a judgement? Praise or blame, and what it rests on.")
 attention_roles(
@@ -42,18 +42,18 @@ if text is None:
     end_here()
 sentence = read_sentence(text)
 with say:
-    is_read = knows_enough(sentence.words, sentence.known)
+    is_read = report_unknown_words(sentence.words, sentence.known)
 blocked = blocked_words(text)
 trace = attention_trace(text, blocked)
 with judgement:
     section("Answer")
     answers(text, blocked, is_read)
-    what_differs()
+    explain_models()
 
 section("The words it used", Role.WEIGHTS)
 with st.container(key="tells_matter"):
     words_section(sentence, text, trace, blocked)
-own_question()
+explain_question()
 
 
 def step_by_step() -> None:

@@ -12,8 +12,8 @@ from ui.translate.first_screen import (
     NAME,
     STEPS,
     WORD,
-    about_the_given,
     all_models,
+    forced_french_note,
     in_focus,
     sentence_part,
     two_models,
@@ -36,7 +36,7 @@ with answer:
     models = two_models(text) if text else {}
 with typed:
     if text and models:
-        about_the_given(text, in_focus(models))
+        forced_french_note(text, in_focus(models))
     if text:
         all_models(text)
 

@@ -16,7 +16,15 @@ from streamlit_drawable_canvas import st_canvas
 
 from attention_core.bounds import DRAWING_BYTES, DRAWING_DOTS
 from attention_core.data.colours import PEN
-from attention_core.data.drawing import Stroke, draw_paths, inked_strokes, pixels_of, read_drawing, strokes_of, way_of
+from attention_core.data.drawing import (
+    Stroke,
+    decode_pixels,
+    draw_paths,
+    inked_strokes,
+    path_length,
+    read_drawing,
+    strokes_of,
+)
 from attention_core.data.presets import preset_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.component import component
@@ -142,7 +150,7 @@ def drawing_pad(pad: Pad) -> PadState:
             return_image_data=True,
             key=component,
         )
-    pixels = pixels_of(result.image_bytes, pad.size)
+    pixels = decode_pixels(result.image_bytes, pad.size)
     is_new = pixels is not None and (result.json_data != pad.drawing.value or pad.preset.value != DRAWN)
     strokes = strokes_of(result.json_data) if is_new else pad.inked.value
     if strokes is None:
@@ -383,7 +391,7 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     canvas = np.zeros((*size, 4), np.uint8)
     canvas[:] = (*getrgb(PAPER[paper]), 255)
-    apart = max(1.0, way_of(strokes) / DRAWING_DOTS.most)
+    apart = max(1.0, path_length(strokes) / DRAWING_DOTS.most)
     for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
         whole = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
         share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths

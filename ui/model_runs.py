@@ -26,10 +26,10 @@ from attention_core.hub.catalogue import (
     ModelCandidate,
     fetch,
     find_local,
+    find_model,
     is_path,
-    left_out,
     listed_models,
-    look_up,
+    skipped_folders,
 )
 from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
@@ -65,11 +65,11 @@ def pretrained_of(key: str) -> Pretrained:
     try:
         return load_model(key)
     except NoMemory:
-        make_room()
+        free_models()
         return load_model(key)
 
 
-def make_room() -> None:
+def free_models() -> None:
     """Forget every loaded model and every run; who looks at one gets it loaded again."""
     for forget in (_runs().clear, prepared_of.clear, pretrained_of.clear, *ALSO_FORGOTTEN):
         forget()
@@ -289,7 +289,7 @@ class ModelChoice:
             st.caption(
                 f"At most {in_megabytes(most)} for a model, from safetensors files; a repository's code is never run."
             )
-        if without := left_out():
+        if without := skipped_folders():
             reasons = "\n\n".join(f"{literal(name)}: {reason}" for name, reason in without.items())
             names = ", ".join(map(literal, without))
             st.caption(f"Not in the list, for want of whole safetensors files: {names}.", help=reasons)
@@ -343,10 +343,10 @@ class ModelChoice:
 def _found(wanted: str) -> ModelCandidate:
     allowed = folders_allowed()
     try:
-        return look_up(wanted, folders=allowed)
+        return find_model(wanted, folders=allowed)
     except NoMemory:
-        make_room()
-        return look_up(wanted, folders=allowed)
+        free_models()
+        return find_model(wanted, folders=allowed)
 
 
 @cache

@@ -196,7 +196,7 @@ def opened_recording() -> Path | None:
     return file if file is not None and _kind_of(file) == "recording" else None
 
 
-def go_to_opened(url_path: str) -> None:
+def show_opened_file(url_path: str) -> None:
     """Bring a visitor who has just arrived at the start page to the page that shows the opened file.
 
     Args:

@@ -15,7 +15,7 @@ from attention_core.attention.types import Role
 from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import Bars, bar_table, word_arcs
-from attention_core.data.pieces import MOST_WORDS, SPACE, bare, english_words, pieces
+from attention_core.data.pieces import MOST_WORDS, SPACE, english_words, load_vocabulary, strip_space_mark
 from attention_core.device import to_array
 from attention_core.topics.translate.translation import END_LABEL, NextPiece, SourceSentence, WordView
 from ui.chart import note_picture
@@ -76,14 +76,12 @@ def sentence_box(
         return None
     if len(words) <= most_words:
         return text.strip()
-    st.info(
-        f"The first {most_words} of {len(words):,} words are read, up to {literal(bare(words[most_words - 1]))}. "
-        "The rest stays in the box."
-    )
+    last = literal(strip_space_mark(words[most_words - 1]))
+    st.info(f"The first {most_words} of {len(words):,} words are read, up to {last}. The rest stays in the box.")
     return "".join(words[:most_words]).replace(SPACE, " ").strip()
 
 
-def knows_enough(words: Sequence[str], known: Sequence[bool]) -> bool:
+def report_unknown_words(words: Sequence[str], known: Sequence[bool]) -> bool:
     """Say how many words of a sentence the model does not know, if any; return whether it knows half of them."""
     is_known = [known for word, known in zip(words, known, strict=True) if any(map(str.isalnum, word))]
     n_known, n = sum(is_known), len(is_known)
@@ -109,7 +107,7 @@ def reading_remarks(source: SourceSentence, *, with_pieces: bool = True) -> None
         remarks.append(f"Not in the vocabulary: {names}, signs that the models never saw and cannot tell apart.")
     if remarks:
         st.caption("  \n".join(remarks))
-    knows_enough(source.words, source.known)
+    report_unknown_words(source.words, source.known)
 
 
 @cache
@@ -204,7 +202,7 @@ def next_words(
     name: str, candidates: Sequence[NextPiece], after: Sequence[int], said: int | None, on_choose: Callable[[], None]
 ) -> None:
     """Draw the candidates, best first, see word_bars; a piece that continues a word begins with a hyphen."""
-    after_apostrophe = bool(after) and pieces().text(after[-1]).endswith("'")
+    after_apostrophe = bool(after) and load_vocabulary().text(after[-1]).endswith("'")
     bars = [
         Bar(candidate.piece, piece_label(candidate.text, after_apostrophe), candidate.probability)
         for candidate in candidates

@@ -85,7 +85,7 @@ class Cells:
         dtype = torch.promote_types(self.trace.query.dtype, torch.float32)
         return torch.empty(n_rows * n_cols, dtype=dtype, device=self.trace.query.device)
 
-    def bits(self, rows: slice, cols: slice, room: Tensor) -> Tensor:
+    def log2_weights(self, rows: slice, cols: slice, room: Tensor) -> Tensor:
         """Return logarithms to base 2 of the weights but for a factor of each row of a band, see factors(); finite.
 
         (n_cols, n_rows): keys come first, since whole rows of numbers are added up, or compared, faster than parts of
@@ -168,7 +168,7 @@ class Cells:
         seen, room, parts = self.seen(rows), self.room(BAND, self.columns), []
         for cols in spans(seen.start, seen.stop, self.columns):
             if dtype is None:  # tame scores need no maximum taken out, which costs a second look at each
-                parts.append(self.bits(rows, cols, room).exp2_().sum(0))
+                parts.append(self.log2_weights(rows, cols, room).exp2_().sum(0))
             else:
                 parts.append(self._masked_scores(rows, cols, dtype).logsumexp(1))
         if not parts:

@@ -87,7 +87,7 @@ class Survey:
             powers: list[Tensor] = []
             in_columns = []
             for cols in pieces:
-                logs = self._cells.bits(strip, cols, self._room)
+                logs = self._cells.log2_weights(strip, cols, self._room)
                 if not powers:
                     products = logs.new_zeros(self._width, logs.shape[1])
                 powers.append(torch.exp2(logs, out=self._room_for(len(powers), logs)))

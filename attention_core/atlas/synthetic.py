@@ -47,7 +47,7 @@ def labels(n: int) -> tuple[str, ...]:
     return tuple(names[word] for word in _words(n))
 
 
-def made_up(n: int) -> AttentionTrace:
+def synthetic_trace(n: int) -> AttentionTrace:
     """Return the trace of the head over a text of n words, in which nobody looks ahead.
 
     A key tells the three words before it, a query the last three up to it; the first key is where to rest.

@@ -90,7 +90,7 @@ def _start(source: Source) -> bytes:
 
 
 @contextmanager
-def opened(source: Source, name: str) -> Iterator["Opened"]:
+def open_tensors(source: Source, name: str) -> Iterator["Opened"]:
     """Open a set of tensors; every fault of the file becomes a FileError in words for people."""
     if kind_of_file(source, name) == FileKind.RECORDING:
         raise FileError(f"{name} is a recording of whole layers, not a set of tensors: open it as a recording.")
@@ -227,7 +227,7 @@ def contents_of(source: Source, name: str = "The file") -> Contents:
         FileNotFoundError: no such file.
         FileError: a file that is damaged or of another kind, in words for people.
     """
-    with opened(source, name) as file:
+    with open_tensors(source, name) as file:
         return _contents(file)
 
 
@@ -248,7 +248,7 @@ def read_tensors(
             not fit together, in words for people.
     """
     most_bytes = TENSOR_BYTES.most if most_bytes is None else most_bytes
-    with opened(source, name) as file:
+    with open_tensors(source, name) as file:
         chosen = names or _only_set(_contents(file).sets, file.entries, name)
         wanted = {role: array for role, array in zip(ROLES, chosen, strict=True) if array}
         for array in wanted.values():

@@ -10,7 +10,7 @@ from pathlib import Path
 from attention_core.attention.recording import Recording
 from attention_core.command.needs import CommandError, need
 from attention_core.explain.heads import groups, habit, summaries
-from attention_core.hub.catalogue import OWN, fetch, look_up
+from attention_core.hub.catalogue import OWN, fetch, find_model
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, Pretrained, in_megabytes
 from attention_core.hub.run import ModelRun, run, text_inputs
@@ -72,7 +72,7 @@ def _loaded(name: str) -> Pretrained:
         ModelError: it cannot be had.
     """
     _print_progress(f"Looking for {name}")
-    candidate = look_up(name)
+    candidate = find_model(name)
     if candidate.name in OWN:
         return own_model(candidate.name)
     folder = fetch(candidate, _Progress())

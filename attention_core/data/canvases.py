@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from attention_core.data.colours import name_of, nearest_names, rgb_of
+from attention_core.data.colours import colour_name, hex_to_rgb, nearest_names
 from attention_core.data.drawing import (
     INK_THRESHOLD,
     SMALLEST_STROKE,
@@ -154,7 +154,7 @@ def ink_parts(picture: np.ndarray) -> np.ndarray:
 
 def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
     """Return (top, left, bottom, right) of the pieces of ink, bool (height, width), as ink_parts does."""
-    labels = connected(ink)
+    labels = connected_components(ink)
     boxes = []
     for label in labels[labels > 0].unique().flip(0):
         rows, columns = torch.nonzero(labels == label, as_tuple=True)
@@ -163,7 +163,7 @@ def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
     return boxes
 
 
-def connected(inside: Tensor, corners: bool = True) -> Tensor:
+def connected_components(inside: Tensor, corners: bool = True) -> Tensor:
     """Return one number above 0 for each region of a bool (height, width), larger for those that begin earlier.
 
     Pixels of one number take the largest around any of them until nothing changes; `corners`: regions may touch there.
@@ -225,7 +225,7 @@ class DrawnDigit:
         return f"{vertical} {horizontal}".strip() or "middle"
 
 
-def drawn_digits(strokes: Sequence[Stroke], side: int, paper: str) -> list[DrawnDigit]:
+def group_strokes(strokes: Sequence[Stroke], side: int, paper: str) -> list[DrawnDigit]:
     """Group the strokes of a drawing on a square canvas into digits, in the order of their first strokes.
 
     Strokes without a colour are in the canvas' own ink; those of the paper's colour, "#rrggbb", erase and are no digit.
@@ -265,5 +265,5 @@ def _digit(group: list[int], strokes: Sequence[Stroke], side: int) -> DrawnDigit
     high = np.max([strokes[member].path.max(0) + strokes[member].width / 2 for member in group], axis=0) / side
     (left, top), (right, bottom) = np.clip(low, 0, 1).tolist(), np.clip(high, 0, 1).tolist()
     ink = strokes[group[0]].colour or "#000000"
-    colour = name_of(ink) or nearest_names(rgb_of(ink), 1)[0][0]
+    colour = colour_name(ink) or nearest_names(hex_to_rgb(ink), 1)[0][0]
     return DrawnDigit(tuple(group), ink, colour, (top, left, bottom, right))

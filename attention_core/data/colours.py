@@ -76,20 +76,20 @@ def random_colours(names: Tensor, generator: torch.Generator) -> Tensor:
 
 def nearest_names(rgb: Tensor, n: int = 2) -> list[tuple[str, float]]:
     """Return the n names whose pen colours are nearest to a colour (3,) in [0, 1], with their distances in RGB."""
-    pens = torch.stack([rgb_of(PEN[name]) for name in COLOURS])
+    pens = torch.stack([hex_to_rgb(PEN[name]) for name in COLOURS])
     distances = (pens - rgb).square().sum(1).sqrt()
     order = distances.argsort()[:n].tolist()
     return [(COLOURS[place], float(distances[place])) for place in order]
 
 
-def rgb_of(ink: str) -> Tensor:
+def hex_to_rgb(ink: str) -> Tensor:
     """Return an ink, "#rrggbb", as RGB (3,) in [0, 1]."""
     return torch.tensor([int(ink[place : place + 2], 16) / 255 for place in (1, 3, 5)])
 
 
-def name_of(ink: str) -> str | None:
+def colour_name(ink: str) -> str | None:
     """Return what people call an ink, "#rrggbb", or None when it lies between two named colours."""
-    hue, saturation, value = colorsys.rgb_to_hsv(*rgb_of(ink).tolist())
+    hue, saturation, value = colorsys.rgb_to_hsv(*hex_to_rgb(ink).tolist())
     for box in RANGES:
         (least, most), there = box.hue, 360 * hue
         inside = least <= there <= most or least <= there - 360 <= most

@@ -358,17 +358,17 @@ def strokes_of(drawing: Any) -> list[Stroke] | None:
     """Return the strokes of a drawing that a browser sends, those of unknown colour without one; None if it is none."""
     try:
         strokes = inked_strokes(drawing)
-        return strokes if way_of(strokes) <= DRAWING_WAY.most else None
+        return strokes if path_length(strokes) <= DRAWING_WAY.most else None
     except FAULTS:
         return None
 
 
-def way_of(strokes: Sequence[Stroke]) -> float:
+def path_length(strokes: Sequence[Stroke]) -> float:
     """Return how far the pen goes along and down in a drawing, canvas pixels."""
     return float(sum(np.abs(np.diff(stroke.path, axis=0)).sum() for stroke in strokes))
 
 
-def pixels_of(picture: bytes | None, size: tuple[int, int]) -> np.ndarray | None:
+def decode_pixels(picture: bytes | None, size: tuple[int, int]) -> np.ndarray | None:
     """Return what a browser shows on a canvas, uint8 (height, width, 4); None where it sends no such picture."""
     try:
         image = Image.open(BytesIO(picture or b""), formats=("PNG",))
@@ -388,11 +388,11 @@ def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
     return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
 
 
-def _sound_colour(stroke: Any) -> str | None:
+def _valid_colour(stroke: Any) -> str | None:
     return stroke if isinstance(stroke, str) and re.fullmatch("#[0-9a-fA-F]{6}", stroke) else None
 
 
-def _sound_width(width: Any) -> float:
+def _valid_width(width: Any) -> float:
     return min(60.0, max(1.0, float(width))) if isinstance(width, int | float) and width == width else 20.0
 
 
@@ -404,5 +404,5 @@ def inked_strokes(drawing: dict[str, Any]) -> list[Stroke]:
         if points:
             path = _placed(np.array(points, dtype=float), shape)
             pen, colour = shape.get("strokeWidth", 20), shape.get("stroke")
-            strokes.append(Stroke(path, _sound_width(pen), _sound_colour(colour)))
+            strokes.append(Stroke(path, _valid_width(pen), _valid_colour(colour)))
     return strokes

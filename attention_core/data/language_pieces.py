@@ -10,7 +10,7 @@ from typing import Any
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 from attention_core.files import needed
-from attention_core.weights import WeightsError, how_to_get, weights_folder
+from attention_core.weights import WeightsError, recovery_hint, weights_folder
 
 NAME = "tatoeba-llama"
 VOCABULARY_SIZE = 4000
@@ -27,7 +27,7 @@ def pieces() -> Tokenizer:
     try:
         return Tokenizer.from_str(path.read_text())
     except FileNotFoundError:
-        raise WeightsError(f"No vocabulary {path}. {how_to_get()}") from None
+        raise WeightsError(f"No vocabulary {path}. {recovery_hint()}") from None
     except Exception as error:  # the library raises a bare Exception for a damaged file
         raise WeightsError(f"The vocabulary {path} is damaged ({error}).") from None
 

@@ -23,7 +23,7 @@ from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, trainers
 
 from attention_core.data.mnist import DataError, read_text
 from attention_core.files import needed
-from attention_core.weights import WeightsError, how_to_get, weights_folder
+from attention_core.weights import WeightsError, recovery_hint, weights_folder
 
 SPACE = "▁"
 MOST_WORDS = 40
@@ -67,7 +67,7 @@ def join_words(words: list[str]) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def bare(word: str) -> str:
+def strip_space_mark(word: str) -> str:
     """Return a word without the mark of the space before it, for people to read."""
     return word.removeprefix(SPACE)
 
@@ -120,7 +120,7 @@ class Pieces:
             try:
                 return cls(Tokenizer.from_str(path.read_text()))
             except FileNotFoundError:
-                raise WeightsError(f"No vocabulary {path}. {how_to_get('attention_core.data.pieces')}") from None
+                raise WeightsError(f"No vocabulary {path}. {recovery_hint('attention_core.data.pieces')}") from None
             except Exception as error:  # the library raises a bare Exception for a damaged file
                 raise WeightsError(f"The vocabulary {path} is damaged ({error}).") from None
 
@@ -155,7 +155,7 @@ class Pieces:
 
 
 @lru_cache(maxsize=1)
-def pieces() -> Pieces:
+def load_vocabulary() -> Pieces:
     """Return the committed vocabulary, read once."""
     return Pieces.load()
 
@@ -222,18 +222,18 @@ def split_pairs(pairs: list[Pair]) -> PairSplit[Pair]:
     )
 
 
-def words_of(pairs: list[Pair]) -> list[tuple[list[str], list[str]]]:
+def pair_words(pairs: list[Pair]) -> list[tuple[list[str], list[str]]]:
     """Return (English words in lower case, French words with capitals only where a word always has one)."""
     english = [[word.lower() for word in english_words(pair[0])] for pair in pairs]
     french = [french_words(pair[1]) for pair in pairs]
     inside: dict[str, Counter[str]] = defaultdict(Counter)
     for words in french:
         for word in words[1:]:
-            inside[bare(word).lower()][word] += 1
-    usual = {lower: bare(forms.most_common(1)[0][0]) for lower, forms in inside.items()}
+            inside[strip_space_mark(word).lower()][word] += 1
+    usual = {lower: strip_space_mark(forms.most_common(1)[0][0]) for lower, forms in inside.items()}
     for words in french:
         if words:
-            first = bare(words[0]).lower()
+            first = strip_space_mark(words[0]).lower()
             words[0] = words[0][: len(words[0]) - len(first)] + usual.get(first, first)
     return [(source, target) for source, target in zip(english, french, strict=True) if source and target]
 
@@ -249,7 +249,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", help="folder of the data sets, or a tab-separated file")
     parsed = parser.parse_args(arguments)
     try:
-        learned = Pieces.learn(side for pair in words_of(split_pairs(read_pairs(parsed.data)).train) for side in pair)
+        learned = Pieces.learn(side for pair in pair_words(split_pairs(read_pairs(parsed.data)).train) for side in pair)
     except DataError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

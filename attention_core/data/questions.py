@@ -283,7 +283,7 @@ class QuestionError(ValueError):
     """A question outside the grammar; the message says kindly why."""
 
 
-def words_of(text: str) -> list[str]:
+def question_words(text: str) -> list[str]:
     """Return a question as the words that the model knows it by: lower case, no punctuation, one word per meaning.
 
     QuestionError for nothing to read, or more than can be read.
@@ -311,7 +311,7 @@ def words_of(text: str) -> list[str]:
 
 
 def parse(text: str) -> Question:
-    words = words_of(text)
+    words = question_words(text)
     _refuse({*words} & SCENE_WORDS, NO_SCENE)
     _refuse(not any(word in _KNOWN for word in words), FEW_WORDS)
     for word in words:
@@ -417,7 +417,7 @@ class ParsedQuestion(NamedTuple):
 
 def read_question(text: str) -> ParsedQuestion:
     """Return a typed question's meaning and words for it that the model was trained on; or a QuestionError."""
-    question, typed = parse(text), words_of(text)
+    question, typed = parse(text), question_words(text)
     for way in map(list, phrasings(question)):
         for filler in ([], *map(str.split, FILLERS)):
             if typed in ([*way, *filler], [*filler, *way]):

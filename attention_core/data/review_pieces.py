@@ -21,9 +21,9 @@ import torch
 from torch import Tensor
 
 from attention_core.data.mnist import DataError, read_text
-from attention_core.data.pieces import PAD, SPACE, UNKNOWN, Pieces, bare, english_words
+from attention_core.data.pieces import PAD, SPACE, UNKNOWN, Pieces, english_words, strip_space_mark
 from attention_core.files import needed
-from attention_core.weights import WeightsError, how_to_get, weights_folder
+from attention_core.weights import WeightsError, recovery_hint, weights_folder
 
 PLACE = Path("polarity") / "sentences.tsv.gz"
 DEVELOPMENT_SHARE = 0.1
@@ -103,7 +103,7 @@ class WordRows(NamedTuple):
 
 def review_words(sentence: str) -> list[str]:
     """Return a sentence's words in lower case, as the models read them."""
-    return [bare(word).lower() for word in english_words(sentence)]
+    return [strip_space_mark(word).lower() for word in english_words(sentence)]
 
 
 @lru_cache(maxsize=1)
@@ -169,7 +169,7 @@ def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def _how_to_get() -> str:
-    return how_to_get("attention_core.data.review_pieces")
+    return recovery_hint("attention_core.data.review_pieces")
 
 
 def main(arguments: list[str] | None = None) -> int:

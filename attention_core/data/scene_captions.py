@@ -39,7 +39,7 @@ def numbers_of(words: Sequence[str]) -> list[int]:
     return [_NUMBER[word] for word in words]
 
 
-def words_of(numbers: Sequence[int]) -> tuple[str, ...]:
+def decode_caption(numbers: Sequence[int]) -> tuple[str, ...]:
     """Return the words of a model's numbers, up to its end."""
     said = list(numbers)
     said = said[: said.index(END)] if END in said else said
@@ -52,7 +52,7 @@ def sentence(words: Sequence[str]) -> str:
     return re.sub(r"\ba (?=[aeiou])", "an ", text)
 
 
-def tell(items: Sequence[SceneDigit]) -> SceneDescription:
+def describe_digits(items: Sequence[SceneDigit]) -> SceneDescription:
     """Describe the digits of a drawing, at most six."""
     if not items:
         return SceneDescription((NOTHING,), ((),))
@@ -93,7 +93,7 @@ def relation(first: SceneDigit, second: SceneDigit) -> str:
     return "left of" if right >= abs(down) else "above" if down > 0 else "below"
 
 
-def is_right(words: Sequence[str], items: Sequence[SceneDigit]) -> bool:
+def is_correct(words: Sequence[str], items: Sequence[SceneDigit]) -> bool:
     """Say whether a sentence is true of a drawing and leaves nothing out, in whatever order it tells things."""
     groups = _groups(items)
     if not items or tuple(words) == (NOTHING,):

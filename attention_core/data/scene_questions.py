@@ -143,7 +143,9 @@ def _clearly_first(along: list[float], by: float = CLEAR) -> tuple[int, ...] | N
     return (order[0],) if clear else None
 
 
-def ask(items: list[SceneDigit], rng: random.Random, kind: QuestionKind | None = None) -> QuestionExample | None:
+def random_question(
+    items: list[SceneDigit], rng: random.Random, kind: QuestionKind | None = None
+) -> QuestionExample | None:
     """Return a random question about a drawing, of a random kind if none is given, or None if no try gave one.
 
     A random kind is tried thirty times before another one is drawn.
@@ -183,7 +185,9 @@ def _random_question(kind: QuestionKind, items: list[SceneDigit], rng: random.Ra
     return Question(kind, digit=digit, colour=colour)
 
 
-def ask_something(items: list[SceneDigit], rng: random.Random) -> QuestionExample:
+def random_question_or_count(items: list[SceneDigit], rng: random.Random) -> QuestionExample:
     """Return a random question about a drawing; where every try failed, how many digits there are."""
     question = Question(QuestionKind.COUNT)
-    return ask(items, rng) or QuestionExample(question, write(question, rng), str(len(items)), tuple(range(len(items))))
+    return random_question(items, rng) or QuestionExample(
+        question, write(question, rng), str(len(items)), tuple(range(len(items)))
+    )

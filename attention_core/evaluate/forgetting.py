@@ -29,7 +29,7 @@ FEWEST = 30
 QUARTILES = (0.25, 0.5, 0.75)
 
 
-def forgetting_of(
+def forgetting_curve(
     model: Translator, sentences: Sequence[str], most_later: int = MOST_LATER, fewest: int = FEWEST
 ) -> dict[str, Any]:
     """Return what is left of an English word after more words: quartiles over all words of all sentences.
@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
         networks = {}
         for name in NETWORKS:
             model = cast(Translator, load(name, "cpu"))
-            networks[name] = {"sha256": _checksum(name, None), **forgetting_of(model, sentences)}
+            networks[name] = {"sha256": _checksum(name, None), **forgetting_curve(model, sentences)}
     except (DataError, WeightsError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

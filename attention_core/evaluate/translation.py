@@ -22,7 +22,7 @@ from sacrebleu.metrics import BLEU
 from torch import Tensor, nn
 
 from attention_core.data.mnist import DataError
-from attention_core.data.pieces import END, SPACE, START, Pair, normalise, pieces, read_pairs
+from attention_core.data.pieces import END, SPACE, START, Pair, load_vocabulary, normalise, read_pairs
 from attention_core.device import device_of
 from attention_core.explain.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
 from attention_core.models.transformer import Transformer
@@ -106,7 +106,7 @@ def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[
     They are (n_target_words, n_source_words + 1), one for a recurrent translator, one per layer for a transformer, its
     heads averaged; ValueError for a model with one key only.
     """
-    vocabulary = pieces()
+    vocabulary = load_vocabulary()
     source_cut = vocabulary.cut(_spaced([word.lower() for word in source]))
     target_cut = vocabulary.cut(_spaced(list(target)))
     device = device_of(model)

@@ -31,10 +31,10 @@ from attention_core.data.questions import (
     answer_word,
     numbers_of,
     padded,
+    question_words,
     read_question,
-    words_of,
 )
-from attention_core.data.scene_questions import QuestionExample, ask, items_of
+from attention_core.data.scene_questions import QuestionExample, items_of, random_question
 from attention_core.data.scenes import (
     ASK_SIDE,
     FIND_SIDE,
@@ -203,7 +203,7 @@ def judge_answering(
     right, points = defaultdict[str, list[bool]](list), defaultdict[str, list[bool]](list)
     for some in batches(len(asked)):
         about, now = list(of_picture[some]), asked[some]
-        words = padded([numbers_of(words_of(question.text)) for question in now]).to(pictures.device)
+        words = padded([numbers_of(question_words(question.text)) for question in now]).to(pictures.device)
         regions = keys[about], values[about]
         looked = model.reason(regions, model.encode_questions(words), scoring, edits)  # type: ignore[operator]
         answers = looked.logits.argmax(1).tolist()
@@ -231,7 +231,7 @@ def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -
         rng = random.Random(seed)
         asked, of_picture = [], []
         for number in range(n):
-            questions = [ask(items_of(drawings, number), rng, kind) for kind in QuestionKind]
+            questions = [random_question(items_of(drawings, number), rng, kind) for kind in QuestionKind]
             asked += [question for question in questions if question]
             of_picture += [number for question in questions if question]
         figures[name] = {
@@ -243,7 +243,7 @@ def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -
     return figures
 
 
-def judge_telling(model: nn.Module, drawings: Drawings, device: str, edits: Edits = ()) -> dict[str, Any]:
+def caption_metrics(model: nn.Module, drawings: Drawings, device: str, edits: Edits = ()) -> dict[str, Any]:
     """Return the share of whole sentences that are right (see is_right), by number of digits too, and where it looked.
 
     The peak counts under every word that tells of digits in a sentence that is right: is it inside one of them?
@@ -256,8 +256,8 @@ def judge_telling(model: nn.Module, drawings: Drawings, device: str, edits: Edit
         looked = model(pictures[some], edits=edits)
         maps = looked.weights[:, first_word:, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
         for place, said in enumerate(looked.logits[:, first_word:].argmax(-1).tolist()):
-            items, words = items_of(drawings, some.start + place), captions.words_of(said)
-            right[str(len(items))].append(captions.is_right(words, items))
+            items, words = items_of(drawings, some.start + place), captions.decode_caption(said)
+            right[str(len(items))].append(captions.is_correct(words, items))
             told = captions.places_of(words, items) if right[str(len(items))][-1] else ()
             for look, places in enumerate(told):
                 if places:
@@ -268,7 +268,7 @@ def judge_telling(model: nn.Module, drawings: Drawings, device: str, edits: Edit
     return figures | ({"peak_inside": _mean(peak)} if peak else {})
 
 
-def tell_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
+def caption_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
     """Return the figures of the card of a caption model, on drawings of test digits and of held-out strokes."""
 
     def drawings_of(glyphs: Glyphs, seed: int, n: int, most: int = 3) -> Drawings:
@@ -279,11 +279,11 @@ def tell_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) 
         "note": "The picture encoder is that of scene-question, frozen. In the first half of the training, weight on "
         "the digits being told was rewarded too, ever less; in the second half the words alone counted. Peaks are "
         "counted in right sentences.",
-        "test_drawings": judge_telling(model, drawings_of(mnist, 41, 2000), device),
-        "with_uniform_attention": judge_telling(model, drawings_of(mnist, 41, 500), device, UNIFORM)["accuracy"],
-        "up_to_five_digits": judge_telling(model, drawings_of(mnist, 42, 1000, 5), device),
-        "several_of_a_kind": judge_telling(model, drawings_of(ones, 43, 600), device),
-        "held_out_strokes": judge_telling(model, drawings_of(strokes, 44, 2000), device),
+        "test_drawings": caption_metrics(model, drawings_of(mnist, 41, 2000), device),
+        "with_uniform_attention": caption_metrics(model, drawings_of(mnist, 41, 500), device, UNIFORM)["accuracy"],
+        "up_to_five_digits": caption_metrics(model, drawings_of(mnist, 42, 1000, 5), device),
+        "several_of_a_kind": caption_metrics(model, drawings_of(ones, 43, 600), device),
+        "held_out_strokes": caption_metrics(model, drawings_of(strokes, 44, 2000), device),
     }
 
 
@@ -374,7 +374,7 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     return {"accuracy": best["accuracy"]} | {k: best[k] for k in ("peak_inside",) if k in best} | figures
 
 
-def evaluate_telling(model: nn.Module, path: str | Path) -> dict[str, Any]:
+def evaluate_captions(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """Return the share of drawings that a caption model tells in the same words, and of those with the same digits.
 
     The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, and `captions` (n,) as text, such as "a red 3 left
@@ -399,7 +399,7 @@ def _understood(text: str) -> tuple[Question, list[str]]:
         reading = read_question(text)
         return reading.question, reading.words
     except QuestionError:
-        return Question(QuestionKind.COUNT), words_of(text)
+        return Question(QuestionKind.COUNT), question_words(text)
 
 
 def _read(path: str | Path, *names: str) -> dict[str, np.ndarray]:

@@ -259,7 +259,7 @@ def _own_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]] | 
     return None
 
 
-def _written_out(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) -> Tensor | None:
+def _float_mask(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) -> Tensor | None:
     if causal:
         mask = torch.ones(1, 1, query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
     if mask is None or mask.dtype != torch.bool:
@@ -269,7 +269,7 @@ def _written_out(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) 
 
 def _by_model(own: Callable[..., tuple[Tensor, Tensor]], asked: AttentionCall) -> tuple[Tensor, Tensor]:
     module, query, key, value, mask, causal, settings = asked
-    return own(module, query, key, value, _written_out(mask, query, key, causal), **settings)
+    return own(module, query, key, value, _float_mask(mask, query, key, causal), **settings)
 
 
 def _spot_check(

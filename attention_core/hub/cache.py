@@ -88,7 +88,7 @@ class KeyValueCache:
         return min((layer.window for layer in self.layers if layer.window is not None), default=None)
 
 
-def kept(generation: Generation) -> KeyValueCache | None:
+def cache_of(generation: Generation) -> KeyValueCache | None:
     """Return what the model keeps of a text; None where it keeps nothing, see Generation.uses_cache."""
     if not generation.uses_cache:
         return None
@@ -124,7 +124,7 @@ def _layers(cache: Any, n_query_heads: Sequence[int]) -> tuple[KeptLayer, ...]:
     )
 
 
-def lengths_kept(generation: Generation, what: str = "keys") -> np.ndarray:
+def vector_lengths(generation: Generation, what: str = "keys") -> np.ndarray:
     """Return how long each vector is ("keys" or "values") that the model keeps of the text it writes.
 
     That is (n_layers * n_key_heads, n_tokens), a layer's heads below each other; NaN where a window has forgotten.

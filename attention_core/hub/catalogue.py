@@ -30,9 +30,9 @@ from attention_core.hub.load import (
     INDEX,
     WEIGHTS,
     config_of,
-    held,
     is_complete,
     kind_of,
+    lock_folder,
     make_room,
     n_bytes_of,
     read_settings,
@@ -123,7 +123,7 @@ def find_local(name: str) -> LocalModel | None:
     return next((model for model in local_models() if model.name == name), None)
 
 
-def left_out() -> dict[str, str]:
+def skipped_folders() -> dict[str, str]:
     """Return why folders of the owner's with settings of a model are not among the local models, by their names."""
     return {
         name: without_safetensors([file.name for file in folder.glob("*")])
@@ -217,7 +217,7 @@ class ModelCandidate:
     revision: str = ""
 
 
-def look_up(name: str, *, folders: bool = True) -> ModelCandidate:
+def find_model(name: str, *, folders: bool = True) -> ModelCandidate:
     """Return what is known of a model before it is fetched.
 
     The name is a hub id, the address of a model's page there, a folder (begins with "/", "." or "~"), or a local
@@ -285,7 +285,7 @@ def _in_folder(name: str, folder: Path) -> ModelCandidate:
     settings = read_settings(folder)
     if not is_complete(folder):
         raise ModelError(f"{name}: {without_safetensors(names)}")
-    config, kind = _told_of(name, settings)
+    config, kind = _config_and_kind(name, settings)
     return ModelCandidate(name, kind, config.model_type, n_bytes_of(folder), folder)
 
 
@@ -325,7 +325,7 @@ def _on_hub(name: str) -> ModelCandidate:
     except FAULTS as error:
         raise ModelError(why(name, error)) from error
     settings = read_settings(Path(config_file).parent)
-    config, kind = _told_of(name, settings)
+    config, kind = _config_and_kind(name, settings)
     n_bytes = sum(sizes[file] for file in weights)
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
     files = tuple(RemoteFile(file, sizes[file]) for file in (*texts, *index, *weights))
@@ -346,7 +346,7 @@ def _refuse_too_large(name: str, files: Sequence[RemoteFile]) -> None:
         )
 
 
-def _told_of(name: str, settings: dict[str, Any]) -> tuple[Any, ModelKind]:
+def _config_and_kind(name: str, settings: dict[str, Any]) -> tuple[Any, ModelKind]:
     try:
         config = config_of(settings)
         return config, kind_of(config)
@@ -430,7 +430,7 @@ def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
             with _ROOM:
                 make_room(cache, folder, n_bytes, _COMING)
                 (cache / folder).mkdir(parents=True, exist_ok=True)
-                later.enter_context(held(cache / folder))
+                later.enter_context(lock_folder(cache / folder))
                 later.callback(_COMING.pop, folder)
                 _COMING[folder] = n_bytes
         except OSError as error:

@@ -175,11 +175,11 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
     kind = kind_of(config)
     n_bytes = n_bytes_of(folder)
     refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings), device)
-    with held(folder.parent.parent), _LOADING, _quiet(), _NothingDrawn():
+    with lock_folder(folder.parent.parent), _LOADING, _quiet(), _NothingDrawn():
         model = _model(folder, config, kind)
         tokenizer = None if kind is ModelKind.VISION else _tokenizer(folder)
         processor = _processor(folder) if kind is ModelKind.VISION else None
-        keep(folder.parent.parent, model)
+        hold_folder(folder.parent.parent, model)
     model = model.to(choose_device(device or "auto")).eval().requires_grad_(False)
     if getattr(model.config, "mask_ratio", None):
         model.config.mask_ratio = 0.0  # masked autoencoders hide patches at random while they are trained
@@ -394,7 +394,7 @@ def _quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def keep(stored: Path, user: object) -> None:
+def hold_folder(stored: Path, user: object) -> None:
     """Hold a model's folder in the hub's cache, and note that it is used now, as long as this user of it lives."""
     if stored.name.startswith("models--") and (handle := _lock(stored)) is not None:
         weakref.finalize(user, os.close, handle)
@@ -403,7 +403,7 @@ def keep(stored: Path, user: object) -> None:
 
 
 @contextmanager
-def held(stored: Path) -> Iterator[None]:
+def lock_folder(stored: Path) -> Iterator[None]:
     handle = _lock(stored) if stored.name.startswith("models--") else None
     try:
         yield

@@ -311,9 +311,9 @@ def _beside_the_interface(
     if not missed or inputs.get("past_key_values") is not None:
         return [], missed
     try:
-        found, missed, _ = _seen_again(model, inputs, entries, missed, item=item)
+        found, missed, _ = _run_again(model, inputs, entries, missed, item=item)
         if missed:
-            more, missed, _ = _seen_again(model, inputs, entries, missed, item=item, written_out=True)
+            more, missed, _ = _run_again(model, inputs, entries, missed, item=item, written_out=True)
             found += more
         return found, missed
     except Exception:
@@ -321,7 +321,7 @@ def _beside_the_interface(
         return [], missed
 
 
-def _seen_again(
+def _run_again(
     model: Any,
     inputs: dict[str, Any],
     entries: Entries | None = None,
@@ -431,12 +431,12 @@ def _n_items(inputs: Mapping[str, Any]) -> int:
 
 def _from_output(model: nn.Module, inputs: dict[str, Any], item: int) -> tuple[Recording, Any]:
     """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
-    calls, _, output = _seen_again(model, inputs, item=item)
+    calls, _, output = _run_again(model, inputs, item=item)
     how: dict[str, Any] = {"n_items": _n_items(inputs), "module": model, "item": item}
     traces = [trace_of_weights(weights, name=name, **how) for name, weights in _in_order(output)]
     traces = traces or name_traces([call for _, call in calls])
     if not traces:
-        calls, _, output = _seen_again(model, inputs, item=item, written_out=True)
+        calls, _, output = _run_again(model, inputs, item=item, written_out=True)
         traces = name_traces([call for _, call in calls])
     note, name = "", type(model).__name__
     if any(not trace.query.shape[-1] for trace in traces):

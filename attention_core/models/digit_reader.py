@@ -81,7 +81,7 @@ class DigitReader(PlacedRegions):
         check_size(pictures, *self.config.size)
         return self.placed(pictures[:, None])
 
-    def look(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def glimpse(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Take one look at regions (batch, n_regions, d), with the state h_(t-1) (batch, d_state) as query.
 
         Returns logits (batch, 11), state h_t (batch, d_state), glimpse (batch, d), weights (batch, n_regions).
@@ -98,7 +98,7 @@ class DigitReader(PlacedRegions):
         state = self.start.expand(len(seen), -1)
         looks = []
         for number in range(n_looks or self.config.most_looks):
-            logits, state, _, weights = self.look(seen, state, for_queries(edits, number, 1))
+            logits, state, _, weights = self.glimpse(seen, state, for_queries(edits, number, 1))
             looks.append((logits, weights))
         logits, weights = (torch.stack(part, 1) for part in zip(*looks, strict=True))
         return VisionOutput(logits, weights)
@@ -121,7 +121,7 @@ class DigitReader(PlacedRegions):
         states, glimpses = [state], list[Tensor]()
         logits = list[Tensor]()
         while len(logits) < self.config.most_looks:
-            answer, after, glimpse, _ = self.look(seen, state, for_queries(edits, len(logits), 1))
+            answer, after, glimpse, _ = self.glimpse(seen, state, for_queries(edits, len(logits), 1))
             if len(logits) in skipped:
                 glimpse = torch.zeros_like(glimpse)
                 after = self.cell(glimpse, state)

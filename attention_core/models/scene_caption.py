@@ -14,7 +14,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import Attended, Axis, Story
-from attention_core.data.scene_captions import END, START, WORDS, words_of
+from attention_core.data.scene_captions import END, START, WORDS, decode_caption
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, VisionOutput
 from attention_core.models.registry import register
@@ -147,10 +147,10 @@ class SceneCaption(SceneEncoder):
         )
         key, value = (part[:, None] for part in encoded)
         trace = first_trace(query[None, None], key, value, Attended(context[None, None]), story, edits=edits)
-        return Caption(words_of(said), said[-1] == END, logits.softmax(-1), trace)
+        return Caption(decode_caption(said), said[-1] == END, logits.softmax(-1), trace)
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
         return self.explain(picture, edits).trace
 
 
-register("scene-caption", "vision:evaluate_telling", SceneCaption, SceneCaptionConfig())
+register("scene-caption", "vision:evaluate_captions", SceneCaption, SceneCaptionConfig())

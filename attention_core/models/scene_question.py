@@ -19,7 +19,7 @@ from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, PlacedRegions, VisionOutput, additive_parameters, check_size
 from attention_core.models.registry import register
-from attention_core.models.scene_question_steps import EMPTY, ReasoningStep, look_trace, word_trace
+from attention_core.models.scene_question_steps import EMPTY, ReasoningStep, glimpse_trace, word_trace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 SCORINGS = ("dot", "additive")
@@ -203,7 +203,7 @@ class SceneQuestion(SceneEncoder):
         probabilities = self._answer(steps)[0].softmax(-1)
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
-            look_trace(steps, number, encoded, self.where, probabilities, score, edits, {**named, "mlp": mlp})
+            glimpse_trace(steps, number, encoded, self.where, probabilities, score, edits, {**named, "mlp": mlp})
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
         read = tuple(word_trace(steps, number, labels, asked[0]) for number in range(len(steps)))

@@ -64,7 +64,7 @@ class ReasoningStep(NamedTuple):
     look: Attended  # what they answered
 
 
-def look_trace(
+def glimpse_trace(
     steps: Sequence[ReasoningStep],
     number: int,
     encoded: tuple[Tensor, Tensor],

@@ -18,7 +18,7 @@ from attention_core.attention.inside_torch import version_of
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import Attended, Axis, Step, Story
-from attention_core.data.pieces import END, PAD, START, VOCABULARY_SIZE, bare, pieces
+from attention_core.data.pieces import END, PAD, START, VOCABULARY_SIZE, load_vocabulary, strip_space_mark
 from attention_core.models import translator_steps as steps
 from attention_core.models.registry import register
 
@@ -362,8 +362,8 @@ class Translator(TiedTranslator):
         probabilities = logits.softmax(-1)
         likely = probabilities.amax(0).topk(min(N_LIKELY, logits.shape[-1])).indices
         candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
-        vocabulary = pieces()
-        words = ["end" if piece == END else bare(vocabulary.text(piece)) for piece in candidates.tolist()]
+        vocabulary = load_vocabulary()
+        words = ["end" if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in candidates.tolist()]
         return steps.OUTPUT.step(
             probabilities[:, candidates],
             asks,

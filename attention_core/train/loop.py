@@ -27,7 +27,7 @@ from attention_core.weights import fill, read_weights, weights_folder, write_wei
 
 
 @dataclass(frozen=True)
-class Team:
+class ProcessGroup:
     """This process, by its rank from 0, and those beside it; the first one alone writes files."""
 
     rank: int = 0
@@ -57,16 +57,16 @@ class Team:
 
 
 @contextmanager
-def gathered(device: str) -> Iterator[Team]:
+def process_group(device: str) -> Iterator[ProcessGroup]:
     """Meet the other processes that torchrun has started, each on a device of its own if it is cuda."""
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
-        yield Team()
+        yield ProcessGroup()
         return
     if device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl" if device == "cuda" else "gloo")
     try:
-        yield Team(dist.get_rank(), dist.get_world_size())
+        yield ProcessGroup(dist.get_rank(), dist.get_world_size())
     finally:
         dist.destroy_process_group()
 
@@ -174,7 +174,7 @@ def train(recipe: Recipe, options: Options) -> Path:
         FileNotFoundError: --resume without a checkpoint.
     """
     device = choose_device(options.device)
-    with gathered(device) as team:
+    with process_group(device) as team:
         return _train(recipe, options, device, team)
 
 
@@ -189,7 +189,7 @@ class _Losses(nn.Module):
         return self._task.loss(self.model, moment, generator)
 
 
-def _train(recipe: Recipe, options: Options, device: str, team: Team) -> Path:
+def _train(recipe: Recipe, options: Options, device: str, team: ProcessGroup) -> Path:
     torch.manual_seed(options.seed)
     model = build(options.name)
     if options.init:
@@ -235,7 +235,7 @@ def _train(recipe: Recipe, options: Options, device: str, team: Team) -> Path:
     return _finish(recipe, options, model.eval(), task, run, device)
 
 
-def _backward(losses: nn.Module, run: _Run, n_steps: int, seed: int, device: str, team: Team) -> Tensor:
+def _backward(losses: nn.Module, run: _Run, n_steps: int, seed: int, device: str, team: ProcessGroup) -> Tensor:
     """Add the gradient of this process's share of a step's batches; returns their mean loss."""
     mine = range(run.step + team.rank, run.step + run.at_once, team.size)
     total = torch.zeros((), device=device)

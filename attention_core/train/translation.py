@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.data.pieces import END, PAD, START, Pair, pieces, read_pairs, split_pairs, words_of
+from attention_core.data.pieces import END, PAD, START, Pair, load_vocabulary, pair_words, read_pairs, split_pairs
 from attention_core.data.sentence_presets import LEARNED
 from attention_core.models.translator import CanTranslate, Labels, TiedTranslator
 from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingMoment
@@ -59,10 +59,10 @@ class TranslationTask:
     @torch.inference_mode()
     def snapshot(self, model: nn.Module) -> dict[str, Tensor]:
         """Return the attention (n_target, n_source) for each sentence of LEARNED as it is now, as "weights.NUMBER"."""
-        vocabulary = pieces()
+        vocabulary = load_vocabulary()
         model.eval()
         snapshot = {}
-        for number, (source, target) in enumerate(words_of(list(LEARNED))):
+        for number, (source, target) in enumerate(pair_words(list(LEARNED))):
             asked = torch.tensor([*vocabulary.cut(source).ids, END], device=self.device)
             fed = torch.tensor([START, *vocabulary.cut(target).ids], device=self.device)
             labels = Labels(["" for _ in asked], ["" for _ in fed])
@@ -79,8 +79,8 @@ class TranslationTask:
 
 def training_pairs(pairs: list[Pair], seed: int) -> list[tuple[list[int], list[int]]]:
     """Return the pairs as pieces, source with its end piece, with long ones twice and some joined or without stop."""
-    vocabulary = pieces()
-    cut = [(vocabulary.cut(source).ids, vocabulary.cut(target).ids) for source, target in words_of(pairs)]
+    vocabulary = load_vocabulary()
+    cut = [(vocabulary.cut(source).ids, vocabulary.cut(target).ids) for source, target in pair_words(pairs)]
     generator = torch.Generator().manual_seed(seed)
     stop = vocabulary.cut(["."]).ids[0]
     keeps = (torch.rand(len(cut), generator=generator) >= WITHOUT_STOP).tolist()

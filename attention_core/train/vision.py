@@ -15,11 +15,11 @@ from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import coloured_input
 from attention_core.data.drawing import load_trajectories, stroke_digits
 from attention_core.data.mnist import Digits, augment, load_mnist
-from attention_core.data.questions import ANSWERS, numbers_of, padded, words_of
-from attention_core.data.scene_questions import QuestionExample, ask_something, items_of
+from attention_core.data.questions import ANSWERS, numbers_of, padded, question_words
+from attention_core.data.scene_questions import QuestionExample, items_of, random_question_or_count
 from attention_core.data.scenes import Drawings, Glyphs, drawing_scenes, find_scenes, glyphs_of, number_scenes, vary_ink
 from attention_core.evaluate.classification import accuracy, as_tensors
-from attention_core.evaluate.vision import ask_figures, find_figures, overlap, read_figures, tell_figures
+from attention_core.evaluate.vision import ask_figures, caption_figures, find_figures, overlap, read_figures
 from attention_core.models import load
 from attention_core.models.digit_reader import END
 from attention_core.models.pixel_classifier import PixelClassifier
@@ -124,7 +124,7 @@ N_SCENES = 64  # in a batch
 SCENE_BATCHES = 1000  # of an epoch
 POOL, POOL_BATCHES = 6144, 40  # so many digits are bent, cut out and then used for the scenes of so many batches
 N_DRAWINGS, N_QUESTIONS = 32, 5  # drawings in a batch, and questions about each that each scoring function answers
-N_TOLD, MOST_TOLD = 64, 5  # drawings in a batch of those to be told, and the most digits in one
+N_CAPTIONS, MOST_CAPTION_DIGITS = 64, 5  # drawings in a batch of those to be told, and the most digits in one
 ENCODER = ("features.", "row", "column", "key.", "value.", "empty_")
 NUDGE, NUDGE_UNTIL = 0.4, 0.5
 SCENE_SMOOTHING = 0.02
@@ -205,10 +205,10 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Training
     pictures = _inked(drawings, cpu, device)
     rng = random.Random(cpu.initial_seed())
     items = [items_of(drawings, number) for number in range(N_DRAWINGS)]
-    asked = [ask_something(drawn, rng) for drawn in items for _ in range(N_QUESTIONS * len(SCORINGS))]
-    words = padded([numbers_of(_with_unknown(words_of(question.text), rng)) for question in asked]).to(device)
+    asked = [random_question_or_count(drawn, rng) for drawn in items for _ in range(N_QUESTIONS * len(SCORINGS))]
+    words = padded([numbers_of(_with_unknown(question_words(question.text), rng)) for question in asked]).to(device)
     targets = torch.tensor([ANSWERS.index(question.answer) for question in asked], device=device)
-    where = looked_for(drawings, asked, model.grid).to(device)  # type: ignore[arg-type]
+    where = question_regions(drawings, asked, model.grid).to(device)  # type: ignore[arg-type]
     return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, where, _nudge(moment))  # type: ignore[operator]
 
 
@@ -220,17 +220,17 @@ def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Trainin
     if moment.step == 0:
         start_encoder(model)
     halves = (glyphs, _two_kinds(glyphs, cpu))
-    parts = [drawing_scenes(half, N_TOLD // 2, cpu, n_digits=(1, MOST_TOLD)) for half in halves]
+    parts = [drawing_scenes(half, N_CAPTIONS // 2, cpu, n_digits=(1, MOST_CAPTION_DIGITS)) for half in halves]
     drawings = Drawings(*(torch.cat(part) for part in zip(*parts, strict=True)))
     pictures = _inked(drawings, cpu, device)
-    told = [captions.tell(items_of(drawings, number)) for number in range(N_TOLD)]
+    told = [captions.describe_digits(items_of(drawings, number)) for number in range(N_CAPTIONS)]
     n_glances: int = model.config.n_glances  # type: ignore[union-attr, assignment]
-    said, targets = words_to_say(told, n_glances)
+    said, targets = caption_inputs_and_targets(told, n_glances)
     looked = model(pictures, said.to(device))
     loss = _entropy(looked.logits[:, n_glances - 1 :], targets)
     if not (nudge := _nudge(moment)):
         return loss
-    where = told_of(drawings, told, model.grid).to(device)  # type: ignore[arg-type]
+    where = caption_regions(drawings, told, model.grid).to(device)  # type: ignore[arg-type]
     return loss + nudge * missed(looked.weights[:, n_glances - 1 :, :-1], where)
 
 
@@ -247,7 +247,7 @@ def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
     return Glyphs(*(part[chosen] for part in glyphs)) if chosen.any() else glyphs
 
 
-def words_to_say(told: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:
+def caption_inputs_and_targets(told: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:
     """Return the words before each look (n, n_glances + longest) and after it (n, 1 + longest), -1 after the end."""
     numbers = [captions.numbers_of(one.words) for one in told]
     longest = max(map(len, numbers))
@@ -256,12 +256,12 @@ def words_to_say(told: list[captions.SceneDescription], n_glances: int) -> tuple
     return torch.tensor(said), torch.tensor(targets)
 
 
-def told_of(drawings: Drawings, told: list[captions.SceneDescription], grid: tuple[int, int]) -> Tensor:
+def caption_regions(drawings: Drawings, told: list[captions.SceneDescription], grid: tuple[int, int]) -> Tensor:
     """Return where each word and the end should be found, (n, 1 + longest, n_digits, n_regions), as looked_for does."""
     return _places(drawings, [(*one.places, ()) for one in told], grid)
 
 
-def looked_for(drawings: Drawings, asked: list[QuestionExample], grid: tuple[int, int]) -> Tensor:
+def question_regions(drawings: Drawings, asked: list[QuestionExample], grid: tuple[int, int]) -> Tensor:
     """Return where two looks should find what a question is about, (n_questions, 2, n_digits, n_regions).
 
     The first is for what the question starts from ("the blue one"), or for what the second is for: what the answer is
@@ -304,5 +304,5 @@ RECIPES |= {
     "feature-mean": _scene_recipe(find, find_figures, 7, 3e-3),
     "digit-reader": _scene_recipe(read, read_figures, 10, 2e-3),
     "scene-question": _scene_recipe(ask, ask_figures, 10, 2e-3),
-    "scene-caption": _scene_recipe(tell, tell_figures, 6, 2e-3),
+    "scene-caption": _scene_recipe(tell, caption_figures, 6, 2e-3),
 }

@@ -77,12 +77,12 @@ def test_a_lost_gpu_is_given_up_for_the_cpu_and_nothing_is_lost(page, monkeypatc
 
 def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(monkeypatch):
     from attention_core.atlas import Atlas
-    from attention_core.atlas.synthetic import made_up
-    from ui.atlas.shared_atlas import OpenAtlas
+    from attention_core.atlas.synthetic import synthetic_trace
+    from ui.atlas.shared_atlas import SharedAtlas
     from ui.job_queue import queue_of
 
     monkeypatch.setattr("ui.atlas.shared_atlas.LEASE", 0.5)
-    shelf = OpenAtlas("left", Atlas(made_up(131_072), 0))
+    shelf = SharedAtlas("left", Atlas(synthetic_trace(131_072), 0))
     shelf.survey_on()  # the page asks again with every look, until nobody is there
     shelf._surveyor.join(60)
     share = shelf.atlas.surveyed
@@ -97,12 +97,12 @@ def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(
 
 
 def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(hub, stored):
-    from attention_core.hub.catalogue import find_local, look_up
+    from attention_core.hub.catalogue import find_local, find_model
     from attention_core.hub.model import ModelError
     from ui import model_runs
 
     hub.repositories["someone/other"] = stored / "both"
-    found = [look_up(name) for name in ("someone/tiny", "someone/other")]
+    found = [find_model(name) for name in ("someone/tiny", "someone/other")]
     start, told = threading.Barrier(2), {}
 
     def visit(candidate):
@@ -130,7 +130,7 @@ def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(
 
 def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hub, stored, monkeypatch):
     from attention_core.bounds import DOWNLOADS
-    from attention_core.hub.catalogue import look_up
+    from attention_core.hub.catalogue import find_model
     from attention_core.hub.model import ModelError
     from ui import model_runs
 
@@ -139,17 +139,17 @@ def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hu
     hub.repositories |= {name: stored / "both" for name in slow}
     hub.waiting = dict.fromkeys(slow, threading.Event())
     for name in slow[:-1]:
-        model_runs.start_download(look_up(name))
-    model_runs.start_download(look_up("someone/tiny"))
+        model_runs.start_download(find_model(name))
+    model_runs.start_download(find_model("someone/tiny"))
     until = time.monotonic() + 20
     while model_runs.download_of("someone/tiny").outcome is None and time.monotonic() < until:
         time.sleep(0.01)
     assert model_runs.download_of("someone/tiny").outcome == ("", "")
     assert [model_runs.download_of(name).outcome for name in slow[:-1]] == [None] * (DOWNLOADS.most - 1)
-    model_runs.start_download(look_up(slow[-1]))
+    model_runs.start_download(find_model(slow[-1]))
     hub.repositories["someone/other"] = stored / "vision"
     with pytest.raises(ModelError, match="4 models are on their way for other visitors") as told:
-        model_runs.start_download(look_up("someone/other"))
+        model_runs.start_download(find_model("someone/other"))
     assert "slow" not in str(told.value)
     hub.waiting[slow[0]].set()
     for name in slow:

@@ -210,12 +210,12 @@ def test_rows_with_nothing_left_are_named():
 
 
 def test_what_is_computed_from_a_run_leaves_with_it():
-    from ui.model.glance import kept_with, summaries_of
+    from ui.model.glance import cached_with_run, summaries_of
 
     run = toy(layers(["a", "b", "c"], 2), "abc")
     assert summaries_of(run, "encoder self") is summaries_of(run, "encoder self")
     what = "weights", run.recording.traces[0]
-    assert kept_with(run, what, partial(what[1].weights, 0)) is kept_with(run, what, int)
+    assert cached_with_run(run, what, partial(what[1].weights, 0)) is cached_with_run(run, what, int)
     lives = weakref.ref(run)
     del run, what
     gc.collect()

@@ -45,9 +45,9 @@ def opened(stored, root, monkeypatch):
         return settled(page)
 
     yield open_
-    from ui.model_runs import make_room
+    from ui.model_runs import free_models
 
-    make_room()
+    free_models()
 
 
 def pressed(page, key):

@@ -51,9 +51,9 @@ def opened(hub, root, monkeypatch):
         return settled(page)
 
     yield open_
-    from ui.model_runs import make_room
+    from ui.model_runs import free_models
 
-    make_room()
+    free_models()
 
 
 def asked(page, name):
@@ -223,9 +223,9 @@ def test_a_model_that_has_gone_gives_way_to_another(opened, stored, monkeypatch)
     monkeypatch.setenv("ATTENTION_MODELS", str(stored))
     page = opened(model="decoder")
     monkeypatch.delenv("ATTENTION_MODELS")
-    from ui.model_runs import make_room
+    from ui.model_runs import free_models
 
-    make_room()
+    free_models()
     assert shown(settled(page)).startswith(PACKAGE)
     assert "is not on this machine" in page.error[0].value
 

@@ -11,11 +11,11 @@ from safetensors.torch import save
 
 from attention_core import capture
 from attention_core.atlas import Atlas, read_tensors, search
-from attention_core.atlas.synthetic import labels, made_up
+from attention_core.atlas.synthetic import labels, synthetic_trace
 from attention_core.atlas.tensors import has_more, head_file, notebook
 from tests.app.tools import opened, said, settled
 from tests.bombs import npz
-from ui.atlas.shared_atlas import OpenAtlas
+from ui.atlas.shared_atlas import SharedAtlas
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
@@ -220,7 +220,7 @@ def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app
 def test_survey_ends_when_nobody_watches_and_tells_its_next_visitor_what_went_wrong(monkeypatch):
     monkeypatch.setattr("ui.atlas.shared_atlas.PORTION", 0.01)
     monkeypatch.setattr("ui.atlas.shared_atlas.LEASE", 0.5)
-    shelf = OpenAtlas("left", Atlas(made_up(65_536), 0))
+    shelf = SharedAtlas("left", Atlas(synthetic_trace(65_536), 0))
     shelf.survey_on()
     shelf._surveyor.join(20)
     assert not shelf._surveyor.is_alive()
@@ -371,7 +371,7 @@ def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, ki
 
 
 def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkeypatch, capsys):
-    trace = made_up(900)
+    trace = synthetic_trace(900)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "head.npz").write_bytes(head_file(trace))
     names = {}

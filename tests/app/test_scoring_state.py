@@ -60,14 +60,14 @@ def test_tables_are_drawn_anew_when_a_drag_ends_and_not_while_it_lasts(state):
 
 def test_typed_numbers_move_the_arrows_and_leave_the_table_alone(state):
     version, revision = state["scoring_version"], state["scoring_revision"]
-    controls.take_typed([[3.0, 1.0], [0.5, 0.5], [1.0, 2.0]])
+    controls.read_typed([[3.0, 1.0], [0.5, 0.5], [1.0, 2.0]])
     assert vectors() == ([3.0, 1.0], [[0.5, 0.5], [1.0, 2.0]])
     assert (state["scoring_version"], state["scoring_revision"]) == (version, revision + 1)
 
 
 def test_changed_parameters_are_laid_over_the_trained_ones_until_taken_back(state):
     trained = {"general.W": torch.zeros(2, 2), "concat.v": torch.zeros(4)}
-    controls.put_parameters(2, {"general.W": [[1.0, 2.0], [3.0, 4.0]]})
+    controls.write_parameters(2, {"general.W": [[1.0, 2.0], [3.0, 4.0]]})
     assert controls.parameters_in_use(2, trained)["general.W"].tolist() == [[1, 2], [3, 4]]
     assert controls.parameters_in_use(3, trained)["general.W"].tolist() == [[0, 0], [0, 0]]
     assert controls.changed_functions(2) == ["general"]

@@ -95,9 +95,9 @@ def colour_at(page, x, y) -> list[int]:
 
 
 def exact(query, key) -> float:
-    from attention_core.atlas.synthetic import made_up
+    from attention_core.atlas.synthetic import synthetic_trace
 
-    return float(made_up(2048).weights(0, [query], [key]))
+    return float(synthetic_trace(2048).weights(0, [query], [key]))
 
 
 def shown(text: str) -> float:

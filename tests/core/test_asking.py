@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.data.canvases import drawn_digits
+from attention_core.data.canvases import group_strokes
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.data.questions import ANSWERS, Question, QuestionKind
@@ -27,7 +27,7 @@ def canvas_of(strokes):
 @pytest.fixture(scope="module")
 def drawing():
     strokes = scene_strokes(SCENES["Five colours"], SIDE)
-    return strokes, drawn_digits(strokes, SIDE, "#FFFFFF"), ask.see(canvas_of(strokes))
+    return strokes, group_strokes(strokes, SIDE, "#FFFFFF"), ask.see(canvas_of(strokes))
 
 
 def test_every_pixel_of_ink_belongs_to_the_digit_that_it_lies_in(drawing):
@@ -62,7 +62,7 @@ def test_a_digit_s_regions_cover_its_box(drawing):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_questions_that_fit_have_a_clear_answer_that_is_there(name):
-    digits = drawn_digits(scene_strokes(SCENES[name], SIDE), SIDE, "#FFFFFF")
+    digits = group_strokes(scene_strokes(SCENES[name], SIDE), SIDE, "#FFFFFF")
     items = [SceneDigit(str(one.digit), one.colour, one.x, one.y) for one in SCENES[name]]
     asked = ask.fitting_questions(digits, [str(one.digit) for one in SCENES[name]])
     assert len({one.kind for one in asked}) == len(asked) >= 6
@@ -92,7 +92,7 @@ def test_the_trained_model_answers_nearly_all_that_fits_the_scenes(scoring):
     for scene in SCENES.values():
         strokes = scene_strokes(scene, SIDE)
         items = [SceneDigit(str(one.digit), one.colour, one.x, one.y) for one in scene]
-        digits = drawn_digits(strokes, SIDE, "#FFFFFF")
+        digits = group_strokes(strokes, SIDE, "#FFFFFF")
         asked = [*ask.fitting_questions(digits, [item.digit for item in items]), Question(QuestionKind.COUNT)]
         said = ask.answers_to(model, ask.see(canvas_of(strokes)).picture, asked, scoring)
         right += [one == answer(question, items)[0] for one, question in zip(said, asked, strict=True)]

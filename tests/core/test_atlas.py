@@ -204,13 +204,13 @@ def test_a_survey_can_be_left_and_gone_on_with(monkeypatch):
 def test_a_survey_that_a_fault_ended_begins_its_band_anew(monkeypatch):
     monkeypatch.setattr(survey, "PORTION", 0)
     trace = trace_of(600, 300, heads=1)
-    atlas, bits = Atlas(trace), cells.Cells.bits
+    atlas, bits = Atlas(trace), cells.Cells.log2_weights
     shares = [share for share, _ in zip(atlas.survey(), range(6), strict=False)]
-    monkeypatch.setattr(cells.Cells, "bits", lambda *_: 1 / 0)
+    monkeypatch.setattr(cells.Cells, "log2_weights", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         list(atlas.survey())
     assert shares[0] < 1 / 3 < atlas.surveyed < 1
-    monkeypatch.setattr(cells.Cells, "bits", bits)
+    monkeypatch.setattr(cells.Cells, "log2_weights", bits)
     assert list(atlas.survey())[-1] == 1
     np.testing.assert_allclose(atlas.column_sums, dense(trace, 0).sum(0), rtol=1e-4)
 
@@ -329,7 +329,7 @@ def test_what_a_mask_hides_is_not_computed(monkeypatch):
 
         return count
 
-    for name in ("bits", "log_weights"):
+    for name in ("log2_weights", "log_weights"):
         monkeypatch.setattr(cells.Cells, name, counted(getattr(cells.Cells, name)))
     monkeypatch.setattr(cells, "COLUMNS", 256)
     n = 4096

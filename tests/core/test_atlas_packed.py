@@ -11,7 +11,7 @@ from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import Atlas, search
 from attention_core.atlas.landmarks import landmarks, strongest
 from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack
-from attention_core.atlas.synthetic import made_up, passage
+from attention_core.atlas.synthetic import passage, synthetic_trace
 from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.bounds import LONG_TOKENS
@@ -131,7 +131,7 @@ def test_landmarks_need_a_survey():
 
 def test_passage_that_returns_is_the_strongest_place_far_away():
     n = 2048
-    trace = made_up(n)
+    trace = synthetic_trace(n)
     first, again, length = passage(n)
     atlas = Atlas(trace, 0)
     list(atlas.survey())
@@ -142,9 +142,9 @@ def test_passage_that_returns_is_the_strongest_place_far_away():
 
 
 def test_the_made_up_head_looks_back_only_and_is_the_same_every_time():
-    weights = made_up(300).weights()
+    weights = synthetic_trace(300).weights()
     assert (weights.triu(1) == 0).all()
-    assert torch.equal(weights, made_up(300).weights())
+    assert torch.equal(weights, synthetic_trace(300).weights())
     assert weights.sum(1) == pytest.approx(np.ones(300), rel=1e-5)
 
 

@@ -67,12 +67,12 @@ def test_region_that_is_not_there_is_refused(trace):
     with pytest.raises(ValueError, match="region must be from 0 to 24, got 25"):
         find.products_of(trace, 25, 3)
     with pytest.raises(ValueError, match="n must be from 0 to 25, got 26"):
-        find.most_looked_at(trace, 26)
+        find.largest_weights(trace, 26)
 
 
 def test_heaviest_regions_come_first_and_hold_the_share_that_is_told(trace):
     weights = trace.weights()[0]
-    heaviest = find.most_looked_at(trace, 25)
+    heaviest = find.largest_weights(trace, 25)
     assert weights[list(heaviest)].tolist() == sorted(weights.tolist(), reverse=True)
     n = find.n_for_share(trace, 0.5)
     assert float(weights[list(heaviest[:n])].sum()) >= 0.5 - 1e-5

@@ -34,7 +34,7 @@ from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import Pairs
 from attention_core.attention.types import Attended
 from attention_core.data.pieces import START
-from attention_core.data.questions import numbers_of, words_of
+from attention_core.data.questions import numbers_of, question_words
 from attention_core.hub.tracing import run_model
 from attention_core.models import MODELS, load
 from attention_core.topics.matter.sentences import read_sentence
@@ -175,7 +175,7 @@ def transformed(place):
 
 
 def asked(scoring):
-    picture, words = drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([numbers_of(words_of(QUESTION))])
+    picture, words = drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([numbers_of(question_words(QUESTION))])
     return lambda model, edits: model(picture, words, scoring, edits=edits).logits
 
 
@@ -192,7 +192,7 @@ def told(model, edits):
 
 
 def question_trace(scoring):
-    words = words_of(QUESTION)
+    words = question_words(QUESTION)
     return lambda model: model.explain(drawing(64, 64).expand(4, -1, -1), numbers_of(words), words, scoring).looks[0]
 
 

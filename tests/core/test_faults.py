@@ -17,7 +17,7 @@ import torch
 
 from attention_core.attention.recording import Recording, load_recording
 from attention_core.charts.figure import save
-from attention_core.hub.catalogue import fetch, look_up
+from attention_core.hub.catalogue import fetch, find_model
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError
 from attention_core.hub.run import run, text_inputs
@@ -79,7 +79,7 @@ def test_what_was_recorded_before_the_disk_was_full_is_read_again(trace, tmp_pat
 
 @pytest.mark.parametrize(("number", "words"), [(errno.EROFS, "cannot be written to"), (errno.ENOSPC, "disk is full")])
 def test_a_cache_that_takes_nothing_is_told_without_its_place(hub, tmp_path, monkeypatch, number, words):
-    found, cache = look_up("someone/tiny"), tmp_path / "cache"
+    found, cache = find_model("someone/tiny"), tmp_path / "cache"
 
     def refuse(*_given, **_named):
         raise OSError(number, os.strerror(number), str(cache))
@@ -90,12 +90,12 @@ def test_a_cache_that_takes_nothing_is_told_without_its_place(hub, tmp_path, mon
             with pytest.raises(ModelError, match=words) as told:
                 fetch(found)
         assert str(tmp_path) not in str(told.value)
-    assert look_up("someone/tiny").folder is None
+    assert find_model("someone/tiny").folder is None
     assert load_pretrained(fetch(found)).kind is found.kind
 
 
 def test_a_disk_that_is_full_in_the_middle_of_a_download_keeps_what_has_arrived(hub, stored):
-    found = look_up("someone/tiny")
+    found = find_model("someone/tiny")
     with full_disk(), pytest.raises(ModelError, match="have arrived and stay") as told:
         fetch(found)
     assert "/" not in str(told.value).replace("someone/tiny", "")
@@ -111,11 +111,11 @@ endpoint, cache, share = sys.argv[1:]
 constants.ENDPOINT, constants.HF_HUB_CACHE = endpoint, cache
 constants.HUGGINGFACE_CO_URL_TEMPLATE = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
 from attention_core.hub.catalogue import fetch
-from attention_core.hub.catalogue import look_up
+from attention_core.hub.catalogue import find_model
 def progress(done, total):
     if done > float(share) * total:
         os.kill(os.getpid(), signal.SIGKILL)
-fetch(look_up("someone/tiny"), progress)
+fetch(find_model("someone/tiny"), progress)
 """
 
 
@@ -124,8 +124,8 @@ def test_a_download_that_is_killed_goes_on_to_the_same_bytes(hub, stored, tmp_pa
     command = [sys.executable, "-c", KILLED, hub.endpoint, str(tmp_path / "cache"), str(share)]
     killed = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert look_up("someone/tiny").folder is None
-    folder = fetch(look_up("someone/tiny"))
+    assert find_model("someone/tiny").folder is None
+    folder = fetch(find_model("someone/tiny"))
     for file in folder.iterdir():
         assert file.read_bytes() == (stored / "decoder" / file.name).read_bytes()
 

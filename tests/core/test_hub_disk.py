@@ -8,8 +8,8 @@ import pytest
 
 from attention_core import bounds
 from attention_core.hub import load as disk
-from attention_core.hub.catalogue import fetch, find_local, look_up
-from attention_core.hub.load import held, keep, load_pretrained, make_room
+from attention_core.hub.catalogue import fetch, find_local, find_model
+from attention_core.hub.load import hold_folder, load_pretrained, lock_folder, make_room
 from attention_core.hub.model import ModelError
 
 pytestmark = pytest.mark.skipif(disk.fcntl is None, reason="without locks no model leaves")
@@ -46,14 +46,14 @@ def test_use_counts_and_not_age(cache):
         pass
 
     user = User()
-    keep(cache / "models--c", user)
+    hold_folder(cache / "models--c", user)
     del user
     make_room(cache, "models--d", 20)
     assert there(cache) == {"a", "c"}
 
 
 def test_one_in_use_never_leaves_and_what_is_missing_is_told(cache):
-    with held(cache / "models--c"):
+    with lock_folder(cache / "models--c"):
         make_room(cache, "models--d", 20)
         assert there(cache) == {"a", "c"}
         with pytest.raises(ModelError, match=r"at most 0\.0 MB of models, and those that others look at now"):
@@ -65,8 +65,8 @@ def test_one_in_use_never_leaves_and_what_is_missing_is_told(cache):
 
 def test_one_in_use_by_another_process_stays_until_that_ends(cache):
     code = (
-        "import sys, pathlib; from attention_core.hub.load import keep\n"
-        f"keep(pathlib.Path({str(cache / 'models--c')!r}), user := type('User', (), {{}})())\n"
+        "import sys, pathlib; from attention_core.hub.load import hold_folder\n"
+        f"hold_folder(pathlib.Path({str(cache / 'models--c')!r}), user := type('User', (), {{}})())\n"
         "print('held', flush=True); sys.stdin.read()"
     )
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -92,10 +92,10 @@ def test_the_owner_s_cache_is_left_alone(cache, monkeypatch):
 
 def test_a_loaded_model_stays_and_one_that_is_forgotten_makes_room(hub, stored, tmp_path, monkeypatch):
     hub.repositories["someone/other"] = stored / "both"
-    first = fetch(look_up("someone/tiny"))
+    first = fetch(find_model("someone/tiny"))
     model = load_pretrained(first, name="someone/tiny")
     monkeypatch.setattr(disk, "HUB_CACHE_BYTES", bounds.Bound("", 1, ""))
-    other = look_up("someone/other")
+    other = find_model("someone/other")
     with pytest.raises(ModelError, match="those that others look at now leave no room"):
         fetch(other)
     monkeypatch.setattr(disk, "HUB_CACHE_BYTES", bounds.Bound("", sum(file.size for file in other.files), ""))

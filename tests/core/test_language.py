@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from attention_core import run_model
 from attention_core.attention.edits import dropped
-from attention_core.hub.cache import kept, lengths_kept
+from attention_core.hub.cache import cache_of, vector_lengths
 from attention_core.hub.generation import begin, end_tokens, grow
 from attention_core.hub.language import expected, expected_in_place, pick, probabilities, token_text
 from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained, predicts_words
@@ -185,34 +185,34 @@ def test_a_fault_of_our_own_in_a_step_is_not_hidden(pretrained, monkeypatch):
 
 
 def test_what_is_kept_is_counted(pretrained):
-    gpt, llama = (kept(begin(pretrained(name), PROMPT)) for name in ("GPT-2", "Llama with grouped keys"))
+    gpt, llama = (cache_of(begin(pretrained(name), PROMPT)) for name in ("GPT-2", "Llama with grouped keys"))
     assert gpt.bytes_per_token == 2 * 4 * (8 + 8) * 4  # layers, key heads, widths of key and value, bytes of float32
     assert gpt.bytes_at(gpt.n_tokens) == 5 * gpt.bytes_per_token
     assert gpt.bytes_at(gpt.most_tokens) == 32 * gpt.bytes_per_token
     assert (gpt.saving, gpt.window) == (1, None)
     assert llama.bytes_per_token == gpt.bytes_per_token / 2
     assert llama.saving == 2
-    mistral = kept(begin(pretrained("Mistral, whose window forgets"), PROMPT))
+    mistral = cache_of(begin(pretrained("Mistral, whose window forgets"), PROMPT))
     assert mistral.window == 3
     assert mistral.bytes_at(mistral.n_tokens) == mistral.bytes_at(32) == 3 * llama.bytes_per_token
-    marian = kept(begin(pretrained("Marian"), PROMPT, SOURCE))
+    marian = cache_of(begin(pretrained("Marian"), PROMPT, SOURCE))
     assert marian.bytes_of_source == 6 * marian.bytes_per_token
-    assert kept(begin(pretrained("BLOOM"), PROMPT)) is None
+    assert cache_of(begin(pretrained("BLOOM"), PROMPT)) is None
 
 
 def test_kept_vectors_have_their_lengths_and_forgotten_ones_none(pretrained):
     growing = grow(begin(pretrained("Mistral, whose window forgets"), PROMPT), 31)
-    lengths = lengths_kept(growing, "values")
+    lengths = vector_lengths(growing, "values")
     assert lengths.shape == (4, 6)
     assert torch.tensor(lengths).isnan().sum(1).tolist() == [3] * 4
     trace = growing.recording.traces[1]
     assert_close(torch.tensor(lengths[3, 3:]).float(), trace.value[1, 3:].norm(dim=-1))
-    keys = lengths_kept(begin(pretrained("T5, with a position bias"), PROMPT, SOURCE))
+    keys = vector_lengths(begin(pretrained("T5, with a position bias"), PROMPT, SOURCE))
     assert keys.shape == (8, 5)
     with pytest.raises(ValueError, match="'keys' or 'values'"):
-        lengths_kept(growing, "queries")
+        vector_lengths(growing, "queries")
     with pytest.raises(ValueError, match="must use a cache"):
-        lengths_kept(begin(pretrained("BLOOM"), PROMPT))
+        vector_lengths(begin(pretrained("BLOOM"), PROMPT))
 
 
 def test_a_decoder_that_compares_other_things_than_tokens_numbers_them(tokenizer):

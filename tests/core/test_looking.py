@@ -9,7 +9,7 @@ from attention_core.attention.edits import UNIFORM, BlockKeys
 from attention_core.attention.steps import step_of
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import coloured_strokes, digit_strokes, number_strokes
-from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, words_of
+from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, question_words
 from attention_core.data.scene_questions import QuestionExample
 from attention_core.data.scenes import Drawings
 from attention_core.evaluate.vision import mass_inside, numbers_right, peak_inside
@@ -17,7 +17,7 @@ from attention_core.models import build
 from attention_core.models.digit_reader import END
 from attention_core.models.features import Layer, receptive_field
 from attention_core.models.scene_question import SCORINGS
-from attention_core.train.vision import looked_for, targets_of
+from attention_core.train.vision import question_regions, targets_of
 from tests.own_models import evaluated, untrained
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -125,7 +125,7 @@ def test_the_reader_stops_at_the_end_token_and_at_the_latest_after_its_most_look
 
 @pytest.mark.parametrize("scoring", SCORINGS)
 def test_the_question_s_traces_equal_the_forward_pass(answerer, scoring):
-    words = [words_of(text) for text in QUESTIONS]
+    words = [question_words(text) for text in QUESTIONS]
     numbers = [numbers_of(one) for one in words]
     picture = rand(4, 64, 64)
     looked = answerer(picture[None], padded(numbers), scoring)
@@ -141,7 +141,7 @@ def test_the_question_s_traces_equal_the_forward_pass(answerer, scoring):
 
 
 def test_padding_changes_no_answer_and_questions_do_not_see_each_other(answerer):
-    numbers = [numbers_of(words_of(text)) for text in QUESTIONS]
+    numbers = [numbers_of(question_words(text)) for text in QUESTIONS]
     pictures = rand(2, 4, 64, 64)
     together = answerer(pictures, padded(numbers[:1] * 2 + numbers[1:]), "dot").logits
     alone = answerer(pictures[:1], padded(numbers[:1]), "dot").logits
@@ -277,7 +277,7 @@ def test_scenes_of_a_training_step_tell_where_looks_should_find_things():
         QuestionExample(Question(QuestionKind.DIGIT_BESIDE), "", ANSWERS[3], (0,), (1,)),
         QuestionExample(Question(QuestionKind.COUNT), "", "0", ()),
     ]
-    where = looked_for(drawings, asked, (4, 4))
+    where = question_regions(drawings, asked, (4, 4))
     assert where.shape == (2, 2, 2, 16)
     assert where[0, 0, 1].nonzero().flatten().tolist() == [10, 11]
     assert where[0, 1, 0].nonzero().flatten().tolist() == [0]

@@ -12,11 +12,11 @@ from attention_core.data.language_pieces import START, WINDOW, pieces
 from attention_core.data.pieces import MOST_WORDS, english_words
 from attention_core.data.pieces import START as FIRST_PIECE
 from attention_core.data.sentence_presets import REMEMBERED
-from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_of, read_forgetting
+from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_curve, read_forgetting
 from attention_core.models import MODELS, build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory import influence
-from attention_core.topics.memory.attention_gain import AROUND, last_states_know, longer, what_is_known
+from attention_core.topics.memory.attention_gain import AROUND, last_state_shares, longer, word_knowledge
 from attention_core.topics.memory.influence import MEASURES, both_ways, norms_table, remember
 from attention_core.topics.memory.own_states import cut, foresee
 from attention_core.topics.translate.training import TRANSLATORS, bleu_by_length
@@ -279,12 +279,12 @@ def test_gates_are_averaged_over_the_dimensions(memory):
 
 
 def test_average_forgetting_begins_with_all_and_follows_every_word():
-    figures = forgetting_of(small("gru"), ["I am here.", "You are not there."], most_later=3, fewest=6)
+    figures = forgetting_curve(small("gru"), ["I am here.", "You are not there."], most_later=3, fewest=6)
     assert figures["lower"][0] == figures["median"][0] == figures["upper"][0] == 1
     assert figures["n"] == [11, 9, 7]
     assert all(a <= b <= c for a, b, c in zip(figures["lower"], figures["median"], figures["upper"], strict=True))
     with pytest.raises(ValueError, match="got none"):
-        forgetting_of(small("gru"), [])
+        forgetting_curve(small("gru"), [])
 
 
 def test_average_of_other_weights_is_not_read(tmp_path):
@@ -353,7 +353,7 @@ def differentiated(model: Translator, source, said: list[int]) -> tuple[torch.Te
 def test_shares_are_those_of_automatic_differentiation(scoring, cell):
     model, source = tiny(scoring, cell), read_source("My chihuahua Zorglub hates the sea.")
     said = french_prefix("Mon chien")
-    known = what_is_known(model, source, said)
+    known = word_knowledge(model, source, said)
     last, context = differentiated(model, source, said)
     torch.testing.assert_close(known.last, last)
     torch.testing.assert_close(known.context, context)
@@ -362,7 +362,7 @@ def test_shares_are_those_of_automatic_differentiation(scoring, cell):
 
 def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
     model, source = tiny("additive"), read_source("The red car is here.")
-    known = what_is_known(model, source, [])
+    known = word_knowledge(model, source, [])
     with torch.no_grad():
         vectors = model.embedding(source.ids)[None]
 
@@ -385,12 +385,12 @@ def test_sister_is_forgotten_and_given_back():
     model, source = load("translator-additive", "cpu"), read_source(REMEMBERED["Fifteen words"])
     made = translate(model, source, 5)
     for french, english, kept, back in (("sœur", "sister", 0.046, 0.391), ("malade", "ill", 0.022, 0.326)):
-        known = what_is_known(model, source, made.ids[: made.labels.index(french)])
+        known = word_knowledge(model, source, made.ids[: made.labels.index(french)])
         place = source.words.index(english)
         assert int(known.weights.argmax()) == place
         assert float(known.last[place]) == pytest.approx(kept, abs=2e-3)
         assert float(known.context[place]) == pytest.approx(back, abs=2e-3)
-        assert float(last_states_know(model, source)[place]) == pytest.approx(kept, abs=2e-3)
+        assert float(last_state_shares(model, source)[place]) == pytest.approx(kept, abs=2e-3)
 
 
 def test_a_sentence_grows_at_both_ends_until_it_is_too_long():

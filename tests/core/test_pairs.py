@@ -18,16 +18,16 @@ from attention_core.data.pieces import (
     START,
     UNKNOWN,
     Pieces,
-    bare,
     english_words,
     french_spans,
     french_words,
     join_words,
+    load_vocabulary,
     normalise,
-    pieces,
+    pair_words,
     read_pairs,
     split_pairs,
-    words_of,
+    strip_space_mark,
 )
 from attention_core.evaluate.translation import (
     _spaced,
@@ -116,7 +116,7 @@ def test_a_rare_word_is_cut_into_pieces_that_join_to_it():
 def test_pieces_of_a_sentence_become_that_sentence_again(sentence):
     made = translation_of(french_prefix(sentence))
     assert made.text == sentence
-    assert made.words == [bare(word) for word in french_words(sentence)]
+    assert made.words == [strip_space_mark(word) for word in french_words(sentence)]
     assert [sum(word == n for word in made.word_of) > 0 for n in range(len(made.words))] == [True] * len(made.words)
 
 
@@ -131,7 +131,7 @@ def test_french_spans_are_where_the_words_stand():
 
 
 def test_vocabulary_has_eight_thousand_pieces_and_says_when_it_is_missing_or_damaged(tmp_path):
-    assert len(pieces()) == 8000
+    assert len(load_vocabulary()) == 8000
     with pytest.raises(WeightsError, match=r"attention_core\.data\.pieces"):
         Pieces.load(tmp_path / "none.json")
     (tmp_path / "bad.json").write_text("{}")
@@ -201,7 +201,7 @@ def test_held_out_parts_of_tatoeba_have_every_length_from_three_to_twenty():
 
 def test_targets_lose_the_capital_of_the_first_word_unless_it_is_a_name():
     pairs = [("Tom sleeps.", "Tom dort."), ("I see Tom.", "Je vois Tom."), ("He and I.", "Lui et je.")]
-    assert [target[0] for _, target in words_of(pairs)] == ["▁Tom", "▁je", "▁lui"]
+    assert [target[0] for _, target in pair_words(pairs)] == ["▁Tom", "▁je", "▁lui"]
 
 
 def test_pairs_that_cannot_be_read_are_told(tmp_path):
@@ -267,7 +267,7 @@ def test_the_hundred_pairs_are_cut_as_the_models_cut_them(root):
     for pair in pairs:
         for words, cut in ((pair.source, english_words), (pair.target, french_words)):
             sentence = "".join(_spaced(words)).replace(SPACE, " ")
-            assert [bare(one) for one in cut(sentence)] == words
+            assert [strip_space_mark(one) for one in cut(sentence)] == words
         assert {target for _, target in pair.possible} >= {target for _, target in pair.sure}
 
 

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from attention_core.bounds import HOSTED, JPEG_PIXELS, PICTURE_PIXELS
-from attention_core.data.drawing import pixels_of, read_drawing, strokes_of
+from attention_core.data.drawing import decode_pixels, read_drawing, strokes_of
 from attention_core.hub.pictures import read_picture
 from tests.bombs import DEEP, RESET, peak, png, refused
 from ui.memory_upkeep import spare_memory
@@ -112,12 +112,12 @@ def test_drawings_that_browsers_make():
 def test_the_picture_of_a_canvas_has_its_size():
     buffer = io.BytesIO()
     Image.fromarray(np.zeros((30, 40, 4), np.uint8)).save(buffer, "PNG")
-    assert pixels_of(buffer.getvalue(), (30, 40)).shape == (30, 40, 4)
-    assert pixels_of(buffer.getvalue(), (40, 30)) is None
-    assert pixels_of(png(60_000, 60_000), (256, 256)) is None
-    assert pixels_of(png(40, 30, (b"IDAT", b"none")), (30, 40)) is None
-    assert pixels_of(b"", (30, 40)) is None
-    assert pixels_of(None, (30, 40)) is None
+    assert decode_pixels(buffer.getvalue(), (30, 40)).shape == (30, 40, 4)
+    assert decode_pixels(buffer.getvalue(), (40, 30)) is None
+    assert decode_pixels(png(60_000, 60_000), (256, 256)) is None
+    assert decode_pixels(png(40, 30, (b"IDAT", b"none")), (30, 40)) is None
+    assert decode_pixels(b"", (30, 40)) is None
+    assert decode_pixels(None, (30, 40)) is None
 
 
 @pytest.mark.parametrize("drawing", [DEEP, " " * 3_000_000, *map(json.dumps, DRAWINGS.values())])

@@ -10,7 +10,14 @@ from attention_core import UNIFORM, BlockKeys, Temperature, load
 from attention_core.explain.heads import rollout
 from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
-from attention_core.topics.pixels import class_maps, class_rollout, damage, jacobian, jacobian_map, moved
+from attention_core.topics.pixels import (
+    class_maps,
+    class_rollout,
+    confidence_drop,
+    jacobian,
+    jacobian_map,
+    map_distance,
+)
 from attention_core.topics.pixels import split as parts
 from attention_core.topics.pixels.split import INK, PARTS, PLACE, answer_from, split_scores, with_parts
 from tests import own_models
@@ -186,11 +193,11 @@ def test_jacobian_map_ignores_what_moves_all_logits_alike():
 
 def test_maps_move_between_nothing_and_everything():
     here, there = torch.eye(4), torch.eye(4).flip(0)
-    assert moved(here, 3 * here) == pytest.approx(0)
-    assert moved(here, there) == pytest.approx(1)
-    assert moved(here, torch.ones(4, 4)) == pytest.approx(0.75)
-    assert moved(torch.zeros(4, 4), torch.zeros(4, 4)) == 0
-    assert moved(torch.zeros(4, 4), here) == pytest.approx(1)
+    assert map_distance(here, 3 * here) == pytest.approx(0)
+    assert map_distance(here, there) == pytest.approx(1)
+    assert map_distance(here, torch.ones(4, 4)) == pytest.approx(0.75)
+    assert map_distance(torch.zeros(4, 4), torch.zeros(4, 4)) == 0
+    assert map_distance(torch.zeros(4, 4), here) == pytest.approx(1)
 
 
 def test_damage_is_the_fall_of_the_answers_probability():
@@ -198,11 +205,11 @@ def test_damage_is_the_fall_of_the_answers_probability():
     image = drawing(28, 28)
     sure = model(image[None]).logits[0].softmax(-1)
     slope = jacobian_map(jacobian(model, image))
-    fallen = damage(model, image, slope, [0, 20, 10_000])
+    fallen = confidence_drop(model, image, slope, [0, 20, 10_000])
     assert fallen[0] == pytest.approx(0, abs=1e-6)
     nothing = model(torch.zeros(1, 28, 28)).logits[0].softmax(-1)
     assert fallen[2] == pytest.approx(float(sure.max() - nothing[sure.argmax()]), abs=1e-5)
-    assert fallen[1] > damage(model, image, -slope, [20])[0]
+    assert fallen[1] > confidence_drop(model, image, -slope, [20])[0]
 
 
 def test_edits_reach_the_answer():

@@ -11,7 +11,7 @@ from huggingface_hub import constants
 from attention_core.bounds import Bound
 from attention_core.hub import catalogue as finding
 from attention_core.hub import model as room
-from attention_core.hub.catalogue import PACKAGE, SUGGESTIONS, cleaned, fetch, find_local, local_models, look_up
+from attention_core.hub.catalogue import PACKAGE, SUGGESTIONS, cleaned, fetch, find_local, find_model, local_models
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import run, text_inputs
@@ -45,7 +45,7 @@ def repository(hub, folder, name="someone/other", **files):
 
 
 def test_a_model_is_looked_up_fetched_and_run(hub, folder):
-    found = look_up(f"  {NAME} ")
+    found = find_model(f"  {NAME} ")
     assert (found.kind, found.architecture, found.folder) == (ModelKind.DECODER, "gpt2", None)
     assert found.n_bytes == (folder / "model.safetensors").stat().st_size
     assert not any("model.safetensors" in path for _, path, _ in hub.asked)
@@ -62,7 +62,7 @@ def test_a_model_is_looked_up_fetched_and_run(hub, folder):
     model = load_pretrained(local.folder, name=NAME)
     assert len(run(model, text_inputs(model, "The animal")).recording) == 2
     hub.asked.clear()
-    assert look_up(NAME).folder == fetched
+    assert find_model(NAME).folder == fetched
     assert not hub.asked
 
 
@@ -71,7 +71,7 @@ def ranges(hub):
 
 
 def test_a_download_that_breaks_off_goes_on_where_it_was(hub, folder, caplog):
-    found = look_up(NAME)
+    found = find_model(NAME)
     hub.breaks_after = found.n_bytes // (finding.ATTEMPTS + 2)
     hub.breaks_left = finding.ATTEMPTS
     with pytest.raises(ModelError, match="arrived and stay"):
@@ -95,7 +95,7 @@ def test_a_visitor_who_stops_a_download_keeps_what_has_arrived(hub):
         if done > total - found.n_bytes // 2:
             raise LookupError
 
-    found = look_up(NAME)
+    found = find_model(NAME)
     with pytest.raises(LookupError):
         fetch(found, stop)
     fetch(found)
@@ -103,7 +103,7 @@ def test_a_visitor_who_stops_a_download_keeps_what_has_arrived(hub):
 
 
 def test_a_file_that_arrives_damaged_is_thrown_away(hub, monkeypatch):
-    found = look_up(NAME)
+    found = find_model(NAME)
 
     def damaged(url, part, size, count):
         part.write_bytes(b"\0" * size)
@@ -126,7 +126,7 @@ def test_weights_in_several_files_are_one_set(hub, tmp_path):
     tokenizer.save_pretrained(folder)
     assert len(list(folder.glob("model-*.safetensors"))) > 1
     hub.repositories["someone/sharded"] = folder
-    loaded = load_pretrained(fetch(look_up("someone/sharded")))
+    loaded = load_pretrained(fetch(find_model("someone/sharded")))
     assert loaded.kind is ModelKind.DECODER
     snapshot = find_local("someone/sharded").folder
     next(snapshot.glob("model-00001*.safetensors")).unlink()
@@ -137,7 +137,7 @@ def test_weights_in_several_files_are_one_set(hub, tmp_path):
 def refused(said, *asked, **more):
     """Look a model up, which is refused in these words."""
     with pytest.raises(ModelError, match=said) as told:
-        look_up(*asked, **more)
+        find_model(*asked, **more)
     return str(told.value)
 
 
@@ -206,10 +206,10 @@ def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
 
 
 def test_what_does_not_fit_into_memory_is_told(hub, monkeypatch):
-    found = look_up(NAME)
+    found = find_model(NAME)
     monkeypatch.setattr(room, "free_memory", lambda device: 100_000)
     with pytest.raises(room.NoMemory, match=r"take 0\.2 MB of memory; 0\.1 MB are free"):
-        look_up(NAME)
+        find_model(NAME)
     with pytest.raises(room.NoMemory):
         load_pretrained(fetch(found))
 
@@ -233,7 +233,7 @@ def test_the_memory_that_is_asked_is_that_of_the_device(monkeypatch, device):
 
 def test_a_full_disk_is_told(hub, monkeypatch):
     usage = namedtuple("usage", "total used free")
-    found = look_up(NAME)
+    found = find_model(NAME)
     monkeypatch.setattr(finding.shutil, "disk_usage", lambda folder: usage(1, 1, 1_000_000))
     with pytest.raises(ModelError, match=r"no room .* 1\.0 MB are free"):
         fetch(found)
@@ -243,20 +243,20 @@ def test_a_full_disk_is_told(hub, monkeypatch):
 def test_without_a_network_the_models_that_are_there_are_listed(nobody, tmp_path, monkeypatch):
     tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
     refused(f"cannot be reached.*Without a network there is: {PACKAGE}", NAME)
-    assert look_up(PACKAGE).folder is not None
+    assert find_model(PACKAGE).folder is not None
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     refused("cannot be reached", NAME)
 
 
 def test_a_network_that_fails_before_the_download_is_told(hub, nobody, tmp_path, monkeypatch):
-    found = look_up(NAME)
+    found = find_model(NAME)
     tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
     with pytest.raises(ModelError, match="cannot be reached, so someone/tiny cannot be fetched"):
         fetch(found)
 
 
 def test_folders_are_opened_for_the_owner_alone(folder, tmp_path, monkeypatch):
-    assert look_up(str(folder)).folder == folder
+    assert find_model(str(folder)).folder == folder
     refused("no folder", str(tmp_path / "none"))
     refused(r"no config\.json", str(tmp_path))
     said, own = set(), "only where the app runs on your own computer"
@@ -279,7 +279,7 @@ def test_a_public_server_has_a_smaller_bound_and_does_not_sign_in(hub, tmp_path,
 
 
 def test_damaged_caches_hide_nothing_else(hub, tmp_path):
-    fetch(look_up(NAME))
+    fetch(find_model(NAME))
     broken = tmp_path / "cache" / "models--a--broken"
     (broken / "snapshots" / "1").mkdir(parents=True)
     (broken / "snapshots" / "1" / "config.json").write_text("{}")

@@ -16,8 +16,8 @@ from attention_core.data.questions import (
     numbers_of,
     parse,
     phrasings,
+    question_words,
     read_question,
-    words_of,
     write,
 )
 
@@ -111,7 +111,7 @@ def test_every_written_question_is_read_back_word_for_word(seed):
         text = write(question, random.Random(1000 * seed + number))
         read = read_question(text)
         assert read.question == question, text
-        assert read.words == words_of(text)
+        assert read.words == question_words(text)
         assert not read.rephrased
 
 

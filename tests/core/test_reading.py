@@ -132,14 +132,14 @@ def test_columns_of_every_look_sum_to_one(reading):
 
 
 def test_looks_in_numbers_agree_with_the_weights(reading, picture):
-    looks, weights = read.looks_of(reading.trace, picture), reading.trace.weights()
+    looks, weights = read.glimpses_of(reading.trace, picture), reading.trace.weights()
     assert len(looks) == len(weights)
     row = weights[0].double()
     assert looks[0].spread == pytest.approx(float(-(row * row.log2()).sum()), abs=1e-3)
     columns = (np.arange(576) % 48 + 0.5) / 48
     assert looks[0].centre == pytest.approx(float((row.numpy() * columns).sum()), abs=1e-4)
     assert 0 < looks[0].on_ink < 1
-    assert read.looks_of(reading.trace, np.ones_like(picture))[0].on_ink == pytest.approx(1, abs=1e-4)
+    assert read.glimpses_of(reading.trace, np.ones_like(picture))[0].on_ink == pytest.approx(1, abs=1e-4)
 
 
 def test_nearest_look_is_found_by_its_centre():

@@ -12,9 +12,9 @@ from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
 from attention_core.data.scene_questions import SceneDigit, items_of
 from attention_core.data.scenes import Drawings, drawing_scenes, glyphs_of
-from attention_core.evaluate.vision import evaluate_telling, judge_telling
+from attention_core.evaluate.vision import caption_metrics, evaluate_captions
 from attention_core.models import build, load
-from attention_core.train.vision import ENCODER, start_encoder, told_of, words_to_say
+from attention_core.train.vision import ENCODER, caption_inputs_and_targets, caption_regions, start_encoder
 from attention_core.weights import read_card, read_weights
 
 THREE, SEVEN = SceneDigit("3", "red", 0.2, 0.3), SceneDigit("7", "blue", 0.6, 0.35)
@@ -52,11 +52,11 @@ def glyphs():
     ],
 )
 def test_a_drawing_is_told_in_one_way_which_is_right(items, text):
-    told = captions.tell(items)
+    told = captions.describe_digits(items)
     assert captions.sentence(told.words) == text
-    assert captions.is_right(told.words, items)
+    assert captions.is_correct(told.words, items)
     assert captions.places_of(told.words, items) == (told.places if items else ())
-    assert captions.words_of([captions.START, *captions.numbers_of(told.words), captions.END, 5]) == told.words
+    assert captions.decode_caption([captions.START, *captions.numbers_of(told.words), captions.END, 5]) == told.words
 
 
 def said(text):
@@ -85,21 +85,21 @@ def said(text):
 )
 def test_a_sentence_is_right_if_it_is_true_and_leaves_nothing_out(text, right):
     words = tuple(word.replace("_", " ") for word in said(text))
-    assert captions.is_right(words, [THREE, SEVEN, *ONES]) is right
+    assert captions.is_correct(words, [THREE, SEVEN, *ONES]) is right
 
 
 def test_an_empty_drawing_is_told_as_nothing():
-    assert captions.is_right(("nothing",), [])
-    assert not captions.is_right(("a", "red", "3"), [])
+    assert captions.is_correct(("nothing",), [])
+    assert not captions.is_correct(("a", "red", "3"), [])
 
 
 def test_random_drawings_are_told_rightly_in_known_words():
     drawings = drawing_scenes(glyphs(), 60, torch.Generator().manual_seed(5))
     for number in range(60):
         items = items_of(drawings, number)
-        told = captions.tell(items)
+        told = captions.describe_digits(items)
         assert set(told.words) <= set(captions.WORDS)
-        assert captions.is_right(told.words, items)
+        assert captions.is_correct(told.words, items)
         assert {place for places in told.places for place in places} == set(range(len(items)))
 
 
@@ -149,8 +149,8 @@ def test_the_encoder_is_that_of_the_question_model_and_never_trains(model):
 
 
 def test_it_is_taught_each_word_after_the_one_before_and_then_the_end():
-    told = [captions.tell([THREE]), captions.tell([THREE, SEVEN])]
-    before, after = words_to_say(told, 2)
+    told = [captions.describe_digits([THREE]), captions.describe_digits([THREE, SEVEN])]
+    before, after = caption_inputs_and_targets(told, 2)
     numbers = captions.numbers_of(told[1].words)
     assert before[1].tolist() == [captions.START, captions.START, *numbers]
     assert after[1].tolist() == [*numbers, captions.END]
@@ -162,8 +162,8 @@ def test_looks_are_nudged_to_the_digits_being_told():
     boxes = torch.tensor([[[0.0, 0.0, 16.0, 16.0], [32.0, 32.0, 48.0, 64.0]]])
     labels = torch.tensor([[3, 5]])
     drawings = Drawings(torch.zeros(1, 64, 64), torch.zeros(1, 3, 64, 64), labels, labels, boxes)
-    told = [captions.tell(items_of(drawings, 0))]
-    where = told_of(drawings, told, (4, 4))
+    told = [captions.describe_digits(items_of(drawings, 0))]
+    where = caption_regions(drawings, told, (4, 4))
     assert where.shape == (1, 1 + len(told[0].words), 2, 16)
     assert where[0, 0, 0].nonzero().flatten().tolist() == [0]
     assert where[0, 5, 1].nonzero().flatten().tolist() == [10, 11]
@@ -184,7 +184,7 @@ class Perfect:
         logits, weights = torch.zeros(n, most, len(captions.WORDS) + 2), torch.zeros(n, most, 257)
         logits[:, :, captions.END] = 0.5
         for number in range(n):
-            told = captions.tell(items_of(self.drawings, number))
+            told = captions.describe_digits(items_of(self.drawings, number))
             for look, (word, places) in enumerate(zip(captions.numbers_of(told.words), told.places, strict=True), 1):
                 logits[number, look, word] = 1
                 if places:
@@ -197,12 +197,12 @@ class Perfect:
 
 def test_judging_counts_whole_sentences_and_peaks_inside_the_digits_told():
     drawings = drawing_scenes(glyphs(), 20, torch.Generator().manual_seed(6), n_digits=(1, 3), sizes=(0.2, 0.3))
-    right = judge_telling(Perfect(drawings), drawings, "cpu")
+    right = caption_metrics(Perfect(drawings), drawings, "cpu")
     assert (right["n"], right["accuracy"], right["peak_inside"]) == (20, 1.0, 1.0)
     assert set(right["accuracy_by_digits"]) <= {"1", "2", "3"}
-    assert judge_telling(Perfect(drawings, shift=8), drawings, "cpu")["peak_inside"] < 0.3
+    assert caption_metrics(Perfect(drawings, shift=8), drawings, "cpu")["peak_inside"] < 0.3
     others = drawing_scenes(glyphs(), 20, torch.Generator().manual_seed(7), n_digits=(1, 3))
-    assert judge_telling(Perfect(others), drawings, "cpu")["accuracy"] < 0.2
+    assert caption_metrics(Perfect(others), drawings, "cpu")["accuracy"] < 0.2
 
 
 def test_canvases_of_anyone_are_told(model, tmp_path):
@@ -210,7 +210,7 @@ def test_canvases_of_anyone_are_told(model, tmp_path):
     canvases[:, 20:60, 38:42, :3] = (200, 30, 30)
     own = " ".join(model.explain(picture_of(canvases[0])).words)
     np.savez(tmp_path / "tell.npz", canvases=canvases, captions=np.array([own, "a blue 9"]))
-    figures = evaluate_telling(model, tmp_path / "tell.npz")
+    figures = evaluate_captions(model, tmp_path / "tell.npz")
     assert figures == {"n": 2, "accuracy": 0.5, "same_digits": 0.5}
 
 
@@ -225,7 +225,7 @@ def picture_of(canvas):
 def test_figures_of_the_card_hold_on_other_drawings(data_folder):
     digits = glyphs_of(load_mnist("t10k", data_folder))
     drawings = drawing_scenes(digits, 300, torch.Generator().manual_seed(99), n_digits=(1, 3))
-    judged = judge_telling(load("scene-caption", "cpu"), drawings, "cpu")
+    judged = caption_metrics(load("scene-caption", "cpu"), drawings, "cpu")
     stated = read_card("scene-caption")["test_drawings"]["accuracy"]
     assert judged["accuracy"] == pytest.approx(stated, abs=3 * (stated * (1 - stated) / 300) ** 0.5)
     assert judged["peak_inside"] >= 0.9

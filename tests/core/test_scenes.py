@@ -17,10 +17,10 @@ from attention_core.data.questions import (
     numbers_of,
     padded,
     parse,
-    words_of,
+    question_words,
     write,
 )
-from attention_core.data.scene_questions import SceneDigit, answer, ask, ask_something, items_of
+from attention_core.data.scene_questions import SceneDigit, answer, items_of, random_question, random_question_or_count
 from attention_core.data.scenes import clutter, drawing_scenes, find_scenes, glyphs_of, number_scenes
 from tests.core.test_questions import EVERY
 
@@ -160,12 +160,14 @@ def test_every_question_that_can_be_written_is_read_back_as_it_was_meant():
         for _ in range(12):
             text = write(question, rng)
             assert parse(text) == question, text
-            assert UNKNOWN not in numbers_of(words_of(text)), text
+            assert UNKNOWN not in numbers_of(question_words(text)), text
 
 
 def test_a_seed_asks_the_same_questions_again(drawings):
     items = items_of(drawings, 0)
-    first, again, other = ([ask_something(items, random.Random(seed)) for _ in range(8)] for seed in (1, 1, 2))
+    first, again, other = (
+        [random_question_or_count(items, random.Random(seed)) for _ in range(8)] for seed in (1, 1, 2)
+    )
     assert first == again
     assert first != other
 
@@ -173,7 +175,7 @@ def test_a_seed_asks_the_same_questions_again(drawings):
 @pytest.mark.parametrize("kind", QuestionKind)
 def test_every_kind_is_asked_and_truly_answered(drawings, kind):
     rng = random.Random(3)
-    asked = [(items_of(drawings, n), ask(items_of(drawings, n), rng, kind)) for n in range(60)]
+    asked = [(items_of(drawings, n), random_question(items_of(drawings, n), rng, kind)) for n in range(60)]
     found = [(items, one) for items, one in asked if one]
     assert len(found) > 20
     for items, one in found:

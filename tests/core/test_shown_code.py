@@ -19,8 +19,8 @@ from attention_core.attention.capture.trace_builder import TraceBuilder
 from attention_core.attention.recording import load_recording
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import steps_of
-from attention_core.data.pieces import END, pieces
-from attention_core.data.questions import numbers_of, words_of
+from attention_core.data.pieces import END, load_vocabulary
+from attention_core.data.questions import numbers_of, question_words
 from attention_core.models import MODELS, attention_at_snapshot, build
 from attention_core.models.scene_question import SCORINGS as QUESTION_SCORINGS
 from attention_core.models.transformer import KINDS
@@ -105,7 +105,7 @@ def drawing(height: int, width: int) -> torch.Tensor:
 
 
 SOURCE = "The red car is in front of the house."
-SAID = [*pieces().cut(["▁la", "▁voiture", "▁rouge."]).ids, END]
+SAID = [*load_vocabulary().cut(["▁la", "▁voiture", "▁rouge."]).ids, END]
 SENTENCE = "Not bad at all , unwatchable though it is ."
 QUESTION = "which digit is left of the blue one?"
 
@@ -125,7 +125,7 @@ def judged(name, model, edits):
 
 
 def asked(name, model, edits):
-    words, picture = words_of(QUESTION), drawing(64, 64).expand(4, -1, -1)
+    words, picture = question_words(QUESTION), drawing(64, 64).expand(4, -1, -1)
     for scoring in QUESTION_SCORINGS:
         answered = model.explain(picture, numbers_of(words), words, scoring, edits)
         yield from (*answered.looks, *answered.words)

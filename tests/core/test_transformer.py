@@ -12,7 +12,7 @@ from attention_core.topics.transformer.ablation import (
     compare_orders,
     habit_words,
     habits,
-    head_worth,
+    head_importance,
     movable_words,
     reordered,
     switched_off,
@@ -79,7 +79,7 @@ def test_without_positions_two_equal_pieces_are_one_and_the_same(model):
 
 def test_the_worth_of_a_head_is_the_log_probability_that_its_loss_costs(model, source):
     made = translation_of(SAID)
-    worth = head_worth(model, source, made)
+    worth = head_importance(model, source, made)
     assert {kind: tuple(table.shape) for kind, table in worth.items()} == dict.fromkeys(
         ("encoder", "decoder", "cross"), (2, 3)
     )
@@ -100,7 +100,7 @@ def test_heads_switched_off_together_are_worth_what_they_are_one_by_one(model, s
             .sum()
         )
 
-    for kind, table in head_worth(model, source, translation_of(said)).items():
+    for kind, table in head_importance(model, source, translation_of(said)).items():
         for layer, lost in enumerate(table):
             alone = torch.stack(
                 [log_probability(switched_off([TransformerHead(kind, layer, head)])) for head in range(3)]

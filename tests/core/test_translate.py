@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.attention.edits import UNIFORM
-from attention_core.data.pieces import END, START, pieces, words_of
+from attention_core.data.pieces import END, START, load_vocabulary, pair_words
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, LEARNED
 from attention_core.models import build, load
 from attention_core.models.transformer import Transformer, TransformerConfig
@@ -20,6 +20,7 @@ from attention_core.topics.translate.translation import (
     explain_layers,
     french_prefix,
     grown,
+    likelihood_gain,
     likeness,
     mean_over_heads,
     n_agreeing,
@@ -27,7 +28,6 @@ from attention_core.topics.translate.translation import (
     piece_probabilities,
     read_source,
     sentence_probability,
-    told_by_source,
     translate,
     translation_of,
     word_view,
@@ -122,8 +122,8 @@ def snapshots(n_moments=3):
     kept = {}
     for number in range(n_moments):
         kept[f"{number}.step"] = torch.tensor(100.0 * number)
-        for place, sides in enumerate(words_of(list(LEARNED))):
-            n_source, n_target = (len(pieces().cut(words).ids) + 1 for words in sides)
+        for place, sides in enumerate(pair_words(list(LEARNED))):
+            n_source, n_target = (len(load_vocabulary().cut(words).ids) + 1 for words in sides)
             weights = torch.full((n_target, n_source), (1 - number / (n_moments - 1)) / n_source)
             weights[:, 0] += number / (n_moments - 1)
             kept[f"{number}.weights.{place}"] = weights.half()
@@ -272,10 +272,10 @@ def test_the_classic_figure_aligns_zone_and_economique_and_misses_europeenne():
 def test_french_that_belongs_to_the_english_is_told_by_it(name):
     model = load(f"translator-{name}", "cpu")
     right, wrong = french_prefix("La voiture rouge est devant la maison."), french_prefix("Je voudrais boire du café.")
-    assert told_by_source(model, HOUSE, right) > 1.5
-    assert told_by_source(model, HOUSE, wrong) < 0.5
-    assert told_by_source(model, HOUSE, []) == 0
-    classic = told_by_source(model, read_source(CLASSIC), french_prefix(GIVEN[CLASSIC]))
+    assert likelihood_gain(model, HOUSE, right) > 1.5
+    assert likelihood_gain(model, HOUSE, wrong) < 0.5
+    assert likelihood_gain(model, HOUSE, []) == 0
+    classic = likelihood_gain(model, read_source(CLASSIC), french_prefix(GIVEN[CLASSIC]))
     assert classic > 1.5
 
 

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from attention_core.attention.edits import BlockKeys, SetScore, Temperature
 from attention_core.attention.steps import step_of
-from attention_core.data.pieces import END, PAD, START, UNKNOWN, pieces
+from attention_core.data.pieces import END, PAD, START, UNKNOWN, load_vocabulary
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build, load
 from attention_core.models.translator import HALVES, LENGTH_PENALTY, SCORINGS, Labels, beam_search
@@ -58,7 +58,7 @@ def traces_of(model, source, made):
 
 
 def finished(text="la voiture rouge."):
-    return translation_of([*pieces().cut(["▁" + part for part in text.split()]).ids, END])
+    return translation_of([*load_vocabulary().cut(["▁" + part for part in text.split()]).ids, END])
 
 
 def two_sources():
@@ -92,7 +92,7 @@ def test_the_steps_of_a_recurrent_translator_lead_to_its_output_distribution():
     shown = step_of(trace, "output")
     for place, label in enumerate(shown.col_axis.labels):  # "la" may be a word or the end of one
         texts = (label, f"▁{label}", "</s>" if label == "end" else label)
-        columns = [n for n in range(8000) if pieces().text(n) in texts]
+        columns = [n for n in range(8000) if load_vocabulary().text(n) in texts]
         assert any(torch.allclose(shown.value()[:, place], probabilities[:, column]) for column in columns), label
     assert float(shown.value().amax()) == pytest.approx(float(probabilities.amax()))
 

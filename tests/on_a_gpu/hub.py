@@ -135,8 +135,8 @@ def test_model_writes(models, inputs, kind):
     assert expected(text.next_logits, models[kind].tokenizer)
     assert len(log_probabilities(text.next_logits[None].expand(2, -1), [3, 4])) == 1
     assert text.uses_cache
-    assert cache.kept(text) is not None
-    cache.lengths_kept(text)
+    assert cache.cache_of(text) is not None
+    cache.vector_lengths(text)
 
 
 def test_masked_words_are_expected(models, inputs):

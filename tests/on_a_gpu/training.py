@@ -17,7 +17,7 @@ SETTINGS = {
         "N_REPLAYS": 1,
         "N_SCENES": 4,
         "N_DRAWINGS": 4,
-        "N_TOLD": 4,
+        "N_CAPTIONS": 4,
         "POOL": 40,
     },
     synthetic: {"HELD_OUT": 50, "TEST_SIZE": 50},

@@ -221,7 +221,7 @@ def _what_became(before: str, after: str, changed: bool) -> str:
     return f"The answer was {before} and is now {after}."
 
 
-def telling(drawing: AskedDrawing) -> None:
+def caption_tab(drawing: AskedDrawing) -> None:
     """Draw the sentence, the look of the present word to be clicked, and the looks of all words."""
     before = tell(TELLER, drawing.picture)
     grid = grid_of(before.trace)

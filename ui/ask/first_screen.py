@@ -14,8 +14,8 @@ from attention_core.attention.types import Role
 from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.vega import ROLE_COLOURS
-from attention_core.data.canvases import MOST_INK, CanvasRemark, DrawnDigit, drawn_digits, overlapping
-from attention_core.data.colours import COLOURS, PEN, name_of, nearest_names, rgb_of
+from attention_core.data.canvases import MOST_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
+from attention_core.data.colours import COLOURS, PEN, colour_name, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.questions import (
@@ -115,7 +115,7 @@ class AskedDrawing:
     def __init__(self, pad: PadState) -> None:
         self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
         self.seen: SceneInput = see(pad.canvas)  # the same as the model sees it
-        self.digits: list[DrawnDigit] = drawn_digits(pad.inked, SIDE, PAPER[pad.paper])  # strokes that belong together
+        self.digits: list[DrawnDigit] = group_strokes(pad.inked, SIDE, PAPER[pad.paper])  # strokes that belong together
         full = covered(pad.canvas, pad.paper) > MOST_INK  # looks like other paper to the model
         self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
         self._inked = pad.inked
@@ -148,10 +148,13 @@ def scene_pad() -> AskedDrawing:
 def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
     remarks = []
     inks = sorted({digit.ink for digit in drawing.digits})
-    for ink in [ink for ink in inks if name_of(ink) is None][:2]:
-        (first, _), (second, _) = nearest_names(rgb_of(ink))
+    for ink in [ink for ink in inks if colour_name(ink) is None][:2]:
+        (first, _), (second, _) = nearest_names(hex_to_rgb(ink))
         remarks.append(f"An ink ({ink}) lies between **{first}** and **{second}**: the model may call it either.")
-    near = {ink: [name_of(ink)] if name_of(ink) else [name for name, _ in nearest_names(rgb_of(ink))] for ink in inks}
+    near = {
+        ink: [colour_name(ink)] if colour_name(ink) else [name for name, _ in nearest_names(hex_to_rgb(ink))]
+        for ink in inks
+    }
     colours = {name for names in near.values() for name in names}
     if question.colour and drawing.digits and question.colour not in colours:
         remarks.append(f"There is no **{question.colour}** ink on the canvas, so what you ask about may not be there.")

@@ -25,14 +25,14 @@ SHEET = 24  # dimensions of keys and values that are drawn: those that differ mo
 BARS = 12
 
 
-def chosen_look(answered: SceneAnswer) -> int:
+def chosen_glimpse(answered: SceneAnswer) -> int:
     places = range(len(answered.looks))
     return LOOK.clamp_to_options(places, places[-1])
 
 
 def step_by_step(drawing: AskedDrawing, answered: SceneAnswer) -> None:
     """Step through one look from the picture to the answer."""
-    number = chosen_look(answered)
+    number = chosen_glimpse(answered)
     names = {place: f"Look {place + 1}" for place in range(len(answered.looks))}
     choice("Look", LOOK, names, label_visibility="collapsed")
     trace = answered.looks[number]
@@ -133,5 +133,5 @@ def doubts() -> None:
 
 def take_along(drawing: AskedDrawing, answered: SceneAnswer) -> None:
     """Offer the chosen look as numbers, and as a page over the drawing."""
-    look = answered.looks[chosen_look(answered)]
+    look = answered.looks[chosen_glimpse(answered)]
     export_bar(look, NAME, query=0, picture=drawing.canvas, grid=grid_of(look))

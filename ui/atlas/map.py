@@ -16,7 +16,7 @@ from attention_core.charts.heatmap import part_chart
 from attention_core.charts.vega import VIRIDIS, Chart
 from attention_core.hub.model import in_units
 from ui.atlas import NAME
-from ui.atlas.shared_atlas import OpenAtlas, Place, axis_of
+from ui.atlas.shared_atlas import Place, SharedAtlas, axis_of
 from ui.chart import note_picture
 from ui.component import component, script_of
 from ui.labels import error_markdown, literal
@@ -73,7 +73,7 @@ ANSWERED: Field[list[Any]] = Field(NAME, "answered", ["", 0])
 OVERVIEW_OF = Field(NAME, "overview_of", "")
 
 
-def atlas_map(shelf: OpenAtlas, title: str, is_surveyed_now: bool) -> None:
+def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     """Draw the map, which runs again whenever tiles are asked for: while a survey goes on, those that are not whole."""
     atlas = shelf.atlas
     _follow(atlas)
@@ -111,7 +111,7 @@ def atlas_map(shelf: OpenAtlas, title: str, is_surveyed_now: bool) -> None:
     ANSWERED.value = answered
 
 
-def _picture(shelf: OpenAtlas, view: dict[str, Any], look: dict[str, Any]) -> Chart:
+def _picture(shelf: SharedAtlas, view: dict[str, Any], look: dict[str, Any]) -> Chart:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
     atlas, sides = shelf.atlas, []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)
@@ -192,7 +192,7 @@ def _take_view(key: str) -> None:
         _come_to_rest(where)
 
 
-def _question(shelf: OpenAtlas) -> tuple[list[Place], list[tuple[str, int]], list[Any]]:
+def _question(shelf: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], list[Any]]:
     """Return the tiles that the browser asks for, the axes and first positions of labels, and which question it was."""
     message, before = _message(), ANSWERED.value
     if _lacks_script() or OVERVIEW_OF.value != shelf.key:  # the overview comes unasked
@@ -249,7 +249,7 @@ SURVEY: Field[tuple[str, bool]] = Field(NAME, "survey", ("", False))
 """Of which matrix, and whether it goes on."""
 
 
-def places_part(shelf: OpenAtlas) -> None:
+def places_part(shelf: SharedAtlas) -> None:
     """Draw the search, the numbers and the places; each moves the map that is drawn after it."""
     WANTED.widget(
         st.text_input,
@@ -266,7 +266,7 @@ def places_part(shelf: OpenAtlas) -> None:
         _landmarks(shelf)
 
 
-def _hit_part(shelf: OpenAtlas) -> None:
+def _hit_part(shelf: SharedAtlas) -> None:
     wanted, hits = literal(WANTED.value.strip()), _hits(shelf)
     if not hits:
         st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
@@ -281,11 +281,11 @@ def _hit_part(shelf: OpenAtlas) -> None:
         st.button("Next", key="atlas_hit_next", icon=chevrons[1], on_click=_go_to_hit, args=(shelf, at + 1))
 
 
-def _hits(shelf: OpenAtlas) -> list[int]:
+def _hits(shelf: SharedAtlas) -> list[int]:
     return shelf.find("rows" if AMONG.value == ROWS else "columns", WANTED.value.strip())
 
 
-def _go_to_hit(shelf: OpenAtlas, number: int) -> None:
+def _go_to_hit(shelf: SharedAtlas, number: int) -> None:
     if hits := _hits(shelf):
         HIT.value = number % len(hits)
         at = hits[HIT.value]
@@ -293,7 +293,7 @@ def _go_to_hit(shelf: OpenAtlas, number: int) -> None:
         go_to(row, at if AMONG.value in (COLUMNS, BOTH) else None, CLOSE)
 
 
-def _cell_form(shelf: OpenAtlas) -> None:
+def _cell_form(shelf: SharedAtlas) -> None:
     with st.form("atlas_cell", border=False):
         left, right = st.columns(2)
         row = left.number_input("Query (row)", 1, shelf.atlas.n_queries, step=1, key="atlas_row")
@@ -302,7 +302,7 @@ def _cell_form(shelf: OpenAtlas) -> None:
             go_to(int(row) - 1, int(column) - 1, CLOSE // 3)
 
 
-def _landmarks(shelf: OpenAtlas) -> None:
+def _landmarks(shelf: SharedAtlas) -> None:
     if not shelf.atlas.is_surveyed:
         st.caption("After the survey: the strongest cell far away, the key that is looked at most, and others.")
         return
@@ -312,14 +312,14 @@ def _landmarks(shelf: OpenAtlas) -> None:
         st.caption(error_markdown(landmark.words))
 
 
-def survey_goes_on(shelf: OpenAtlas) -> bool:
+def survey_goes_on(shelf: SharedAtlas) -> bool:
     """Return whether the matrix is being surveyed now; one that takes seconds is from the beginning."""
     if SURVEY.value[0] != shelf.key:
         SURVEY.value = shelf.key, shelf.atlas.n_queries * shelf.atlas.n_keys <= SURVEYED_UNASKED
     return SURVEY.value[1] and not shelf.atlas.is_surveyed
 
 
-def survey_part(shelf: OpenAtlas, goes_on: bool) -> None:
+def survey_part(shelf: SharedAtlas, goes_on: bool) -> None:
     """Draw how far the survey is, offer to stop or to go on, and say what the matrix costs in memory."""
     atlas = shelf.atlas
     if goes_on and survey_goes_on(shelf):
@@ -338,13 +338,13 @@ def survey_part(shelf: OpenAtlas, goes_on: bool) -> None:
     )
 
 
-def _start_or_stop(shelf: OpenAtlas, starts: bool) -> None:
+def _start_or_stop(shelf: SharedAtlas, starts: bool) -> None:
     SURVEY.value = shelf.key, starts
     if not starts:
         shelf.rest()
 
 
-def _progress_words(shelf: OpenAtlas, share: float, goes_on: bool) -> str:
+def _progress_words(shelf: SharedAtlas, share: float, goes_on: bool) -> str:
     words = f"Surveyed: {share:.0%}"
     if shelf.seconds and share:
         words += f" in {_time(shelf.seconds)}, about {_time(shelf.seconds * (1 - share) / share)} to go"

@@ -42,7 +42,7 @@ class MatrixSource(NamedTuple):
     trace: Callable[[], AttentionTrace]
 
 
-class OpenAtlas:
+class SharedAtlas:
     """An atlas with what was made of it; its key tells it from others, in Python and in the browser.
 
     Attributes:
@@ -180,9 +180,9 @@ def axis_of(atlas: Atlas, axis: str) -> Axis:
 
 
 @st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
-def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> OpenAtlas:
+def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> SharedAtlas:
     """Return the atlas of one head of a source, see MatrixSource; a small one is surveyed already."""
-    shelf = OpenAtlas(f"{key}/{head}", Atlas(_trace(), head))
+    shelf = SharedAtlas(f"{key}/{head}", Atlas(_trace(), head))
     if shelf.atlas.n_queries * shelf.atlas.n_keys <= AT_ONCE:
         shelf.survey(60)
     return shelf

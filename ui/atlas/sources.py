@@ -12,7 +12,7 @@ import torch
 from streamlit.typing import UploadedFile
 
 from attention_core.atlas import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
-from attention_core.atlas.synthetic import made_up, passage
+from attention_core.atlas.synthetic import passage, synthetic_trace
 from attention_core.atlas.tensors import has_more, head_file, notebook
 from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, LONG_TOKENS, TENSOR_BYTES, TENSOR_FILES
 from attention_core.data.drawing import CanvasRemark, prepare
@@ -21,7 +21,7 @@ from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun, TextInput, affordable_tokens
 from attention_core.packed import unpack_strokes
 from ui.atlas import NAME
-from ui.atlas.shared_atlas import MatrixSource, OpenAtlas
+from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
 from ui.canvas import checked_strokes, packed_strokes, put_strokes, render_strokes, strokes_on
 from ui.chart import file_name
 from ui.digits import read_image
@@ -190,13 +190,13 @@ def _example() -> MatrixSource:
     st.caption(f"Until then, an example: {EXAMPLE:,} made-up queries and keys that look for what followed last time.")
     st.download_button(
         "The example as .npz",
-        lambda: head_file(made_up(EXAMPLE)),
+        lambda: head_file(synthetic_trace(EXAMPLE)),
         "atlas-example.npz",
         on_click="ignore",
         key="atlas_example",
         type="tertiary",
     )
-    return MatrixSource(f"made/{EXAMPLE}", "An example", 1, lambda: made_up(EXAMPLE))
+    return MatrixSource(f"made/{EXAMPLE}", "An example", 1, lambda: synthetic_trace(EXAMPLE))
 
 
 def _named_on_the_command_line() -> File | None:
@@ -260,7 +260,7 @@ def _tensors(digest: str, names: Names, name: str, _content: bytes | Path) -> Te
     return read_tensors(_content, name, names=names)
 
 
-def take_along(shelf: OpenAtlas) -> None:
+def take_along(shelf: SharedAtlas) -> None:
     """Offer the head's queries and keys as a file, which this page opens again, and the code that reads it."""
     trace, head = shelf.atlas.trace, shelf.atlas.head
     file = file_name("atlas", trace.story.mechanism, trace.story.name, f"head {head + 1}") + ".npz"
@@ -349,7 +349,7 @@ def _made_source() -> MatrixSource:
         "Words and vectors come from a formula, not from a model; the head looks for what followed last time. The "
         f"{length:,} words from {first + 1:,} on return at {again + 1:,}: find the line that they make."
     )
-    return MatrixSource(f"{MADE}/{n}", f"What followed last time, {n:,} words", 1, lambda: made_up(n))
+    return MatrixSource(f"{MADE}/{n}", f"What followed last time, {n:,} words", 1, lambda: synthetic_trace(n))
 
 
 def _digit_source() -> MatrixSource | None:

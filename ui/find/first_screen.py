@@ -19,7 +19,7 @@ from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS, FeatureMask
 from attention_core.models.features import receptive_field
-from attention_core.topics.find import most_looked_at, n_for_share, products_of
+from attention_core.topics.find import largest_weights, n_for_share, products_of
 from attention_core.topics.find.charts import product_bars
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import click, draw_chart
@@ -30,7 +30,7 @@ from ui.skeleton import abbr
 from ui.state import Field, between, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
-look = by_model(FeatureMask.trace)
+trace_picture = by_model(FeatureMask.trace)
 """What a network, with attention or without, does with a picture (60, 60)."""
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 OPACITY = Field(NAME, "opacity", 80, address="opacity", parse=between(0, 100))
@@ -106,7 +106,7 @@ def _hide() -> None:
 
 
 @computed()
-def seen_on(pad: PadState) -> tuple[InkPicture, np.ndarray, str]:
+def prepare_pad(pad: PadState) -> tuple[InkPicture, np.ndarray, str]:
     """Return what the networks see of the drawing, it in grey, and what a person should be told about it, or ""."""
     seen = ink_picture(pad.canvas, (FIND_SIDE, FIND_SIDE))
     remark = seen.remark or parts_remark(seen.picture)
@@ -128,7 +128,9 @@ def mask_of(trace: AttentionTrace) -> np.ndarray:
 def answers(picture: np.ndarray) -> None:
     """Draw both networks' probabilities."""
     plain, missing = model_or_none(PLAIN)
-    traces = {"with attention": look(MODEL, picture)} | ({"without": look(PLAIN, picture)} if plain else {})
+    traces = {"with attention": trace_picture(MODEL, picture)} | (
+        {"without": trace_picture(PLAIN, picture)} if plain else {}
+    )
     series = {name: to_array(step_of(trace, "output").value()[0]) for name, trace in traces.items()}
     words = [f"<b>{int(said.argmax())}</b> ({said.max():.0%})." for said in series.values()]
     st.html(f'<p class="verdict">The mask leads to {" Without attention: ".join(words)}</p>')
@@ -140,7 +142,7 @@ def answers(picture: np.ndarray) -> None:
 def chosen_region(trace: AttentionTrace) -> int:
     """Return the region that was clicked, or that the address names, or the peak of the mask."""
     region = REGION.value
-    return region if region is not None and region < trace.n_keys else most_looked_at(trace, 1)[0]
+    return region if region is not None and region < trace.n_keys else largest_weights(trace, 1)[0]
 
 
 def mask_over(
@@ -151,9 +153,9 @@ def mask_over(
     draw_chart(chart, **click(key, "region", "position", REGION), width="content", alt=words)
 
 
-def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
+def mask_section(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
     """Draw the mask over the drawing, large, with its opacity to choose and how narrow it is in words."""
-    clicked = region if region != most_looked_at(trace, 1)[0] else None
+    clicked = region if region != largest_weights(trace, 1)[0] else None
     mask_over(drawing, trace, key="find_hero", size=316, opacity=OPACITY.value / 100, framed=clicked)
     OPACITY.widget(st.slider, "Opacity of the mask", 0, 100, step=5, format="%d %%")
     half = n_for_share(trace, 0.5)
@@ -167,7 +169,7 @@ def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
 def region_numbers(trace: AttentionTrace, region: int) -> None:
     """Draw the chosen region's score as a dot product, its largest products first, and the weight it becomes."""
     row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
-    peak = most_looked_at(trace, 1)[0]
+    peak = largest_weights(trace, 1)[0]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row + 1}, column {column + 1}")}</p>')
         if region != peak:

@@ -16,7 +16,7 @@ from attention_core.models.feature_mask import LAYERS
 from attention_core.topics import find
 from attention_core.topics.find import (
     channel_maps,
-    most_looked_at,
+    largest_weights,
     n_for_share,
     order_of,
     others_at_random,
@@ -28,7 +28,7 @@ from attention_core.topics.find.charts import channel_bars
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
 from ui.digits import by_model
-from ui.find.first_screen import MODEL, NAME, PLAIN, chosen_region, look, mask_of, mask_over
+from ui.find.first_screen import MODEL, NAME, PLAIN, chosen_region, mask_of, mask_over, trace_picture
 from ui.player import Stepper, show_matrix, show_words
 from ui.skeleton import note
 from ui.state import Field, between, choice, named, selected
@@ -229,10 +229,10 @@ def _context_bars(trace: AttentionTrace) -> None:
 
 def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
     """Draw the mask as it is, without its heaviest regions, without random ones, and uniform, with the answers."""
-    trace = look(MODEL, picture)
+    trace = trace_picture(MODEL, picture)
     label = "Regions to block, those that the mask looks at most"
     n = BLOCKED.widget(st.slider, label, 1, MOST_BLOCKED, width=420)
-    heaviest = most_looked_at(trace, n)
+    heaviest = largest_weights(trace, n)
     at_random = [(BlockKeys(others_at_random(trace, n, seed)),) for seed in range(N_DRAWS)]
     edits: list[Edits] = [(), (BlockKeys(heaviest),), UNIFORM, *at_random]
     masks, probabilities = try_edits(MODEL, picture, edits)

@@ -142,7 +142,7 @@ def _row(title: str, what: str, verdict: Verdict, accuracy: str) -> str:
     )
 
 
-def what_differs() -> None:
+def explain_models() -> None:
     """Say how the three models differ, and what two phases are."""
     with st.expander("Three models, one difference"):
         st.markdown(
@@ -157,7 +157,7 @@ def what_differs() -> None:
         )
 
 
-def own_question() -> None:
+def explain_question() -> None:
     """Say that the question here is always the same, and where a reader asks one of their own."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(

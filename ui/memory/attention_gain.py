@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.device import to_array
-from attention_core.topics.memory.attention_gain import WordKnowledge, last_states_know, longer, what_is_known
+from attention_core.topics.memory.attention_gain import WordKnowledge, last_state_shares, longer, word_knowledge
 from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
@@ -20,8 +20,8 @@ CLAUSES = Field(NAME, "clauses", 0, address="clauses", parse=whole_number)
 
 
 _translated = computed(by_model=True)(translate)
-_what_is_known = computed(by_model=True)(what_is_known)
-_last_states_know = computed(by_model=True)(last_states_know)
+_what_is_known = computed(by_model=True)(word_knowledge)
+_last_states_know = computed(by_model=True)(last_state_shares)
 
 
 def cure_tab(text: str) -> None:

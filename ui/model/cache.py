@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.charts.heads import cache_chart
-from attention_core.hub.cache import MEASURED_ON, STEP_COSTS, KeyValueCache, kept, lengths_kept
+from attention_core.hub.cache import MEASURED_ON, STEP_COSTS, KeyValueCache, cache_of, vector_lengths
 from attention_core.hub.model import ModelError, in_units
 from ui.chart import draw_chart
 from ui.labels import error_markdown
@@ -26,7 +26,7 @@ def kv_cache(asked: LatestRun) -> None:
     except ModelError as error:
         st.info(error_markdown(error))
         return
-    found = kept(made)
+    found = cache_of(made)
     if found is None:
         st.markdown("Most models keep the keys and values of the text so far, and run only the newest token.")
         st.info(made.note)
@@ -38,7 +38,7 @@ def kv_cache(asked: LatestRun) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         which = choice("Kept vectors", VECTORS, KEPT_VECTORS, label_visibility="collapsed")
-        lengths, n_heads = lengths_kept(made, which), [layer.n_key_heads for layer in found.layers]
+        lengths, n_heads = vector_lengths(made, which), [layer.n_key_heads for layer in found.layers]
         role = Role.KEY if which == "keys" else Role.VALUE
         chart = cache_chart(lengths, n_heads, made.tokens, role=role, width=480, height=240)
         words = f"Lengths of the kept {which}: a row per layer and key head, a column per token; the newest framed"

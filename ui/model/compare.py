@@ -14,10 +14,10 @@ from ui.model.glance import (
     NAME,
     OTHER,
     Selection,
+    cached_with_run,
     chosen,
     glance_picture,
     head_map,
-    kept_with,
     look_for,
     nearest,
     summaries_of,
@@ -90,7 +90,7 @@ def _heads_that_moved(run: ModelRun, other: ModelRun, now: Selection) -> None:
         st.caption(f"How far each head has moved cannot be said: {reason}.")
         return
     between = "moved from", ref(run), now.group
-    moved = kept_with(other, between, lambda: to_array(distances_head_for_head(first, second)))
+    moved = cached_with_run(other, between, lambda: to_array(distances_head_for_head(first, second)))
     st.markdown("**How far each head moved**")
     head_map("model_moved", moved.tolist(), now, title="Jensen-Shannon distance")
     st.caption(

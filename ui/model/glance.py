@@ -175,7 +175,7 @@ def clickable_chart(
     draw_chart(chart, width="content", alt=words, **takes_click)
 
 
-def kept_with(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> Result:
+def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> Result:
     """Return a result of a run, computed at the first call and kept for all visitors for as long as the run lives.
 
     A run is too large to be told apart by its content, as ui.computed does, and is to be freed when it leaves the cache
@@ -352,7 +352,7 @@ def glance_picture(
     gap = 9 if width / n_heads >= 49 else 3
     size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap)))
     drawn = "mosaic", framed.group, size, look
-    pictures = kept_with(run, drawn, lambda: mosaic(layers, size=size, look=look, of_its_own=True))
+    pictures = cached_with_run(run, drawn, lambda: mosaic(layers, size=size, look=look, of_its_own=True))
     notes = [[habit(head) for head in layer] for layer in summaries_of(run, framed.group)]
     frame, select = (framed.layer, framed.head), "head" if takes_click else None
     clickable_chart(
@@ -390,4 +390,4 @@ def head_map(
 def summaries_of(run: ModelRun, group: str) -> list[list[HeadSummary]]:
     layers = groups(run.recording)[group]
     special, patches = special_keys(run, layers[0]), patches_of(run, layers[0])
-    return kept_with(run, ("summaries", group), lambda: summaries(layers, special, patches))
+    return cached_with_run(run, ("summaries", group), lambda: summaries(layers, special, patches))

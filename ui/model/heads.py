@@ -18,7 +18,7 @@ from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
 from ui.layout import section
-from ui.model.glance import NAME, choose, chosen_layers, clickable_chart, head_map, kept_with, summaries_of
+from ui.model.glance import NAME, cached_with_run, choose, chosen_layers, clickable_chart, head_map, summaries_of
 from ui.model.one_head import WINDOW, Tokens, inside, patch_view, token_component, weights_chart, window_at
 from ui.skeleton import paragraph
 from ui.state import Field, one_of
@@ -90,10 +90,10 @@ def heads_alike(run: ModelRun) -> None:
     with left:
         if len(places) > MOST_HEADS:
             st.info(f"{len(places):,} heads have too many pairs for a matrix; the list is complete.")
-            found = kept_with(run, ("apart", *now[:3]), lambda: distances_from(layers, now.layer, now.head))
+            found = cached_with_run(run, ("apart", *now[:3]), lambda: distances_from(layers, now.layer, now.head))
             row = to_array(found.matrix[0])
         else:
-            found = kept_with(run, ("distances", now.group), lambda: distances(layers))
+            found = cached_with_run(run, ("distances", now.group), lambda: distances(layers))
             row = to_array(found.matrix[own])
             _all_distances(now.group, found, n_heads, places, own)
         if not found.is_exact:
@@ -135,7 +135,7 @@ def rolled_out(run: ModelRun) -> None:
     now, layers = chosen_layers(run)
     trace = layers[0]
     try:
-        found = kept_with(run, ("rollout", now.group), lambda: rollout(layers))
+        found = cached_with_run(run, ("rollout", now.group), lambda: rollout(layers))
     except ValueError as error:
         why = f"Rollout multiplies whole matrices and is drawn for up to 1,024 positions; here are {trace.n_queries:,}."
         if "self-attention" in str(error):

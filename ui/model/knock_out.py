@@ -20,7 +20,7 @@ from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
 from ui.job_queue import heavy
 from ui.labels import distinct, error_markdown, literal
-from ui.model.glance import NAME, Selection, chosen, head_map, head_name, kept_with, portion, run_again, setting
+from ui.model.glance import NAME, Selection, cached_with_run, chosen, head_map, head_name, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
@@ -105,7 +105,7 @@ def _parts_of(name: str) -> list[str | int]:
 
 
 def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
-    found: KnockOutMap = kept_with(run, "knock-out map", lambda: KnockOutMap(every_head(run.recording)))
+    found: KnockOutMap = cached_with_run(run, "knock-out map", lambda: KnockOutMap(every_head(run.recording)))
     st.markdown(f"**Which heads matter: {now.group}**")
     if not found.is_whole:
         _go_on(found, asked)

@@ -26,12 +26,12 @@ from ui.model.glance import (
     NAME,
     STEPS,
     Selection,
+    cached_with_run,
     choose,
     chosen,
     chosen_layers,
     clickable_chart,
     head_name,
-    kept_with,
     not_plain,
     what_is_shown,
 )
@@ -322,13 +322,13 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDispla
     query = min(chosen(run).query, trace.n_queries - 1)
     patches, seen = patches_of(run, trace), (trace, head, look)
     if patches is not None and run.picture is not None:
-        row = kept_with(run, ("row", *seen, query), lambda: to_array(matrix_for(*seen, [query])[0]))
-        column = kept_with(run, ("column", *seen, query), lambda: to_array(matrix_for(*seen, cols=[query])[:, 0]))
+        row = cached_with_run(run, ("row", *seen, query), lambda: to_array(matrix_for(*seen, [query])[0]))
+        column = cached_with_run(run, ("column", *seen, query), lambda: to_array(matrix_for(*seen, cols=[query])[:, 0]))
         patch_view(run, patches, query, row, column, percent=not look.times_value or look.normalised)
         return
     rows, cols = _window(run, trace, head, look, query)
     place = "tokens", *seen, rows.start, cols.start
-    drawn = kept_with(run, place, lambda: tokens_of(run, *seen, rows, cols))
+    drawn = cached_with_run(run, place, lambda: tokens_of(run, *seen, rows, cols))
     if drawn.empty:
         names = ", ".join(literal(trace.story.query_axis.labels[place], 16) for place in drawn.empty[:6])
         st.caption(f"All that {names}{' and others' * (len(drawn.empty) > 6)} looked at is hidden: their rows are 0.")
@@ -388,7 +388,7 @@ def _window(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay, 
         st.slider("Window begins at token", 0, last, step=1, on_change=follow, **kept)
     if not is_of_itself(trace):
         seen = trace, head, look
-        best = kept_with(run, ("best", *seen, query), lambda: int(matrix_for(*seen, [query])[0].argmax()))
+        best = cached_with_run(run, ("best", *seen, query), lambda: int(matrix_for(*seen, [query])[0].argmax()))
         first_col = best - WINDOW // 2
     rows, cols = window_at(start, trace.n_queries), window_at(first_col, trace.n_keys)
     st.caption(

@@ -24,7 +24,7 @@ from ui.chart import draw_chart
 from ui.job_queue import heavy
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
-from ui.model.glance import NAME, chosen, head_name, kept_with, portion, run_again, setting
+from ui.model.glance import NAME, cached_with_run, chosen, head_name, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded, weights_chart
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.state import Field, between, choice, one_of, whole_number
@@ -135,12 +135,12 @@ def position() -> int:
     return last if text["at"] is None else min(text["at"], last)
 
 
-def look_at(place: int) -> None:
+def select_position(place: int) -> None:
     text = WRITING.value
     text["at"] = None if place >= len(text["ids"]) - 1 else place
 
 
-def say(token: int, after: int) -> None:
+def append_token(token: int, after: int) -> None:
     """Put a token behind another one and forget what came there; for callbacks."""
     _cut(after + 1)
     WRITING.value["ids"].append(token)
@@ -253,7 +253,7 @@ def _write_portion(asked: LatestRun, temperature: float, seed: int) -> None:
             stop()
             return
         made = generation_of(asked, ids)
-        say(pick(made.next_logits, temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
+        append_token(pick(made.next_logits, temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
         WANTED.value -= 1
 
 
@@ -292,7 +292,7 @@ def _text(run: ModelRun, made: Generation) -> None:
         else:
             read, source = "What the encoder read", _weighed(trace.story.key_axis.labels, weights)
             chips("model_says_source_chips", source, label=read, hint=f"{read}.")
-    chips("model_says_text_chips", shown, chosen=place, label="The text so far", hint=hint, on_choose=look_at)
+    chips("model_says_text_chips", shown, chosen=place, label="The text so far", hint=hint, on_choose=select_position)
 
 
 def _surprising(made: Generation, n_given: int) -> list[Chip]:
@@ -319,7 +319,7 @@ def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None
         can_follow = not is_full or follows is not None
         if picked is not None and picked[1] == [place, len(made.ids)] and can_follow:
             stop()
-            say(picked[0], place)
+            append_token(picked[0], place)
 
     shown = [Bar(token.id, token.text, token.probability) for token in found.likeliest]
     word_bars("model_says_expected", shown, [place, len(made.ids)], follows, take)
@@ -408,7 +408,7 @@ def hidden_logits(run: ModelRun, asked: LatestRun, place: int, off: tuple[Head, 
     def compute() -> Tensor:
         return expected_in_place(pretrained, inputs, place, edits=dropped(off)).float().cpu()
 
-    return kept_with(run, ("hidden word", place, off), compute)
+    return cached_with_run(run, ("hidden word", place, off), compute)
 
 
 def _rest(found: NextTokens) -> str:

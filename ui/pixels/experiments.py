@@ -44,7 +44,7 @@ NAMES = ["place asks for a place", "place asks for ink", "ink asks for a place",
 SHORT = ["place → place", "place → ink", "ink → place", "ink → ink"]
 KEPT = Field(NAME, "parts", list(range(len(PARTS))), address="parts", parse=whole_numbers)
 LAYER_SHOWN = Field(NAME, "patch_layer", 4, address="patch_layer", parse=between(1, 4))
-ask_many, moves, damage = by_model(pixels.ask_many), by_model(pixels.moves), by_model(pixels.damage)
+ask_many, moves, damage = by_model(pixels.ask_many), by_model(pixels.moves), by_model(pixels.confidence_drop)
 read_with, read_patches = by_model(split.read_with), by_model(pixels.read_patches)
 ink_number = by_model(split.ink_number)
 
@@ -102,15 +102,15 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
             st.metric("attention moved", f"{mean_total_variation(trace, after.traces[0]):.0%}", help=told)
         st.metric(
             "the Jacobian's map moved",
-            f"{pixels.moved(moving, then_moving):.0%}",
+            f"{pixels.map_distance(moving, then_moving):.0%}",
             help="Half the summed change of the map's shares: how differently the feed-forward network listens to the "
             "pixels now. None of its parameters has changed.",
         )
         st.caption(f"The feed-forward network now reads {ffn.digit} ({ffn.confidence:.0%}).")
-    _foretold(name, image, looked_at, n, trials)
+    _damage_table(name, image, looked_at, n, trials)
 
 
-def _foretold(name: str, image: Tensor, looked_at: Tensor, n: int, trials: Tensor) -> None:
+def _damage_table(name: str, image: Tensor, looked_at: Tensor, n: int, trials: Tensor) -> None:
     maps = {
         "attention received": looked_at,
         "Jacobian of the attention network": moves(name, image),

@@ -5,7 +5,15 @@ from torch import Tensor
 
 from attention_core.charts import overlay_strip
 from attention_core.models.digit_reader import DigitReading
-from attention_core.topics.read import ReadDrawing, begins_at, labels_of, looks_of, nearest_look, random_state, written
+from attention_core.topics.read import (
+    ReadDrawing,
+    begins_at,
+    glimpses_of,
+    labels_of,
+    nearest_look,
+    random_state,
+    written,
+)
 from ui.chart import draw_chart
 from ui.read.first_screen import MODEL, NAME, PRESETS, cards, maps_of, numbered, read_again
 from ui.state import Field, choice, one_of, several, whole_number
@@ -59,7 +67,7 @@ def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: lis
     after = read_again(MODEL, drawing.picture, start=start, skipped=skipped)
     st.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
     st.html(cards(after, blind=skipped))
-    st.markdown(" ".join([why, *_what_followed(drawing, after, skipped)]).strip())
+    st.markdown(" ".join([why, *_effects(drawing, after, skipped)]).strip())
     looks = numbered(labels_of(after))
     looks = [look + ", withheld" if number in skipped else look for number, look in enumerate(looks)]
     chart = overlay_strip(drawing.canvas, maps_of(after), looks, size=185, columns=3)
@@ -98,7 +106,7 @@ def _reseed() -> None:
     SEED.value += 1
 
 
-def _what_followed(drawing: ReadDrawing, after: DigitReading, skipped: list[int]) -> list[str]:
+def _effects(drawing: ReadDrawing, after: DigitReading, skipped: list[int]) -> list[str]:
     """Say in words what the change did; nothing is claimed that these two readings do not show."""
     before = drawing.reading
     told = []
@@ -112,7 +120,7 @@ def _what_followed(drawing: ReadDrawing, after: DigitReading, skipped: list[int]
             )
         elif not after.digits:
             told.append("It says “end” at once: this state holds that everything has been read.")
-    original, now = looks_of(before.trace, drawing.picture), looks_of(after.trace, drawing.picture)
+    original, now = glimpses_of(before.trace, drawing.picture), glimpses_of(after.trace, drawing.picture)
     for look in (place for place in skipped if place < len(now)):
         said = labels_of(after)[look]
         sentence = (

@@ -110,14 +110,14 @@ def number_pad() -> ReadDrawing | NumberRemark:
         placeholder="or type a number, and it is written for you",
         label_visibility="collapsed",
         max_chars=40,
-        on_change=_write_typed,
+        on_change=_draw_typed,
     )
     if REFUSED.value:
         st.info(f"Only the digits 0 to 9, one to {MOST_DIGITS} of them, can be written. The pad is as it was.")
     return read_drawing(MODEL, pad.canvas, pad.strokes, PAPER[pad.paper])
 
 
-def _write_typed() -> None:
+def _draw_typed() -> None:
     typed = widget_value("read_typed").strip()
     REFUSED.value = bool(typed) and not _is_number(typed)
     if _is_number(typed):

@@ -6,7 +6,7 @@ from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, overlay_strip, probability_bars, ramp_for
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES
-from attention_core.topics.read import ReadDrawing, column_weights, looks_of
+from attention_core.topics.read import ReadDrawing, column_weights, glimpses_of
 from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
 from ui.chart import click, draw_chart
 from ui.digits import ink_image
@@ -158,7 +158,7 @@ def _film(drawing: ReadDrawing) -> int:
 
 
 def _words_of_look(drawing: ReadDrawing, look: int) -> str:
-    looks, label = looks_of(drawing.reading.trace, drawing.picture), drawing.labels[look]
+    looks, label = glimpses_of(drawing.reading.trace, drawing.picture), drawing.labels[look]
     now = looks[look]
     where = (
         f"centre at {now.centre:.0%} of the width, {now.on_ink:.0%} of the weight on ink, spread as over "

@@ -211,7 +211,7 @@ def _put_formula(name: str) -> None:
         "plain": {"additive.W_q": same, "additive.W_k": same, "additive.v": [1.0] * d},
         "printed": {"concat.W": torch.eye(2 * d).tolist(), "concat.v": [1.0, -0.5] * d},
     }
-    put_parameters(d, parameters[name])
+    write_parameters(d, parameters[name])
     arrange(replace(VECTORS.value, note=FORMULAS[name][2]))
 
 
@@ -219,10 +219,10 @@ def vector_table(vectors: Vectors) -> None:
     """Draw query and keys as a table to type into."""
     columns = [f"x{place + 1}" for place in range(vectors.d)]
     frame = pd.DataFrame([vectors.query, *vectors.keys], _names(vectors), columns, float)
-    number_table(f"scoring_vectors_{vectors.d}", frame, limit=EXTENT, on_edit=take_typed)
+    number_table(f"scoring_vectors_{vectors.d}", frame, limit=EXTENT, on_edit=read_typed)
 
 
-def take_typed(rows: Rows) -> None:
+def read_typed(rows: Rows) -> None:
     arrange(Vectors(rows[0], rows[1:]), typed=True)
 
 
@@ -253,7 +253,7 @@ def changed_functions(d: int) -> list[str]:
     return sorted({name.split(".")[0] for name in CHANGED.value.get(d, {})})
 
 
-def put_parameters(d: int, parameters: Parameters) -> None:
+def write_parameters(d: int, parameters: Parameters) -> None:
     CHANGED.value = CHANGED.value | {d: CHANGED.value.get(d, {}) | parameters}
 
 
@@ -295,7 +295,7 @@ def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, 
         f"scoring_parameters_{d}_{function}",
         pd.DataFrame(rows, labels, columns),
         limit=PARAMETER_LIMIT,
-        on_edit=lambda edited: put_parameters(d, _split(blocks, edited)),
+        on_edit=lambda edited: write_parameters(d, _split(blocks, edited)),
     )
 
 

@@ -20,10 +20,10 @@ from attention_core.topics.transformer.ablation import (
     EditedTransformer,
     TransformerHead,
     habit_words,
-    head_worth,
+    head_importance,
     switched_off,
 )
-from attention_core.topics.transformer.charts import said_chart, worth_chart
+from attention_core.topics.transformer.charts import head_importance_chart, piece_probability_chart
 from attention_core.topics.translate.translation import (
     SourceSentence,
     Translation,
@@ -71,7 +71,7 @@ class Experiment(NamedTuple):
         return [head.label for head in self.off] + ["positions left out"] * (not self.with_positions)
 
 
-AT_TOP: Field[Experiment | None] = Field(NAME, "at_top", None)  # whose French stands there
+SHOWN_EXPERIMENT: Field[Experiment | None] = Field(NAME, "at_top", None)  # whose French stands there
 
 
 def _edited(experiment: Experiment) -> EditedTransformer:
@@ -104,7 +104,7 @@ def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
 
 def french_part(experiment: Experiment, restore: Callable[[], None]) -> None:
     """Draw the French of the model as changed beside that of the trained one; its pieces, how probable they are."""
-    made, AT_TOP.value = translation(experiment), experiment
+    made, SHOWN_EXPERIMENT.value = translation(experiment), experiment
     whole, per_piece = sentence_probability(made.probabilities, len(made.probabilities))
     st.html(f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(made.text)}</p>')
     if experiment.changes:
@@ -184,7 +184,7 @@ OFF: Field[list[TransformerHead]] = Field(
 )
 WITHOUT_POSITIONS = Field(NAME, "without", False, address="no_positions")
 STEPS = Stepper(NAME)
-_head_worth = computed(by_model=True)(head_worth)
+_head_worth = computed(by_model=True)(head_importance)
 
 
 def experiment_on(text: str) -> Experiment:
@@ -195,7 +195,7 @@ def experiment_on(text: str) -> Experiment:
 def _looked_at(text: str) -> tuple[TransformerHead, Experiment, AttentionTrace, int]:
     """Return the head, the sentence with what is changed in the model, the trace of the head's layer, the query."""
     head, experiment = CHOSEN.value, experiment_on(text)
-    if experiment != AT_TOP.value:
+    if experiment != SHOWN_EXPERIMENT.value:
         st.rerun()  # what was changed here shows in the translation at the top
     trace = traces(experiment)[head.kind, head.layer]
     return head, experiment, trace, min(QUERY.value, trace.n_queries - 1)
@@ -344,7 +344,7 @@ def heads_off(text: str) -> None:
     left, right = st.columns([0.8, 1.2], gap="large")
     left.markdown(f"**What each {head.kind} head is worth to this translation**")
     worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(Experiment(text)), [head.kind])[head.kind]
-    chart = worth_chart(to_array(worth), size=330)
+    chart = head_importance_chart(to_array(worth), size=330)
     words = "Log-probability that the translation loses when one head alone is switched off"
     draw_chart(chart, key="transformer_worth", width="content", alt=words, on=left)
     left.caption(
@@ -360,7 +360,7 @@ def _changed_probabilities(experiment: Experiment) -> None:
         st.info("Choose a head above and switch it off, or leave positions out: the translation at the top answers.")
         return
     before = translation(experiment.as_trained)
-    chart = said_chart(before.labels, probabilities(experiment.as_trained), probabilities(experiment))
+    chart = piece_probability_chart(before.labels, probabilities(experiment.as_trained), probabilities(experiment))
     words = "Probability of each piece of the first translation, as trained and edited"
     draw_chart(chart, key="transformer_said", alt=words)
 

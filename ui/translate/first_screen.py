@@ -13,11 +13,11 @@ from attention_core.topics.translate.translation import (
     ShownTranslation,
     Translation,
     WordView,
-    explained_translation,
     french_prefix,
+    likelihood_gain,
     read_source,
     sentence_probability,
-    told_by_source,
+    show_translation,
     translate,
     translation_of,
 )
@@ -41,8 +41,8 @@ N_LAYERS = 3
 
 
 _translated = computed(by_model=True)(translate)
-_shown = computed(by_model=True)(explained_translation)
-_fit = computed(by_model=True)(told_by_source)
+_shown = computed(by_model=True)(show_translation)
+_fit = computed(by_model=True)(likelihood_gain)
 
 
 def model_of(translator: str) -> Any:
@@ -158,7 +158,7 @@ def _take_sentence() -> None:
     force([*_pieces_of(french), END] if french else [])
 
 
-def about_the_given(text: str, shown: ShownTranslation) -> None:
+def forced_french_note(text: str, shown: ShownTranslation) -> None:
     """Say what a model would have said itself where French comes with the sentence, and whether the French fits it."""
     if text == CLASSIC and shown.forced == (*_pieces_of(GIVEN[CLASSIC]), END):
         itself = translation(shown.translator, text, ()).text

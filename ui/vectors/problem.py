@@ -133,12 +133,12 @@ def follow_preset() -> None:
     LOADED.value = PRESET.value
     CELLS.value, LABELS.value, DRAWN.value, CELL.value = {}, {}, None, CELL.default
     problem = three_pixels()[0] if PRESET.value == PIXELS else PRESETS[PRESET.value].problem()
-    put_problem(problem)
+    write_problem(problem)
     GOOD.value = BEFORE.value = None
     for field in (MODE, CELLS, LABELS, DRAWN, CELL, BEFORE, *SETTINGS.values()):
         field.set_default(field.value)
     if not CELLS.value.keys() >= set(TABLES[Mode(MODE.value)]):  # a link without the tables of its mode
-        put_problem(problem)
+        write_problem(problem)
 
 
 def three_pixels() -> tuple[Problem, list[int]]:
@@ -150,18 +150,18 @@ def three_pixels() -> tuple[Problem, list[int]]:
     return pixel_problem(query, key, value, positions), positions
 
 
-def put_problem(problem: Problem, only: Sequence[str] | None = None) -> None:
+def write_problem(problem: Problem, only: Sequence[str] | None = None) -> None:
     """Write a problem's tables, or some of them, and its settings over what is typed."""
     MODE.value = str(problem.mode)
     for name in problem.tables if only is None else only:
-        put_table(name, problem.tables[name], problem.row_labels(name))
+        write_table(name, problem.tables[name], problem.row_labels(name))
     if problem.drawn is not None:
         DRAWN.value = problem.drawn
     for name, value in asdict(problem.settings).items():
         SETTINGS[name].value = value
 
 
-def put_table(name: str, values: np.ndarray, labels: Sequence[str] = ()) -> None:
+def write_table(name: str, values: np.ndarray, labels: Sequence[str] = ()) -> None:
     _put_cells(name, [[_as_typed(float(value)) for value in row] for row in values], labels)
 
 
@@ -217,7 +217,7 @@ def change_mode(old: str) -> None:
         for name in TABLES[wanted]
         if name not in TABLES[Mode(old)] or np.shape(CELLS.value[name]) != changed.tables[name].shape
     ]
-    put_problem(changed, other)
+    write_problem(changed, other)
 
 
 def sizes() -> dict[str, int]:
@@ -240,7 +240,7 @@ def randomise(seed: int) -> None:
     mode = Mode(MODE.value)
     zeros = {name: np.zeros((len(CELLS.value[name]), len(CELLS.value[name][0]))) for name in TABLES[mode]}
     for name, table in randomised(Problem(mode, zeros), seed).tables.items():
-        put_table(name, table, LABELS.value.get(name, []))
+        write_table(name, table, LABELS.value.get(name, []))
 
 
 def cut_to_bounds(name: str) -> bool:
@@ -425,10 +425,10 @@ def _take_file(file_name: str, data: bytes, target: str) -> None:
     try:
         if file_name.lower().endswith(".npz"):
             problem, notes = read_npz(data, GOOD.value or PRESETS[FIRST].problem())
-            put_problem(problem)
+            write_problem(problem)
         else:
             table = read_csv(data)
-            put_table(target, table.values, table.labels)
+            write_table(target, table.values, table.labels)
             notes = tuple(f"{target}: {note}" for note in table.notes)
         NOTES.value = [(False, note) for note in notes]
     except TableError as error:
@@ -517,7 +517,7 @@ def _frame(name: str) -> pd.DataFrame:
 
 def _put_all(tables: dict[str, np.ndarray]) -> None:
     for name, table in tables.items():
-        put_table(name, table)
+        write_table(name, table)
 
 
 def _take_away(names: tuple[str, ...]) -> None:

@@ -31,8 +31,8 @@ keeps the weights alone, and its note says so. The same is done for flex_attenti
 
 **Names and notes.** `recorder.py` knows which modules are running, and so what an attention is called and how many
 heads it has. It never raises: what cannot be kept becomes a note of the recording, as do modules that call themselves
-attention and in which none was seen. `trace_builder.py` makes the traces: copies of one item of the batch, with masks that
-several calls share kept once.
+attention and in which none was seen. `trace_builder.py` builds the traces: copies of one item of the batch; masks that
+several calls share are copied once.
 """
 
 from attention_core.attention.capture.watch import capture, watched

@@ -11,7 +11,7 @@ from torch import Tensor
 from attention_core.attention.edits import Edits
 from attention_core.data.canvases import CanvasRemark, DrawnDigit, colour_picture, coloured_input
 from attention_core.data.drawing import Stroke
-from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, words_of, write
+from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, question_words, write
 from attention_core.data.scene_questions import SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.device import device_of, to_array
@@ -74,7 +74,7 @@ def answers_to(model: SceneQuestion, picture: Tensor, questions: Sequence[Questi
     """Return the answers to several questions about one picture (4, 64, 64)."""
     if not questions:
         return []
-    words = padded([numbers_of(words_of(write(question))) for question in questions])
+    words = padded([numbers_of(question_words(write(question))) for question in questions])
     logits = model(picture[None].to(model.row.device), words.to(model.row.device), scoring).logits
     return [ANSWERS[number] for number in logits.argmax(1).tolist()]
 
@@ -98,7 +98,7 @@ def both_answers(
 def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scoring: str = "dot") -> AnswerCounts:
     """Ask one question about several pictures, each (4, 64, 64), and note the weight of what matches nothing."""
     together = torch.stack(list(pictures)).to(model.row.device)
-    words = torch.tensor([numbers_of(words_of(text))], device=model.row.device).expand(len(pictures), -1)
+    words = torch.tensor([numbers_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
     looked = model(together, words, scoring)
     bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < LEAST_INK
     answers = [ANSWERS[number] for number in looked.logits.argmax(1).tolist()]

@@ -80,7 +80,7 @@ def _sign(value: float, first: bool) -> str:
     return "-" if value < 0 else "" if first else "+"
 
 
-def most_looked_at(trace: AttentionTrace, n: int) -> tuple[int, ...]:
+def largest_weights(trace: AttentionTrace, n: int) -> tuple[int, ...]:
     """Return the n regions with the largest weights, largest first; ValueError if there are not so many."""
     if not 0 <= n <= trace.n_keys:
         raise ValueError(f"n must be from 0 to {trace.n_keys}, got {n}")

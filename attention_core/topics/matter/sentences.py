@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from attention_core.attention.edits import BlockKeys, Edits, blocked_keys
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
-from attention_core.data.pieces import bare, english_words
+from attention_core.data.pieces import english_words, strip_space_mark
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
 from attention_core.device import device_of
 
@@ -88,7 +88,7 @@ class Erasure(NamedTuple):
 @lru_cache(maxsize=200)
 def read_sentence(text: str) -> Sentence:
     """Cut a typed text into words and pieces; ValueError if there is no word in it."""
-    words = [bare(word) for word in english_words(text[:MOST_CHARACTERS])]
+    words = [strip_space_mark(word) for word in english_words(text[:MOST_CHARACTERS])]
     if not words:
         raise ValueError("text has nothing to read: expected a sentence, got only spaces or nothing")
     kept = words[:MOST_WORDS]
@@ -202,6 +202,6 @@ def sentences_with(bank: Sequence[str], words: Sequence[str], n: int) -> list[st
     found: list[str] = []
     for word in words:
         for text in bank:
-            if text not in found and word in [bare(typed).lower() for typed in english_words(text)]:
+            if text not in found and word in [strip_space_mark(typed).lower() for typed in english_words(text)]:
                 found.append(text)
     return found[:n]

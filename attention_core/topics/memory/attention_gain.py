@@ -68,7 +68,7 @@ def longer(text: str) -> list[LengthenedSentence]:
 
 
 @torch.inference_mode()
-def what_is_known(model: Translator, source: SourceSentence, said: Sequence[int]) -> WordKnowledge:
+def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int]) -> WordKnowledge:
     """Return what the last states know of each English word, and the context after some French pieces were said.
 
     The model is a recurrent translator whose decoder attends to all states.
@@ -93,10 +93,10 @@ def what_is_known(model: Translator, source: SourceSentence, said: Sequence[int]
     by_piece = torch.stack(((forward + backward).square().sum((1, 2)), weights))
     word_of = torch.tensor(source.word_of, device=device)
     by_word = weights.new_zeros(2, source.word_of[-1] + 1).index_add(1, word_of, by_piece)
-    return WordKnowledge(last_states_know(model, source), shares(by_word[0].sqrt()).cpu(), by_word[1].cpu())
+    return WordKnowledge(last_state_shares(model, source), shares(by_word[0].sqrt()).cpu(), by_word[1].cpu())
 
 
-def last_states_know(model: Translator, source: SourceSentence) -> Tensor:
+def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:
     """Return what the encoder's two last states, end to end, know of each English word: shares, (n_words + 1,)."""
     ends = (gradient_norms(model, source.ids, way, source.word_of, at_end=True) for way in DIRECTIONS)
     return shares(reaching_the_end(*ends))

@@ -74,7 +74,7 @@ def moves(model: nn.Module, image: Tensor) -> Tensor:
     return jacobian_map(jacobian(model, image.to(device_of(model)))).cpu()
 
 
-def moved(before: Tensor, after: Tensor) -> float:
+def map_distance(before: Tensor, after: Tensor) -> float:
     """Return how far a map moved: half the summed change of its shares, from 0, unchanged, to 1, all elsewhere.
 
     Maps have no negative numbers; one of zeros has no shares, and has moved only if the other has some.
@@ -85,7 +85,7 @@ def moved(before: Tensor, after: Tensor) -> float:
 
 
 @torch.inference_mode()
-def damage(model: nn.Module, image: Tensor, importance: Tensor, counts: Sequence[int]) -> Tensor:
+def confidence_drop(model: nn.Module, image: Tensor, importance: Tensor, counts: Sequence[int]) -> Tensor:
     """Return by how much the probability of a network's answer falls when the ink that a map points at is erased.
 
     The picture is (side, side), as is its map or (side * side,); counts say how many ink pixels go each time. What is

@@ -11,7 +11,7 @@ from PIL import ImageColor
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.canvases import CanvasRemark, InkPicture, connected, ink_picture, part_boxes
+from attention_core.data.canvases import CanvasRemark, InkPicture, connected_components, ink_picture, part_boxes
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import number_strokes
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
@@ -78,7 +78,7 @@ def count_holes(picture: np.ndarray) -> int:
     Ink may touch at corners, paper not.
     """
     paper = F.pad(torch.from_numpy(np.ascontiguousarray(picture, np.float32)) < INK_FROM, (1, 1, 1, 1), value=True)
-    labels = connected(paper, corners=False)
+    labels = connected_components(paper, corners=False)
     inside = (labels > 0) & (labels < paper.numel())  # the edge that was put around has the largest label
     return int((labels[inside].unique(return_counts=True)[1] >= SMALLEST_HOLE).sum())
 
@@ -158,7 +158,7 @@ def read_drawing(
     return ReadDrawing(canvas, seen.picture, reading, (*before, *after))
 
 
-def looks_of(trace: AttentionTrace, picture: np.ndarray) -> list[LookSummary]:
+def glimpses_of(trace: AttentionTrace, picture: np.ndarray) -> list[LookSummary]:
     """Return the looks of a reading of a picture (height, width) in [0, 1] in numbers; ValueError without a grid."""
     if trace.story.key_axis.grid is None:
         raise ValueError(f"trace must have keys with a grid, got {trace.story.key_axis.name!r} without one")

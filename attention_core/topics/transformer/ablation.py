@@ -55,7 +55,7 @@ class EditedTransformer:
 
 
 @torch.inference_mode()
-def head_worth(
+def head_importance(
     model: Transformer, source: SourceSentence, made: Translation, kinds: Iterable[str] = KINDS
 ) -> dict[str, Tensor]:
     """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.

@@ -92,12 +92,12 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> Char
     return fixed_size([mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
 
 
-def worth_chart(worth: np.ndarray, *, size: int = 300) -> Chart:
+def head_importance_chart(worth: np.ndarray, *, size: int = 300) -> Chart:
     """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
     return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
 
 
-def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Chart:
+def piece_probability_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Chart:
     """Draw how probable each piece of the translation is, before and after heads were switched off."""
     series = {"as trained": before, "edited": after}
     angle = 0 if len(pieces) <= 14 else -45

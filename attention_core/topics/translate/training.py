@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.data.pieces import bare, pieces, words_of
+from attention_core.data.pieces import load_vocabulary, pair_words, strip_space_mark
 from attention_core.data.sentence_presets import LEARNED
 from attention_core.explain.alignment import merge_to_words
 from attention_core.files import find_file, read_figures
@@ -135,13 +135,13 @@ def learning_of(snapshots: Mapping[str, Tensor]) -> list[Learning]:
     if not numbers:
         raise ValueError("snapshots must have at least one tensor, got none")
     learned = []
-    for place, (english, french) in enumerate(words_of(list(LEARNED))):
-        source_of, target_of = ([*pieces().cut(words).word_of, len(words)] for words in (english, french))
+    for place, (english, french) in enumerate(pair_words(list(LEARNED))):
+        source_of, target_of = ([*load_vocabulary().cut(words).word_of, len(words)] for words in (english, french))
         moments = []
         for number in numbers:
             weights = merge_to_words(snapshots[f"{number}.weights.{place}"].float(), target_of, source_of)
             moments.append(TrainingAlignment(int(snapshots[f"{number}.step"]), weights, sharpness(weights)))
-        words = [[*(bare(word) for word in side), END_LABEL] for side in (english, french)]
+        words = [[*(strip_space_mark(word) for word in side), END_LABEL] for side in (english, french)]
         learned.append(Learning(words[0], words[1], tuple(moments)))
     return learned
 

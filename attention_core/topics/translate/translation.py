@@ -21,12 +21,12 @@ from attention_core.data.pieces import (
     START,
     UNKNOWN,
     Tokenization,
-    bare,
     english_words,
     french_spans,
     french_words,
     join_words,
-    pieces,
+    load_vocabulary,
+    strip_space_mark,
 )
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
@@ -111,16 +111,16 @@ def read_source(text: str) -> SourceSentence:
     if not spoken:
         raise ValueError("There is nothing to read yet: type an English sentence.")
     n_all = len(spoken) + len(text[MOST_CHARACTERS:].split())
-    cut = pieces().cut([word.lower() for word in spoken[:MOST_WORDS]])
+    cut = load_vocabulary().cut([word.lower() for word in spoken[:MOST_WORDS]])
     n_pieces = min(len(cut.ids), MOST_SOURCE_PIECES)
     cut = Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
     spoken = spoken[: cut.word_of[-1] + 1]
     with torch.inference_mode(False):  # it is kept for whoever asks next, perhaps for gradients
         ids = torch.tensor([*cut.ids, END])
     return SourceSentence(
-        words=[bare(word) for word in spoken],
+        words=[strip_space_mark(word) for word in spoken],
         ids=ids,
-        labels=[*(bare(piece) or SPACE for piece in cut.texts), END_LABEL],
+        labels=[*(strip_space_mark(piece) or SPACE for piece in cut.texts), END_LABEL],
         word_of=[*cut.word_of, len(spoken)],
         n_dropped=n_all - len(spoken),
     )
@@ -134,8 +134,8 @@ def french_prefix(text: str) -> list[int]:
     words = french_words(text[:MOST_CHARACTERS])[:MOST_WORDS]
     if not words:
         return []
-    vocabulary = pieces()
-    is_name = len(vocabulary.cut(words[:1]).ids) == 1 and bare(words[0]).lower() not in _NO_NAMES
+    vocabulary = load_vocabulary()
+    is_name = len(vocabulary.cut(words[:1]).ids) == 1 and strip_space_mark(words[0]).lower() not in _NO_NAMES
     if not is_name:
         words[0] = words[0].lower()
     return vocabulary.cut(words).ids
@@ -143,7 +143,7 @@ def french_prefix(text: str) -> list[int]:
 
 def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> Translation:
     """Return pieces as a sentence: which word each piece belongs to, and the text for people."""
-    vocabulary = pieces()
+    vocabulary = load_vocabulary()
     finished = bool(ids) and ids[-1] == END
     texts = [vocabulary.text(piece) for piece in ids[: len(ids) - finished]]
     joined = "".join(texts).replace(SPACE, " ")
@@ -159,7 +159,7 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
         words[0] = words[0][:1].upper() + words[0][1:]
     return Translation(
         ids=list(ids),
-        labels=[*(bare(text) or SPACE for text in texts), *([END_LABEL] if finished else [])],
+        labels=[*(strip_space_mark(text) or SPACE for text in texts), *([END_LABEL] if finished else [])],
         words=words,
         word_of=[*word_of, *([len(words)] if finished else [])],
         text=join_words(texts),
@@ -186,7 +186,7 @@ def next_pieces(model: CanTranslate, source: SourceSentence, prefix: Sequence[in
     logits, _ = model.step(model.begin(source.ids[None].to(device)), torch.tensor([[START, *prefix]], device=device))
     probabilities = logits[0, -1].softmax(-1)
     best = probabilities.topk(n)
-    vocabulary = pieces()
+    vocabulary = load_vocabulary()
     return [
         NextPiece(piece, END_LABEL if piece == END else vocabulary.text(piece), probability)
         for piece, probability in zip(best.indices.tolist(), best.values.tolist(), strict=True)
@@ -288,13 +288,13 @@ def word_view(
         members[row].append(piece)
     names = [*made.words, labels[-1]]
     return WordView(
-        target=[names[word_of[pieces[0]]] for pieces in members],
+        target=[names[word_of[vocabulary[0]]] for vocabulary in members],
         source=source.word_labels,
         keys=list(trace.story.key_axis.labels) if alone else source.word_labels,
         weights=merge_to_words(weights, rows, [0] if alone else source.word_of),
-        probabilities=[math.prod(known[piece] for piece in pieces) for pieces in members],
-        first_piece=[pieces[0] for pieces in members],
-        pieces_of=[[labels[piece] for piece in pieces] for pieces in members],
+        probabilities=[math.prod(known[piece] for piece in vocabulary) for vocabulary in members],
+        first_piece=[vocabulary[0] for vocabulary in members],
+        pieces_of=[[labels[piece] for piece in vocabulary] for vocabulary in members],
     )
 
 
@@ -310,7 +310,7 @@ class ShownTranslation:
     view: WordView  # the same by word, or by piece where that was asked for
 
 
-def explained_translation(
+def show_translation(
     model: Translator | Transformer,
     translator: str,
     source: SourceSentence,
@@ -348,7 +348,7 @@ def piece_probabilities(model: CanTranslate, source: SourceSentence, ids: Sequen
     return logits[0].softmax(-1).gather(1, wanted[:, None])[:, 0].tolist()
 
 
-def told_by_source(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> float:
+def likelihood_gain(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> float:
     """Return how much likelier a piece of some French is after this English than after none, in nats on average."""
     if not ids:
         return 0.0
@@ -465,7 +465,7 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
     if not 1 <= n <= LONGEST:
         raise ValueError(f"n must be from 1 to {LONGEST}, got {n}")
     taken = grown(english_words(text), n)
-    cut = pieces().cut([word.lower() for word in taken])
+    cut = load_vocabulary().cut([word.lower() for word in taken])
     device = device_of(model)
     encoding = model.encode(torch.tensor([[*cut.ids, END]], device=device))
     last_piece = {word: piece for piece, word in enumerate(cut.word_of)}
@@ -473,7 +473,7 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
     start = model.start(encoding.last).tanh()
     query, _ = model.decoder(model.embedding(torch.tensor([[START]], device=device)), start[None])
     weights = model.score()(query[0], states)[0].softmax(-1)
-    return Collapse([bare(word) for word in taken], states, weights, weights @ states)
+    return Collapse([strip_space_mark(word) for word in taken], states, weights, weights @ states)
 
 
 class ContextParts(NamedTuple):
