@@ -25,7 +25,7 @@ from attention_core.bounds import (
     UNPACKED_BYTES,
     UNPACKED_DEPTH,
 )
-from attention_core.data.drawing import Stroke, path_length
+from attention_core.data.stroke import Stroke, path_length
 from attention_core.files import read_json
 
 MARK, VERSION = "~", "1"

@@ -5,11 +5,11 @@ from functools import lru_cache, partial
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from attention_core.attention.view import page
+from attention_core.attention.view import assets
 from attention_core.files import find_file
 
 ASSETS = find_file("ui/assets")
-script_of = partial(page.script_of, folder=ASSETS)
+script_of = partial(assets.script_of, folder=ASSETS)
 
 
 @lru_cache
@@ -20,5 +20,5 @@ def component(name: str, script: str | None = None) -> ComponentRenderer:
         name: of NAME.css, and of NAME.js unless a script is given.
         script: to send instead.
     """
-    rules = page.rules_of(name, folder=ASSETS)
+    rules = assets.rules_of(name, folder=ASSETS)
     return st.components.v2.component(name, html='<div class="root"></div>', css=rules, js=script or script_of(name))

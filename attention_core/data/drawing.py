@@ -7,12 +7,12 @@ grey levels, then placed in a 28 x 28 picture with its centre of mass in the mid
 import gzip
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -21,17 +21,9 @@ from tqdm import tqdm
 from attention_core.arrays import FileError, read_npz
 from attention_core.bounds import DRAWING_BYTES, DRAWING_POINTS, DRAWING_STROKES, DRAWING_WAY
 from attention_core.data.mnist import DataError, Digits, data_folder
+from attention_core.data.stroke import Stroke, path_length
 from attention_core.files import read_json
 from attention_core.log import log
-
-
-class Stroke(NamedTuple):
-    """One stroke of the pen."""
-
-    path: np.ndarray  # float (n, 2), x and y in canvas pixels
-    width: float  # of the pen, canvas pixels
-    colour: str | None = None  # of the ink as "#rrggbb", or None for the canvas' own ink
-
 
 SIDE = 28
 """Pixels along a side of the picture."""
@@ -361,11 +353,6 @@ def strokes_of(drawing: Any) -> list[Stroke] | None:
         return strokes if path_length(strokes) <= DRAWING_WAY.most else None
     except FAULTS:
         return None
-
-
-def path_length(strokes: Sequence[Stroke]) -> float:
-    """Return how far the pen goes along and down in a drawing, canvas pixels."""
-    return float(sum(np.abs(np.diff(stroke.path, axis=0)).sum() for stroke in strokes))
 
 
 def decode_pixels(picture: bytes | None, size: tuple[int, int]) -> np.ndarray | None:

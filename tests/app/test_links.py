@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlencode
@@ -15,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
 from attention_core.attention.recording import load_recording
-from attention_core.data.presets import Stroke
+from attention_core.data.stroke import Stroke
 from attention_core.packed import pack, pack_strokes, read_session, write_session
 from tests.app.tools import App, settled
 from ui import navigation, skeleton, state
@@ -118,8 +119,12 @@ def told(page: AppTest, name: str) -> dict[str, object]:
 def alike(one, other) -> bool:
     if hasattr(one, "text"):  # vectors are told apart by identity
         return one.text() == other.text()
+    if is_dataclass(one):
+        return type(one) is type(other) and alike(vars(one), vars(other))
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+        return (
+            isinstance(other, dict) and one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+        )
     if isinstance(one, float) and isinstance(other, float):
         return one == pytest.approx(other, rel=1e-9)
     return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other

@@ -19,12 +19,9 @@ import streamlit as st
 from ui.model.input import choose_input
 from ui.model_runs import latest, pretrained_of, remember, run_of
 from ui.model_runs import choose_model
-from ui.state import take_address, write_address
-from ui.model_runs.runs import latest, pretrained_of, remember, run_of
-from ui.model_runs.source import choose_model
-from ui.state import take_address, write_address
+from ui.state import read_address, write_address
 
-take_address("model")
+read_address("model")
 key = choose_model("model")
 if key is not None:
     given = choose_input("model", pretrained_of(key))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.bounds import DRAWING_POINTS, DRAWING_STROKES, UNPACKED_BYTES, UNPACKED_DEPTH
-from attention_core.data.presets import Stroke
+from attention_core.data.stroke import Stroke
 from attention_core.packed import (
     is_packed,
     pack,

@@ -13,12 +13,12 @@ from attention_core.topics.translate.translation import (
     ShownTranslation,
     Translation,
     WordView,
+    forced_translation,
     french_prefix,
     likelihood_gain,
     read_source,
     sentence_probability,
     show_translation,
-    translate,
     translation_of,
 )
 from ui.computed import computed, model_or_none
@@ -40,7 +40,7 @@ TRANSLATORS = {
 N_LAYERS = 3
 
 
-_translated = computed(by_model=True)(translate)
+_translated = computed(by_model=True)(forced_translation)
 _shown = computed(by_model=True)(show_translation)
 _fit = computed(by_model=True)(likelihood_gain)
 
@@ -55,7 +55,7 @@ def why_missing(translator: str) -> str:
 
 def translation(translator: str, text: str, forced: tuple[int, ...]) -> Translation:
     """Return what a model, which is there, makes of a sentence begun with forced pieces; END last ends it there."""
-    return _translated(model_of(translator), read_source(text), prefix=forced)
+    return _translated(model_of(translator), read_source(text), forced)
 
 
 def shown_translation(

@@ -169,14 +169,16 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
 
 
 def translate(model: CanTranslate, source: SourceSentence, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
-    """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces.
-
-    A prefix with END last is the translation.
-    """
-    if prefix and prefix[-1] == END:
-        return translation_of(prefix, piece_probabilities(model, source, prefix))
+    """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces."""
     best = beam_search(model, source.ids[None].to(device_of(model)), width, prefix)[0][0]
     return translation_of(best.ids, [math.exp(log) for log in best.logs])
+
+
+def forced_translation(model: CanTranslate, source: SourceSentence, forced: Sequence[int]) -> Translation:
+    """Return the best translation that begins with the forced pieces; END as the last of them ends it there."""
+    if forced and forced[-1] == END:
+        return translation_of(forced, piece_probabilities(model, source, forced))
+    return translate(model, source, prefix=forced)
 
 
 @torch.inference_mode()
