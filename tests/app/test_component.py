@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from attention_core.attention.view.page import HERE
+from attention_core.attention.view.assets import HERE
 from attention_core.files import find_file
 from ui.component import script_of
 

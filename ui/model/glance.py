@@ -183,10 +183,10 @@ def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]
     for: these wait for their turn with a lock of their own in hand.
     """
     results = _RESULTS.setdefault(run, BoundedCache(most=MOST_RESULTS))
-    found = results.find(what)
+    found = results.get(what)
     if found is None:
         with heavy():
-            found = results.find(what) or (compute(),)
+            found = results.get(what) or (compute(),)
             results.put(what, found)
     return found[0]
 
