@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_core.locks import ORDER
+from attention_core.shared import ORDER
 
 FORBIDDEN = {
     "attention_core": {"streamlit", "streamlit_drawable_canvas", "ui", "pages", "app"},
@@ -59,7 +59,7 @@ def test_every_lock_has_a_place_in_the_order_and_a_line_in_its_page(root):
     named = set(re.findall(r'(?:Lock|entering|in_order)\("([a-z ]+)"', "".join(path.read_text() for path in users)))
     assert named | {"compute", "heavy run"} == set(ORDER)
     plain = {path for path in users if re.search(r"threading\.R?Lock\(", path.read_text())}
-    assert plain == {root / "attention_core/locks/__init__.py", root / "ui/computed.py"}
+    assert plain == {root / "attention_core/shared/__init__.py", root / "ui/computed.py"}
 
 
 def module_name(path: Path, root: Path) -> str:

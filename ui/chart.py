@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.bounds.cache import BoundedCache
+from attention_core.shared import BoundedCache
 from ui.state import APP, Field, selected
 
 if TYPE_CHECKING:

@@ -22,13 +22,12 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.bounds import VALUE_BYTES, strip_folders
-from attention_core.bounds.cache import BoundedCache
 from attention_core.device import choose_device, describe_device, to_array
-from attention_core.locks import note_acquired, note_released
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostError
 from attention_core.serve.wire import OURS, function_name, is_ours
+from attention_core.shared import BoundedCache, note_acquired, note_released
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.labels import error_markdown
 from ui.layout import end_here

@@ -18,7 +18,6 @@ import streamlit as st
 
 from attention_core.attention.edits import dropped
 from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
-from attention_core.bounds.cache import BoundedCache
 from attention_core.hub.catalogue import (
     FOLDERS_BELOW,
     PACKAGE,
@@ -33,7 +32,7 @@ from attention_core.hub.catalogue import (
 )
 from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
-from attention_core.locks import Lock
+from attention_core.shared import BoundedCache, Lock
 from attention_core.topics.model import load_model, prepare, run_input
 from ui.computed import call_cluster, cluster, computing
 from ui.job_queue import heavy

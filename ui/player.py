@@ -15,14 +15,13 @@ import streamlit as st
 
 from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz
 from attention_core.attention.recording import Recording
-from attention_core.attention.steps import steps_of
+from attention_core.attention.steps import cell_formula, row_table, steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.vega import weights_ramp
-from attention_core.explain.arithmetic import cell_formula, row_table
 from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart, file_name, say_subject
 from ui.labels import distinct, error_markdown, literal

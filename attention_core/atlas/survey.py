@@ -11,7 +11,7 @@ from torch import Tensor
 from attention_core.atlas.cells import BAND, STRIP, Cells
 from attention_core.attention.trace import spans
 from attention_core.device import to_array
-from attention_core.locks import Lock
+from attention_core.shared import Lock
 
 PORTION = 0.1
 """Seconds after which a step ends as soon as it can."""

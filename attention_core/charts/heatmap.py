@@ -16,7 +16,6 @@ import numpy as np
 from PIL import Image
 
 from attention_core.attention.types import Axis, Role, Step
-from attention_core.bounds.cache import BoundedCache
 from attention_core.charts.bars import probability_bars
 from attention_core.charts.vega import (
     CHOSEN,
@@ -58,6 +57,7 @@ from attention_core.charts.vega import (
     tips,
 )
 from attention_core.device import to_array
+from attention_core.shared import BoundedCache
 
 MAX_SIDE = 1024
 """Cells along a side of an image; a larger matrix is reduced by whole factors, keeping the largest of each block."""

@@ -48,8 +48,8 @@ from attention_core.hub.model import (
     n_parameters_of,
     refuse_without_memory,
 )
-from attention_core.locks import Lock
 from attention_core.log import log
+from attention_core.shared import Lock
 from attention_core.weights import weights_folder
 
 OWN = {NAME: (ModelKind.DECODER, "llama"), "digit-vit": (ModelKind.VISION, "vit")}

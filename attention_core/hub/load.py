@@ -35,8 +35,8 @@ from attention_core.hub.model import (
     no_panic,
     refuse_without_memory,
 )
-from attention_core.locks import Lock
 from attention_core.log import log
+from attention_core.shared import Lock
 
 try:
     import fcntl

@@ -21,7 +21,7 @@ from attention_core.bounds import (
 )
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs
-from attention_core.locks import Lock
+from attention_core.shared import Lock
 
 SCAN = b"\xff\xda"
 """How a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times."""

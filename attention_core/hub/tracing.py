@@ -37,8 +37,8 @@ from attention_core.hub.attention import (
     running,
 )
 from attention_core.hub.model import readable
-from attention_core.locks import Lock
 from attention_core.log import log
+from attention_core.shared import Lock
 
 SCORES_ONLY = "The model handed out its scores, of which these weights are the softmax; query, key, value are unknown."
 Call = tuple[str, nn.Module, AttentionTrace]

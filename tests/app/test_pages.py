@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attention_core.bounds.cache import BoundedCache
+from attention_core.shared import BoundedCache
 from tests.app.tools import opened
 from ui.navigation import PAGES, path_of
 from ui.state import Field

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from starlette.requests import Request
 
-from attention_core.bounds.cache import BoundedCache
 from attention_core.charts.vega import data_url
+from attention_core.shared import BoundedCache
 from ui import chart
 
 

@@ -10,8 +10,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core import load
-from attention_core.bounds.cache import BoundedCache
 from attention_core.serve.client import loaded
+from attention_core.shared import BoundedCache
 from ui.computed import FairLock, computed, computing, content_key, size_in_bytes, values
 
 

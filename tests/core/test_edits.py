@@ -37,11 +37,10 @@ from attention_core.attention.edits import (
 from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.recording import Recording
 from attention_core.attention.scores import Dot, ScaledDot
-from attention_core.attention.steps import step_of
+from attention_core.attention.steps import cell_formula, step_of
 from attention_core.attention.view.pack import TOLERANCE
 from attention_core.bounds import EDIT_CELLS
 from attention_core.bounds import EDITS as MOST_EDITS
-from attention_core.explain.arithmetic import cell_formula
 from tests.core.test_edit_contract import weights_of
 from tests.core.test_export import check as check_script
 from tests.core.test_shown_code import check as check_code

@@ -7,8 +7,7 @@ import torch
 
 from attention_core import UNIFORM, Axis
 from attention_core.attention.scores import number
-from attention_core.attention.steps import step_of
-from attention_core.explain.arithmetic import cell_formula, row_table
+from attention_core.attention.steps import cell_formula, row_table, step_of
 from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
 from attention_core.explain.guess import compare, options
 from tests.traces import trace_of

@@ -10,9 +10,8 @@ from torch.testing import assert_close
 from attention_core import UNIFORM, AttentionTrace, capture
 from attention_core.attention.export import trace_to_code, trace_to_npz
 from attention_core.attention.scores import ScaledDot
-from attention_core.attention.steps import step_of, steps_of
+from attention_core.attention.steps import cell_formula, row_table, step_of, steps_of
 from attention_core.attention.trace import ROWS_AT_ONCE
-from attention_core.explain.arithmetic import cell_formula, row_table
 from tests.traces import of_weights, random_trace
 
 N_HEADS, N_KEY_HEADS, N_QUERIES, N_KEYS, D_K, D_V = 4, 2, ROWS_AT_ONCE + 3, 11, 3, 5

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.attention.export import trace_to_code, trace_to_npz
-from attention_core.attention.steps import step_of
-from attention_core.explain.arithmetic import cell_formula
+from attention_core.attention.steps import cell_formula, step_of
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind, Pretrained

@@ -28,8 +28,7 @@ from attention_core.attention.scores import (
     printed_concat,
     score_from_plain,
 )
-from attention_core.attention.steps import step_of
-from attention_core.explain.arithmetic import cell_formula
+from attention_core.attention.steps import cell_formula, step_of
 from attention_core.models import load
 from attention_core.topics.scoring.compare import compare, score_field
 from attention_core.topics.vectors import Mode, Problem, Settings, trace_of

@@ -9,9 +9,8 @@ import torch
 from attention_core import BlockKeys, DropHead, SetScore, Temperature
 from attention_core.atlas import Atlas
 from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
-from attention_core.attention.steps import steps_of
+from attention_core.attention.steps import row_table, steps_of
 from attention_core.device import choose_device
-from attention_core.explain.arithmetic import row_table
 from attention_core.hub.catalogue import OWN
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import run, text_inputs

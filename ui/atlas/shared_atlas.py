@@ -16,7 +16,7 @@ from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import PackedTile, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
-from attention_core.locks import Lock
+from attention_core.shared import Lock
 from ui.job_queue import in_portions
 
 MOST_PACKED = 150

@@ -11,7 +11,6 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.bounds.cache import BoundedCache
 from attention_core.charts.heads import Mosaic, heads_chart, layer_head_map, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.explain.heads import (
@@ -25,6 +24,7 @@ from attention_core.explain.heads import (
 )
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
+from attention_core.shared import BoundedCache
 from ui.chart import draw_chart
 from ui.job_queue import heavy
 from ui.labels import literal
