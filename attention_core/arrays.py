@@ -25,14 +25,14 @@ BROKEN = (
     SafetensorError,
 )
 """What the libraries raise over a file of arrays that is damaged."""
-MOST_SAID = 1_000
+MAX_SAID = 1_000
 
 
 class FileError(ValueError):
     """A file that cannot be used; the message is for people, and no longer than they read."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(message if len(message) <= MOST_SAID else f"{message[:MOST_SAID]}...")
+        super().__init__(message if len(message) <= MAX_SAID else f"{message[:MAX_SAID]}...")
 
 
 class Entry(NamedTuple):

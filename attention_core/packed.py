@@ -30,7 +30,7 @@ from attention_core.files import read_json
 
 MARK, VERSION = "~", "1"
 """A packed text begins with both."""
-MOST_DIGITS, WIDEST = 15, 60
+MAX_DIGITS, WIDEST = 15, 60
 UNITS = (1, 2, 10)
 """Steps of a stroke per canvas pixel; the first in which its points are whole."""
 SESSION, SESSION_VERSION = "attention-explorer session", 1
@@ -140,8 +140,8 @@ def _json(plain: bytes) -> Any:
 
 
 def _whole(digits: str) -> int:
-    if len(digits) > MOST_DIGITS:
-        raise ValueError(f"a number has at most {MOST_DIGITS} digits")
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number has at most {MAX_DIGITS} digits")
     return int(digits)
 
 

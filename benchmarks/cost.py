@@ -20,7 +20,7 @@ from benchmarks.report import publish
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 ROUNDS = 5
-MOST_PROFILED_STEPS = 4096
+MAX_PROFILED_STEPS = 4096
 """Recurrent steps whose memory is traced: every step is a dozen allocations to write down."""
 
 
@@ -56,7 +56,7 @@ def measure(way: str, n: int, repeats: int = 3, memory: bool = True) -> cost.Cos
         began = clock()
         call()
         times.append(clock() - began)
-    traced = memory and (way != "recurrent" or n <= MOST_PROFILED_STEPS)
+    traced = memory and (way != "recurrent" or n <= MAX_PROFILED_STEPS)
     return cost.CostRow(way, n, 1000 * statistics.median(times), peak_megabytes(call) if traced else None)
 
 

@@ -37,7 +37,7 @@ from benchmarks.server import running
 
 NAME = "bert-base-random"
 LENGTHS, RIVAL_LENGTHS = (64, 128, 256, 512), (64, 128, 256)
-MOST_RIVAL_SECONDS, MOST_RIVAL_ROUNDS = 300, 2
+MAX_RIVAL_SECONDS, MAX_RIVAL_ROUNDS = 300, 2
 VIEW = {"width": 1440, "height": 1200}
 SPECIAL = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
 CDN = "https://cdnjs.cloudflare.com/**"
@@ -155,8 +155,8 @@ def rival(folder: Path, rounds: int, lengths: Sequence[int]) -> dict[str, dict]:
     for n in lengths:
         html, written = run_rival("bertviz", OTHERS["bertviz"], inputs_of(model, n))
         times: list[float] = []
-        for _ in range(min(rounds, MOST_RIVAL_ROUNDS)):
-            size, seconds = painted(html, folder, THUMBNAILS, MOST_RIVAL_SECONDS, CDN)
+        for _ in range(min(rounds, MAX_RIVAL_ROUNDS)):
+            size, seconds = painted(html, folder, THUMBNAILS, MAX_RIVAL_SECONDS, CDN)
             if seconds is None:
                 break
             times.append(round(seconds, 2))
@@ -178,7 +178,7 @@ def main(rounds: int = 3, *rival_lengths: int) -> None:
         painting = f"{statistics.median(some):.2f} ({min(some):.2f} to {max(some):.2f})"
         rows.append([f"ours, {name}", f"{statistics.median(sizes[name]) / 1e6:.2f}", painting])
     for name, own in rivals.items():
-        taken = f"{statistics.median(own['seconds']):.1f}" if own["seconds"] else f"not in {MOST_RIVAL_SECONDS}"
+        taken = f"{statistics.median(own['seconds']):.1f}" if own["seconds"] else f"not in {MAX_RIVAL_SECONDS}"
         rows.append([f"BertViz, {name}", f"{own['bytes'] / 1e6:.1f}", f"{taken} (written in {own['written']})"])
     rows.append(["goal, 512", "at most 3", "at most 3"])
     rounded = {name: [round(taken, 3) for taken in some] for name, some in seconds.items()}

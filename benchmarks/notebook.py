@@ -1,4 +1,4 @@
-"""A recording in a notebook and as a file, here and elsewhere: python -m benchmarks.notebook [MOST_RIVAL_TOKENS].
+"""A recording in a notebook and as a file, here and elsewhere: python -m benchmarks.notebook [MAX_RIVAL_TOKENS].
 
 A BERT of 6 x 12 heads with random weights reads n tokens. Each library runs the lines that a notebook needs, from the
 model and its input to the first picture of every head; what the cell would show is written to a file and opened in a

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 TEMPLATE = Path(__file__).with_name("nginx.conf")
 OPTIONS = {"address": "127.0.0.1", "headless": "true"}
 THIS_MACHINE = "127.0.0.1"
-MOST_CONNECTIONS, OF_ONE_ADDRESS = 16_384, 3_000
+MAX_CONNECTIONS, OF_ONE_ADDRESS = 16_384, 3_000
 """Of nginx, to visitors and processes together: an open page takes two; of visitors with the same address, a hall's."""
 
 
@@ -48,7 +48,7 @@ def configuration(
     trusted = ["geo $is_proxy {", "    default 0;", *(f"    {one} 1;" for one in known_proxies), "}"]
     trusted += [f"set_real_ip_from {one};" for one in known_proxies]
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    n_connections = MOST_CONNECTIONS if allowed == resource.RLIM_INFINITY else min(allowed, MOST_CONNECTIONS)
+    n_connections = MAX_CONNECTIONS if allowed == resource.RLIM_INFINITY else min(allowed, MAX_CONNECTIONS)
     given = {
         "address": address,
         "port": str(port),

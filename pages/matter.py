@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.data.sentence_presets import PRESETS
-from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
+from attention_core.topics.matter.sentences import MAX_WORDS, read_sentence
 from ui.computed import model_or_stop
 from ui.layout import attention_roles, end_here, section
 from ui.matter.judgement import (
@@ -20,7 +20,7 @@ from ui.matter.judgement import (
     neighbours_tab,
     words_section,
 )
-from ui.player import export_bar, show_matrix, show_words
+from ui.player import export_bar, show_step_chart, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.words import report_unknown_words, sentence_box
 
@@ -37,7 +37,7 @@ model_or_stop(ATTENTION)
 say, judgement = st.columns([1.15, 1], gap="large")
 with say:
     section("A sentence about a film")
-    text = sentence_box(NAME, PRESETS, most_words=MOST_WORDS, label="In English")
+    text = sentence_box(NAME, PRESETS, most_words=MAX_WORDS, label="In English")
 if text is None:
     end_here()
 sentence = read_sentence(text)
@@ -58,14 +58,14 @@ explain_question()
 
 def step_by_step() -> None:
     step = STEPS.draw(trace)
-    if STEPS.hides(trace, step):
+    if STEPS.draw_guess(trace, step):
         return
     heaviest = int(trace.weights()[0].argmax())
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
         show_words(trace, step, 0, 0, heaviest)
     with matrix:
-        show_matrix(step, 0, None, NAME)
+        show_step_chart(step, 0, None, NAME)
 
 
 page_tabs(

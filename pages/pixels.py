@@ -12,7 +12,7 @@ from ui.pixels.first_screen import ABOUT, GUIDED, LAYER, LAYERS, NAME, PAD, REMA
 from ui.pixels.looks import chosen_pixel, learning_section, step_by_step, whole_maps
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.state import choice
+from ui.state import single_choice
 
 page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
 about = ABOUT[LAYER.value]
@@ -44,7 +44,7 @@ with seen:
     section("What the model sees")
     preparation_section(drawing)
 trace = attention.traces[0]
-choice("Attention layer", LAYER, LAYERS, wrap=True)
+single_choice("Attention layer", LAYER, LAYERS, wrap=True)
 
 page_tabs(
     NAME,

@@ -24,7 +24,7 @@ from ui.scoring.controls import (
     vector_table,
 )
 from ui.skeleton import Tab, live, page_frame, page_tabs
-from ui.state import choice
+from ui.state import single_choice
 
 page_frame(
     NAME, "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see."
@@ -42,7 +42,7 @@ model = model_or_stop("scoring-functions")
 def take_along(traces: dict) -> None:
     """Offer the numbers of all functions as a table, and those of a chosen one in every form."""
     download_table("Scores and weights of all", lambda: comparison_frame(traces), f"{NAME}-scores.csv", "scoring_csv")
-    name = choice("One function alone", TAKEN, list(traces), wrap=True)
+    name = single_choice("One function alone", TAKEN, list(traces), wrap=True)
     export_bar(traces[name], NAME, query=0, about=name)
 
 

@@ -12,11 +12,11 @@ from ui.translate.first_screen import (
     NAME,
     STEPS,
     WORD,
-    all_models,
+    compare_two_models,
+    focused,
     forced_french_note,
-    in_focus,
-    sentence_part,
-    two_models,
+    list_all_models,
+    sentence_input,
 )
 from ui.translate.word_tabs import alignments, same_meaning, step_by_step, unrolled
 
@@ -31,14 +31,14 @@ attention_roles(
 
 typed, answer = st.columns([1, 1.95], gap="medium")
 with typed:
-    text = sentence_part()
+    text = sentence_input()
 with answer:
-    models = two_models(text) if text else {}
+    models = compare_two_models(text) if text else {}
 with typed:
     if text and models:
-        forced_french_note(text, in_focus(models))
+        forced_french_note(text, focused(models))
     if text:
-        all_models(text)
+        list_all_models(text)
 
 tabs = [
     Tab("length", "Try: any length", lambda: any_length(text or next(iter(TRANSLATE.values())))),
@@ -46,7 +46,7 @@ tabs = [
     Tab("errors", "How far to believe it", alignment_errors),
 ]
 if text and models:
-    shown, row = in_focus(models), WORD.value
+    shown, row = focused(models), WORD.value
     query = shown.view.first_piece[row]
     tabs = [
         Tab("steps", "Step by step", lambda: step_by_step(shown, row, text)),

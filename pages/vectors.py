@@ -74,7 +74,7 @@ def workbench() -> None:
             st.warning(
                 f"{names} may see no key: there is nothing to weigh, so the weights and the context are zeros, not NaN."
             )
-        if STEPS.hides(trace, step, chosen_query(trace), head):
+        if STEPS.draw_guess(trace, step, chosen_query(trace), head):
             end_here()
         show_step(problem, trace, step, head)
     before = None if BEFORE.value is None else attention(BEFORE.value)

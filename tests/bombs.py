@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-MOST_SECONDS, MOST_MEGABYTES = 1.0, 100
+MAX_SECONDS, MAX_MEGABYTES = 1.0, 100
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
@@ -34,8 +34,8 @@ def refused(words, error=ValueError):
         yield
     seconds, megabytes = time.process_time() - began, peak() - before
     print(f"{seconds:6.2f} s {megabytes:6.1f} MB  {str(caught.value)[:110]}")  # pytest -rP shows what each costs
-    assert seconds < MOST_SECONDS
-    assert megabytes < MOST_MEGABYTES
+    assert seconds < MAX_SECONDS
+    assert megabytes < MAX_MEGABYTES
     assert "Traceback" not in str(caught.value)
     assert len(str(caught.value)) < 500
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from ui.computed import computing
+from ui.computed import compute_turn
 from ui.job_queue import heavy
 
 place = st.empty()
 if st.button("Light", key="light"):
-    with computing():
+    with compute_turn():
         place.text("light is done")
 if st.toggle("Run", key="run"):
     with heavy():

@@ -28,12 +28,12 @@ from attention_core.data.drawing import (
 from attention_core.data.presets import preset_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.component import component
-from ui.computed import computed
-from ui.state import Field, between, choice, is_mounted, one_of
+from ui.computed import cached_computation
+from ui.state import Field, between, is_mounted, one_of, single_choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
-MOST_ASTRAY = 0.3
+MAX_ASTRAY = 0.3
 """Share of the ink by which our picture of the strokes may differ from the browser's and still stands for it."""
 DRAWN, ERASER, ANY_INK = "drawn", "eraser", "any"
 FIRST_ANY_INK = "#00A0A0"
@@ -173,7 +173,7 @@ def _matches(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
         np.abs(ours.astype(np.int16) - pixels),
         np.abs(pixels[..., :3].astype(np.int16) - getrgb(PAPER[paper])),
     )
-    return bool(astray.sum() <= MOST_ASTRAY * ink.sum())
+    return bool(astray.sum() <= MAX_ASTRAY * ink.sum())
 
 
 def checked_strokes(packed: str) -> str:
@@ -281,7 +281,7 @@ def _buttons(pad: Pad) -> None:
 
 def _pen_choice(pad: Pad) -> None:
     names = [*(pad.pens or ("pen",)), *([ANY_INK] if pad.any_ink else []), *([ERASER] if pad.eraser else [])]
-    pen = choice("Pen", pad.pen, names, label_visibility="collapsed", wrap=True)
+    pen = single_choice("Pen", pad.pen, names, label_visibility="collapsed", wrap=True)
     if pen == ANY_INK:
         pad.ink.widget(st.color_picker, "Ink of any colour")
 
@@ -386,7 +386,7 @@ def _open(pad: Pad, content: bytes) -> None:
     st.rerun()
 
 
-@computed()
+@cached_computation()
 def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str) -> np.ndarray:
     """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     canvas = np.zeros((*size, 4), np.uint8)

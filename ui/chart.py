@@ -24,14 +24,14 @@ from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.shared import BoundedCache
-from ui.state import APP, Field, selected
+from ui.state import APP, Field, chart_selection
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from attention_core.charts.vega import Chart, Data, Spec
 
-LEAST_FILE = 1500
+MIN_FILE = 1500
 """Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
 
 
@@ -69,7 +69,7 @@ def click(key: str, selection: str, part: str, field: Field[Any]) -> dict[str, A
     """Return what lets a click in a chart of this key set a field to a number of the selection, for draw_chart."""
 
     def take() -> None:
-        for clicked in selected(key, selection):
+        for clicked in chart_selection(key, selection):
             field.value = int(clicked[part])
 
     return {"key": key, "on_select": take, "selection_mode": selection}
@@ -134,7 +134,7 @@ def _address(content: bytes) -> str:
     """Return where the browser finds a picture: in a file, if it is large."""
     from attention_core.charts.vega import data_url
 
-    return (address(content) if len(content) >= LEAST_FILE else None) or data_url(content)
+    return (address(content) if len(content) >= MIN_FILE else None) or data_url(content)
 
 
 PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "pictures_of_the_part", list)

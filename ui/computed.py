@@ -26,8 +26,8 @@ from attention_core.device import choose_device, describe_device, to_array
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostError
-from attention_core.serve.wire import OURS, function_name, is_ours
-from attention_core.shared import BoundedCache, note_acquired, note_released
+from attention_core.serve.wire import PACKAGES, function_name, is_ours
+from attention_core.shared import BoundedCache, note_released, note_requested
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.labels import error_markdown
 from ui.layout import end_here
@@ -36,7 +36,7 @@ from ui.state import APP, Field
 AWAY = "ATTENTION_RAY_AWAY"
 """What to do while the cluster does not answer: "here" = compute here, "wait" = wait for it."""
 AWAY_WORDS = "The cluster does not answer."
-IS_TOLD = Field(APP, "cluster_told", False)
+KNOWS_CLUSTER_AWAY = Field(APP, "cluster_told", False)
 """Whether this visitor knows that it is away."""
 
 
@@ -55,15 +55,15 @@ def call_cluster(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tup
     while there is not None:
         try:
             found = (there.call(function, *args, **kwargs),)
-            IS_TOLD.value = False
+            KNOWS_CLUSTER_AWAY.value = False
             return found
         except AwayError:
-            if not _waits():
-                if not IS_TOLD.value:
+            if not _should_wait():
+                if not KNOWS_CLUSTER_AWAY.value:
                     st.toast(f"{AWAY_WORDS} This is computed here.")
-                IS_TOLD.value = True
+                KNOWS_CLUSTER_AWAY.value = True
                 return None
-            _wait(there)
+            _wait_for_cluster(there)
         except (LostError, ValueError):  # what it cannot do is told by trying it here
             log.warning("%s did not compute %s", there.name, function, exc_info=True)
             return None
@@ -72,25 +72,25 @@ def call_cluster(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tup
 
 def computing_words() -> str:
     """Return where models compute, in a sentence for people."""
-    here, there = _here(), cluster()
+    here, there = _local_device(), cluster()
     if there is None:
         return f"Computing on {here}"
     try:
         return f"Computing on a cluster: {there.device()}"
     except AwayError:
-        return f"{AWAY_WORDS} " + ("Waiting for it" if _waits() else f"Computing on {here}")
+        return f"{AWAY_WORDS} " + ("Waiting for it" if _should_wait() else f"Computing on {here}")
 
 
 @st.cache_resource(show_spinner=False)
-def _here() -> str:
+def _local_device() -> str:
     return describe_device(choose_device())
 
 
-def _waits() -> bool:
+def _should_wait() -> bool:
     return os.environ.get(AWAY) == "wait"
 
 
-def _wait(there: Cluster) -> None:
+def _wait_for_cluster(there: Cluster) -> None:
     """Wait until it answers; a visitor who goes elsewhere ends it."""
     spot = st.empty()
     while there.is_away:
@@ -157,7 +157,7 @@ class FairLock:
         self._holder, self._depth = 0, 0
 
     def __enter__(self) -> None:
-        note_acquired("compute", again=True)
+        note_requested("compute", again=True)
         me, called = threading.get_ident(), threading.Event()
         with self._guard:
             if not hasattr(self._run, "number"):
@@ -180,26 +180,26 @@ class FairLock:
                 called.set()
 
 
-TURN = FairLock()
+COMPUTE_LOCK = FairLock()
 
 
 @contextmanager
-def computing() -> Iterator[None]:
+def compute_turn() -> Iterator[None]:
     """Compute when it is this visitor's turn, so that many take turns instead of thrashing the cores.
 
     As a decorator or around a block; what is computed under it may call what else is. Torch keeps nothing for
     gradients: who asks for them switches them on.
     """
-    with TURN, torch.inference_mode():
+    with COMPUTE_LOCK, torch.inference_mode():
         yield
 
 
-def computed(
+def cached_computation(
     *, spinner: str = "", by_model: bool = False
 ) -> Callable[[Callable[Given, Value]], Callable[Given, Value]]:
     """Keep what a function returns, for all visitors; least looked at goes first. Use it as `@computed()`.
 
-    Equal arguments are told by what they hold: tensors and arrays by their numbers. A model's results do not depend on
+    Arguments are compared by content: tensors and arrays by their numbers. A model's results do not depend on
     who asks, so the function must not read the session.
 
     Args:
@@ -214,23 +214,23 @@ def computed(
     def decorate(function: Callable[Given, Value]) -> Callable[Given, Value]:
         name = function_name(function)
         if by_model and not is_ours(function.__module__):
-            raise ValueError(f"{name} is to be computed by a model: it must stand in one of {', '.join(OURS)}")
+            raise ValueError(f"{name} is to be computed by a model: it must stand in one of {', '.join(PACKAGES)}")
 
         @wraps(function)
         def answer(*args: Given.args, **kwargs: Given.kwargs) -> Value:
             key = name, content_key(args), content_key(kwargs)
-            found = values().get(key)
+            found = result_cache().get(key)
             if found is None:
                 with st.spinner(spinner) if spinner else nullcontext():
                     found = call_cluster(function, *args, **kwargs) if by_model else None
                     if found is not None:
-                        values().put(key, found)
+                        result_cache().put(key, found)
                     else:
-                        with computing():
-                            found = values().get(key)  # whoever had the turn before may have asked the same
+                        with compute_turn():
+                            found = result_cache().get(key)  # whoever had the turn before may have asked the same
                             if found is None:
                                 found = (function(*args, **kwargs),)
-                                values().put(key, found)  # before the next one has the turn
+                                result_cache().put(key, found)  # before the next one has the turn
             return found[0]
 
         return answer
@@ -239,7 +239,7 @@ def computed(
 
 
 def content_key(value: Any) -> Hashable:
-    """Return what tells a value from every other of another content."""
+    """Return a key that is equal for values of equal content."""
     if origin := getattr(value, "origin", None) if isinstance(value, Tensor | nn.Module) else None:
         return origin  # a loaded model, or a part of it
     if isinstance(value, Tensor):
@@ -288,6 +288,6 @@ def _parts(value: Any) -> list[Any]:
 
 
 @st.cache_resource(show_spinner=False)
-def values() -> BoundedCache:
+def result_cache() -> BoundedCache:
     """Return what is kept for all visitors; the menu's “Clear cache” empties it with everything else."""
     return BoundedCache(VALUE_BYTES.most, size=size_in_bytes)

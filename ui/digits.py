@@ -15,7 +15,7 @@ from attention_core.charts.vega import INK_RAMP
 from attention_core.data.drawing import prepare
 from attention_core.topics import pixels
 from ui.chart import click, draw_chart
-from ui.computed import computed, model_or_stop
+from ui.computed import cached_computation, model_or_stop
 from ui.state import Field, whole_number
 
 FRAME = (200, 205, 211)
@@ -29,7 +29,7 @@ def by_model(
     function: Callable[Concatenate[Any, Given], Value], *, spinner: str = ""
 ) -> Callable[Concatenate[str, Given], Value]:
     """Return a function of the core that takes a model first, to be called with the model's name; see computed."""
-    answer = computed(by_model=True, spinner=spinner)(function)
+    answer = cached_computation(by_model=True, spinner=spinner)(function)
 
     @wraps(function)
     def asked(name: str, *args: Given.args, **kwargs: Given.kwargs) -> Value:
@@ -40,7 +40,7 @@ def by_model(
 
 read_image = by_model(pixels.ask)
 """What a model reads in one picture, float (28, 28)."""
-prepared = computed()(prepare)
+prepared = cached_computation()(prepare)
 """A canvas, uint8 (height, width, 4), as the models see it."""
 
 

@@ -25,7 +25,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from attention_core.bounds import JSON_BYTES, TABLE_ROWS
 
-_MOST_ADDED: ContextVar[int] = ContextVar("most_added", default=0)
+_MAX_ADDED: ContextVar[int] = ContextVar("most_added", default=0)
 _REFUSALS: dict[str, str] = {}
 """What has been refused to a session and not been told yet."""
 _OPEN: dict[int, tuple[int, int]] = {}
@@ -38,15 +38,15 @@ _read_edits, _open_file = unwrap(DataEditorSerde.deserialize), unwrap(UploadedFi
 @contextmanager
 def growing_table() -> Iterator[None]:
     """Let people add rows to the table that is drawn; to others no message of a browser adds any."""
-    token = _MOST_ADDED.set(TABLE_ROWS.most + 1)  # one too many, so that the page sees that there were more
+    token = _MAX_ADDED.set(TABLE_ROWS.most + 1)  # one too many, so that the page sees that there were more
     try:
         yield
     finally:
-        _MOST_ADDED.reset(token)
+        _MAX_ADDED.reset(token)
 
 
 def _begin_edits(self: Any) -> None:
-    self.most_added = _MOST_ADDED.get()
+    self.most_added = _MAX_ADDED.get()
 
 
 @wraps(_read_edits)

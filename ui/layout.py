@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS
 from ui.inside_streamlit import StopException
-from ui.state import GONE, NOTHING_TOLD, register_try_this
+from ui.state import HIDE_TRY_THIS, NOTHING_TOLD, register_try_this
 
 TABLE_STYLE = """<style>
 .figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -83,7 +83,7 @@ def attention_roles(
     st.html(f'<div class="who">{folded}</div>')
     line = f'<div class="who try"><b>Try this</b> {try_this}</div>'
     st.html(
-        line if register_try_this(meanwhile, done_in) else GONE
+        line if register_try_this(meanwhile, done_in) else HIDE_TRY_THIS
     )  # tabs that came one place nearer would lose a click
 
 

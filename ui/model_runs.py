@@ -34,7 +34,7 @@ from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megaby
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
 from attention_core.shared import BoundedCache, Lock
 from attention_core.topics.model import load_model, prepare, run_input
-from ui.computed import call_cluster, cluster, computing
+from ui.computed import call_cluster, cluster, compute_turn
 from ui.job_queue import heavy
 from ui.labels import error_markdown, literal
 from ui.navigation import opened_recording
@@ -48,7 +48,7 @@ ALSO_FORGOTTEN: list[Callable[[], None]] = []
 _STARTING = Lock("start a download")
 _DOWNLOADS: dict[str, Download] = {}
 """By the model's name: those in progress, and some that have ended, so that who waits for one is told."""
-MOST_ENDED = 32
+MAX_ENDED = 32
 
 
 class LatestRun(NamedTuple):
@@ -99,7 +99,7 @@ def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -
 def prepared_of(key: str, given: ModelInput) -> ModelInputs:
     """Return what a model is called with for an input; as run_of."""
     pretrained = pretrained_of(key)
-    with computing():
+    with compute_turn():
         return prepare(pretrained, given)
 
 
@@ -170,7 +170,7 @@ def start_download(candidate: ModelCandidate) -> None:
                 f"{DOWNLOADS} models are on their way for other visitors already. Press Load again when one of them "
                 "has arrived."
             )
-        for name in {candidate.name, *ended[:-MOST_ENDED]}:
+        for name in {candidate.name, *ended[:-MAX_ENDED]}:
             _DOWNLOADS.pop(name, None)
         _DOWNLOADS[candidate.name] = Download(candidate)
 

@@ -27,17 +27,17 @@ from ui.chart import draw_chart, file_name, say_subject
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import role_colour, section
 from ui.skeleton import explain
-from ui.state import APP, PLAYING, Field, Value, choice, selected, set_widget, whole_number, widget_value
+from ui.state import APP, PLAYING, Field, Value, chart_selection, set_widget, single_choice, whole_number, widget_value
 
 TICK, CHANGED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
 """When the last beat was, by time.monotonic; the player that began or stopped in the run before."""
 REST = 0.8
 """Share of a beat after which the next tick counts: the browser's clock and ours do not agree to the millisecond."""
 SECONDS_PER_WORD = 0.9
-MOST_JUMPS = 48
+MAX_POSITION_BUTTONS = 48
 """Positions up to which every one has a button of its own; beyond, a slider jumps."""
 LONGEST_LABEL = 16
-END = 10**6
+LAST_POSITION = 10**6
 """A position that is always brought back to the last one."""
 
 
@@ -62,7 +62,7 @@ class Player(Generic[Value]):
     def plays(self) -> bool:
         return PLAYING.value == self.name
 
-    def follow(self, values: Sequence[Value]) -> None:
+    def advance_if_due(self, values: Sequence[Value]) -> None:
         """Go on when its time has come, and stop at the end; call it before the controls are drawn."""
         if CHANGED.value == self.name:
             CHANGED.value = ""
@@ -138,7 +138,9 @@ class Walk(Player[int]):
     """
 
     def __init__(self, page: str, *, first: int = 0, label: str = "Word") -> None:
-        at = Field(page, "at", first, address="at", parse=whole_number, text=lambda at: "" if at == END else str(at))
+        at = Field(
+            page, "at", first, address="at", parse=whole_number, text=lambda at: "" if at == LAST_POSITION else str(at)
+        )
         super().__init__(at, SECONDS_PER_WORD)
         self.label = label
 
@@ -146,17 +148,17 @@ class Walk(Player[int]):
         """Draw the controls and return the present position; `labels` has one per position, at least one."""
         places = range(len(labels))
         self.field.clamp(0, places[-1])
-        self.follow(places)
+        self.advance_if_due(places)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
             self.previous_button(places)
             self.next_button(places)
             self.play_button(places)
             st.caption(f"{self.label} {self.field.value + 1} of {len(places)}")
-        if len(places) > MOST_JUMPS:
+        if len(places) > MAX_POSITION_BUTTONS:
             self.field.widget(st.slider, self.label, 0, places[-1], label_visibility="collapsed")
         elif len(places) > 1:
             names = dict(enumerate(distinct([_short(label) for label in labels])))
-            choice(self.label, self.field, names, label_visibility="collapsed", wrap=True)
+            single_choice(self.label, self.field, names, label_visibility="collapsed", wrap=True)
         return self.field.value
 
 
@@ -169,7 +171,7 @@ def _short(text: str) -> str:
 SECONDS_PER_STEP = 2.0
 HIDE = '<style>[class*="st-key-tells_"] { filter: blur(1rem) grayscale(1) opacity(0.2); pointer-events: none; }</style>'
 """For what gives a guess away elsewhere on a page: it stands in a container whose key begins with tells_."""
-MOST_CLICKED = 24
+MAX_CLICKABLE_SIDE = 24
 """Rows and columns up to which a guess is a click into the empty matrix; beyond, it is one of three columns."""
 
 
@@ -209,10 +211,10 @@ class Stepper(Player[str]):
         by_name = {step.name: step for step in steps_of(trace)}
         names = list(by_name)
         self.field.clamp_to_options(names)
-        self.follow(names)
+        self.advance_if_due(names)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
             chips = {name: _chip(step) for name, step in by_name.items()}
-            choice("Step", self.field, chips, label_visibility="collapsed", wrap=True)
+            single_choice("Step", self.field, chips, label_visibility="collapsed", wrap=True)
             self.previous_button(names)
             self.next_button(names)
             self.play_button(names)
@@ -224,8 +226,8 @@ class Stepper(Player[str]):
             self.revealed.value = ""  # who comes back to a step guesses it again
         return step
 
-    def hides(self, trace: AttentionTrace, step: Step, query: int = 0, head: int = 0) -> bool:
-        """Return whether the step is still to be guessed, and take the guess if so; later compare it with what is so.
+    def draw_guess(self, trace: AttentionTrace, step: Step, query: int = 0, head: int = 0) -> bool:
+        """Draw the guess for this step, or how good it was; return whether the step must stay hidden.
 
         Args:
             trace: that is stepped through.
@@ -237,20 +239,20 @@ class Stepper(Player[str]):
             return False
         row = query if step.row_axis is trace.story.query_axis else 0
         if self.revealed.value == step.name:
-            self._tell(step, head)
+            self._draw_result(step, head)
             return False
         colour, (rows, columns) = role_colour(step.role), step.shape
         st.html(
             f'{HIDE}<p style="font-size:1.25rem;margin:0.5rem 0"><b style="color:{colour}">{step.title}</b>: '
             f"{rows:,} × {columns:,} numbers, still hidden.</p>"
         )
-        self._ask(step, head, row)
+        self._draw_question(step, head, row)
         st.button("Reveal", key=f"{self.name}_reveal", type="primary", on_click=self._reveal, args=(step.name,))
         return True
 
-    def _ask(self, step: Step, head: int, row: int) -> None:
+    def _draw_question(self, step: Step, head: int, row: int) -> None:
         """Take the guess where the largest number is: a click into an empty matrix, or one of three columns."""
-        if max(step.shape) <= MOST_CLICKED:
+        if max(step.shape) <= MAX_CLICKABLE_SIDE:
             st.caption("Click the cell that you expect to hold the largest number of its row.")
             name, *cell = self.guessed.value or ("", 0, 0)
             marked_row, marked_col = cell if name == step.name else (row, None)
@@ -269,7 +271,7 @@ class Stepper(Player[str]):
             key = f"{self.name}_empty_{step.name}"
 
             def take_click() -> None:
-                for cell in selected(key, "cell"):
+                for cell in chart_selection(key, "cell"):
                     self.guessed.value = (step.name, int(cell["row"]), int(cell["col"]))
 
             words = f"An empty matrix of {step.shape[0]} by {step.shape[1]}: click where the largest number will be"
@@ -297,7 +299,7 @@ class Stepper(Player[str]):
             label = f"In the row of {error_markdown(step.row_axis.labels[row])}: where is the largest of these numbers?"
             st.segmented_control(label, columns, format_func=names.__getitem__, key=key, on_change=take_option)
 
-    def _tell(self, step: Step, head: int) -> None:
+    def _draw_result(self, step: Step, head: int) -> None:
         name, row, column = self.guessed.value or ("", 0, 0)
         if name != step.name or row >= step.shape[0] or column >= step.shape[1]:
             return
@@ -326,12 +328,12 @@ def _cell(text: str) -> tuple[str, int, int]:
 
 
 OFFLINE_BYTES = 2_000_000
-MOST_OFFLINE = 50_000_000  # weights of a trace; more would keep the server for long
+MAX_OFFLINE = 50_000_000  # weights of a trace; more would keep the server for long
 
 
 def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
     """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded)."""
-    describe(step)
+    show_step_heading(step)
     numbers = numbers or cell_formula(trace, step, head, query, key)
     if numbers:
         st.latex(numbers)
@@ -339,7 +341,7 @@ def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: in
         st.code(step.code)
 
 
-def describe(step: Step) -> None:
+def show_step_heading(step: Step) -> None:
     """Draw the step's heading, shape, formula and meaning."""
     section(step.title, step.role)
     rows, cols = step.shape
@@ -355,7 +357,7 @@ def counted(n: int, name: str) -> str:
     return f"{n:,} {one if n == 1 else name}"
 
 
-def show_matrix(step: Step, head: int, query: int | None, name: str, size: int = STEP_SIZE) -> None:
+def show_step_chart(step: Step, head: int, query: int | None, name: str, size: int = STEP_SIZE) -> None:
     """Draw the step's numbers in the form that suits them: a matrix, pictures per dimension, or bars."""
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = step_chart(step, head, query=query, size=size)
@@ -386,7 +388,9 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
     )
 
 
-def folded_row(title: str, name: str, trace: AttentionTrace, head: int, query: int, n: int, key_words: str) -> None:
+def query_row_expander(
+    title: str, name: str, trace: AttentionTrace, head: int, query: int, n: int, key_words: str
+) -> None:
     """Offer what query_row draws under a title, of a page's name; nothing is computed until it is opened."""
     folded = st.expander(title, key=f"{name}_row", on_change="rerun")
     if folded.open:
@@ -426,7 +430,7 @@ def export_bar(
         "code": ("PyTorch script (.py)", f"{here}.py", partial(trace_to_code, *looked_at)),
         "ipynb": ("Notebook (.ipynb)", f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
     }
-    if trace.n_heads * trace.n_queries * trace.n_keys <= MOST_OFFLINE:
+    if trace.n_heads * trace.n_queries * trace.n_keys <= MAX_OFFLINE:
         page = partial(offline_page, recording or Recording([trace]), trace, head=head, query=query, **seen)
         files["html"] = "Offline page (.html)", f"{whole}.html", page
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

@@ -28,7 +28,7 @@ from ui.state import (
     ADDRESS_TEXTS,
     APP,
     LEFT_OUT,
-    OPENED,
+    OPENED_SESSION,
     PAGE,
     PLAYING,
     Field,
@@ -420,7 +420,7 @@ def _open(key: str) -> None:
         page, values = read_session(upload.getvalue())
         if page not in {entry.name for entry in PAGES}:
             raise ValueError("This session is of a page that is not here.")
-        PAGE_OF_SESSION.value, OPENED.value, REFUSED.value = page, values, ""
+        PAGE_OF_SESSION.value, OPENED_SESSION.value, REFUSED.value = page, values, ""
     except ValueError as error:
         REFUSED.value = str(error)
     N_UPLOADS.value += 1  # empties the place

@@ -18,13 +18,13 @@ from ui.inside_streamlit import came_by_history
 from ui.labels import literal
 
 Value = TypeVar("Value")
-ARRIVED, READ, FAULTS = "address_arrived", "address_read", "address_faults"
+FOLLOWED_ADDRESS, PARSED_KEYS, BAD_PARTS = "address_arrived", "address_read", "address_faults"
 """In the session: what the visitor came with, the fields that have read it, and what of it was no value."""
 APP = ""
 """In the place of a page: fields that every page has."""
-MOST_PLAIN = 600
+MAX_PLAIN_LETTERS = 600
 """Letters up to which a text stands in the address as it is; longer ones are packed."""
-UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
+BAD_VALUE_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
 """What goes wrong when a value is read, or written, that a page cannot use."""
 _FIELDS: dict[str, dict[str, Field]] = {}
 
@@ -64,7 +64,7 @@ class Field(Generic[Value]):
     def key(self) -> str:
         """Its key in the session, filled in: give it to the widget that sets it."""
         if self._key not in st.session_state:
-            st.session_state[self._key] = self._first()
+            st.session_state[self._key] = self._initial_value()
         return self._key
 
     @property
@@ -93,24 +93,24 @@ class Field(Generic[Value]):
         """Return what is set, brought inside the bounds."""
         return self._clamp(*(max(lowest, min(highest, value)) for value in (self.value, self.default)))
 
-    def set_default(self, value: Value) -> None:
-        """Let a visitor find a value that is known only now, such as a preset's; what the address says goes before."""
+    def preset(self, value: Value) -> None:
+        """Set a default known only at run time, and the field to it, unless the address gives a value."""
         state = st.session_state
-        state[f"{self._key}_default"] = _own(value)
-        if self.address in state.get(ARRIVED, {}) and self._key not in state.get(READ, ()):
-            state[self._key] = self._first()
+        state[f"{self._key}_default"] = _copy(value)
+        if self.address in state.get(FOLLOWED_ADDRESS, {}) and self._key not in state.get(PARSED_KEYS, ()):
+            state[self._key] = self._initial_value()
         else:
             state[self._key] = value
 
     def suggest(self, value: Value) -> None:
         """Let a visitor find a value that depends on what they look at, unless one is set or the address says."""
-        was_offered = self.has_default
-        st.session_state[f"{self._key}_default"] = _own(value)
+        was_offered = self.is_preset
+        st.session_state[f"{self._key}_default"] = _copy(value)
         if not was_offered and _same(self.value, self.default):
-            self.value = _own(value)
+            self.value = _copy(value)
 
     @property
-    def has_default(self) -> bool:
+    def is_preset(self) -> bool:
         """Whether `set_default` has said what a visitor finds, since the address was last followed."""
         return f"{self._key}_default" in st.session_state
 
@@ -118,7 +118,7 @@ class Field(Generic[Value]):
         st.session_state.pop(self._key, None)
         st.session_state.pop(f"{self._key}_default", None)
 
-    def always_in_address(self) -> None:
+    def forget_preset(self) -> None:
         """Let the address tell it even if nobody chose it: what it was brought back to has changed since."""
         st.session_state.pop(f"{self._key}_default", None)
 
@@ -127,43 +127,43 @@ class Field(Generic[Value]):
         as_found = _same(value, st.session_state.get(f"{self._key}_default", self.default))
         try:
             return "" if as_found or value is None else self._text(value)
-        except UNSOUND:  # such as an infinite number in a table, which a page names and leaves out
+        except BAD_VALUE_ERRORS:  # such as an infinite number in a table, which a page names and leaves out
             return ""
 
     def _clamp(self, value: Value, otherwise: Value) -> Value:
-        """Set a value in bounds; `otherwise` is what the default would become, and needs no telling."""
+        """Set a value in bounds; `otherwise` is the default in the same bounds, which the address leaves out."""
         state, before = st.session_state, self.value
         if _same(before, self.default):
             if not _same(value, before):
                 state[f"{self._key}_default"] = value
-        elif self.has_default and _same(before, state[f"{self._key}_default"]) and not _same(value, otherwise):
-            self.always_in_address()
+        elif self.is_preset and _same(before, state[f"{self._key}_default"]) and not _same(value, otherwise):
+            self.forget_preset()
         elif not _same(value, before):
-            self._complain()
+            self._note_fault()
         if not _same(value, before):
             self.value = value
         return value
 
-    def _first(self) -> Value:
+    def _initial_value(self) -> Value:
         state = st.session_state
-        is_new = self._key not in state.setdefault(READ, set())
-        state[READ].add(self._key)
+        is_new = self._key not in state.setdefault(PARSED_KEYS, set())
+        state[PARSED_KEYS].add(self._key)
         found = state.get(f"{self._key}_default", self.default)
-        asked = state.get(ARRIVED, {}).get(self.address, "") if is_new else ""
+        asked = state.get(FOLLOWED_ADDRESS, {}).get(self.address, "") if is_new else ""
         try:
-            return self._parse(asked) if asked else _own(found)
-        except UNSOUND:
-            self._complain()
-            return _own(found)
+            return self._parse(asked) if asked else _copy(found)
+        except BAD_VALUE_ERRORS:
+            self._note_fault()
+            return _copy(found)
 
-    def _complain(self) -> None:
+    def _note_fault(self) -> None:
         """Note that what the address says of it is no value, if that is what the visitor has just come with."""
-        asked = st.session_state.get(ARRIVED, {}).get(self.address)
-        if asked and st.session_state.get(FAULTS) is not None:
-            st.session_state[FAULTS][self.address] = asked
+        asked = st.session_state.get(FOLLOWED_ADDRESS, {}).get(self.address)
+        if asked and st.session_state.get(BAD_PARTS) is not None:
+            st.session_state[BAD_PARTS][self.address] = asked
 
 
-def _own(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     return copy.deepcopy(value) if isinstance(value, list | dict) else value
 
 
@@ -177,7 +177,7 @@ def as_text(value: Any) -> str:
     """Return a value for an address: a switch as 1 or 0, whole numbers with dots between, what is large packed."""
     if value is None or isinstance(value, str):
         plain = value or ""
-        return pack(plain) if len(plain) > MOST_PLAIN or is_packed(plain) else plain
+        return pack(plain) if len(plain) > MAX_PLAIN_LETTERS or is_packed(plain) else plain
     if isinstance(value, list | tuple) and all(type(part) is int for part in value):
         return ".".join(map(str, value))
     return f"{value:.12g}" if isinstance(value, float) else str(int(value)) if isinstance(value, int) else pack(value)
@@ -232,13 +232,13 @@ def named(**values: Any) -> dict[str, Any]:
     return {"parse": values.__getitem__, "text": names.__getitem__}
 
 
-def yes(text: str) -> bool:
+def parse_switch(text: str) -> bool:
     """Return whether an address says 1, and not 0; the way in which switches are told there."""
     return {"1": True, "0": False}[text]
 
 
 _PARSERS: dict[type, Callable[[str], Any]] = {
-    bool: yes,
+    bool: parse_switch,
     int: between(-999_999, 999_999),
     float: between(-1e6, 1e6),
     list: whole_numbers,
@@ -266,12 +266,12 @@ def component_message(key: str, part: str) -> Any:
     return (widget_value(key) or {}).get(part)
 
 
-def selected(key: str, selection: str) -> list[dict[str, Any]]:
+def chart_selection(key: str, selection: str) -> list[dict[str, Any]]:
     """Return what a visitor has selected in a chart, by the fields of the selection; for its callback."""
     return (component_message(key, "selection") or {}).get(selection) or []
 
 
-def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -> Any:
+def single_choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -> Any:
     """Let a visitor set a field to one of some values, drawn side by side; return what is set.
 
     Args:
@@ -288,7 +288,7 @@ def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -
     return field.widget(st.segmented_control, label, values, required=True, **look)
 
 
-def several(label: str, field: Field[list[int]], options: Mapping[int, str], **look: Any) -> list[int]:
+def multiple_choice(label: str, field: Field[list[int]], options: Mapping[int, str], **look: Any) -> list[int]:
     """Let a visitor set a field to some of the options, by the names that are shown; see st.pills for the look."""
     field.value = [one for one in field.value if one in options]
     return field.widget(
@@ -296,19 +296,19 @@ def several(label: str, field: Field[list[int]], options: Mapping[int, str], **l
     )
 
 
-def begin_address(asked: Mapping[str, str]) -> None:
+def follow_address(asked: Mapping[str, str]) -> None:
     """Begin to follow an address."""
-    st.session_state.update({ARRIVED: asked, FAULTS: {}, READ: set()})
+    st.session_state.update({FOLLOWED_ADDRESS: asked, BAD_PARTS: {}, PARSED_KEYS: set()})
 
 
 def address_followed() -> tuple[Mapping[str, str], dict[str, str] | None]:
     """Return the address that is followed, and what of it was no value; None once that was said."""
-    return st.session_state.get(ARRIVED, {}), st.session_state.get(FAULTS)
+    return st.session_state.get(FOLLOWED_ADDRESS, {}), st.session_state.get(BAD_PARTS)
 
 
 def forget_faults() -> None:
     """Note that what was no value has been said."""
-    st.session_state[FAULTS] = None
+    st.session_state[BAD_PARTS] = None
 
 
 def fields_of(page: str) -> list[Field]:
@@ -318,33 +318,33 @@ def fields_of(page: str) -> list[Field]:
 
 PAGE, PLAYING = Field(APP, "page_shown", ""), Field(APP, "playing", "")
 """The page that a visitor is on; the player that goes on by itself."""
-WRITTEN = Field[dict[str, str] | None](APP, "address_written", None)
+WRITTEN_ADDRESS = Field[dict[str, str] | None](APP, "address_written", None)
 ADDRESS_TEXTS = Field[dict[str, str]](APP, "address_told", dict)
 """All that the page's fields say, in one and the same dict, for who reads it while no script runs."""
 IS_BY_HISTORY = Field(APP, "address_came_back", False)
-OPENED = Field[dict[str, str] | None](APP, "session_opened", None)
+OPENED_SESSION = Field[dict[str, str] | None](APP, "session_opened", None)
 LEFT_OUT = "without"
 """In an address: what was too long for it."""
-MOST_IN_ADDRESS = 3_900
+MAX_ADDRESS_LETTERS = 3_900
 """Letters of all that an address tells; a link of 4,000 has room for its server and page."""
 
 
 def read_address(page: str) -> None:
     """Let the page follow its address: on arrival what a link says, after Back and Forward all of it.
 
-    So it follows a session's file that was opened for it. What every page has stays as it is unless the address says.
+    An opened session file is followed the same way. What every page has stays as it is unless the address says.
 
     Args:
         page: see PageEntry.name.
     """
     present = st.query_params.to_dict()
-    opened, OPENED.value = OPENED.value, None
+    opened, OPENED_SESSION.value = OPENED_SESSION.value, None
     goes_back = came_by_history()
     asked = present if opened is None else opened
     everything = goes_back or opened is not None
     if PAGE.value != page or everything:
-        begin_address(asked)
-        WRITTEN.value, PLAYING.value, IS_BY_HISTORY.value = present, "", goes_back
+        follow_address(asked)
+        WRITTEN_ADDRESS.value, PLAYING.value, IS_BY_HISTORY.value = present, "", goes_back
         for field in fields_of(page):
             if field.address in asked or (everything and field not in fields_of(APP)):
                 field.reset()
@@ -373,15 +373,15 @@ def write_address() -> None:
     ours = {LEFT_OUT, *(field.address for field in fields_of(page))}
     wanted = {name: text for name, text in present.items() if name not in ours} | now
     left_out: list[str] = []
-    while len(urlencode(wanted)) > MOST_IN_ADDRESS and ours & wanted.keys() - {LEFT_OUT}:
+    while len(urlencode(wanted)) > MAX_ADDRESS_LETTERS and ours & wanted.keys() - {LEFT_OUT}:
         left_out.append(max(ours & wanted.keys() - {LEFT_OUT}, key=lambda name: len(wanted[name])))
         del wanted[left_out[-1]]
         wanted[LEFT_OUT] = ".".join(left_out)
     common = {field.address for field in fields_of(APP)}
     if IS_BY_HISTORY.value and {*wanted.items()} ^ {*present.items()} <= {(name, wanted.get(name)) for name in common}:
-        return  # an entry from before, say, lecture mode: a new one in its place would end the way back
-    if wanted != present or wanted != WRITTEN.value:  # what the browser says may be older than what was written
-        WRITTEN.value, IS_BY_HISTORY.value = wanted, False
+        return  # an old entry that differs in common fields alone: rewriting it would drop those for Forward
+    if wanted != present or wanted != WRITTEN_ADDRESS.value:  # what the browser says may be older than what was written
+        WRITTEN_ADDRESS.value, IS_BY_HISTORY.value = wanted, False
         st.query_params.from_dict(wanted)
 
 
@@ -400,21 +400,21 @@ def show_link_faults() -> None:
 _FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}
 
 
-LINE = Field[Any](APP, "try_this", None)
+TRY_THIS = Field[Any](APP, "try_this", None)
 """In the session: what the address tells while the line stays, see `register_try_this`; None = the page has none."""
-GONE = '<span class="tried"></span>'
+HIDE_TRY_THIS = '<span class="tried"></span>'
 """Hides the line, and itself, see ui.skeleton."""
 NOTHING_TOLD: Mapping[str, str] = MappingProxyType({})
 
 
 def reset_try_this() -> None:
     """Begin with a page that has no such line yet."""
-    LINE.value = None
+    TRY_THIS.value = None
 
 
 def register_try_this(meanwhile: Mapping[str, str], done_in: str) -> bool:
     """Note a page's line, and return whether it is to be drawn; see ui.layout.attention_roles."""
-    LINE.value = meanwhile, done_in
+    TRY_THIS.value = meanwhile, done_in
     return _is_to_do(st.query_params.to_dict(), meanwhile, done_in)
 
 
@@ -423,9 +423,9 @@ def update_try_this(told: Mapping[str, str]) -> None:
 
     A part that reruns alone cannot take away what stands outside: its mark hides the line.
     """
-    line = LINE.value
+    line = TRY_THIS.value
     if line is not None and not _is_to_do(told, *line):
-        st.html(GONE)
+        st.html(HIDE_TRY_THIS)
 
 
 def _is_to_do(told: Mapping[str, str], meanwhile: Mapping[str, str], done_in: str) -> bool:

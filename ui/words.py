@@ -15,7 +15,7 @@ from attention_core.attention.types import Role
 from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import Bars, bar_table, word_arcs
-from attention_core.data.pieces import MOST_WORDS, SPACE, english_words, load_vocabulary, strip_space_mark
+from attention_core.data.pieces import MAX_WORDS, SPACE, english_words, load_vocabulary, strip_space_mark
 from attention_core.device import to_array
 from attention_core.topics.translate.translation import END_LABEL, NextPiece, SourceSentence, WordView
 from ui.chart import note_picture
@@ -30,7 +30,7 @@ def sentence_box(
     name: str,
     presets: Mapping[str, str] | Sequence[str],
     *,
-    most_words: int = MOST_WORDS,
+    most_words: int = MAX_WORDS,
     label: str = "An English sentence",
     height: int = 84,
     on_change: Callable[[], None] | None = None,

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.scores import Score
-from attention_core.attention.trace import AttentionTrace, as_float32, finite, spans
+from attention_core.attention.trace import AttentionTrace, at_least_float32, spans, zero_where_masked
 from attention_core.attention.types import Rows
 
 BAND = 256
@@ -75,7 +75,7 @@ class Cells:
         Without a dtype they are computed in that of the query, at least float32.
         """
         scores = self._masked_scores(rows, cols, dtype)
-        logs = scores.sub_(finite(self.normaliser(rows)).to(scores.dtype)[:, None])
+        logs = scores.sub_(zero_where_masked(self.normaliser(rows)).to(scores.dtype)[:, None])
         if self._changed:
             logs = self.trace.with_set_weights(logs.exp_(), self.head, rows, cols).log_()
         return logs
@@ -95,7 +95,7 @@ class Cells:
         if dtype is None and self._factor is not None:
             last, query = self._last_query
             if last != rows:
-                query = as_float32(self.trace.query[self.head, rows]).T * (self._factor / PER_BIT)
+                query = at_least_float32(self.trace.query[self.head, rows]).T * (self._factor / PER_BIT)
                 self._last_query = rows, query
             key = self._key[cols].to(query.dtype)
             out = room[: len(key) * query.shape[1]].view(len(key), query.shape[1])
@@ -118,7 +118,7 @@ class Cells:
             self._known[rows.start // BAND] = rows.stop % BAND == 0 or rows.stop == self.trace.n_queries
         else:
             self.normaliser(rows)
-        return finite(self._normaliser[rows]).neg().exp()
+        return zero_where_masked(self._normaliser[rows]).neg().exp()
 
     def seen(self, rows: slice) -> slice:
         """Return the shortest range of keys outside which a band may attend to nothing; perhaps empty.
@@ -202,7 +202,7 @@ class Cells:
     @cached_property
     def _changed(self) -> Rows:
         """The rows that edits change in another way than by a factor or by hiding keys."""
-        return self.trace.changed_rows(self.head, [edit for edit in self.trace.ordered_edits if not edit.is_even])
+        return self.trace.changed_rows(self.head, [edit for edit in self.trace.ordered_edits if not edit.is_fusable])
 
     @cached_property
     def _factor(self) -> float | None:

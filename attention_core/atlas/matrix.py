@@ -16,16 +16,16 @@ from torch import Tensor
 
 from attention_core.atlas.cells import BAND, Cells
 from attention_core.atlas.survey import Survey, n_blocks, place, pooled
-from attention_core.attention.trace import AttentionTrace, finite, spans
+from attention_core.attention.trace import AttentionTrace, spans, zero_where_masked
 from attention_core.device import to_array
 
 TILE = BAND
 """Cells of a level on one side of a tile."""
-MOST_BLOCKS = 4096
+MAX_BLOCKS = 4096
 """The survey keeps at most this many blocks a side, up to a million positions: 128 MiB for their sums and maxima."""
 LOWEST_BASE, HIGHEST_BASE = 5, 8
 """Levels between which the survey's blocks are chosen: 32 to 256 cells a side; what is finer is made on demand."""
-MOST_TILES = 128
+MAX_TILES = 128
 """Of one map that are kept: 64 MiB."""
 GLIMPSED = 8192
 """Keys at once in a glimpse, for at most 256 queries."""
@@ -66,9 +66,9 @@ class Atlas:
         self._cells = Cells(trace, head)
         longest = max(trace.n_queries, trace.n_keys)
         self.n_levels = 1 + math.ceil(math.log2(max(longest / TILE, 1)))
-        self.base_level = min(max(math.ceil(math.log2(longest / MOST_BLOCKS)), LOWEST_BASE), HIGHEST_BASE)
+        self.base_level = min(max(math.ceil(math.log2(longest / MAX_BLOCKS)), LOWEST_BASE), HIGHEST_BASE)
         self._survey = Survey(self._cells, 2**self.base_level)
-        self._kept_tile = lru_cache(MOST_TILES)(self._tile)
+        self._kept_tile = lru_cache(MAX_TILES)(self._tile)
 
     def shape(self, level: int) -> tuple[int, int]:
         """Return the number of cells of a level, (rows, columns)."""
@@ -110,7 +110,7 @@ class Atlas:
         rows = (starts + block // 2).clamp(max=self.n_queries - 1).to(trace.query.device)
         parts = list(spans(0, self.n_keys, max(GLIMPSED, block)))
         sums = [trace.masked_scores(self.head, rows, cols).logsumexp(1) for cols in parts]
-        normaliser = finite(trace.with_sinks(torch.stack(sums).logsumexp(0), self.head, rows))[:, None]
+        normaliser = zero_where_masked(trace.with_sinks(torch.stack(sums).logsumexp(0), self.head, rows))[:, None]
         means, largest = [], []
         for cols in parts:
             given = (trace.masked_scores(self.head, rows, cols) - normaliser).exp()

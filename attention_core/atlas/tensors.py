@@ -36,7 +36,7 @@ from attention_core.files import read_json
 
 LABELS = ("labels", "tokens", "words", "texts")
 """Names under which a file may keep a text per position."""
-MOST_ABOUT = 2**20
+MAX_ABOUT = 2**20
 """Bytes of the beginning of a recording's description in which its format has to stand."""
 TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
 TYPES |= {f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
@@ -76,7 +76,7 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
             if "about.npy" not in names:
                 return FileKind.TENSORS
             with archive.open("about.npy") as about:
-                described = about.read(MOST_ABOUT).replace(b"\0", b"")
+                described = about.read(MAX_ABOUT).replace(b"\0", b"")
             return FileKind.RECORDING if FORMAT.encode() in described else FileKind.TENSORS
     if len(start) > 8 and start[8:9] == b"{":
         return FileKind.TENSORS

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edit, Edits
 from attention_core.attention.scores import ScaledDot, Score, same_width
-from attention_core.attention.trace import Pairs, as_float32, masked
+from attention_core.attention.trace import Pairs, at_least_float32, masked
 from attention_core.attention.types import Attended
 
 
@@ -76,7 +76,7 @@ def attend(
     heads = range(query.shape[1])
     for edit in edits:
         if edit.place == "context":
-            for head in filter(edit.concerns, heads):
+            for head in filter(edit.applies_to, heads):
                 for own, context in zip(map(edit.for_item, range(len(query))), attended.context[:, head], strict=True):
                     if own is not None:
                         context.copy_(own.context(head, context))
@@ -132,7 +132,7 @@ def _even(
 
 def _is_for_kernels(edit: Edit) -> bool:
     """Return whether fused kernels can do it: they can multiply the scores of one head, but not hide keys from one."""
-    return edit.is_even and (not edit.blocked() or getattr(edit, "head", None) is None)
+    return edit.is_fusable and (not edit.blocked() or getattr(edit, "head", None) is None)
 
 
 def _correct(attended: Attended, number: int, pairs: Pairs, value: Tensor) -> None:
@@ -140,7 +140,7 @@ def _correct(attended: Attended, number: int, pairs: Pairs, value: Tensor) -> No
     edits = [edit for edit in pairs.ordered_edits if not _is_for_kernels(edit)]
     for head in range(pairs.n_heads):
         for rows, weights, normaliser in pairs.row_blocks(head, pairs.changed_rows(head, edits)):
-            attended.context[number, head, rows] = (weights @ as_float32(value[head])).to(value.dtype)
+            attended.context[number, head, rows] = (weights @ at_least_float32(value[head])).to(value.dtype)
             if attended.log_normaliser is not None:
                 attended.log_normaliser[number, head, rows] = normaliser.to(attended.log_normaliser)
             if attended.weights is not None:

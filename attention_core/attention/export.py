@@ -74,7 +74,7 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
     )
 
 
-MOST_NUMBERS = 1_000_000  # a step whose line names more numbers than this is not computed: its result is in the file
+MAX_NUMBERS = 1_000_000  # a step whose line names more numbers than this is not computed: its result is in the file
 NOT_COMPUTED = "computed by the app: what it takes is not in here"
 BEGIN = """import base64
 import io
@@ -178,7 +178,7 @@ class _Inputs:
         said = {name: _as_code(name, value) for name, value in named.items()}
         n_numbers = sum(value.numel() for value in named.values() if isinstance(value, Tensor))
         used, stored = _names(step.code, ast.Load), _names(step.code, ast.Store)
-        if None in said.values() or n_numbers > MOST_NUMBERS or used & self._lost - {*named}:
+        if None in said.values() or n_numbers > MAX_NUMBERS or used & self._lost - {*named}:
             lines = step.code.splitlines()
             targets = _names(lines[-1], ast.Store) or {step.assigns}
             self.arrays[step.assigns] = step.value(head)
@@ -235,7 +235,7 @@ def _names(code: str, use: type[ast.expr_context]) -> set[str]:
 
 def _constructor(module: nn.Module) -> str | None:
     """Return the code that makes such a network, without its parameters; None = it is not one of PyTorch's own."""
-    if sum(one.numel() for one in module.parameters()) > MOST_NUMBERS:
+    if sum(one.numel() for one in module.parameters()) > MAX_NUMBERS:
         return None
     if isinstance(module, nn.Sequential) and type(module).forward is nn.Sequential.forward:
         parts = [_constructor(part) for part in module]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.scores import Pair, Stage, number
-from attention_core.attention.trace import AttentionTrace, as_float32, finite
+from attention_core.attention.trace import AttentionTrace, at_least_float32, zero_where_masked
 from attention_core.attention.types import Axis, Compute, Inputs, Role, Rows, Step, Text
 from attention_core.device import to_array
 
@@ -142,11 +142,11 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     n_sharing = trace.n_heads // trace.key.shape[0]
     shared = f" {n_sharing} heads share these." if n_sharing > 1 else ""
     its = f"[head // {n_sharing}]" if n_sharing > 1 else "[head]"
-    single = "" if as_float32(trace.query) is trace.query else ".float()"
+    single = "" if at_least_float32(trace.query) is trace.query else ".float()"
     turned = " Positions that turn it (rotary) are already in it."
 
     def tile(vectors: Callable[[int], Tensor], head: int, rows: Rows, cols: Rows) -> Tensor:
-        return as_float32(vectors(head)[rows][:, cols])
+        return at_least_float32(vectors(head)[rows][:, cols])
 
     return projections(
         [partial(tile, vectors) for vectors in (trace.query.__getitem__, trace.key_of, trace.value_of)],
@@ -209,7 +209,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
 
 
 def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols: Rows) -> Tensor:
-    return stage.compute.tile(as_float32(trace.query[head, rows]), trace.key_of(head), cols)
+    return stage.compute.tile(at_least_float32(trace.query[head, rows]), trace.key_of(head), cols)
 
 
 def _edits(trace: AttentionTrace) -> str:
@@ -227,9 +227,9 @@ def _places(trace: AttentionTrace) -> set[str]:
 def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
     return trace.scoring.parameters() | {
-        "query": as_float32(trace.query[head]),
-        "key": as_float32(trace.key_of(head)),
-        "value": as_float32(trace.value_of(head)),
+        "query": at_least_float32(trace.query[head]),
+        "key": at_least_float32(trace.key_of(head)),
+        "value": at_least_float32(trace.value_of(head)),
         "d_k": trace.key.shape[-1],
         "n_keys": trace.n_keys,
         "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
@@ -242,10 +242,13 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
 
 def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
     """Return what the lines of edits name: the cells whose numbers they set, before and after the softmax."""
-    edits = [edit for edit in trace.ordered_edits if edit.concerns(head)]
-    rows, keys = trace.changed_rows(head, [edit for edit in edits if edit.sets_cells]), torch.arange(trace.n_keys)
+    edits = [edit for edit in trace.ordered_edits if edit.applies_to(head)]
+    rows, keys = (
+        trace.changed_rows(head, [edit for edit in edits if edit.changes_single_scores]),
+        torch.arange(trace.n_keys),
+    )
     queries, keys = (every.to(trace.query.device) for every in (torch.arange(trace.n_queries)[rows], keys))
-    scores, weights = as_float32(trace.query).new_full((2, len(queries), len(keys)), torch.nan)
+    scores, weights = at_least_float32(trace.query).new_full((2, len(queries), len(keys)), torch.nan)
     order, context = keys, torch.tensor([[0.0], [1.0]]).to(trace.value).expand(2, trace.n_queries)[..., None]
     context = context.expand(-1, -1, trace.value.shape[-1])
     for edit in edits:
@@ -270,7 +273,7 @@ def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
 
 
 def _logarithms(trace: AttentionTrace, head: int) -> dict[str, Any]:
-    return {"scores": trace.masked_scores(head), "normaliser": finite(trace.log_normaliser[head])[:, None]}
+    return {"scores": trace.masked_scores(head), "normaliser": zero_where_masked(trace.log_normaliser[head])[:, None]}
 
 
 def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: int) -> str | None:
@@ -281,7 +284,7 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
     stages = trace.scoring.stages(trace.key.shape[-1])
     for place, stage in enumerate(stages):
         if stage.name == step.name:
-            vectors = as_float32(trace.query[head, query]), as_float32(trace.key_of(head)[key])
+            vectors = at_least_float32(trace.query[head, query]), at_least_float32(trace.key_of(head)[key])
             numbers = stage.compute.numbers(Pair(*vectors, (query, key)))
             found, primes = float(step.value(head, [query], [key])), "'" * place
             name, way = f"S{primes}_{{{query + 1},{key + 1}}}", numbers.way
@@ -314,7 +317,7 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     import pandas as pd
 
     scores, weights = trace.scores(head, [query])[0], trace.weights(head, [query])[0]
-    value = as_float32(trace.value_of(head))
+    value = at_least_float32(trace.value_of(head))
     lengths = weights * value.norm(dim=-1)
     numbers = {"score": scores, "exponential": scores.exp(), "weight": weights, "contribution": lengths}
     allowed = trace.allowed(head, [query])

@@ -22,7 +22,7 @@ from attention_core.attention.types import ALL, Attended, Rows, Story
 from attention_core.device import device_of
 
 Changes = Sequence[Any]  # edits, which know pairs: see attention_core.attention.edits
-LAST = 1000  # above the order of every edit
+AFTER_ALL_EDITS = 1000  # above the order of every edit
 ROWS_AT_ONCE = 256
 """Queries in one block of the streaming passes: memory stays O(n), a block of 784 keys fits the cache."""
 
@@ -77,10 +77,10 @@ class Pairs:
 
     @cached_property
     def ordered_edits(self) -> Changes:
-        """The edits in the order in which they act, those that act together as one."""
+        """The edits sorted by their order; those that must be applied jointly are merged."""
         ordered = sorted(self.edits, key=lambda edit: (edit.order, edit.name))
         kinds = [list(some) for _, some in groupby(ordered, key=type)]
-        return tuple(one for some in kinds for one in some[0].together(some, self.n_heads))
+        return tuple(one for some in kinds for one in some[0].merge(some, self.n_heads))
 
     @cached_property
     def scoring(self) -> Score:
@@ -91,7 +91,7 @@ class Pairs:
         return score
 
     def factor(self, head: int) -> float:
-        return math.prod(edit.factor() for edit in self.edits if edit.concerns(head))
+        return math.prod(edit.factor() for edit in self.edits if edit.applies_to(head))
 
     @property
     def has_mask(self) -> bool:
@@ -115,14 +115,14 @@ class Pairs:
         *,
         dtype: torch.dtype | None = None,
         score: Score | None = None,
-        before: int = LAST,
+        before: int = AFTER_ALL_EDITS,
     ) -> Tensor:
         """Return scores before the mask, (n_rows, n_cols), with the edits of a lower order than `before` applied.
 
         Without a dtype scores have that of the query, at least float32. A score stands in for the scoring function.
         """
-        edits = [edit for edit in self.ordered_edits if edit.concerns(head)]
-        some_queries = as_float32(self.query[head, rows])
+        edits = [edit for edit in self.ordered_edits if edit.applies_to(head)]
+        some_queries = at_least_float32(self.query[head, rows])
         taken = cols
         for edit in edits:
             order = edit.key_order(self, head)
@@ -150,13 +150,15 @@ class Pairs:
         """Return the scores, or a tile of them, with minus infinity where a query may not attend."""
         return masked(self.scores(head, rows, cols), self.allowed(head, rows, cols))
 
-    def allowed(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL, *, before: int = LAST) -> Tensor | None:
+    def allowed(
+        self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL, *, before: int = AFTER_ALL_EDITS
+    ) -> Tensor | None:
         """Return the mask's tile, True = may attend, or None when every query may attend to every key.
 
         Only edits of a lower order than `before` count.
         """
         tile = self.mask_before_edits(head, rows, cols)
-        edits = [edit for edit in self.ordered_edits if edit.order < before and edit.concerns(head)]
+        edits = [edit for edit in self.ordered_edits if edit.order < before and edit.applies_to(head)]
         queries, keys = self._positions(rows, cols) if edits else (None, None)
         for edit in edits:
             hidden = edit.hidden(self, head, queries, keys)  # type: ignore[arg-type]
@@ -179,14 +181,14 @@ class Pairs:
 
     def mask_before_edits(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor | None:
         """Return the mask's tile as it is without edits, or None."""
-        tile = None if self.mask is None else self.own_mask(head)[rows][:, cols].to(self.query.device)
+        tile = None if self.mask is None else self.given_mask(head)[rows][:, cols].to(self.query.device)
         if not self.is_causal:
             return tile
         queries, keys = self._positions(rows, cols)
         past = keys <= queries[:, None]
         return past if tile is None else tile & past
 
-    def own_mask(self, head: int) -> Tensor:
+    def given_mask(self, head: int) -> Tensor:
         """Return the mask of a head, (n_queries, n_keys), an expanded view where it can be; there is one."""
         mask = self.mask
         assert mask is not None
@@ -211,7 +213,11 @@ class Pairs:
             scores = self.masked_scores(head, some)
             if self.has_softmax:
                 normaliser = self.with_sinks(scores.logsumexp(-1), head, some)
-                weights = scores.softmax(-1) if self.sinks is None else (scores - finite(normaliser)[:, None]).exp()
+                weights = (
+                    scores.softmax(-1)
+                    if self.sinks is None
+                    else (scores - zero_where_masked(normaliser)[:, None]).exp()
+                )
             else:
                 normaliser, weights = scores[:, 0], scores
             weights = weights.masked_fill(scores == -math.inf, 0)
@@ -221,16 +227,16 @@ class Pairs:
         """Return the weights of a tile of scores whose rows have these normalisers; None where there is no softmax."""
         allowed = self.allowed(head, rows, cols)
         if normaliser is not None:
-            scores = (scores - finite(normaliser)[:, None]).exp_()  # in place: half the memory
+            scores = (scores - zero_where_masked(normaliser)[:, None]).exp_()  # in place: half the memory
         weights = scores if allowed is None else scores.masked_fill(~allowed, 0)
         return self.with_set_weights(weights, head, rows, cols)
 
     def with_set_weights(self, weights: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
-        """Return weights in which those that were set beside the softmax stand; they are changed in place."""
+        """Apply, in place, the edits that set weights after the softmax; return the same tensor."""
         if self.edits:
             queries, keys = self._positions(rows, cols)
             for edit in self.ordered_edits:
-                if edit.concerns(head):
+                if edit.applies_to(head):
                     edit.change_weights(self, head, queries, keys, weights)
         return weights
 
@@ -254,12 +260,12 @@ def masked(scores: Tensor, allowed: Tensor | None) -> Tensor:
     return scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
 
 
-def as_float32(tensor: Tensor) -> Tensor:
+def at_least_float32(tensor: Tensor) -> Tensor:
     """Return half and bfloat16 numbers as float32, in which scores are computed; others as they are."""
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
-def finite(log_normaliser: Tensor) -> Tensor:
+def zero_where_masked(log_normaliser: Tensor) -> Tensor:
     """Return a normaliser with 0 in place of the -inf of queries that see no key, so that it can be subtracted."""
     return log_normaliser.masked_fill(log_normaliser == -math.inf, 0)
 
@@ -317,7 +323,7 @@ class AttentionTrace(Pairs):
         """(n_heads, n_queries) log-sum-exp of each row's masked scores; -inf for a query that sees no key."""
         if self.normaliser is not None:
             return self.normaliser
-        normaliser = as_float32(self.query).new_empty(self.query.shape[:2])
+        normaliser = at_least_float32(self.query).new_empty(self.query.shape[:2])
         for head in range(self.n_heads):
             for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
                 normaliser[head, rows] = self.row_normaliser(head, rows)
@@ -342,9 +348,9 @@ class AttentionTrace(Pairs):
     def _context(self) -> Tensor:
         if self.fused_context is not None:
             return self.fused_context
-        merged = as_float32(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
+        merged = at_least_float32(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
         for head in range(self.n_heads):
-            value = as_float32(self.value_of(head))
+            value = at_least_float32(self.value_of(head))
             for rows, _, weights in self.blocks(head):
                 merged[head, rows] = weights @ value
             for edit in self.edits:
@@ -370,7 +376,7 @@ class AttentionTrace(Pairs):
             queries: bool (n_queries,), the queries over which `received` averages; None = all.
         """
         chosen = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
-        received = as_float32(self.query).new_zeros(self.n_keys)
+        received = at_least_float32(self.query).new_zeros(self.n_keys)
         # Filled in place: a small result kept from every block would keep the memory of the block from being reused.
         means, entropies, largest = received.new_empty(3, self.n_queries)
         for rows, scores, weights in self.blocks(head):

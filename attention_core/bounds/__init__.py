@@ -145,7 +145,7 @@ def table() -> str:
 SHOWN = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": "\u21b5", "\t": "\u21e5", "\x7f": "\u2421"}
 """Signs for control characters, which would break a line or take no room."""
 JOINERS = "\u200c\u200d"  # hidden signs that letters of Persian and parts of emoji need between them
-MOST_MARKS = 8  # accents on one letter: the most that any script takes are fewer
+MAX_MARKS = 8  # accents on one letter: the most that any script takes are fewer
 MARKDOWN = "\\`*_{}[]()<>#+-.!|~:$&"
 IN_SENTENCES = "\\`*[]<>$"  # of these, what makes a link, a picture, a formula or bold type in the middle of a sentence
 FOLDERS = re.compile(r"(?<![\w.:/<~-])~?(/[^\s/'\"<>|:;,()]+)+/(?=[^\s/])")  # those before the name of a file
@@ -168,7 +168,7 @@ def escape_hidden(text: str) -> str:
     for sign in text:
         kind = unicodedata.category(sign)
         n_marks = n_marks + 1 if kind in ("Mn", "Me") else 0
-        if n_marks <= MOST_MARKS:
+        if n_marks <= MAX_MARKS:
             parts.append(_shown(sign, kind))
     return "".join(parts)
 

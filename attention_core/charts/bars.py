@@ -10,8 +10,8 @@ from attention_core.charts.vega import (
     label_expression,
     long_form,
     mark,
+    percent_axis,
     series_colour,
-    shares,
 )
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
@@ -25,7 +25,7 @@ def probability_bars(
     colour = series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
     space = {
         "x": alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
-        "y": shares("probability"),
+        "y": percent_axis("probability"),
         "xOffset": alt.XOffset("model:N", sort=names),
         "color": colour if legend else {**colour, "legend": None},
     }

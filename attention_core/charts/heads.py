@@ -19,8 +19,8 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart, matrix_png, palette_png
 from attention_core.charts.vega import (
     ROLE_COLOURS,
+    TEXT_COLOUR,
     VIRIDIS,
-    WORDS,
     Chart,
     Columns,
     Ramp,
@@ -34,7 +34,7 @@ from attention_core.charts.vega import (
     hover_cells,
     images,
     mark,
-    pointer,
+    pointer_style,
     rectangles,
     texts,
     weights_ramp,
@@ -43,10 +43,10 @@ from attention_core.device import to_array
 from attention_core.explain.heads.similarity import Distances
 from attention_core.explain.heads.summary import PLAIN, HeadDisplay, apply_display, value_lengths, whole_rows
 
-MOST_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
+MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
 UNIFORM_AT = 0.3  # where on the ramp a picture with colours of its own has the weight of looking everywhere alike
-LEAST_RANGE = 10
+MIN_RANGE = 10
 """Its brightest colour is at least so many times that weight: a head that looks everywhere alike stays dull."""
 GAP = 9  # screen pixels between pictures; fewer where they are small
 
@@ -79,7 +79,7 @@ def mosaic(
     height, width = (max(size // 4, round(size * n / max(n_queries, n_keys))) for n in (n_queries, n_keys))
     gap = GAP if size >= 40 else 3
     n_heads = tuple(trace.n_heads for trace in layers)
-    most_rows = max(height, MOST_CELLS // (sum(n_heads) * n_keys))
+    most_rows = max(height, MAX_CELLS // (sum(n_heads) * n_keys))
     whole = np.zeros((len(layers) * (height + gap) - gap, max(n_heads) * (width + gap) - gap), dtype=np.float32)
     between = np.ones(whole.shape, dtype=bool)
     ramp = Ramp(VIRIDIS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}") if of_its_own else weights_ramp(n_keys)
@@ -113,9 +113,9 @@ def own_ramp(uniform: float, largest: float) -> Ramp:
     """Return the ramp of a picture with colours of its own.
 
     From 0 through the (uniform) weight of looking everywhere alike, at UNIFORM_AT, to the largest number in the
-    picture, or to LEAST_RANGE times that weight if nothing is larger, though never beyond 1 on its account.
+    picture, or to MIN_RANGE times that weight if nothing is larger, though never beyond 1 on its account.
     """
-    high = max(largest, min(LEAST_RANGE * uniform, 1.0), 1e-30)
+    high = max(largest, min(MIN_RANGE * uniform, 1.0), 1e-30)
     ratio = min(uniform / high, 0.999)
     exponent = min(1.0, float(np.log(UNIFORM_AT) / np.log(ratio))) if ratio > 0 else 1.0
     return Ramp(VIRIDIS, 0.0, high, exponent)
@@ -237,7 +237,7 @@ def heads_chart(
     if pictures.of_its_own:
         lines.append(("largest:Q", f"largest {title}", ".3~g"))
     around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
-    mouse = hover_cells(data, around, *lines, **pointer(select))
+    mouse = hover_cells(data, around, *lines, **pointer_style(select))
     return fixed_size([*layers, clickable(mouse, select, "layer", "head")], width, height)
 
 
@@ -260,7 +260,7 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     above["text"] = [named.format("head", head + 1) for head in heads]
     beside = rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
     beside["text"] = [named.format("layer", layer + 1) for layer in layers]
-    style: dict[str, Any] = {"fontSize": 12, "color": WORDS, "baseline": "bottom"}
+    style: dict[str, Any] = {"fontSize": 12, "color": TEXT_COLOUR, "baseline": "bottom"}
     return [texts(above, space, **style), texts(beside, space, angle=270, **style)]
 
 
@@ -335,7 +335,7 @@ def distance_chart(
     )
 
 
-MOST_TOOLTIPS = 4000  # cells beyond which an image answers the mouse no more
+MAX_TOOLTIPS = 4000  # cells beyond which an image answers the mouse no more
 
 
 def cache_chart(
@@ -373,7 +373,7 @@ def cache_chart(
         images(rectangles(0, 0, n_cols, n_rows, url=matrix_png(lengths, ramp)), space),
         *halo_outlines(rectangles(n_cols - 1, 0, 1, n_rows), space, (5, 3), ROLE_COLOURS[role]),
     ]
-    if lengths.size <= MOST_TOOLTIPS:
+    if lengths.size <= MAX_TOOLTIPS:
         place, length = ("where:N", "kept in"), ("length:N", f"length of the {role.value}")
         layers.append(hover_cells(_cache_cells(lengths, n_key_heads, tokens), space, "token:N", place, length))
     return fixed_size(layers, width, height)

@@ -20,22 +20,22 @@ from attention_core.charts.bars import probability_bars
 from attention_core.charts.vega import (
     CHOSEN,
     CORNERS,
-    DARK,
+    DARK_COLOUR,
     EDGE,
     FAINT,
     INK_RAMP,
-    LABELS,
-    MASKED,
+    LABEL_COLOUR,
+    MASKED_GREY,
     ROLE_COLOURS,
     VIRIDIS,
     Channel,
     Chart,
     Data,
-    Line,
     Ramp,
     Spec,
+    TooltipField,
     alt,
-    cells_frame,
+    cell_columns,
     clickable,
     colour_bar,
     colour_bar_layer,
@@ -50,11 +50,11 @@ from attention_core.charts.vega import (
     is_dark,
     label_expression,
     mark,
-    pointer,
+    pointer_style,
     ramp_for,
     rectangles,
     texts,
-    tips,
+    tooltip_channels,
 )
 from attention_core.device import to_array
 from attention_core.shared import BoundedCache
@@ -65,19 +65,19 @@ MAX_SIDE = 1024
 N_COLOURS = (255, 127, 63, 31)
 """Steps of the ramp; a matrix so rough that its file would be too large gets fewer, which nobody can see in noise."""
 MAX_BYTES = 250_000  # a file larger than this gets fewer colours
-MOST_FINEST = 100_000
+MAX_FINEST = 100_000
 """Bytes of a file in the most colours; in half as many no cell looks other (at most 1.8 CIE76 off, and 2.3 is seen)."""
 LEVEL = 1  # how much work goes into making a file small, 1 to 9
 ABOVE, PALETTE = 2, 3
 """The PNG format's numbers for lines told by their difference from the line above, and for pictures with a palette."""
 SAMPLE = 8  # from one band of rows in so many is told how large the whole file would be
-MOST_KEPT = 128  # pictures that are kept, since most are drawn again at the next click
+MAX_KEPT = 128  # pictures that are kept, since most are drawn again at the next click
 MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cell, as small matrices have it
 
 
 def cached_by_content(make: Callable[..., bytes]) -> Callable[..., bytes]:
     """Keep what a function makes of an array, its first argument, told by what the array holds."""
-    pictures = BoundedCache(most=MOST_KEPT)
+    pictures = BoundedCache(most=MAX_KEPT)
 
     @wraps(make)
     def answer(array: np.ndarray, *rest: Any) -> bytes:
@@ -107,10 +107,10 @@ def palette_png(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.nda
     """
     if between is not None:
         shares = np.where(between, np.inf, shares)
-    band = shares[np.arange(len(shares)) // SAMPLE % SAMPLE == 0] if shares.size > MOST_FINEST else shares[:0]
+    band = shares[np.arange(len(shares)) // SAMPLE % SAMPLE == 0] if shares.size > MAX_FINEST else shares[:0]
     content = b""
     for n_colours in N_COLOURS[between is not None :]:  # a place of the 256 is for what is clear
-        most = min(MOST_FINEST, most_bytes) if n_colours == N_COLOURS[0] else most_bytes
+        most = min(MAX_FINEST, most_bytes) if n_colours == N_COLOURS[0] else most_bytes
         seems_large = len(band) and SAMPLE * len(_palette_png(band, ramp, n_colours)) > most
         if seems_large and n_colours != N_COLOURS[-1]:
             continue
@@ -205,7 +205,7 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
     frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1, name: values.ravel()}
     cells = hover_cells(
-        frame, CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **pointer(select)
+        frame, CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **pointer_style(select)
     ).transform_calculate(left="datum.column - 1", right="datum.column", top="datum.row - 1", bottom="datum.row")
     return clickable(cells, select, "position")
 
@@ -245,9 +245,9 @@ def contact_sheet(
     known = {**places, "label": labels, "lowest": lowest, "highest": highest}
     frame = {**known, "url": [matrix_png(picture, ramp) for picture in pictures]}
     space = corners(total_width, total_height)
-    names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABELS)
+    names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABEL_COLOUR)
     bar = colour_bar_layer(ramp, title, min(total_width - 20, 260))
-    layers = [images(frame, space).encode(tooltip=tips(*TOLD)), names, bar]
+    layers = [images(frame, space).encode(tooltip=tooltip_channels(*TOLD)), names, bar]
     if marked is not None:
         x, y = places["left"] + (marked % width + 0.5) * scale, places["top"] + (marked // width + 0.5) * scale
         layers += _squares({"left": x, "top": y}, 30, (3.5, 2))
@@ -258,11 +258,11 @@ def contact_sheet(
     return fixed_size(layers, total_width, total_height)
 
 
-def edges(data: Data, space: dict[str, Any], is_chosen: str, *told: Line, select: str | None) -> Chart:
+def edges(data: Data, space: dict[str, Any], is_chosen: str, *told: TooltipField, select: str | None) -> Chart:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
     stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))
     width = alt.condition(is_chosen, alt.value(3), alt.value(1))
-    frames = mark("rect", data, space, *told, stroke=stroke, strokeWidth=width, fillOpacity=0, **pointer(select))
+    frames = mark("rect", data, space, *told, stroke=stroke, strokeWidth=width, fillOpacity=0, **pointer_style(select))
     return clickable(frames, select, "number")
 
 
@@ -380,16 +380,16 @@ def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
 
 
 def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):
-    data = cells_frame(matrix, row_axis.labels, col_axis.labels)
+    data = cell_columns(matrix, row_axis.labels, col_axis.labels)
     space = {
         "x": alt.X("col:O", axis=_labelled(col_axis, width)),
         "y": alt.Y("row:O", axis=_labelled(row_axis, height, upright=True)),
     }
     legend = colour_bar(ramp, title, min(width, 260)) if bar else None
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=legend)
-    known = alt.condition("datum.masked", alt.value(f"{MASKED}55"), colour)
+    known = alt.condition("datum.masked", alt.value(f"{MASKED_GREY}55"), colour)
     told = ("row_label:N", row_axis.name), ("col_label:N", col_axis.name), ("value:Q", title or "value", ".4g")
-    edges = {} if bar else {"stroke": MASKED, "strokeWidth": 0.5}
+    edges = {} if bar else {"stroke": MASKED_GREY, "strokeWidth": 0.5}
     cells = mark("rect", data, space, *told, color=known, invalid=None, **edges)
     cells = clickable(cells, select, "row", "col", clear=alt.Undefined)
     if hover_rows:
@@ -407,7 +407,7 @@ def _contrast(ramp: Ramp) -> Channel:
     span, low = max(ramp.high - ramp.low, 1e-30), ramp.low
     place = f"floor(63 * pow(clamp((datum.value - {low!r}) / {span!r}, 0, 1), {ramp.exponent!r}))"
     dark = json.dumps(is_dark(ramp.lookup(64)).astype(int).tolist())
-    return alt.condition(f"{dark}[{place}]", alt.value("#ffffff"), alt.value(DARK))
+    return alt.condition(f"{dark}[{place}]", alt.value("#ffffff"), alt.value(DARK_COLOUR))
 
 
 def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> Spec:
@@ -485,7 +485,7 @@ def row_mark(row: int, height: float) -> list[Chart]:
 
 def _cell_mark(row, col, shape, width, height):
     size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
-    return halo_outlines({"row": [row], "col": [col]}, CELL, (5, 2.5), DARK, **size)
+    return halo_outlines({"row": [row], "col": [col]}, CELL, (5, 2.5), DARK_COLOUR, **size)
 
 
 STEP_SIZE = 500

@@ -9,7 +9,7 @@ from attention_core.charts.heatmap import cached_by_content, edges, png, positio
 from attention_core.charts.vega import (
     CORNERS,
     EDGE,
-    LABELS,
+    LABEL_COLOUR,
     Chart,
     Data,
     Ramp,
@@ -93,7 +93,7 @@ def overlay_strip(
     layers = [
         images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_png(picture))),
         images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
-        texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS),
+        texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=LABEL_COLOUR),
         edges(frame, space, "datum.chosen", ("label:N", "look"), select=select),
     ]
     return fixed_size(layers, total_width, total_height)

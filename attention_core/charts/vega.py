@@ -40,12 +40,12 @@ BLUE_ORANGE = (
     "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511",
 )  # fmt: skip
 """For signed values, 0 in the middle."""
-INKS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
+INK_COLOURS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention."""
 GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
-WORDS, LABELS = "#7d8794", "#747b86"
+TEXT_COLOUR, LABEL_COLOUR = "#7d8794", "#747b86"
 """Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
-DARK, MASKED = "#050607", "#9aa1aa"
+DARK_COLOUR, MASKED_GREY = "#050607", "#9aa1aa"
 """Numbers on bright cells, dark enough to be read on those that are half bright, and frames of chosen ones; cells
 without a value."""
 
@@ -105,7 +105,7 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
     return signed_ramp(values)
 
 
-INK_RAMP = Ramp(INKS, 0.0, 1.0)
+INK_RAMP = Ramp(INK_COLOURS, 0.0, 1.0)
 
 
 def mix_with_white(colour: str, share: float) -> str:
@@ -113,28 +113,28 @@ def mix_with_white(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))
 
 
-FILE_LETTERS = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}  # screen pixels, as on the pages
+FONT_STYLE = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}  # screen pixels, as on the pages
 THEME: dict[str, Any] = {
     "background": "#ffffff",
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",  # of one width; files embed the first
     "axis": {
-        **FILE_LETTERS,
-        "labelColor": LABELS,
-        "titleColor": LABELS,
+        **FONT_STYLE,
+        "labelColor": LABEL_COLOUR,
+        "titleColor": LABEL_COLOUR,
         "gridColor": FAINT,
         "domain": False,
         "ticks": False,
     },
     "header": {"labelFontSize": 12, "titleFontSize": 12},
     "legend": {
-        **FILE_LETTERS,
+        **FONT_STYLE,
         "labelFontSize": 14,
         "titleFontSize": 14,
-        "labelColor": LABELS,
-        "titleColor": LABELS,
+        "labelColor": LABEL_COLOUR,
+        "titleColor": LABEL_COLOUR,
         "labelLimit": 160,  # a longer name is cut
     },
-    "title": {"color": DARK, "anchor": "start", "fontSize": 16},
+    "title": {"color": DARK_COLOUR, "anchor": "start", "fontSize": 16},
     "view": {"stroke": "transparent"},
 }
 
@@ -157,7 +157,7 @@ def without_undefined(named: Spec) -> Spec:
     return {name: value for name, value in named.items() if value is not UNDEFINED}
 
 
-def _part(**named: Any) -> Spec:
+def _spec_of(**named: Any) -> Spec:
     return without_undefined(named)
 
 
@@ -179,7 +179,7 @@ class alt:
     X = XOffset = Y = YOffset = Angle = Color = Description = Detail = Opacity = Order = _channel
     Shape = Size = Stroke = StrokeDash = StrokeWidth = Text = Tooltip = Url = _channel
     X2 = Y2 = _end
-    Axis = Legend = Scale = _part
+    Axis = Legend = Scale = _spec_of
 
     @staticmethod
     def Title(text: str, **named: Any) -> Spec:
@@ -208,7 +208,7 @@ class alt:
 
 
 class Chart:
-    """A chart or a layer of one; its pictures are PNG files, and data URLs where it is written out."""
+    """A chart, or one layer of a chart. PNG bytes in its data become data URLs in to_dict()."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec  # as Vega-Lite has it, with columns for data
@@ -236,7 +236,7 @@ class Chart:
         """Return the Vega-Lite spec, for a file with a theme, and the data by the names that stand for them in it."""
         data: dict[str, Data] = {}
         config = {"view": {"continuousWidth": 300, "continuousHeight": 300}, **(THEME if themed else {})}
-        spec = {**_plain(self.spec, data), "$schema": SCHEMA, "config": config}
+        spec = {**_to_json(self.spec, data), "$schema": SCHEMA, "config": config}
         params = []
         for number, layer in enumerate(_layers(spec)):
             if "params" in layer:  # the whole names the layers in which a click counts
@@ -263,18 +263,20 @@ class Chart:
         return self.to_altair()._repr_mimebundle_(*given, **named)
 
 
-def _plain(node: Any, data: dict[str, Data]) -> Any:
+def _to_json(node: Any, data: dict[str, Data]) -> Any:
     """Return a copy as JSON has it: Python's own numbers and lists, texts for pictures, and names for its data."""
     if isinstance(node, dict):
-        return {name: _named(one, data) if name == "data" else _plain(one, data) for name, one in node.items()}
+        return {
+            name: _data_reference(one, data) if name == "data" else _to_json(one, data) for name, one in node.items()
+        }
     if isinstance(node, list | tuple):
-        return [_plain(one, data) for one in node]
+        return [_to_json(one, data) for one in node]
     if isinstance(node, bytes):
         return data_url(node)
     return node.tolist() if isinstance(node, np.ndarray | np.generic) else node
 
 
-def _named(columns: Data, data: dict[str, Data]) -> Spec:
+def _data_reference(columns: Data, data: dict[str, Data]) -> Spec:
     found = next((name for name, one in data.items() if one is columns), f"columns_{len(data)}")
     data[found] = columns  # Vega calls its own ones data_0, data_1 ...
     return {"name": found}
@@ -303,10 +305,10 @@ NO_TOOLTIP: dict[str, Any] = {"aria": False, "tooltip": None}
 """Style of a mark that neither the mouse nor a screen reader meets."""
 EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}  # style of the thin line around a picture
 FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # colours that the data name themselves
-Line = Sequence[str]  # what the mouse is told: "field:Q", or with a title and a format after it, "" = none
+TooltipField = Sequence[str]  # what the mouse is told: "field:Q", or with a title and a format after it, "" = none
 
 
-def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **style: Any) -> Chart:
+def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: TooltipField, **style: Any) -> Chart:
     """Return a layer of marks, such as "rect" or "line"; what of its style is a Channel, such as FILL, is one of it.
 
     Those of which nothing is told meet neither the mouse nor a screen reader.
@@ -314,7 +316,7 @@ def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **styl
     own: Spec = {name: value for name, value in style.items() if isinstance(value, Channel)}
     look = {**({} if told else NO_TOOLTIP), **{name: value for name, value in style.items() if name not in own}}
     if told:
-        own["tooltip"] = tips(*told)
+        own["tooltip"] = tooltip_channels(*told)
     return Chart({"data": data, "mark": {"type": kind, **without_undefined(look)}, "encoding": {**channels, **own}})
 
 
@@ -328,7 +330,7 @@ def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: An
     return mark("text", data, {"x": space["x"], "y": space["y"], "text": alt.Text(f"{field}:N")}, **style)
 
 
-def word(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Chart:
+def text_at(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Chart:
     """Return one text at a place."""
     return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
 
@@ -346,15 +348,15 @@ def halo_outlines(
     return [mark(kind, data, space, fillOpacity=0, stroke=one, strokeWidth=wide, **style) for one, wide in strokes]
 
 
-def tips(*lines: Line) -> list[Channel]:
-    return [_line(line) if isinstance(line, str) else _line(*line) for line in lines]
+def tooltip_channels(*lines: TooltipField) -> list[Channel]:
+    return [_tooltip_channel(line) if isinstance(line, str) else _tooltip_channel(*line) for line in lines]
 
 
-def _line(field: str, title: str = "", form: str = "") -> Channel:
+def _tooltip_channel(field: str, title: str = "", form: str = "") -> Channel:
     return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
 
 
-def hover_cells(data: Data, space: Mapping[str, Any], *told: Line, **style: Any) -> Chart:
+def hover_cells(data: Data, space: Mapping[str, Any], *told: TooltipField, **style: Any) -> Chart:
     """Return what the mouse meets and is told by, for the top: invisible rectangles."""
     return mark("rect", data, space, *told, **{"opacity": 0, "aria": False, **style})
 
@@ -366,7 +368,7 @@ def clickable(chart: Chart, select: str | None, *fields: str, clear: Any = False
     return chart.add_params(alt.selection_point(name=select, fields=list(fields), on="click", clear=clear))
 
 
-def pointer(select: str | None) -> dict[str, Any]:
+def pointer_style(select: str | None) -> dict[str, Any]:
     """Return what makes the mouse a hand over marks that can be selected."""
     return {"cursor": "pointer" if select else "default", "aria": False}
 
@@ -401,7 +403,7 @@ def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **le
     return alt.Color(f"{field}:N", sort=list(names), scale=category_scale(names, colours), legend=above)
 
 
-def wrapping(names: Sequence[str]) -> dict[str, str]:
+def legend_columns(names: Sequence[str]) -> dict[str, str]:
     """Return the columns of a legend whose names stand below one another where the chart is too narrow for a row."""
     return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
 
@@ -423,8 +425,8 @@ def cell_colours(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray
     finite, colours = np.isfinite(values), ramp.lookup(64)
     place = (ramp.position(values) * 63).astype(int)
     names = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
-    ink = np.where(is_dark(colours)[place] & finite, "#ffffff", DARK)
-    return np.where(finite, names[place], MASKED), ink
+    ink = np.where(is_dark(colours)[place] & finite, "#ffffff", DARK_COLOUR)
+    return np.where(finite, names[place], MASKED_GREY), ink
 
 
 def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Spec:
@@ -472,7 +474,7 @@ def exact_scale(low: float, high: float, **more: Any) -> Spec:
     return alt.Scale(domain=[low, high], nice=False, **more)
 
 
-def shares(field: str, title: Any = None, ticks: int = 3) -> Channel:
+def percent_axis(field: str, title: Any = None, ticks: int = 3) -> Channel:
     """Return the vertical axis of shares from 0 to 1, in per cent."""
     axis = alt.Axis(format="%", tickCount=ticks)
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
@@ -511,7 +513,7 @@ def rectangles(left: Any, top: Any, width: Any = 1, height: Any = 1, **columns: 
     return {"left": left, "right": left + width, "top": top, "bottom": top + height, **known}
 
 
-def cells_frame(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Sequence[str]) -> Columns:
+def cell_columns(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Sequence[str]) -> Columns:
     """Return one row per cell: row, col (positions), row_label, col_label, value (NaN where masked), masked."""
     rows, cols = np.indices(matrix.shape).reshape(2, -1)
     there = np.isfinite(matrix).ravel()

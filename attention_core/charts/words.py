@@ -10,11 +10,11 @@ from attention_core.attention.types import Role
 from attention_core.charts.vega import (
     CHOSEN,
     CORNERS,
-    DARK,
+    DARK_COLOUR,
     FAINT,
     FILL,
     INK,
-    LABELS,
+    LABEL_COLOUR,
     ROLE_COLOURS,
     Chart,
     Columns,
@@ -27,8 +27,8 @@ from attention_core.charts.vega import (
     mix_with_white,
     outlined,
     rectangles,
+    text_at,
     texts,
-    word,
 )
 
 LETTERS = {
@@ -77,7 +77,9 @@ def shaded_words(
     if struck:
         gone = {side: boxes[side][list(struck)] for side in ("left", "right", "top", "bottom")}
         gone["top"] = (gone["top"] + gone["bottom"]) / 2
-        layers.append(mark("rule", gone, {"x": CORNERS["x"], "y": CORNERS["y"], "x2": CORNERS["x2"]}, color=DARK))
+        layers.append(
+            mark("rule", gone, {"x": CORNERS["x"], "y": CORNERS["y"], "x2": CORNERS["x2"]}, color=DARK_COLOUR)
+        )
     if bar:
         layers.append(colour_bar_layer(*bar, 200))
     return fixed_size(layers, wide, high)
@@ -128,7 +130,7 @@ def word_arcs(
     elif not down:
         shares = [f"{share:.0%}" if share >= 0.005 else "·" for share in told]
         below = {"left": keys["x"], "top": keys["bottom"] + 6, "text": shares}
-        layers.append(texts(below, space, fontSize=10, color=LABELS))
+        layers.append(texts(below, space, fontSize=10, color=LABEL_COLOUR))
     return fixed_size(layers, round(wide), round(high))
 
 
@@ -171,7 +173,7 @@ def _move(words: Columns, way: str, by: float) -> None:
 def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int = SIZE) -> list[Chart]:
     names = {"left": words["x"], "top": words["y"], "text": words["text"]}
     grounds = mark("rect", words, space, color=FILL, cornerRadius=3)
-    layers = [grounds, texts(names, space, fontSize=size, color=DARK, baseline="middle")]
+    layers = [grounds, texts(names, space, fontSize=size, color=DARK_COLOUR, baseline="middle")]
     if chosen is not None and chosen < len(words["text"]):
         frame = {side: words[side][[chosen]] for side in ("left", "right", "top", "bottom")}
         layers.append(outlined(frame, space, 2, cornerRadius=3))
@@ -217,7 +219,7 @@ def bar_table(
     groups: Sequence[tuple[int, str]] = (),
     *,
     across: int = ACROSS,
-    ink: str = DARK,
+    ink: str = DARK_COLOUR,
 ) -> Chart:
     """Draw one line per name, with a bar in every column; groups are headings, each with the line that it is above."""
     heads = dict(groups)
@@ -256,7 +258,13 @@ def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict, acr
         mark("rule", lines, space, color=FAINT),
         mark("rect", bars, space, color=FILL),
         texts(ends | {"text": column.texts}, space, align="left", color=ink, **BAR_WORD),
-        word(
-            column.title, zero, BAR_LINE / 2 + 4, space, align="center" if signed else "left", color=LABELS, **BAR_WORD
+        text_at(
+            column.title,
+            zero,
+            BAR_LINE / 2 + 4,
+            space,
+            align="center" if signed else "left",
+            color=LABEL_COLOUR,
+            **BAR_WORD,
         ),
     ]

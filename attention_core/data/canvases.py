@@ -21,10 +21,10 @@ from attention_core.data.drawing import (
     ink_of,
 )
 
-MOST_INK = 0.6
+MAX_INK = 0.6
 """A canvas with more ink than this share is painted over rather than drawn on."""
 LARGEST_SIDE = 384  # larger canvases are shrunk to this before their colours are looked at
-LEAST_CONTRAST = 30.0  # distance in RGB from the background below which nothing counts as drawn
+MIN_CONTRAST = 30.0  # distance in RGB from the background below which nothing counts as drawn
 NEIGHBOURHOOD = 0.05  # share of the canvas' side within which ink is taken to come from one stroke
 
 
@@ -71,10 +71,10 @@ def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
         opaque = np.asarray(Image.fromarray(opaque).resize((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.BOX))
     rgb = torch.from_numpy(opaque.astype(np.float32)).permute(2, 0, 1)
     contrast = (rgb - torch.from_numpy(background)[:, None, None]).square().sum(0).sqrt()
-    contrast = torch.where(contrast < LEAST_CONTRAST, 0, contrast)[None, None]
+    contrast = torch.where(contrast < MIN_CONTRAST, 0, contrast)[None, None]
     reach = 2 * round(NEIGHBOURHOOD * contrast.shape[-1] / 2) + 1
     strongest = _pooled(F.max_pool2d, contrast, reach)
-    coverage = contrast / strongest.clamp(min=LEAST_CONTRAST)
+    coverage = contrast / strongest.clamp(min=MIN_CONTRAST)
     trust = coverage**4 * (contrast > 0)
     near = _pooled(F.avg_pool2d, trust, reach)
     colours = _pooled(F.avg_pool2d, trust * rgb[None] / 255, reach) / near.clamp(min=1e-6)
@@ -116,7 +116,7 @@ def remark_of(ink: np.ndarray) -> CanvasRemark | None:
     longest = max(rows[-1] - rows[0], columns[-1] - columns[0]) + 1
     if longest < max(4, 2 * SMALLEST_STROKE * ink.shape[0]):
         return CanvasRemark.DOT
-    return CanvasRemark.FULL if drawn.mean() > MOST_INK else None
+    return CanvasRemark.FULL if drawn.mean() > MAX_INK else None
 
 
 def _check_ratio(canvas: np.ndarray, size: tuple[int, int]) -> None:
@@ -198,7 +198,7 @@ def parts_remark(picture: np.ndarray) -> PartsRemark | None:
 
 Box = tuple[float, float, float, float]
 TOUCHING = 0.02  # share of the canvas' side: strokes of one ink whose edges are nearer than this make one digit
-MOST_POINTS = 120  # of a stroke that are looked at
+MAX_POINTS = 120  # of a stroke that are looked at
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def _shared(box: Box, other: Box) -> float:
 def _touch(stroke: Stroke, other: Stroke, side: int) -> bool:
     if (stroke.colour or "").lower() != (other.colour or "").lower():
         return False
-    first, second = (path[:: max(1, len(path) // MOST_POINTS)] for path in (stroke.path, other.path))
+    first, second = (path[:: max(1, len(path) // MAX_POINTS)] for path in (stroke.path, other.path))
     distance = float(np.linalg.norm(first[:, None] - second[None], axis=-1).min())
     return distance < (stroke.width + other.width) / 2 + TOUCHING * side
 

@@ -26,7 +26,7 @@ from attention_core.files import needed
 from attention_core.weights import WeightsError, recovery_hint, weights_folder
 
 SPACE = "▁"
-MOST_WORDS = 40
+MAX_WORDS = 40
 """Words of a sentence that are read; what lies beyond stays in the person's box."""
 
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "«": '"', "»": '"', "–": "-", "—": "-"})

@@ -211,7 +211,7 @@ def padded(questions: Sequence[Sequence[int]]) -> Tensor:
     return torch.tensor([[*numbers, *[0] * (longest - len(numbers))] for numbers in questions])
 
 
-MOST_WORDS = 20
+MAX_WORDS = 20
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _SPELLINGS = {
     "colour": "color colors colours coloured colored",
@@ -304,8 +304,8 @@ def question_words(text: str) -> list[str]:
     words = re.sub(" ones(?= )", " 1", sentence).split()
     _refuse(not words, "That has no words. Ask something, such as: how many red digits are there?")
     _refuse(
-        len(words) > MOST_WORDS,
-        f"This question has {len(words)} words. Ask in {MOST_WORDS} or fewer; one thing at a time.",
+        len(words) > MAX_WORDS,
+        f"This question has {len(words)} words. Ask in {MAX_WORDS} or fewer; one thing at a time.",
     )
     return words
 

@@ -85,8 +85,8 @@ N_PIECES = 8000
 N_PAIRS = 9000
 """Pairs of neighbouring words with a vector of their own: the commonest of those that occur three times or more."""
 N_VECTORS = N_PIECES + N_PAIRS
-MOST_PIECES = 7  # pieces of a word that count; the rest of a longer word is left out
-N_COLUMNS = MOST_PIECES + 1  # numbers per word: its pieces, then the pair that it makes with the word before it
+MAX_PIECES = 7  # pieces of a word that count; the rest of a longer word is left out
+N_COLUMNS = MAX_PIECES + 1  # numbers per word: its pieces, then the pair that it makes with the word before it
 PIECES_NAME = "sentence-pieces.json"
 WORDS_NAME = "sentence-words.json"
 RARE = 3
@@ -120,7 +120,7 @@ def pieces_of(words: Sequence[str]) -> WordRows:
     for before, word in zip(["", *words], words, strict=False):
         ids, own = _cut_word(word)
         pair = pairs.get(f"{before} {word}", PAD)
-        rows.append([*ids, *[PAD] * (MOST_PIECES - len(ids)), pair])
+        rows.append([*ids, *[PAD] * (MAX_PIECES - len(ids)), pair])
         texts.append(list(own))
         paired.append(pair != PAD)
     return WordRows(torch.tensor(rows).view(-1, N_COLUMNS), texts, paired)
@@ -128,10 +128,10 @@ def pieces_of(words: Sequence[str]) -> WordRows:
 
 @lru_cache(maxsize=50_000)
 def _cut_word(word: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the rows and texts of a word's pieces, at most MOST_PIECES, at least one."""
+    """Return the rows and texts of a word's pieces, at most MAX_PIECES, at least one."""
     cut = _vocabulary().cut([SPACE + word])
     own = [text.removeprefix(SPACE) for text in cut.texts]
-    kept = [(piece, text) for piece, text in zip(cut.ids, own, strict=True) if text][:MOST_PIECES] or [(UNKNOWN, word)]
+    kept = [(piece, text) for piece, text in zip(cut.ids, own, strict=True) if text][:MAX_PIECES] or [(UNKNOWN, word)]
     return tuple(piece for piece, _ in kept), tuple(text for _, text in kept)
 
 

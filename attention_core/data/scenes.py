@@ -19,7 +19,7 @@ INK_THRESHOLD = 0.15
 FIND_SIDE = 60
 READ_SIZE = (48, 192)
 ASK_SIDE = 64
-MOST_DIGITS = 6
+MAX_DIGITS = 6
 TRIES = 40  # places that a digit of a drawing is tried at
 PIECE = 8  # pixels along a side of a piece of clutter, after Mnih et al. 2014
 
@@ -162,9 +162,9 @@ def _lay_all(glyphs: Tensor, there: Tensor, middle: Tensor, size: Tensor, height
 def number_scenes(glyphs: Glyphs, n: int, generator: torch.Generator) -> Scenes:
     """Return n numbers written from left to right, as people write: sizes, gaps and heights vary a little.
 
-    The digits, at most MOST_DIGITS, are a quarter to three quarters as high as the picture.
+    The digits, at most MAX_DIGITS, are a quarter to three quarters as high as the picture.
     """
-    (height, width), most = READ_SIZE, MOST_DIGITS
+    (height, width), most = READ_SIZE, MAX_DIGITS
     smallest, largest = 0.25 * height, 0.75 * height
     chosen, there = _choose(glyphs, n, (1, most), generator)
     extents = glyphs.extents[chosen]
@@ -195,7 +195,7 @@ def drawing_scenes(
     n: int,
     generator: torch.Generator,
     *,
-    n_digits: tuple[int, int] = (1, MOST_DIGITS),
+    n_digits: tuple[int, int] = (1, MAX_DIGITS),
     sizes: tuple[float, float] = (0.25, 0.75),
 ) -> Drawings:
     """Return n drawings of n_digits[0] to n_digits[1] digits in one to four colours, apart from each other.

@@ -24,13 +24,13 @@ from attention_core.weights import WeightsError, read_card, weights_folder
 
 NAME = "translator-forgetting.json"
 NETWORKS = ("translator-none", "translator-plain")
-MOST_LATER = 20
+MAX_LATER = 20
 FEWEST = 30
 QUARTILES = (0.25, 0.5, 0.75)
 
 
 def forgetting_curve(
-    model: Translator, sentences: Sequence[str], most_later: int = MOST_LATER, fewest: int = FEWEST
+    model: Translator, sentences: Sequence[str], most_later: int = MAX_LATER, fewest: int = FEWEST
 ) -> dict[str, Any]:
     """Return what is left of an English word after more words: quartiles over all words of all sentences.
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attention_core.attention.capture.trace_builder import TraceBuilder, from_weights
 from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.inside_torch import FUSED_ON_CPU
-from attention_core.attention.trace import AttentionTrace, as_float32
+from attention_core.attention.trace import AttentionTrace, at_least_float32
 from attention_core.attention.types import Rows
 
 HARMLESS = {
@@ -203,7 +203,7 @@ class _Call:
             plain = trace if number == item or only_context else self.trace(TraceBuilder(number), number)
             changed = replace(plain, edits=its, normaliser=plain.normaliser if only_context else None)
             for head in range(plain.n_heads):
-                values = as_float32(value[number, head // (plain.n_heads // value.shape[1])])
+                values = at_least_float32(value[number, head // (plain.n_heads // value.shape[1])])
                 for rows, weights, _ in changed.row_blocks(head, changed.changed_rows(head)):
                     own[rows, head] = (weights @ values).to(own.dtype)
                 for edit in its:

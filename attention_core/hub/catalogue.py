@@ -39,7 +39,7 @@ from attention_core.hub.load import (
     without_safetensors,
 )
 from attention_core.hub.model import (
-    MOST_MEGABYTES,
+    MAX_MEGABYTES,
     ModelError,
     ModelKind,
     first_line,
@@ -342,7 +342,7 @@ def _refuse_too_large(name: str, files: Sequence[RemoteFile]) -> None:
     if n_bytes > most:
         raise ModelError(
             f"The files of {name} are {in_megabytes(n_bytes)}; this app downloads at most "
-            f"{in_megabytes(most)} for a model. Whoever runs it can raise the bound with the variable {MOST_MEGABYTES}."
+            f"{in_megabytes(most)} for a model. Whoever runs it can raise the bound with the variable {MAX_MEGABYTES}."
         )
 
 

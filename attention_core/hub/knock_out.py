@@ -18,11 +18,11 @@ from attention_core.hub.tracing import UnsupportedError, run_ablations
 
 Head = tuple[int, int]
 """(Number of the trace in Recording.traces, head)."""
-MOST_NUMBERS = 16_000_000
+MAX_NUMBERS = 16_000_000
 """Numbers of logits that one batch may hand out, 64 MB."""
 ROW_NUMBERS = 1_000_000
 """Logits that are compared at one time, so that a large vocabulary takes no more memory."""
-MOST_ITEMS = 16
+MAX_ITEMS = 16
 """Runs in one batch."""
 
 
@@ -31,7 +31,7 @@ class Effect(NamedTuple):
 
     Attributes:
         everywhere: mean over all positions; of a long text over a large vocabulary the last ones, as many as
-            MOST_NUMBERS allows.
+            MAX_NUMBERS allows.
         in_the_end: at the last position, where the next token is expected; of a sentence encoder, of the mean over
             all tokens.
     """
@@ -126,7 +126,7 @@ def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMa
     if found.before is None:
         found.before = outcomes(pretrained, inputs, [()])[0]
     before = found.before
-    n_at_once = max(1, min(MOST_ITEMS, MOST_NUMBERS // max(1 if before.logits is None else before.logits.numel(), 1)))
+    n_at_once = max(1, min(MAX_ITEMS, MAX_NUMBERS // max(1 if before.logits is None else before.logits.numel(), 1)))
     while not found.is_whole:
         place = len(found.effects)
         heads = found.heads[place : place + n_at_once]
@@ -146,7 +146,7 @@ def outcomes(
     batch: dict[str, Any] = {name: value.to(device).expand(n, *value.shape[1:]) for name, value in inputs.items()}
     n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is ModelKind.DECODER else 0
     with worded(pretrained, "be run without a head", UnsupportedError):
-        output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MOST_NUMBERS), ablations)
+        output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MAX_NUMBERS), ablations)
     logits, hidden = output.get("logits"), output.get("last_hidden_state")
     of_items = [None] * n if logits is None else logits.float().reshape(n, -1, logits.shape[-1])
     states = [None] * n if hidden is None or hidden.ndim != 3 else hidden.float()

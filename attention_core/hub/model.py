@@ -68,7 +68,7 @@ class Pretrained:
         return {"logits_to_keep": max(1, most // vocabulary)} if takes and n_positions * vocabulary > most else {}
 
 
-MOST_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
+MAX_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
 """The variable that bounds what may be downloaded for one model, in millions of bytes."""
 BYTES_PER_NUMBER = 4
 SHARE_OF_MEMORY = 0.8
@@ -82,7 +82,7 @@ class NoMemory(ModelError):
 def most_model_bytes() -> int:
     """Return how many bytes of weights may be downloaded for one model."""
     try:
-        return int(max(float(os.environ.get(MOST_MEGABYTES, "")), 0) * 1e6)
+        return int(max(float(os.environ.get(MAX_MEGABYTES, "")), 0) * 1e6)
     except ValueError:
         return MODEL_BYTES.most
 

@@ -180,9 +180,9 @@ def _written(pretrained: Pretrained, inputs: dict[str, Tensor]) -> list[int]:
     return result[0].tolist()
 
 
-MOST_LOGITS = 26_000_000
+MAX_LOGITS = 26_000_000
 """Numbers of logits that a run keeps, 104 MB: 512 positions of GPT-2's vocabulary."""
-MOST_BEFORE = 16
+MAX_BEFORE = 16
 """Positions that may stand before the patches of a picture: a class token, registers."""
 
 
@@ -197,7 +197,7 @@ class ModelRun:
         target_tokens: of the decoder of an encoder-decoder.
         special: positions in tokens that are no words: [CLS], [SEP], the first token, what stands before patches.
         logits: (n_positions, n_outputs), over the vocabulary, or (1, n_classes) of a classifier; None without. Of a
-            long input over a large vocabulary the last positions only, as many as MOST_LOGITS allows.
+            long input over a large vocabulary the last positions only, as many as MAX_LOGITS allows.
         hidden: (n_positions, d_model), what the last layer hands out; None for a recording from a file.
         patch_grid: rows and columns of patches, or None.
         n_prefix: tokens before the first patch.
@@ -227,7 +227,7 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
     """
     model = pretrained.model
     inputs: dict[str, Any] = {name: value.to(model.device) for name, value in prepared.inputs.items()}
-    inputs |= {"output_hidden_states": True} | pretrained.fewer_logits(_n_outputs(prepared), MOST_LOGITS)
+    inputs |= {"output_hidden_states": True} | pretrained.fewer_logits(_n_outputs(prepared), MAX_LOGITS)
     if (
         pretrained.kind in (ModelKind.DECODER, ModelKind.ENCODER_DECODER)
         and "use_cache" in signature(model.forward).parameters
@@ -242,8 +242,8 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
         logits = logits[None]
     hidden = _hidden(output)
     notes = [*prepared.notes, *filter(None, [recording.note])]
-    if logits is not None and logits.numel() > MOST_LOGITS:
-        logits = logits[-max(1, MOST_LOGITS // logits.shape[1]) :].clone()
+    if logits is not None and logits.numel() > MAX_LOGITS:
+        logits = logits[-max(1, MAX_LOGITS // logits.shape[1]) :].clone()
     if logits is not None and pretrained.kind is not ModelKind.VISION and len(logits) < _n_outputs(prepared):
         notes.append(f"Of the output, the last {len(logits):,} positions are kept.")
     told = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
@@ -312,7 +312,7 @@ def _as_positioned(prepared: ModelInputs, recording: Recording) -> ModelInputs:
         return prepared
     rows, columns = prepared.patch_grid or (0, 0)
     n_before = n_positions - rows * columns
-    if prepared.patch_grid is not None and 0 <= n_before <= MOST_BEFORE:
+    if prepared.patch_grid is not None and 0 <= n_before <= MAX_BEFORE:
         before = tuple(f"[{number}]" for number in range(n_before))
         tokens = (*before, *prepared.tokens[prepared.n_prefix :])
         return replace(prepared, tokens=tokens, special=frozenset(range(n_before)), n_prefix=n_before)

@@ -45,8 +45,8 @@ Call = tuple[str, nn.Module, AttentionTrace]
 """The place of a module in its model, the module, what it did."""
 
 
-class Entries:
-    """Which attention modules the thread goes through, in order, and how many attentions were seen before and after."""
+class ModuleLog:
+    """A log of this thread's attention-module calls: the module, and how many attentions were seen before and after."""
 
     def __init__(self, n_seen: Callable[[], int], take: Callable[[nn.Module, Tensor], None] | None) -> None:
         self.modules: list[nn.Module] = []
@@ -99,12 +99,12 @@ class Entries:
 @contextmanager
 def watching(
     model: nn.Module, n_seen: Callable[[], int], take: Callable[[nn.Module, Tensor], None] | None = None
-) -> Iterator[Entries]:
+) -> Iterator[ModuleLog]:
     """Keep track of the attention modules that this thread runs inside the block.
 
     `n_seen` tells how many attentions have been seen; `take` is given what looks like weights of a module with none.
     """
-    entries = Entries(n_seen, take)
+    entries = ModuleLog(n_seen, take)
     hooks = []
     for module in filter(is_attention, model.modules()):
         hooks.append(module.register_forward_pre_hook(entries.enter))
@@ -124,11 +124,11 @@ def looks_like_weights(tensor: Any) -> bool:
     return bool((tensor >= 0).all() and (sums < 1.01).all() and (sums > 0.99).any())
 
 
-def seen_again(
+def trace_second_run(
     model: nn.Module,
     run: Callable[[], Any],
     n_items: int,
-    entries: Entries | None = None,
+    entries: ModuleLog | None = None,
     missed: Collection[nn.Module] = (),
     written_out: bool = False,
     item: int = 0,
@@ -179,7 +179,7 @@ def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Mod
 FUSED = "sdpa"
 """The library's name for torch's fused attention, behind which ours stands while a model runs: many models ask for the
 name, and treat one that they do not know as if it needed no mask."""
-_ONE_AT_A_TIME = Lock("trace a model", again=True)
+_TRACE_LOCK = Lock("trace a model", again=True)
 """A model's attention function is part of the model, which others may share: one run at a time."""
 
 
@@ -253,19 +253,19 @@ def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Col
 
 
 def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item: int = 0) -> tuple[Recording, Any]:
-    _needs_transformers(model)
+    _check_model(model)
     if not 0 <= item < _n_items(inputs):
         raise ValueError(f"item must be from 0 to {_n_items(inputs) - 1}, got {item}")
     edits = {number: its for number, its in edits.items() if its}
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
-    with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
+    with _TRACE_LOCK, _evaluating(model), torch.no_grad():
         configs = _configs(model)
         run = Run(_n_items(inputs), edits, TraceBuilder(item))
         run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
         output = None
-        with watching(model, lambda: len(run.calls)) as entries, _ours(), running(run):
+        with watching(model, lambda: len(run.calls)) as entries, _tracing_attention_registered(), running(run):
             try:
-                with _implementation([config for config, _ in configs], FUSED):
+                with _attn_implementation([config for config, _ in configs], FUSED):
                     output = model(**inputs) if configs else None
             except UnknownAttentionError:
                 log.warning("%s is asked for its weights instead", type(model).__name__, exc_info=True)
@@ -273,7 +273,7 @@ def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item
             return _recording(run, entries, model, inputs), output
         if edits:
             raise _cannot_be_edited(model, "its code bypasses")
-        return _from_output(model, inputs, item)
+        return _trace_without_interface(model, inputs, item)
 
 
 def _cannot_be_edited(model: nn.Module, what: str) -> RefusedEditError:
@@ -281,14 +281,14 @@ def _cannot_be_edited(model: nn.Module, what: str) -> RefusedEditError:
     return RefusedEditError(f"{about}: {what} the library's attention interface")
 
 
-def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -> Recording:
+def _recording(run: Run, entries: ModuleLog, model: Any, inputs: dict[str, Any]) -> Recording:
     wrong = [number for number in run.edits if not 0 <= number < len(run.calls)]
     if wrong:
         raise RefusedEditError(f"edits: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
     places = {module: name for name, module in model.named_modules()}
     calls = [(places.get(module, type(module).__name__), module, trace) for module, trace in run.calls]
     again = entries.repeats(len(calls))
-    more, missed = _beside_the_interface(model, inputs, entries, run.keeper.item)
+    more, missed = _trace_missed_modules(model, inputs, entries, run.keeper.item)
     if more and run.edits:
         raise _cannot_be_edited(model, "parts of its code bypass")
     for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
@@ -299,8 +299,8 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
     return Recording(name_traces(calls, again), note)
 
 
-def _beside_the_interface(
-    model: Any, inputs: dict[str, Any], entries: Entries, item: int
+def _trace_missed_modules(
+    model: Any, inputs: dict[str, Any], entries: ModuleLog, item: int
 ) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
     """Return what another run of the model shows of modules in which nothing was seen, and which of them are left.
 
@@ -311,9 +311,9 @@ def _beside_the_interface(
     if not missed or inputs.get("past_key_values") is not None:
         return [], missed
     try:
-        found, missed, _ = _run_again(model, inputs, entries, missed, item=item)
+        found, missed, _ = _second_run(model, inputs, entries, missed, item=item)
         if missed:
-            more, missed, _ = _run_again(model, inputs, entries, missed, item=item, written_out=True)
+            more, missed, _ = _second_run(model, inputs, entries, missed, item=item, written_out=True)
             found += more
         return found, missed
     except Exception:
@@ -321,25 +321,25 @@ def _beside_the_interface(
         return [], missed
 
 
-def _run_again(
+def _second_run(
     model: Any,
     inputs: dict[str, Any],
-    entries: Entries | None = None,
+    entries: ModuleLog | None = None,
     missed: Collection[nn.Module] = (),
     **how: Any,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return seen_again of a run with written-out attention that asks for weights, if the model can be asked."""
     asking = {**inputs, "output_attentions": True, "return_dict": True}
-    with _implementation(_all_configs(model), "eager"):
+    with _attn_implementation(_all_configs(model), "eager"):
         try:
-            return seen_again(model, lambda: model(**asking), _n_items(inputs), entries, missed, **how)
+            return trace_second_run(model, lambda: model(**asking), _n_items(inputs), entries, missed, **how)
         except TypeError as error:
             if "output_attentions" not in str(error) and "return_dict" not in str(error):
                 raise
-            return seen_again(model, lambda: model(**inputs), _n_items(inputs), entries, missed, **how)
+            return trace_second_run(model, lambda: model(**inputs), _n_items(inputs), entries, missed, **how)
 
 
-def _needs_transformers(model: Any) -> None:
+def _check_model(model: Any) -> None:
     try:
         from transformers import PreTrainedModel
     except ImportError:
@@ -352,7 +352,7 @@ def _needs_transformers(model: Any) -> None:
 
 
 @contextmanager
-def _ours() -> Iterator[None]:
+def _tracing_attention_registered() -> Iterator[None]:
     """Put our function and our masks behind the library's name; they leave the models of other threads alone."""
     from transformers import AttentionInterface, AttentionMaskInterface
 
@@ -381,7 +381,7 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _implementation(configs: list[Any], name: str) -> Iterator[None]:
+def _attn_implementation(configs: list[Any], name: str) -> Iterator[None]:
     before = [config._attn_implementation_internal for config in configs]
     try:
         for config in configs:
@@ -429,14 +429,14 @@ def _n_items(inputs: Mapping[str, Any]) -> int:
     return next((len(tensor) for tensor in tensors if isinstance(tensor, Tensor) and tensor.ndim), 1)
 
 
-def _from_output(model: nn.Module, inputs: dict[str, Any], item: int) -> tuple[Recording, Any]:
+def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: int) -> tuple[Recording, Any]:
     """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
-    calls, _, output = _run_again(model, inputs, item=item)
+    calls, _, output = _second_run(model, inputs, item=item)
     how: dict[str, Any] = {"n_items": _n_items(inputs), "module": model, "item": item}
     traces = [trace_of_weights(weights, name=name, **how) for name, weights in _in_order(output)]
     traces = traces or name_traces([call for _, call in calls])
     if not traces:
-        calls, _, output = _run_again(model, inputs, item=item, written_out=True)
+        calls, _, output = _second_run(model, inputs, item=item, written_out=True)
         traces = name_traces([call for _, call in calls])
     note, name = "", type(model).__name__
     if any(not trace.query.shape[-1] for trace in traces):

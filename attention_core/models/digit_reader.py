@@ -12,7 +12,7 @@ from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import Attended, Axis, Story
-from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
+from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
 from attention_core.models.digit_reader_steps import FEATURES, OUTPUT, QUERY, STATE
 from attention_core.models.features import (
     Layer,
@@ -36,7 +36,7 @@ class DigitReaderConfig:
     layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
     d_state: int = 128  # width of the decoder's state
     d_additive: int = 64  # hidden units of the additive score
-    most_looks: int = MOST_DIGITS + 2  # the decoder stops here if it has not said "end"
+    most_looks: int = MAX_DIGITS + 2  # the decoder stops here if it has not said "end"
     dropout: float = 0.1  # share of the glimpse left out while training
 
 

@@ -20,7 +20,7 @@ from attention_core.attention.types import Attended, Axis, Story
 from attention_core.models.pixel_steps import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
 from attention_core.models.registry import register
 
-LEVELS = 32
+N_CHEBYSHEV_NODES = 32
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class NotesConfig:
 
 
 class PixelControl(nn.Module):
-    """A control: a feed-forward network reads the pixels' values, which do not choose where to look, or the pixels.
+    """A control without learned attention: an MLP reads the pixels, or their values under fixed weights.
 
     A token is a pixel's ink times a learned vector, plus a learned position; its value is a projection of that.
     """
@@ -119,12 +119,12 @@ class PixelNotes(PixelControl, TracedModel):
         Where a query looks depends on one number, its ink, and smoothly: LEVELS shades are asked, the others lie on
         the polynomial through them (Chebyshev interpolation). That is a tenth of the work.
         """
-        order = torch.arange(LEVELS, device=ink.device)
-        angle = (order + 0.5) * math.pi / LEVELS
+        order = torch.arange(N_CHEBYSHEV_NODES, device=ink.device)
+        angle = (order + 0.5) * math.pi / N_CHEBYSHEV_NODES
         shades = (1 + angle.cos()) / 2
         number = self.query(self.ink) @ self.key(self.ink) * self.config.d_k**-0.5
         collected = (number * shades[:, None] * ink[:, None]).softmax(-1) @ ink[..., None]
-        series = collected[..., 0] @ torch.outer(angle, order).cos() * torch.where(order > 0, 2, 1) / LEVELS
+        series = collected[..., 0] @ torch.outer(angle, order).cos() * torch.where(order > 0, 2, 1) / N_CHEBYSHEV_NODES
         at = ((2 * ink - 1).acos()[..., None] * order).cos()
         return (at @ series[..., None]) * self.value(self.ink)
 

@@ -126,7 +126,7 @@ def layer_trace(
     return first_trace(looked.query, memory.key, memory.value, looked.attended, story, mask=mask, edits=edits)
 
 
-MOST_POSITIONS = 256
+MAX_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
 EditsByPlace = Mapping[tuple[str, int], Edits]
 """What is changed in which attention: by kind and layer, from 0."""
@@ -212,7 +212,7 @@ class Transformer(TiedTranslator):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(VOCABULARY_SIZE, config.d_model, padding_idx=PAD)
-        self.register_buffer("positions", sinusoidal(MOST_POSITIONS, config.d_model), persistent=False)
+        self.register_buffer("positions", sinusoidal(MAX_POSITIONS, config.d_model), persistent=False)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
         self.encoder_norm = nn.LayerNorm(config.d_model)
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))

@@ -24,7 +24,7 @@ from attention_core.models.registry import register
 
 LENGTH_PENALTY = 0.8
 """Hypotheses compete by log-probability / length to this power; 0 favours short ones, 1 is the mean per piece."""
-MOST_PIECES = 80
+MAX_PIECES = 80
 
 
 class DecoderState(NamedTuple):
@@ -84,10 +84,10 @@ def beam_search(
     """
     if width < 1:
         raise ValueError(f"width must be at least 1, got {width}")
-    if len(prefix) >= MOST_PIECES or END in prefix:
-        raise ValueError(f"prefix must be shorter than {MOST_PIECES} pieces and not end yet, got {len(prefix)} pieces")
+    if len(prefix) >= MAX_PIECES or END in prefix:
+        raise ValueError(f"prefix must be shorter than {MAX_PIECES} pieces and not end yet, got {len(prefix)} pieces")
     batch, n_source = source.shape
-    most = min(MOST_PIECES, max(2 * n_source + 10, len(prefix) + 10))
+    most = min(MAX_PIECES, max(2 * n_source + 10, len(prefix) + 10))
     state, sentences = model.begin(source), torch.arange(batch, device=source.device)[:, None]
     tokens = torch.tensor([START, *prefix], device=source.device).expand(batch, 1, -1)
     totals = torch.zeros(batch, 1, device=source.device)  # one beginning each, until there are pieces to choose from
@@ -132,7 +132,7 @@ def _ranked(
 
 
 SCORINGS = tuple(steps.MECHANISMS)
-MOST_POSITIONS = 100  # source positions that the location score knows
+MAX_POSITIONS = 100  # source positions that the location score knows
 FEW = 8  # rows of a matrix product that kernels treat better as columns
 HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else math.inf
 """Numbers in a matrix from which on half of each is quicker: fewer stay in the cache. Not without a kernel for it."""
@@ -240,7 +240,7 @@ class Translator(TiedTranslator):
         self.output_bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
         self.dropout = nn.Dropout(config.dropout)
         if config.scoring in STARTS:
-            plain = SCORES[config.scoring].plain_parameters(d_state, d_state, MOST_POSITIONS, config.d_additive)
+            plain = SCORES[config.scoring].plain_parameters(d_state, d_state, MAX_POSITIONS, config.d_additive)
             for (name, start), parameter in zip(STARTS[config.scoring].items(), plain.values(), strict=True):
                 self.register_parameter(name, nn.Parameter(start(parameter.float())))
         nn.init.normal_(self.embedding.weight, std=d_embedding**-0.5)

@@ -18,7 +18,7 @@ from attention_core.serve.wire import function_name, pack, unpack
 
 ADDRESS = "ATTENTION_RAY_ADDRESS"
 OF_MODEL = "attention_core.serve.calls:of_model"
-MOST_REPEATS = 2
+MAX_REPEATS = 2
 """A call that was lost with the process that worked on it is made again so often: calls change nothing."""
 PROBE_SECONDS, BEAT = 1.3, 0.3
 """How long a sign of life may take, and how often it is asked for while an answer is awaited."""
@@ -95,7 +95,7 @@ class Cluster:
             raise AwayError(f"{self.name} did not answer a moment ago")
         name = function if isinstance(function, str) else function_name(function)
         body = pack((name, args, kwargs))
-        for left in reversed(range(1 + MOST_REPEATS)):
+        for left in reversed(range(1 + MAX_REPEATS)):
             try:
                 told, value = unpack(self._asked("POST", body), loaded)
                 break
@@ -106,7 +106,7 @@ class Cluster:
             except (OSError, HTTPException) as error:
                 self.probe()
                 if not left:
-                    raise LostError(f"{self.name} lost a call {1 + MOST_REPEATS} times: {error}") from error
+                    raise LostError(f"{self.name} lost a call {1 + MAX_REPEATS} times: {error}") from error
         if told == "raised":
             raise value
         return value

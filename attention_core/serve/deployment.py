@@ -16,9 +16,9 @@ from attention_core.files import find_file
 from attention_core.serve import calls
 from attention_core.serve.client import ray_token
 
-MOST_ONGOING = 64
+MAX_ONGOING = 64
 """Calls that a replica holds; others wait in Serve's proxy."""
-MOST_TOGETHER = 16
+MAX_TOGETHER = 16
 """Calls for predictions that run as one batch, with no wait for them: those that came while another one ran."""
 
 
@@ -34,7 +34,7 @@ class ModelReplica:
         self._token = ray_token()
         if not self._token:
             raise RuntimeError("Ray's token is not on this machine; docs/deployment.md says where it belongs")
-        self._predict = serve.batch(max_batch_size=MOST_TOGETHER, batch_wait_timeout_s=0)(_predict)
+        self._predict = serve.batch(max_batch_size=MAX_TOGETHER, batch_wait_timeout_s=0)(_predict)
 
     async def __call__(self, request: Request) -> Response:
         """Answer a sign of life (GET) or a call (POST)."""
@@ -64,7 +64,7 @@ def start(replicas: int, cpus: float, gpus: float, host: str, port: int) -> None
     serve.start(http_options={"host": host, "port": port})
     models = serve.deployment(ModelReplica).options(
         num_replicas=replicas,
-        max_ongoing_requests=MOST_ONGOING,
+        max_ongoing_requests=MAX_ONGOING,
         ray_actor_options={
             "num_cpus": cpus,
             "num_gpus": gpus,

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from attention_core.device import choose_device
 
-OURS = ("attention_core",)
+PACKAGES = ("attention_core",)
 """Packages whose functions may be asked for and whose classes may be built."""
 PLAIN = {
     "builtins": {"ValueError", "bytearray", "complex", "frozenset", "range", "set", "slice"},
@@ -66,7 +66,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
 def is_ours(module: str) -> bool:
     """Return whether functions and classes of a module may be asked for by name."""
-    return module.partition(".")[0] in OURS
+    return module.partition(".")[0] in PACKAGES
 
 
 def _ours(module: str, path: str) -> Any:

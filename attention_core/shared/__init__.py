@@ -30,7 +30,7 @@ CHECKED = os.environ.get("ATTENTION_CHECK_LOCKS") == "1"
 """Whether the order is checked as locks are taken, as it is in tests."""
 
 
-def note_acquired(name: str, *, again: bool = False) -> None:
+def note_requested(name: str, *, again: bool = False) -> None:
     """Note that this thread is about to take a lock; `again` = one that its holder may take again.
 
     Raises:
@@ -53,7 +53,7 @@ def note_released(name: str) -> None:
 @contextmanager
 def holding(name: str) -> Iterator[None]:
     """Hold what is no Lock and has a place in the order all the same, such as a turn in a queue."""
-    note_acquired(name)
+    note_requested(name)
     try:
         yield
     finally:
@@ -73,7 +73,7 @@ class Lock:
         self._lock = threading.RLock() if again else threading.Lock()
 
     def __enter__(self) -> None:
-        note_acquired(self._name, again=self._again)
+        note_requested(self._name, again=self._again)
         self._lock.acquire()
 
     def __exit__(self, *error: object) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.data.language_pieces import NAME, WINDOW, pieces
 from attention_core.data.pieces import english_sentences
 from attention_core.evaluate.language import bits_by_distance, bits_of
-from attention_core.train.loop import RECIPES, Recipe, TrainingMoment
+from attention_core.train.loop import RECIPES, Recipe, TrainingProgress
 
 BATCH_SIZE = 16
 N_WINDOWS = 256  # windows of test sentences that what looking back is worth is measured on
@@ -30,7 +30,7 @@ class LanguageTask:
         self.train = [cut.ids for cut in pieces().encode_batch_fast(sentences.train, add_special_tokens=False)]
         self.held_out = {"development": sentences.development, "test": sentences.test}
 
-    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         cpu = torch.Generator().manual_seed(generator.initial_seed())  # sentences are drawn one by one
         windows = torch.tensor([window_of(self.train, cpu) for _ in range(BATCH_SIZE)], device=self.device)
         logits = model(input_ids=windows[:, :-1], use_cache=False).logits

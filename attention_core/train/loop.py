@@ -27,14 +27,14 @@ from attention_core.weights import fill, read_weights, weights_folder, write_wei
 
 
 @dataclass(frozen=True)
-class ProcessGroup:
+class Worker:
     """This process, by its rank from 0, and those beside it; the first one alone writes files."""
 
     rank: int = 0
     size: int = 1
 
     @contextmanager
-    def first_alone(self) -> Iterator[None]:
+    def main_process_first(self) -> Iterator[None]:
         """Let the first process do something, such as fill a cache, before the others."""
         if self.rank:
             dist.barrier()
@@ -42,11 +42,11 @@ class ProcessGroup:
         if self.size > 1 and not self.rank:
             dist.barrier()
 
-    def together(self, losses: nn.Module) -> nn.Module:
+    def distribute(self, losses: nn.Module) -> nn.Module:
         """Return a module that gives all processes the mean of their gradients; parameters start as the first one's."""
         return losses if self.size == 1 else DistributedDataParallel(losses, find_unused_parameters=True)
 
-    def apart(self, losses: nn.Module) -> AbstractContextManager[None]:
+    def no_sync(self, losses: nn.Module) -> AbstractContextManager[None]:
         """Keep a gradient here for now: another one of the same step follows."""
         return losses.no_sync() if isinstance(losses, DistributedDataParallel) else nullcontext()
 
@@ -57,16 +57,16 @@ class ProcessGroup:
 
 
 @contextmanager
-def process_group(device: str) -> Iterator[ProcessGroup]:
+def process_group(device: str) -> Iterator[Worker]:
     """Meet the other processes that torchrun has started, each on a device of its own if it is cuda."""
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
-        yield ProcessGroup()
+        yield Worker()
         return
     if device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl" if device == "cuda" else "gloo")
     try:
-        yield ProcessGroup(dist.get_rank(), dist.get_world_size())
+        yield Worker(dist.get_rank(), dist.get_world_size())
     finally:
         dist.destroy_process_group()
 
@@ -74,7 +74,7 @@ def process_group(device: str) -> Iterator[ProcessGroup]:
 CHECKPOINT_SECONDS = 120
 
 
-class TrainingMoment(NamedTuple):
+class TrainingProgress(NamedTuple):
     """How far a training has come: batches before this one, and of the whole training."""
 
     step: int
@@ -91,7 +91,7 @@ class Task(Protocol):
     A method start(model), if there is one, prepares the model before its first batch.
     """
 
-    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor: ...
+    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor: ...
 
     def figures(self, model: nn.Module) -> dict[str, Any]: ...
 
@@ -152,7 +152,7 @@ class Options:
 
 
 @dataclass
-class _Run:
+class _TrainingState:
     step: int = 0
     at_once: int = 0
     seconds: float = 0.0
@@ -165,7 +165,7 @@ def train(recipe: Recipe, options: Options) -> Path:
 
     The same seed on the same device gives the same result, stopped and resumed or not: the batch of a step depends on
     seed and step alone. Several processes (torchrun) share the batches of a step, and any number of them that divides
-    these comes to the same losses, to rounding; normalisation by batch remembers those of the first process.
+    these gives the same losses up to rounding, except for batch norm, whose running statistics are those of process 0.
 
     Raises:
         ValueError: no such device, a damaged checkpoint, or processes that cannot share the batches alike.
@@ -178,28 +178,28 @@ def train(recipe: Recipe, options: Options) -> Path:
         return _train(recipe, options, device, team)
 
 
-class _Losses(nn.Module):
+class _LossModule(nn.Module):
     """The model with its task, so that all of a loss is computed where gradients are shared."""
 
     def __init__(self, model: nn.Module, task: Task) -> None:
         super().__init__()
         self.model, self._task = model, task
 
-    def forward(self, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
+    def forward(self, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         return self._task.loss(self.model, moment, generator)
 
 
-def _train(recipe: Recipe, options: Options, device: str, team: ProcessGroup) -> Path:
+def _train(recipe: Recipe, options: Options, device: str, team: Worker) -> Path:
     torch.manual_seed(options.seed)
     model = build(options.name)
     if options.init:
         fill(model, options.init, read_weights(options.init))
     model.to(device).train()
-    with team.first_alone():
+    with team.main_process_first():
         task = recipe.task(options.data, options.seed, device)
     optimiser = _optimiser(model, recipe)
     checkpoint = options.checkpoints / f"{options.name}.pt"
-    run = _restore(checkpoint, model, optimiser, device) if options.resume else _Run()
+    run = _restore(checkpoint, model, optimiser, device) if options.resume else _TrainingState()
     run.at_once = options.at_once or run.at_once or team.size
     if run.at_once % team.size:
         raise ValueError(f"{team.size} processes cannot share {run.at_once} batches alike.")
@@ -208,7 +208,7 @@ def _train(recipe: Recipe, options: Options, device: str, team: ProcessGroup) ->
     if not run.step:
         _take_snapshot(run, model, task, recipe, n_steps)
         getattr(task, "start", lambda model: None)(model)
-    losses = team.together(_Losses(model, task))
+    losses = team.distribute(_LossModule(model, task))
     began, saved = time.monotonic() - run.seconds, time.monotonic()
     bar = tqdm(total=n_steps, initial=run.step, desc=options.name, unit="batch", mininterval=2, disable=team.rank > 0)
     with bar:
@@ -235,15 +235,15 @@ def _train(recipe: Recipe, options: Options, device: str, team: ProcessGroup) ->
     return _finish(recipe, options, model.eval(), task, run, device)
 
 
-def _backward(losses: nn.Module, run: _Run, n_steps: int, seed: int, device: str, team: ProcessGroup) -> Tensor:
+def _backward(losses: nn.Module, run: _TrainingState, n_steps: int, seed: int, device: str, team: Worker) -> Tensor:
     """Add the gradient of this process's share of a step's batches; returns their mean loss."""
     mine = range(run.step + team.rank, run.step + run.at_once, team.size)
     total = torch.zeros((), device=device)
     for step in mine:
         generator = torch.Generator(device).manual_seed(seed * 1_000_003 + step)
         torch.manual_seed(seed * 1_000_003 + step)  # dropout has no generator of its own
-        with nullcontext() if step == mine[-1] else team.apart(losses):
-            loss = losses(TrainingMoment(step, n_steps), generator) / len(mine)
+        with nullcontext() if step == mine[-1] else team.no_sync(losses):
+            loss = losses(TrainingProgress(step, n_steps), generator) / len(mine)
             loss.backward()
         total += loss.detach()
     return total
@@ -265,7 +265,7 @@ def learning_rate(height: float, step: int, n_steps: int) -> float:
     return height * warmth * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
 
 
-def _take_snapshot(run: _Run, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
+def _take_snapshot(run: _TrainingState, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
     for number, share in enumerate(recipe.snapshot_at):
         if run.step >= min(n_steps, round(share * n_steps)) and f"{number}.step" not in run.snapshots:
             if hasattr(task, "snapshot"):
@@ -277,28 +277,28 @@ def _take_snapshot(run: _Run, model: nn.Module, task: Task, recipe: Recipe, n_st
             run.snapshots[f"{number}.step"] = torch.tensor(run.step)
 
 
-def _save(path: Path, run: _Run, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+def _save(path: Path, run: _TrainingState, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {"run": vars(run), "model": model.state_dict(), "optimiser": optimiser.state_dict()}
     torch.save(state, path.with_suffix(".new"))
     path.with_suffix(".new").replace(path)
 
 
-def _restore(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, device: str) -> _Run:
+def _restore(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, device: str) -> _TrainingState:
     if not path.exists():
         raise FileNotFoundError(f"Nothing to resume: there is no {path}. Leave --resume away to start anew.")
     try:
         state = torch.load(path, map_location=device, weights_only=True)
         model.load_state_dict(state["model"])
         optimiser.load_state_dict(state["optimiser"])
-        return _Run(**state["run"])
+        return _TrainingState(**state["run"])
     except (RuntimeError, ValueError, KeyError, TypeError, EOFError, UnpicklingError):
         raise ValueError(
             f"{path} is damaged or belongs to another form of the model. Delete it, or leave --resume away."
         ) from None
 
 
-def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run: _Run, device: str) -> Path:
+def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run: _TrainingState, device: str) -> Path:
     if recipe.half:
         for tensor in (*model.parameters(), *model.buffers()):
             if tensor.is_floating_point():

@@ -21,7 +21,7 @@ from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.topics.matter import sentences as matter
 from attention_core.topics.matter.sentences import batch_of, explain, read_sentence, remove_each, weights_of
-from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingMoment
+from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingProgress
 from attention_core.weights import WeightsError, fill, read_weights
 
 BATCH_SIZE = 256
@@ -47,7 +47,7 @@ class SentimentTask:
         lengths = [len(pieces) for pieces in self.pieces]
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(lengths, generator), seed)
 
-    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         places = self.batches.at(moment.step)
         pieces, mask = batch_of([self.pieces[place] for place in places])
         pieces, mask, labels = pieces.to(self.device), mask.to(self.device), self.labels[places].to(self.device)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from attention_core.data.match3 import MODULUS, N_NUMBERS, draw_sequences, fresh_sequences, labels_of
 from attention_core.evaluate.classification import accuracy, majority_share
-from attention_core.train.loop import RECIPES, Recipe, TrainingMoment
+from attention_core.train.loop import RECIPES, Recipe, TrainingProgress
 
 N_SEQUENCES, N_VECTORS = 256, 512  # in a batch, of each width for vectors
 HELD_OUT, HELD_OUT_SEED = 20_000, 2023
@@ -23,7 +23,7 @@ class Match3Task:
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.held_out = fresh_sequences(HELD_OUT, HELD_OUT_SEED)
 
-    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         numbers = draw_sequences(N_SEQUENCES, generator)
         return F.cross_entropy(model(numbers).logits.flatten(0, 1), labels_of(numbers).flatten().long())
 
@@ -53,7 +53,7 @@ class NearestTask:
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
 
-    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         losses = []
         for d in model.config.dimensions:  # type: ignore[union-attr]
             query, key, _ = draw_nearest(N_VECTORS, d, generator)

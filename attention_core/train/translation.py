@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.data.pieces import END, PAD, START, Pair, load_vocabulary, pair_words, read_pairs, split_pairs
 from attention_core.data.sentence_presets import LEARNED
 from attention_core.models.translator import CanTranslate, Labels, TiedTranslator
-from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingMoment
+from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingProgress
 
 BATCH_SIZE = 128
 LABEL_SMOOTHING = 0.1
@@ -46,7 +46,7 @@ class TranslationTask:
         self.pairs = training_pairs(split.train, seed)
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(self.pairs, generator), seed)
 
-    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         batch = Batch([self.pairs[place] for place in self.batches.at(moment.step)], self.device)
         translator = cast(TiedTranslator, model)
         features = translator.features(batch.source, batch.fed)

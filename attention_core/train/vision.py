@@ -25,7 +25,7 @@ from attention_core.models.digit_reader import END
 from attention_core.models.pixel_classifier import PixelClassifier
 from attention_core.models.pixel_notes import VARIANTS, PixelNotes
 from attention_core.models.scene_question import SCORINGS, missed
-from attention_core.train.loop import RECIPES, Recipe, TrainingMoment
+from attention_core.train.loop import RECIPES, Recipe, TrainingProgress
 from attention_core.weights import WeightsError, read_weights
 
 BATCH_SIZE = 128
@@ -56,7 +56,7 @@ class DigitTask:
         self.mnist, self.strokes = as_tensors(mnist, device), as_tensors(strokes, device)
         self.test, self.held_out = as_tensors(test), as_tensors(held_out)
 
-    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         n_strokes = round(BATCH_SIZE * STROKE_SHARE)
         parts = [_draw(self.mnist, BATCH_SIZE - n_strokes, generator), _draw(self.strokes, n_strokes, generator)]
         images, labels = (torch.cat(part) for part in zip(*parts, strict=True))
@@ -124,11 +124,11 @@ N_SCENES = 64  # in a batch
 SCENE_BATCHES = 1000  # of an epoch
 POOL, POOL_BATCHES = 6144, 40  # so many digits are bent, cut out and then used for the scenes of so many batches
 N_DRAWINGS, N_QUESTIONS = 32, 5  # drawings in a batch, and questions about each that each scoring function answers
-N_CAPTIONS, MOST_CAPTION_DIGITS = 64, 5  # drawings in a batch of those to be told, and the most digits in one
+N_CAPTIONS, MAX_CAPTION_DIGITS = 64, 5  # drawings in a batch of those to be told, and the most digits in one
 ENCODER = ("features.", "row", "column", "key.", "value.", "empty_")
 NUDGE, NUDGE_UNTIL = 0.4, 0.5
 SCENE_SMOOTHING = 0.02
-Loss = Callable[[nn.Module, Glyphs, torch.Generator, TrainingMoment, str], Tensor]
+Loss = Callable[[nn.Module, Glyphs, torch.Generator, TrainingProgress, str], Tensor]
 Measure = Callable[[nn.Module, Glyphs, Glyphs, str], dict[str, Any]]
 
 
@@ -146,7 +146,7 @@ class SceneTask:
         self._test, self._test_strokes = glyphs_of(load_mnist("t10k", data)), glyphs_of(held_out)
         self._number, self._glyphs = -1, self._test
 
-    def loss(self, model: nn.Module, moment: TrainingMoment, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         number = moment.step // POOL_BATCHES
         if number != self._number:
             drawn = torch.Generator().manual_seed(self._seed * 104_729 + number)
@@ -176,13 +176,13 @@ def _entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(logits, targets, ignore_index=-1, label_smoothing=SCENE_SMOOTHING)
 
 
-def find(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingMoment, device: str) -> Tensor:
+def find(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str) -> Tensor:
     """Name the one digit among clutter; where it lies is never told."""
     scenes = find_scenes(glyphs, N_SCENES, cpu, n_pieces=(0, 16))
     return _entropy(model(vary_ink(scenes.pictures, cpu).to(device)).logits, scenes.labels[:, 0])
 
 
-def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingMoment, device: str) -> Tensor:
+def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str) -> Tensor:
     """Read numbers of one to six digits, up to the end token; where the digits lie is never told."""
     scenes = number_scenes(glyphs, N_SCENES, cpu)
     targets = targets_of(scenes.labels)
@@ -194,12 +194,12 @@ def _inked(drawings: Drawings, cpu: torch.Generator, device: str) -> Tensor:
     return coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(device)
 
 
-def _nudge(moment: TrainingMoment) -> float:
+def _nudge(moment: TrainingProgress) -> float:
     """Return how much weight on the digits in question is rewarded: less and less, nothing after NUDGE_UNTIL."""
     return NUDGE * max(0.0, 1 - moment.progress / NUDGE_UNTIL)
 
 
-def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingMoment, device: str) -> Tensor:
+def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str) -> Tensor:
     """Answer questions about drawings, half of them by each scoring function."""
     drawings = drawing_scenes(glyphs, N_DRAWINGS, cpu)
     pictures = _inked(drawings, cpu, device)
@@ -212,7 +212,7 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Training
     return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, where, _nudge(moment))  # type: ignore[operator]
 
 
-def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingMoment, device: str) -> Tensor:
+def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str) -> Tensor:
     """Tell drawings of one to five digits in a sentence, with the frozen encoder of scene-question.
 
     Half of the drawings have digits of two kinds only, so that some are told together.
@@ -220,7 +220,7 @@ def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Trainin
     if moment.step == 0:
         start_encoder(model)
     halves = (glyphs, _two_kinds(glyphs, cpu))
-    parts = [drawing_scenes(half, N_CAPTIONS // 2, cpu, n_digits=(1, MOST_CAPTION_DIGITS)) for half in halves]
+    parts = [drawing_scenes(half, N_CAPTIONS // 2, cpu, n_digits=(1, MAX_CAPTION_DIGITS)) for half in halves]
     drawings = Drawings(*(torch.cat(part) for part in zip(*parts, strict=True)))
     pictures = _inked(drawings, cpu, device)
     told = [captions.describe_digits(items_of(drawings, number)) for number in range(N_CAPTIONS)]

@@ -10,7 +10,7 @@ from tests.app.tools import opened, said, settled
 from tests.fake_cluster import TOKEN, fake_cluster
 from ui import computed as shown
 from ui import model_runs
-from ui.computed import values
+from ui.computed import result_cache
 from ui.navigation import PAGES, path_of
 
 
@@ -29,7 +29,7 @@ def there(monkeypatch):
 
 
 def forget() -> None:
-    values().clear()
+    result_cache().clear()
     model_runs._runs().clear()
 
 

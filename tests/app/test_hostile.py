@@ -18,7 +18,7 @@ from PIL import Image
 from streamlit.delta_generator import DeltaGenerator
 
 from tests.app.tools import said
-from tests.bombs import DEEP, MOST_SECONDS, npz
+from tests.bombs import DEEP, MAX_SECONDS, npz
 from tests.core.test_bombs import TABLES, TENSORS, ZIPS
 from tests.core.test_picture_bombs import DRAWINGS, PICTURES
 from ui.navigation import PAGES, path_of
@@ -55,7 +55,7 @@ TEXTS = {
     "huge": "1e308",
     "nothing": "",
 }
-MOST_SECONDS_TO_READ = 4.0
+MAX_SECONDS_TO_READ = 4.0
 """A text is no bomb: what is within its bound is computed with, such as a hundred strange words translated."""
 RAW = re.compile(r"(?<!\\)<img src=x|(?<!\\)<script>alert|<style>\*\{display|[\u202e\u2066\u200b\0\x1b]|\u0301{50}")
 MARKED = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[y\]\(java")
@@ -154,12 +154,12 @@ class Walk:
             for button in self.app.button:
                 if button.form_id in forms or button.key in BUTTONS:
                     button.click()
-            self.run(where, label, most=MOST_SECONDS_TO_READ)
+            self.run(where, label, most=MAX_SECONDS_TO_READ)
         self.cell = None
         for end in ("max", "min") if self.app.number_input else ():
             for number in self.app.number_input:
                 number.set_value(getattr(number, end))
-            self.run(where, "numbers", end, most=MOST_SECONDS_TO_READ)
+            self.run(where, "numbers", end, most=MAX_SECONDS_TO_READ)
 
     def upload_everywhere(self, where):
         """Put each bomb into every upload that was not met before, then a sound file."""
@@ -172,10 +172,10 @@ class Walk:
             for kind in kinds:
                 for label, content in BOMBS.get(kind, {}).items():
                     self._upload(shown).set_value((f"{NAME}.{kind}", content, "application/octet-stream"))
-                    self.run(where, key, kind, label, most=MOST_SECONDS)
+                    self.run(where, key, kind, label, most=MAX_SECONDS)
             for kind in set(kinds) & set(SOUND):
                 self._upload(shown).set_value((f"{NAME}.{kind}", SOUND[kind], "application/octet-stream"))
-                self.run(where, key, "sound", most=MOST_SECONDS_TO_READ)
+                self.run(where, key, "sound", most=MAX_SECONDS_TO_READ)
 
     def _upload(self, shown):
         """Return the upload; its key has another number once it has taken a file."""

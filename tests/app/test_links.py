@@ -153,7 +153,7 @@ def test_link_opens_what_one_sees(name, seed, visit, root):
             chance.choice(buttons).click()
             run(page)
     address = address_of(page)
-    assert len(urlencode(address)) <= state.MOST_IN_ADDRESS
+    assert len(urlencode(address)) <= state.MAX_ADDRESS_LETTERS
     again = visit(name, **address)
     assert not again.toast, "the page's own link is no fault"
     assert address_of(again) == address
@@ -215,7 +215,7 @@ def test_what_is_too_long_is_left_out_and_named_and_a_session_file_holds_it(visi
     address = address_of(page)
     assert address["without"] == "strokes"
     assert address["digit"] == "drawn"
-    assert len(urlencode(address)) <= state.MOST_IN_ADDRESS
+    assert len(urlencode(address)) <= state.MAX_ADDRESS_LETTERS
     assert "strokes" in visit("pixels", **address).toast[0].value
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.data.sentence_presets import PRESETS
-from attention_core.topics.matter.sentences import MOST_WORDS
+from attention_core.topics.matter.sentences import MAX_WORDS
 from tests.app.tools import bodies, body_with, given, open_tab, opened, said, settled, steps_to_the_end, there_and_back
 
 PAGE = "pages/matter.py"
@@ -88,7 +88,7 @@ def test_neighbours_of_any_picked_word_are_shown(page):
         ("an unwatchable sequel without a stop", "read in pieces"),
         ("<b>dull</b> <script>alert(1)</script>", ""),
         ("1998 2 3.50 %", ""),
-        ("bad " * 1000, f"The first {MOST_WORDS} of 1,000 words"),
+        ("bad " * 1000, f"The first {MAX_WORDS} of 1,000 words"),
         ("x" * 5000, "read in pieces"),
         ("`code` **bold** $x$ :smile: [a](b)", ""),
     ],
@@ -121,7 +121,7 @@ def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
     text = "good film " * 5000
     say(page, text)
     assert page.text_area(key=TEXT).value == text[: SENTENCE_LETTERS.most]
-    assert f"The first {MOST_WORDS} of 1,200 words" in said(page)
+    assert f"The first {MAX_WORDS} of 1,200 words" in said(page)
 
 
 def test_sentence_and_blocked_words_survive_leaving_the_page(page):

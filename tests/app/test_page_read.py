@@ -5,7 +5,7 @@ import pytest
 
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import digit_strokes, number_strokes
-from attention_core.data.scenes import MOST_DIGITS
+from attention_core.data.scenes import MAX_DIGITS
 from tests.app.tools import ON_DARK, given, inject, objects_of, open_tab, painted, path_object, there_and_back
 
 PAGE = "pages/read.py"
@@ -103,7 +103,7 @@ def test_unusual_drawings_get_a_remark_and_a_reading(page):
     assert read(page)
     assert len(objects_of(page)) >= 7
     offered = [button.label for button in page.button if f"{NAME}_preset_" in button.key]
-    assert max(map(len, offered)) == MOST_DIGITS
+    assert max(map(len, offered)) == MAX_DIGITS
 
 
 def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(page):

@@ -13,7 +13,7 @@ from attention_core.device import choose_device
 from attention_core.shared import BoundedCache
 from benchmarks.load import served
 from benchmarks.session import Session
-from ui.computed import TURN, computed
+from ui.computed import COMPUTE_LOCK, cached_computation
 from ui.job_queue import Queue, heavy, in_portions, queue_of
 
 PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
@@ -163,7 +163,7 @@ def test_failed_run_makes_room(queue):
 
 def test_light_computation_goes_past_a_heavy_run(busy):
     answers = []
-    light = computed()(lambda number: number + 1)
+    light = cached_computation()(lambda number: number + 1)
     thread = threading.Thread(target=lambda: answers.append(light(1.25)))
     thread.start()
     thread.join(10)
@@ -248,6 +248,6 @@ async def test_twelve_tabs_of_one_visitor_let_the_next_one_in(address):
 def test_a_value_is_kept_before_the_next_visitor_has_the_turn(monkeypatch):
     """Else whoever waited for the same would compute it again."""
     holders = []
-    monkeypatch.setattr(BoundedCache, "put", lambda *_: holders.append(TURN._holder))
-    assert computed()(lambda: 1)() == 1
+    monkeypatch.setattr(BoundedCache, "put", lambda *_: holders.append(COMPUTE_LOCK._holder))
+    assert cached_computation()(lambda: 1)() == 1
     assert holders == [threading.get_ident()]

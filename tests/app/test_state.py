@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attention_core import load
 from attention_core.serve.client import loaded
 from attention_core.shared import BoundedCache
-from ui.computed import FairLock, computed, computing, content_key, size_in_bytes, values
+from ui.computed import FairLock, cached_computation, compute_turn, content_key, result_cache, size_in_bytes
 
 
 def page_of_fields() -> None:
@@ -28,7 +28,7 @@ def page_of_fields() -> None:
     player = Player(number, seconds=0.01)
     number.clamp(0, 5)
     word.clamp_to_options(["one", "two"], "two")
-    player.follow(range(6))
+    player.advance_if_due(range(6))
     player.previous_button(range(6))
     player.next_button(range(6))
     player.play_button(range(6))
@@ -108,7 +108,7 @@ class Given:
 def test_computed_value_is_kept_by_content():
     calls = []
 
-    @computed()
+    @cached_computation()
     def double(given: Given, *, by: int = 2) -> torch.Tensor:
         calls.append(given)
         return given.numbers * by
@@ -120,28 +120,28 @@ def test_computed_value_is_kept_by_content():
         assert double(other) is not first
     assert double(Given(torch.tensor([1.0, 2.0]), "a"), by=3).tolist() == [3, 6]
     assert len(calls) == 4
-    values.clear()
+    result_cache.clear()
     double(Given(torch.tensor([1.0, 2.0]), "a"))
     assert len(calls) == 5
 
 
 def test_computed_keeps_no_gradients_unless_they_are_asked_for():
     weight = torch.nn.Parameter(torch.ones(2))
-    assert not computed()(lambda number: weight * number)(1.5).requires_grad
+    assert not cached_computation()(lambda number: weight * number)(1.5).requires_grad
 
-    @computed()
+    @cached_computation()
     def asking(number: float) -> torch.Tensor:
         with torch.inference_mode(False), torch.enable_grad():
             return weight * number
 
     assert asking(2.5).requires_grad
-    with computing():
+    with compute_turn():
         assert torch.is_inference_mode_enabled()
 
 
 def test_a_model_is_known_by_its_name():
     calls, model = [], loaded("pixel-classifier")
-    first_row = computed()(lambda model: calls.append(model))
+    first_row = cached_computation()(lambda model: calls.append(model))
     for one in (model, load("pixel-classifier")):
         first_row(one)
     assert calls == [model]
@@ -151,14 +151,14 @@ def test_a_model_is_known_by_its_name():
 
 def test_what_a_cluster_cannot_find_is_no_function_of_a_model():
     with pytest.raises(ValueError, match="attention_core"):
-        computed(by_model=True)(lambda: 1)
-    assert computed(by_model=True)(loaded)("pixel-classifier") is loaded("pixel-classifier")
+        cached_computation(by_model=True)(lambda: 1)
+    assert cached_computation(by_model=True)(loaded)("pixel-classifier") is loaded("pixel-classifier")
 
 
 def test_computed_tells_faults_on_and_keeps_none():
     calls = []
 
-    @computed()
+    @cached_computation()
     def fails(number: int) -> int:
         calls.append(number)
         raise ValueError("no")

@@ -75,7 +75,7 @@ def test_other_shapes_and_blocks_give_the_same_picture(monkeypatch):
 
 def test_very_long_inputs_are_drawn_from_a_sample_that_is_told(monkeypatch):
     trace = random_trace(2, 400)
-    monkeypatch.setattr(heads_module, "MOST_CELLS", 2 * 400 * 90)
+    monkeypatch.setattr(heads_module, "MAX_CELLS", 2 * 400 * 90)
     drawn = mosaic([trace], size=40)
     assert (drawn.n_rows, drawn.n_queries) == (80, 400)
     most = mosaic([replace(trace, query=trace.query * 0)], size=40, of_its_own=True).largest

@@ -30,7 +30,7 @@ from attention_core.charts import (
     weights_ramp,
 )
 from attention_core.charts.heatmap import matrix_png, reduce_by_max
-from attention_core.charts.vega import DARK, colour_bar, colour_scale
+from attention_core.charts.vega import DARK_COLOUR, colour_bar, colour_scale
 from tests.charts.tools import rows_of, rows_with
 from ui import player
 
@@ -229,8 +229,8 @@ def test_marked_row_is_drawn_in_small_and_large_matrices():
 def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
     assert any(mark["type"] == "text" for mark in find(chart_of(MATRIX).to_dict(), "mark"))
     assert not any(mark["type"] == "text" for mark in find(chart_of(large_matrix(40)).to_dict(), "mark"))
-    contrast = re.findall(f"#ffffff|{DARK}", json.dumps(chart_of(MATRIX).to_dict()))
-    assert set(contrast) == {"#ffffff", DARK}
+    contrast = re.findall(f"#ffffff|{DARK_COLOUR}", json.dumps(chart_of(MATRIX).to_dict()))
+    assert set(contrast) == {"#ffffff", DARK_COLOUR}
 
 
 def test_axes_that_do_not_fit_are_refused():
@@ -369,7 +369,7 @@ def spec(chart):
 def drawn_on_a_page(monkeypatch, *arguments):
     drawn = []
     monkeypatch.setattr(player, "draw_chart", lambda chart, **more: drawn.append(chart))
-    player.show_matrix(*arguments)
+    player.show_step_chart(*arguments)
     return drawn[0]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
-from attention_core.charts.heads import MOST_TOOLTIPS, cache_chart, layer_head_map
+from attention_core.charts.heads import MAX_TOOLTIPS, cache_chart, layer_head_map
 from attention_core.charts.vega import ROLE_COLOURS
 from tests.charts.tools import rows_of, valid
 
@@ -29,7 +29,7 @@ def test_the_cache_has_a_column_per_token_and_frames_the_newest():
 
 def test_a_large_cache_is_one_image():
     many = np.random.default_rng(0).random((144, 200))
-    assert many.size > MOST_TOOLTIPS
+    assert many.size > MAX_TOOLTIPS
     chart = cache_chart(many, [12] * 12, ["word"] * 200, role=Role.VALUE)
     valid(chart)
     assert len(rows_of(chart)) < 10

@@ -27,12 +27,12 @@ def canvas_of(strokes):
 @pytest.fixture(scope="module")
 def drawing():
     strokes = scene_strokes(SCENES["Five colours"], SIDE)
-    return strokes, group_strokes(strokes, SIDE, "#FFFFFF"), ask.see(canvas_of(strokes))
+    return strokes, group_strokes(strokes, SIDE, "#FFFFFF"), ask.scene_input(canvas_of(strokes))
 
 
 def test_every_pixel_of_ink_belongs_to_the_digit_that_it_lies_in(drawing):
     strokes, digits, seen = drawing
-    whose = ask.owners(seen, strokes, digits, SIDE)
+    whose = ask.digit_of_pixel(seen, strokes, digits, SIDE)
     assert ((whose >= 0) == (seen.picture[0].numpy() > 0)).all()
     for place, one in enumerate(digits):
         rows, columns = np.nonzero(whose == place)
@@ -42,8 +42,8 @@ def test_every_pixel_of_ink_belongs_to_the_digit_that_it_lies_in(drawing):
 
 def test_a_digit_taken_away_leaves_the_others_as_they_were(drawing):
     strokes, digits, seen = drawing
-    whose = ask.owners(seen, strokes, digits, SIDE)
-    less = ask.without(seen, whose, [1])
+    whose = ask.digit_of_pixel(seen, strokes, digits, SIDE)
+    less = ask.without_digits(seen, whose, [1])
     there = torch.from_numpy(whose != 1)
     assert less.picture[:, ~there].abs().max() == 0
     assert torch.equal(less.picture[:, there], seen.picture[:, there])
@@ -79,7 +79,7 @@ def test_an_empty_drawing_still_has_questions_to_try():
 def test_counting_tells_the_weight_of_the_empty_key_and_of_bare_paper(drawing):
     model = build("scene-question").eval()
     seen = drawing[2]
-    counted = ask.count_in(model, [seen.picture, torch.zeros_like(seen.picture)], "how many digits are there")
+    counted = ask.ask_about_many(model, [seen.picture, torch.zeros_like(seen.picture)], "how many digits are there")
     assert counted.empty.shape == counted.paper.shape == (2, model.config.n_looks)
     assert counted.empty[1] + counted.paper[1] == pytest.approx(1, abs=1e-5)  # there is nothing but paper
     assert (counted.empty[0] + counted.paper[0] < 1).all()
@@ -94,6 +94,6 @@ def test_the_trained_model_answers_nearly_all_that_fits_the_scenes(scoring):
         items = [SceneDigit(str(one.digit), one.colour, one.x, one.y) for one in scene]
         digits = group_strokes(strokes, SIDE, "#FFFFFF")
         asked = [*ask.fitting_questions(digits, [item.digit for item in items]), Question(QuestionKind.COUNT)]
-        said = ask.answers_to(model, ask.see(canvas_of(strokes)).picture, asked, scoring)
+        said = ask.answers_to(model, ask.scene_input(canvas_of(strokes)).picture, asked, scoring)
         right += [one == answer(question, items)[0] for one, question in zip(said, asked, strict=True)]
     assert np.mean(right) >= 0.85

@@ -346,7 +346,7 @@ def test_what_a_mask_hides_is_not_computed(monkeypatch):
 
 
 def test_tiles_are_kept_within_a_bound(monkeypatch):
-    monkeypatch.setattr(matrix, "MOST_TILES", 2)
+    monkeypatch.setattr(matrix, "MAX_TILES", 2)
     atlas = Atlas(trace_of(1000, 1000, heads=1))
     first = atlas.tile(0, 0, 0)
     assert atlas.tile(0, 0, 0) is first

@@ -40,7 +40,7 @@ from attention_core.attention.scores import Dot, ScaledDot
 from attention_core.attention.steps import cell_formula, step_of
 from attention_core.attention.view.pack import TOLERANCE
 from attention_core.bounds import EDIT_CELLS
-from attention_core.bounds import EDITS as MOST_EDITS
+from attention_core.bounds import EDITS as MAX_EDITS
 from tests.core.test_edit_contract import weights_of
 from tests.core.test_export import check as check_script
 from tests.core.test_shown_code import check as check_code
@@ -310,7 +310,7 @@ def test_a_link_holds_them_as_plain_values(edit):
     ("plain", "reason"),
     [
         ({}, "a link holds a list"),
-        ([{"edit": "drop head", "head": 0}] * (MOST_EDITS.most + 1), "a link holds a list of 64"),
+        ([{"edit": "drop head", "head": 0}] * (MAX_EDITS.most + 1), "a link holds a list of 64"),
         ([7], "an edit must be one of"),
         ([{"edit": ["drop head"]}], "an edit must be one of"),
         ([{"edit": "drop head", "head": -1}], "whole number from 0 to"),

@@ -157,7 +157,7 @@ def test_scripts_and_notebooks_of_every_scoring_function():
 
 
 def test_a_line_that_names_what_a_line_left_out_assigns_is_left_out_too(monkeypatch):
-    monkeypatch.setattr("attention_core.attention.export.MOST_NUMBERS", 100_000)  # fewer than the convolutions have
+    monkeypatch.setattr("attention_core.attention.export.MAX_NUMBERS", 100_000)  # fewer than the convolutions have
     assert set(check(traces("scene-question")[0])) == {"key", "value"}, "both are made of regions"
 
 
@@ -187,7 +187,7 @@ def test_scripts_and_notebooks_of_a_recorded_trace_and_of_its_edits(more):
 
 def test_a_step_with_too_many_numbers_is_given_and_one_that_is_not_there_refused(monkeypatch):
     trace = recorded()
-    monkeypatch.setattr("attention_core.attention.export.MOST_NUMBERS", 10)
+    monkeypatch.setattr("attention_core.attention.export.MAX_NUMBERS", 10)
     assert set(check(trace)) >= {"query", "key", "value"}
     with pytest.raises(KeyError, match="no step 'nothing'"):
         trace_to_code(trace, "nothing")

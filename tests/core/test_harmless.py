@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from attention_core.attention.export import trace_to_code, trace_to_notebook
 from attention_core.attention.recording import Recording, load_recording
 from attention_core.attention.types import Axis, Role
-from attention_core.bounds import MOST_MARKS, as_cell, as_markdown, escape_hidden, from_cell
+from attention_core.bounds import MAX_MARKS, as_cell, as_markdown, escape_hidden, from_cell
 from attention_core.charts import figure, matrix_chart
 from attention_core.charts.vega import label_expression
 from attention_core.topics.vectors.tables import read_csv, write_csv
@@ -53,7 +53,7 @@ def test_nothing_is_hidden():
     for text in NASTY:
         shown = escape_hidden(text)
         assert not HIDDEN & set(shown)
-        assert sum(unicodedata.category(sign) == "Mn" for sign in shown) <= MOST_MARKS
+        assert sum(unicodedata.category(sign) == "Mn" for sign in shown) <= MAX_MARKS
         assert escape_hidden(shown) == shown
     assert escape_hidden("abc\u202egpj.exe") == "abc⟨202E⟩gpj.exe"
 

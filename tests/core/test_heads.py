@@ -106,8 +106,8 @@ def test_long_inputs_are_summed_up_in_blocks(monkeypatch, llama):
 
 def test_of_very_long_inputs_evenly_spaced_queries_count(monkeypatch, llama):
     layers = llama.traces
-    monkeypatch.setattr(summary, "MOST_CELLS", 1)
-    monkeypatch.setattr(summary, "FEWEST_QUERIES", 3)
+    monkeypatch.setattr(summary, "MAX_CELLS", 1)
+    monkeypatch.setattr(summary, "MIN_QUERIES", 3)
     assert summary.summarised_queries(layers).tolist() == [1, 4, 7]
     found = summaries(layers, {0})[1][2]
     rows = layers[1].weights(2)[[1, 4, 7]]
@@ -217,7 +217,7 @@ def test_heads_that_share_no_key_are_as_far_apart_as_can_be():
 
 def test_long_inputs_are_compared_on_a_sample_that_is_told(monkeypatch, llama):
     exact = distances(llama.traces).matrix
-    monkeypatch.setattr(similarity, "MOST_CELLS", 1)
+    monkeypatch.setattr(similarity, "MAX_CELLS", 1)
     sampled = distances(llama.traces)
     assert (sampled.n_sampled, sampled.n_queries, sampled.is_exact) == (8, 9, False)
     assert (sampled.matrix - exact).abs().max() < 0.15
@@ -226,7 +226,7 @@ def test_long_inputs_are_compared_on_a_sample_that_is_told(monkeypatch, llama):
 def test_too_many_heads_or_mixed_shapes_are_refused_in_words(monkeypatch, t5):
     with pytest.raises(ValueError, match="one shape"):
         distances(t5.traces)
-    monkeypatch.setattr(similarity, "MOST_HEADS", 7)
+    monkeypatch.setattr(similarity, "MAX_HEADS", 7)
     with pytest.raises(ValueError, match=r"at most 7 heads together .* got 8"):
         distances(groups(t5)["encoder self"])
     assert distances_from(groups(t5)["encoder self"], 0, 0).matrix.shape == (1, 8)
@@ -242,7 +242,7 @@ def test_rollout_multiplies_layers_with_their_residual(bert, llama, monkeypatch)
         assert_close(found.rolled, expected.float(), atol=1e-5, rtol=0)
         assert_close(found.last, mean.float(), atol=1e-5, rtol=0)
     assert not found.rolled.triu(1).any()
-    monkeypatch.setattr(similarity, "MOST_POSITIONS", 8)
+    monkeypatch.setattr(similarity, "MAX_POSITIONS", 8)
     with pytest.raises(ValueError, match="at most 8 positions"):
         rollout(bert.traces)
 

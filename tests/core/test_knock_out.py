@@ -49,7 +49,7 @@ def test_cosines_tell_directions():
 
 
 def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
-    monkeypatch.setattr(knock_out, "MOST_ITEMS", 3)
+    monkeypatch.setattr(knock_out, "MAX_ITEMS", 3)
     recording, plain = run_model(writer.model, INPUTS)
     found = KnockOutMap(every_head(recording))
     assert list(fill(writer, INPUTS, found)) == [3 / 8, 6 / 8, 1]
@@ -63,7 +63,7 @@ def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
 
 
 def test_a_map_that_was_left_is_gone_on_with(writer, monkeypatch):
-    monkeypatch.setattr(knock_out, "MOST_ITEMS", 3)
+    monkeypatch.setattr(knock_out, "MAX_ITEMS", 3)
     found = KnockOutMap(every_head(run_model(writer.model, INPUTS)[0]))
     assert next(fill(writer, INPUTS, found)) == found.share == 3 / 8
     first = list(found.effects)
@@ -73,7 +73,7 @@ def test_a_map_that_was_left_is_gone_on_with(writer, monkeypatch):
 
 
 def test_a_large_vocabulary_is_tried_one_by_one_on_the_last_tokens(writer, monkeypatch):
-    monkeypatch.setattr(knock_out, "MOST_NUMBERS", 130)
+    monkeypatch.setattr(knock_out, "MAX_NUMBERS", 130)
     found = outcomes(writer, INPUTS, [()])
     assert found[0].logits.shape == (2, 60)
     whole = KnockOutMap(((0, 1), (1, 2)))

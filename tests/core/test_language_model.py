@@ -15,7 +15,7 @@ from attention_core.evaluate.language import bits_by_distance, bits_of, distance
 from attention_core.hub.tracing import run_model
 from attention_core.models import build
 from attention_core.train.language import LanguageTask, window_of
-from attention_core.train.loop import TrainingMoment
+from attention_core.train.loop import TrainingProgress
 from attention_core.weights import read_card
 from tests.core.test_shown_code import check
 from tests.own_models import untrained
@@ -103,7 +103,7 @@ def test_windows_begin_with_the_start_and_hold_training_sentences_only(english, 
     again = window_of(task.train, torch.Generator().manual_seed(3))
     assert window == again
     untrained = load(NAME, "cpu")
-    loss = task.loss(untrained, TrainingMoment(0, 1), torch.Generator().manual_seed(0))
+    loss = task.loss(untrained, TrainingProgress(0, 1), torch.Generator().manual_seed(0))
     assert 0 < loss.item() < math.log(4000)
 
 

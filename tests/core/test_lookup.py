@@ -16,7 +16,7 @@ from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind, Pretrained
 from attention_core.topics.lookup.encoders import (
-    MOST_TOKENS,
+    MAX_TOKENS,
     SPELLING,
     WIDTH,
     embed,
@@ -328,7 +328,7 @@ def test_a_vector_is_the_direction_of_the_sum_of_a_texts_own_states(tiny):
 def test_a_text_is_read_up_to_the_bound(tiny):
     long, longer = sentence_vectors(tiny, ["a " * 8, "a " * 100])
     torch.testing.assert_close(long, longer)
-    assert MOST_TOKENS <= 512
+    assert MAX_TOKENS <= 512
 
 
 def test_every_line_of_a_look_up_by_meaning_gives_its_step(tiny):

@@ -9,7 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.data.language_pieces import START, WINDOW, pieces
-from attention_core.data.pieces import MOST_WORDS, english_words
+from attention_core.data.pieces import MAX_WORDS, english_words
 from attention_core.data.pieces import START as FIRST_PIECE
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_curve, read_forgetting
@@ -400,7 +400,7 @@ def test_a_sentence_grows_at_both_ends_until_it_is_too_long():
         words = read_source(way.english).words
         assert words[way.n_before : way.n_before + 5] == ["The", "red", "car", "stopped", "here"]
         assert words[-1] == "!"
-        assert len(words) == 6 + way.n_added <= MOST_WORDS
+        assert len(words) == 6 + way.n_added <= MAX_WORDS
     assert ways[0].before == []
     assert ways[1].before == french_prefix(AROUND[0][1])
     forty = " ".join(["the red car and"] * 10)

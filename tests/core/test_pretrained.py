@@ -341,7 +341,7 @@ def test_numbers_that_are_none_are_told(stored, tmp_path):
 
 
 def test_a_long_output_keeps_its_last_positions(models, monkeypatch):
-    monkeypatch.setattr("attention_core.hub.run.MOST_LOGITS", len(models[ModelKind.DECODER].tokenizer) * 3)
+    monkeypatch.setattr("attention_core.hub.run.MAX_LOGITS", len(models[ModelKind.DECODER].tokenizer) * 3)
     done = ran(models[ModelKind.DECODER])
     assert done.logits.shape[0] == 3
     assert "last 3 positions" in done.notes[-1]

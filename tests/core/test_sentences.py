@@ -131,9 +131,9 @@ def test_nothing_to_read_is_told(text):
 
 def test_ten_thousand_words_are_bounded():
     sentence = read_sentence("word " * 10_000)
-    assert len(sentence.words) == matter.MOST_WORDS
+    assert len(sentence.words) == matter.MAX_WORDS
     assert sentence.n_dropped > 0
-    assert sentence.pieces.shape == (matter.MOST_WORDS, N_COLUMNS)
+    assert sentence.pieces.shape == (matter.MAX_WORDS, N_COLUMNS)
     endless = read_sentence("x" * 100_000)
     assert len(endless.words) == 1
     assert len(endless.labels[0]) == 30

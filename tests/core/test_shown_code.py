@@ -39,7 +39,7 @@ from tests.traces import of_weights
 from tests.traces import trace_of as attention_trace
 
 TOOLS = {"torch": torch, "F": F, "normalize": normalize}
-MOST_LINES, LONGEST = 3, 110
+MAX_LINES, LONGEST = 3, 110
 EVERYTHING = (Temperature(2.0), BlockKeys((1,)), DropHead(0), SetScore(0, 2, 1.5, head=0), SetScore(1, 0, -2.0, head=0))
 EDITS = {
     "as it is": (),
@@ -79,7 +79,7 @@ def check(trace: AttentionTrace) -> None:
 def check_looks(code: str, where: str) -> None:
     """A step is one to three short lines, and computes: its last line does not hand over a finished matrix."""
     lines = code.splitlines()
-    assert 1 <= len(lines) <= MOST_LINES, where
+    assert 1 <= len(lines) <= MAX_LINES, where
     assert max(map(len, lines)) <= LONGEST, where
     last = ast.parse(code).body[-1]
     assert isinstance(last, ast.Assign), where

@@ -319,7 +319,7 @@ def test_one_process_goes_on_with_what_two_began_and_the_other_way_round(options
 
 
 def test_processes_that_cannot_share_alike_are_told(options, capsys, monkeypatch):
-    monkeypatch.setattr(loop, "process_group", lambda device: nullcontext(loop.ProcessGroup(0, 2)))
+    monkeypatch.setattr(loop, "process_group", lambda device: nullcontext(loop.Worker(0, 2)))
     monkeypatch.setattr(loop.dist, "barrier", lambda: None)
     assert main(options("three", N_BATCHES, "--at-once", "3")) == 1
     assert "2 processes cannot share 3 batches alike" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from attention_core.data import drawing as strokes
 from attention_core.device import choose_device
 from attention_core.models import build
 from attention_core.train import RECIPES, sentiment, synthetic, translation, vision
-from attention_core.train.loop import Options, TrainingMoment, train
+from attention_core.train.loop import Options, TrainingProgress, train
 from tests import tiny_data
 
 SETTINGS = {
@@ -48,7 +48,7 @@ def test_a_batch_is_learned_from(name, data):
     torch.manual_seed(0)
     model = build(name).to(device).train()
     task = RECIPES[name].task(data, 0, device)
-    loss = task.loss(model, TrainingMoment(0, 100), torch.Generator(device).manual_seed(1))
+    loss = task.loss(model, TrainingProgress(0, 100), torch.Generator(device).manual_seed(1))
     loss.backward()
     assert loss.isfinite()
     gradients = [one.grad for one in model.parameters() if one.grad is not None]

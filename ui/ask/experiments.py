@@ -17,7 +17,7 @@ from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
 from attention_core.models.scene_question import SceneAnswer
-from attention_core.topics.ask import SceneInput, count_in, regions_around, regions_of, see
+from attention_core.topics.ask import SceneInput, ask_about_many, regions_around, regions_of, scene_input
 from attention_core.topics.ask.charts import nothing_weights
 from ui.ask.first_screen import (
     MODEL,
@@ -36,11 +36,11 @@ from ui.ask.first_screen import (
 )
 from ui.canvas import render_strokes
 from ui.chart import draw_chart
-from ui.computed import card_or_empty, computed
+from ui.computed import cached_computation, card_or_empty
 from ui.digits import by_model, framed
 from ui.labels import distinct
 from ui.player import Walk
-from ui.state import Field, choice, named, selected, several
+from ui.state import Field, chart_selection, multiple_choice, named, single_choice
 
 
 class BlockedRegions:
@@ -65,7 +65,7 @@ class BlockedRegions:
         blocked, key = self.regions((rows, columns)), f"{self.field.key}_click"
 
         def take_click() -> None:
-            for click in selected(key, "region"):
+            for click in chart_selection(key, "region"):
                 here = int(click["position"])
                 row, column = divmod(here, columns)
                 near = set(regions_around(row, column, row + 1, column + 1, (rows, columns)))
@@ -95,8 +95,8 @@ UNIFORM = Field(NAME, "uniform", False, address="uniform")
 TELLER = "scene-caption"
 WALK = Walk(NAME, label="Look")
 HIDDEN = BlockedRegions(Field[list[int]](NAME, "hidden", list, address="hidden"))
-MOST_NAMED = 3
-count, tell = by_model(count_in), by_model(SceneCaption.explain)
+MAX_NAMED = 3
+count, tell = by_model(ask_about_many), by_model(SceneCaption.explain)
 
 
 class Series(NamedTuple):
@@ -114,7 +114,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
     )
     left, right = st.columns([1, 1.15], gap="large")
     with left:
-        source = choice("Digits of", COUNT_OF, (OWN, COMPOSED))
+        source = single_choice("Digits of", COUNT_OF, (OWN, COMPOSED))
         series = _own_series(drawing, question) if source == OWN else _composed_series()
         if series is None:
             st.info("There is no digit on the canvas to take away. Draw some, or look at a composed drawing.")
@@ -164,7 +164,7 @@ def _own_series(drawing: AskedDrawing, question: Question | None) -> Series | No
     )
 
 
-@computed()
+@cached_computation()
 def _composed_series() -> Series:
     places = [(x * SIDE, y * SIDE) for x, y in PLACES_OF_MANY]
     blue = digit_strokes(3, places[-1], HEIGHT * SIDE, colour=PEN["blue"])
@@ -175,7 +175,7 @@ def _composed_series() -> Series:
             for digit, place in list(zip(DIGITS_OF_MANY, places, strict=False))[:count]
             for stroke in digit_strokes(digit, place, HEIGHT * SIDE, colour=PEN["red"])
         ]
-        shown.append(see(render_strokes([*blue, *red], (SIDE, SIDE), "light")))
+        shown.append(scene_input(render_strokes([*blue, *red], (SIDE, SIDE), "light")))
     return Series(list(range(MOST)), shown, Question(QuestionKind.COUNT, colour="red"))
 
 
@@ -191,7 +191,7 @@ def forbidding(drawing: AskedDrawing, reading: ParsedQuestion, before: SceneAnsw
     choose, after_map, result = st.columns([0.85, 1.25, 0.95], gap="medium")
     with choose:
         names = dict(enumerate(distinct([f"{digit.colour}, {digit.place}" for digit in drawing.digits])))
-        digits = several("Block", BLOCKED_DIGITS, names | {EMPTY_KEY: "the empty key"})
+        digits = multiple_choice("Block", BLOCKED_DIGITS, names | {EMPTY_KEY: "the empty key"})
         told = "Every region and the empty key get the same weight, whatever is asked."
         uniform = UNIFORM.widget(st.toggle, "Uniform attention", help=told)
         clicked = BLOCKED.regions(grid)
@@ -261,7 +261,7 @@ def _next_word(told: Caption, look: int, labels: list[str]) -> None:
         st.markdown("**A first glance**, before any word: what it sees stays in the state and steers the next look.")
         return
     probabilities = to_array(told.probabilities[look])
-    best = np.argsort(-probabilities)[:MOST_NAMED]
+    best = np.argsort(-probabilities)[:MAX_NAMED]
     rivals = ", ".join(f"{LABELS[place]} {probabilities[place]:.0%}" for place in best[1:])
     st.markdown(f"After this look it says **{labels[look]}** ({probabilities[best[0]]:.0%}), rather than {rivals}.")
 

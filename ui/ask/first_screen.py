@@ -14,7 +14,7 @@ from attention_core.attention.types import Role
 from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.vega import ROLE_COLOURS
-from attention_core.data.canvases import MOST_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
+from attention_core.data.canvases import MAX_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
 from attention_core.data.colours import COLOURS, PEN, colour_name, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
@@ -34,15 +34,22 @@ from attention_core.data.questions import (
 from attention_core.device import to_array
 from attention_core.models.scene_question import SCORINGS, SceneAnswer
 from attention_core.topics import ask
-from attention_core.topics.ask import EXAMPLES, SceneInput, fitting_questions, owners, see, without
+from attention_core.topics.ask import (
+    EXAMPLES,
+    SceneInput,
+    digit_of_pixel,
+    fitting_questions,
+    scene_input,
+    without_digits,
+)
 from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import cached_computation
 from ui.digits import by_model
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade
 from ui.skeleton import note
-from ui.state import Field, choice, one_of, plain_text
+from ui.state import Field, one_of, plain_text, single_choice
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
@@ -61,7 +68,7 @@ TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(as
 SCORING = Field(NAME, "scoring", SCORINGS[0], address="score", parse=one_of(SCORINGS))
 SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
 MAP_SIZE = 176
-MOST_EXAMPLES, MOST_BARS = 6, 6
+MAX_EXAMPLES, MAX_BARS = 6, 6
 KINDS = {
     QuestionKind.DIGIT_AT: "which digit, by place",
     QuestionKind.COLOUR_AT: "which colour, by place",
@@ -87,7 +94,7 @@ MENUS = {
     name: Field(NAME, f"menu_{name}", next(iter(options)), address=f"menu_{name}", parse=one_of(options))
     for name, options in MENU_OPTIONS.items()
 }
-digits_of, both_answers = by_model(ask.digits_of), by_model(ask.both_answers)
+digits_of, both_answers = by_model(ask.digits_of), by_model(ask.answers_by_scoring)
 
 
 def _asked_scene(asked: str) -> list[Stroke] | None:
@@ -114,9 +121,9 @@ PAD = Pad(
 class AskedDrawing:
     def __init__(self, pad: PadState) -> None:
         self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
-        self.seen: SceneInput = see(pad.canvas)  # the same as the model sees it
+        self.seen: SceneInput = scene_input(pad.canvas)  # the same as the model sees it
         self.digits: list[DrawnDigit] = group_strokes(pad.inked, SIDE, PAPER[pad.paper])  # strokes that belong together
-        full = covered(pad.canvas, pad.paper) > MOST_INK  # looks like other paper to the model
+        full = covered(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
         self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
         self._inked = pad.inked
 
@@ -130,7 +137,7 @@ class AskedDrawing:
         return self.remark is CanvasRemark.EMPTY
 
     def without(self, gone: list[int]) -> SceneInput:
-        return without(self.seen, owners(self.seen, self._inked, self.digits, SIDE), gone)
+        return without_digits(self.seen, digit_of_pixel(self.seen, self._inked, self.digits, SIDE), gone)
 
 
 def scene_pad() -> AskedDrawing:
@@ -139,7 +146,7 @@ def scene_pad() -> AskedDrawing:
     pad = drawing_pad(PAD)
     told = "Three to six digits in up to three colours; the address brings the same scene back"
     st.button("Compose a scene at random", key="ask_compose", on_click=_compose, icon=":material/shuffle:", help=told)
-    drawing = computed()(AskedDrawing)(pad)
+    drawing = cached_computation()(AskedDrawing)(pad)
     if drawing.remark:
         st.info(REMARKS[drawing.remark])
     return drawing
@@ -211,7 +218,7 @@ def question_part(drawing: AskedDrawing) -> ParsedQuestion | None:
         st.markdown("**What can be asked**, for instance:")
         _chips(EXAMPLES)
         return None
-    _chips(_examples(drawing)[:MOST_EXAMPLES])
+    _chips(_examples(drawing)[:MAX_EXAMPLES])
     if reading.question.relation:
         note(
             "Two steps: find the one that is named, then look beside it. “What colour is the shirt of the person "
@@ -286,7 +293,7 @@ def answer_part(drawing: AskedDrawing, reading: ParsedQuestion) -> SceneAnswer:
     with words:
         big_answer(answered)
         told = "How query and key are compared. Both were trained together and share the picture's features."
-        choice("Score", SCORING, SCORE_NAMES, label_visibility="collapsed", help=told)
+        single_choice("Score", SCORING, SCORE_NAMES, label_visibility="collapsed", help=told)
         said = {name: best_answer(each)[0] for name, each in both.items()}
         differing = "; ".join(f"{SCORE_NAMES[name]} says {word}" for name, word in said.items()).capitalize() + "."
         st.caption("Both scores agree." if len(set(said.values())) == 1 else differing)
@@ -325,11 +332,11 @@ def big_answer(answered: SceneAnswer) -> None:
 def answer_bars(answers: dict[str, SceneAnswer], first: str, key: str, words: str) -> None:
     """Draw the best answers of each; `first` decides their order."""
     leading = answers[first].probabilities
-    places: list[int] = leading.argsort(descending=True)[: MOST_BARS - 2].tolist()
+    places: list[int] = leading.argsort(descending=True)[: MAX_BARS - 2].tolist()
     for answered in answers.values():
         best = answered.probabilities.argsort(descending=True)[:3].tolist()
         places += [place for place in best if place not in places]
-    places = places[:MOST_BARS]
+    places = places[:MAX_BARS]
     series = {name: answered.probabilities[places].tolist() for name, answered in answers.items()}
     draw_chart(probability_bars(series, [ANSWERS[place] for place in places], height=150), key=key, alt=words)
 

@@ -15,8 +15,8 @@ from attention_core.topics.ask.charts import region_picture, vector_bars
 from ui.ask.first_screen import MODEL, NAME, SCORE_NAMES, AskedDrawing, grid_of, shaded_words
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
-from ui.player import Stepper, export_bar, folded_row, show_words
-from ui.state import Field, choice, whole_number
+from ui.player import Stepper, export_bar, query_row_expander, show_words
+from ui.state import Field, single_choice, whole_number
 
 STEPS = Stepper(NAME)
 LOOK = Field(NAME, "number", -1, address="look", parse=whole_number)
@@ -34,10 +34,10 @@ def step_by_step(drawing: AskedDrawing, answered: SceneAnswer) -> None:
     """Step through one look from the picture to the answer."""
     number = chosen_glimpse(answered)
     names = {place: f"Look {place + 1}" for place in range(len(answered.looks))}
-    choice("Look", LOOK, names, label_visibility="collapsed")
+    single_choice("Look", LOOK, names, label_visibility="collapsed")
     trace = answered.looks[number]
     step, grid = STEPS.draw(trace), grid_of(trace)
-    if not STEPS.hides(trace, step):
+    if not STEPS.draw_guess(trace, step):
         weights = to_array(trace.weights()[0])
         heaviest = int(weights.argmax())
         words, picture = st.columns([0.82, 1], gap="large")
@@ -53,7 +53,7 @@ def step_by_step(drawing: AskedDrawing, answered: SceneAnswer) -> None:
             show_words(trace, step, 0, 0, heaviest)
         with picture:
             _show(step, drawing, grid, heaviest)
-            folded_row("This look in numbers", NAME, trace, 0, 0, 7, "region")
+            query_row_expander("This look in numbers", NAME, trace, 0, 0, 7, "region")
 
 
 def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> None:

@@ -20,7 +20,7 @@ from ui.atlas.shared_atlas import Place, SharedAtlas, axis_of
 from ui.chart import note_picture
 from ui.component import component, script_of
 from ui.labels import error_markdown, literal
-from ui.state import Field, as_text, choice, component_message, named, plain_text, whole_number
+from ui.state import Field, as_text, component_message, named, plain_text, single_choice, whole_number
 
 MAP = "atlas_map"
 
@@ -32,9 +32,9 @@ OPTIONS = {
     "kind": ("mean", "largest"),
     "diagonal": (False, True),
 }
-MOST_BLOCKS = 512
+MAX_BLOCKS = 512
 """Along a side of the map when it is saved as a picture."""
-MOST_TILES, MOST_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
+MAX_TILES, MAX_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
 TILE_NAME = re.compile(r"(mean|largest)/(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
 _component = component(MAP, START)
@@ -116,7 +116,7 @@ def _picture(shelf: SharedAtlas, view: dict[str, Any], look: dict[str, Any]) -> 
     atlas, sides = shelf.atlas, []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)
     is_guessed = view["across"] is None and not atlas.is_surveyed  # of what is not surveyed the overview has a glimpse
-    level = atlas.n_levels - 1 if is_guessed else max(math.ceil(math.log2(across / MOST_BLOCKS)), 0)
+    level = atlas.n_levels - 1 if is_guessed else max(math.ceil(math.log2(across / MAX_BLOCKS)), 0)
     for middle, n in ((view["row"], atlas.n_queries), (view["column"], atlas.n_keys)):
         first = min(max((middle if view["across"] else n / 2) - across / 2, 0), max(n - across, 0))
         sides.append(slice(int(first) >> level, math.ceil(min(first + across, n) / 2**level)))
@@ -203,10 +203,10 @@ def _question(shelf: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], l
         return [], [], before
     if message.get("atlas") != shelf.key:
         return [], [], answered
-    found = [TILE_NAME.fullmatch(str(name)) for name in _list(message, "tiles", MOST_TILES)]
+    found = [TILE_NAME.fullmatch(str(name)) for name in _list(message, "tiles", MAX_TILES)]
     tiles = [(match[1], int(match[2]), int(match[3]), int(match[4])) for match in found if match]
     labels = []
-    for piece in _list(message, "labels", MOST_LABELS):
+    for piece in _list(message, "labels", MAX_LABELS):
         match piece:
             case ["rows" | "columns" as axis, int(start)] if start >= 0:
                 labels.append((axis, start))
@@ -274,7 +274,7 @@ def _hit_part(shelf: SharedAtlas) -> None:
     at = HIT.clamp(0, len(hits) - 1)
     st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}")
     taken = {"on_change": _go_to_hit, "args": (shelf, at)}
-    choice("Among", AMONG, (ROWS, COLUMNS, BOTH), label_visibility="collapsed", **taken)
+    single_choice("Among", AMONG, (ROWS, COLUMNS, BOTH), label_visibility="collapsed", **taken)
     with st.container(horizontal=True, gap="small"):
         chevrons = ":material/chevron_left:", ":material/chevron_right:"
         st.button("Previous", key="atlas_hit_previous", icon=chevrons[0], on_click=_go_to_hit, args=(shelf, at - 1))

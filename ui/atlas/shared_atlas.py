@@ -19,7 +19,7 @@ from attention_core.attention.types import Axis
 from attention_core.shared import Lock
 from ui.job_queue import in_portions
 
-MOST_PACKED = 150
+MAX_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""
 PORTION = 0.25
 """Seconds of a survey at a time; between two portions tiles and other heavy runs have their turn."""
@@ -53,7 +53,7 @@ class SharedAtlas:
     def __init__(self, key: str, atlas: Atlas) -> None:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
         self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
-        self._whole_tile, self._glimpse = lru_cache(MOST_PACKED)(self._packed), cache(atlas.glimpse)
+        self._whole_tile, self._glimpse = lru_cache(MAX_PACKED)(self._packed), cache(atlas.glimpse)
         self._turn, self._door = Lock("atlas", again=True), Lock("surveyor")
         self._wanted_until = 0.0
         self._surveyor: Thread | None = None

@@ -29,7 +29,7 @@ from ui.labels import error_markdown, literal
 from ui.model_runs import choose_model, latest, opened_run, prepared_of, pretrained_of, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
 from ui.pixels.first_screen import PAD
-from ui.state import Field, between, choice, named, whole_number, widget_value
+from ui.state import Field, between, named, single_choice, whole_number, widget_value
 from ui.uploads import most_megabytes
 
 LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
@@ -356,7 +356,7 @@ def _digit_source() -> MatrixSource | None:
     drawn = strokes_on(PAD)
     choices = [*PAD.presets, *([] if drawn is None else [MINE])]
     CHOSEN_DIGIT.clamp_to_options(choices, PAD.first if drawn is None else MINE)
-    digit = choice("Digit", CHOSEN_DIGIT, choices, wrap=True)
+    digit = single_choice("Digit", CHOSEN_DIGIT, choices, wrap=True)
     strokes = drawn if digit == MINE and drawn is not None else PAD.presets[digit]()
     drawing = prepare(render_strokes(strokes, PAD.size, "light"))
     st.caption("Every one of the 784 pixels asks every other. Draw your own on the page “Draw a digit”.")

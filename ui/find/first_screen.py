@@ -11,7 +11,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import overlay
-from attention_core.charts.vega import INKS
+from attention_core.charts.vega import INK_COLOURS
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
 from attention_core.data.drawing import Stroke, ink_of
 from attention_core.data.presets import CLUTTER_WIDTH, clutter_strokes, hidden_digit
@@ -23,7 +23,7 @@ from attention_core.topics.find import largest_weights, n_for_share, products_of
 from attention_core.topics.find.charts import product_bars
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import click, draw_chart
-from ui.computed import computed, model_or_none
+from ui.computed import cached_computation, model_or_none
 from ui.digits import by_model, digit_bars
 from ui.layout import role_word
 from ui.skeleton import abbr
@@ -35,7 +35,7 @@ trace_picture = by_model(FeatureMask.trace)
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 OPACITY = Field(NAME, "opacity", 80, address="opacity", parse=between(0, 100))
 SIDE = 256
-MOST_CLUTTER, PIECES_AT_ONCE = 96, 8
+MAX_CLUTTER, PIECES_AT_ONCE = 96, 8
 PLACES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.48),
     (0.33, 0.62, 0.56), (0.66, 0.3, 0.38), (0.24, 0.24, 0.31), (0.47, 0.76, 0.29), (0.6, 0.42, 0.62),
@@ -86,7 +86,7 @@ def digit_pad() -> PadState:
     there = sum(abs(stroke.get("strokeWidth", 0) - CLUTTER_WIDTH) < 1e-6 for stroke in objects)
     with st.container(horizontal=True, gap="xsmall", key="find_clutter_examples"):
         told = f"{PIECES_AT_ONCE} more bits of digits, anywhere, also across the digit"
-        st.button("Scatter clutter", key="find_scatter", on_click=_scatter, disabled=there >= MOST_CLUTTER, help=told)
+        st.button("Scatter clutter", key="find_scatter", on_click=_scatter, disabled=there >= MAX_CLUTTER, help=told)
         st.button(
             "Erase clutter", key="find_erase", on_click=remove_strokes, args=(PAD, CLUTTER_WIDTH), disabled=there == 0
         )
@@ -105,7 +105,7 @@ def _hide() -> None:
     put_strokes(PAD, hidden_digit(int(rng.integers(10)), (x, y), height, SIDE, rng))
 
 
-@computed()
+@cached_computation()
 def prepare_pad(pad: PadState) -> tuple[InkPicture, np.ndarray, str]:
     """Return what the networks see of the drawing, it in grey, and what a person should be told about it, or ""."""
     seen = ink_picture(pad.canvas, (FIND_SIDE, FIND_SIDE))
@@ -115,7 +115,7 @@ def prepare_pad(pad: PadState) -> tuple[InkPicture, np.ndarray, str]:
 
 
 def _in_grey(pad: PadState) -> np.ndarray:
-    lightest, darkest = (np.array(ImageColor.getrgb(colour)) for colour in (INKS[0], INKS[-2]))
+    lightest, darkest = (np.array(ImageColor.getrgb(colour)) for colour in (INK_COLOURS[0], INK_COLOURS[-2]))
     ink = ink_of(pad.canvas)[..., None]
     return np.rint(ink * darkest + (1 - ink) * lightest).astype(np.uint8)
 

@@ -29,9 +29,9 @@ from ui.chart import draw_chart
 from ui.computed import card_or_empty
 from ui.digits import by_model
 from ui.find.first_screen import MODEL, NAME, PLAIN, chosen_region, mask_of, mask_over, trace_picture
-from ui.player import Stepper, show_matrix, show_words
+from ui.player import Stepper, show_step_chart, show_words
 from ui.skeleton import note
-from ui.state import Field, between, choice, named, selected
+from ui.state import Field, between, chart_selection, named, single_choice
 
 STEPS = Stepper(NAME)
 N_CHANNELS = LAYERS[-1].channels
@@ -47,8 +47,8 @@ ORDERS = {
 FEW, STRONGEST, COLUMNS, SHEET = 24, 4, 8, 510
 SIGNED = "On all these pictures orange is above 0 and blue below."
 N_DRAWS = 20
-MOST_BLOCKED = 60
-BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, MOST_BLOCKED))
+MAX_BLOCKED = 60
+BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, MAX_BLOCKED))
 CASE = 236
 try_edits = by_model(find.try_edits)
 FAINT = 8
@@ -60,7 +60,7 @@ def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> Non
     if chosen_region(trace) != region:
         st.rerun()  # its numbers are on the first screen too
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(trace, step)
+    hidden = STEPS.draw_guess(trace, step)
     words, numbers = st.columns([0.8, 1], gap="large")
     with words:
         if not hidden:
@@ -85,7 +85,7 @@ def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> Non
             elif step.name == "context":
                 _context_bars(trace)
             else:
-                show_matrix(step, 0, None, NAME, size=SHEET - 40)
+                show_step_chart(step, 0, None, NAME, size=SHEET - 40)
     label = "Which part of a photograph matters most? Upload one for a vision transformer"
     st.page_link("pages/model.py", label=label, icon=":material/arrow_forward:")
 
@@ -112,7 +112,7 @@ def _channel_card(trace: AttentionTrace, region: int) -> None:
 def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
     masked, order, by = step.name == "masked", order_of(trace), ORDERS[step.name]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        choice("Order", by, [by.default, BY_NUMBER], label_visibility="collapsed")
+        single_choice("Order", by, [by.default, BY_NUMBER], label_visibility="collapsed")
         every = ALL_CHANNELS.widget(st.toggle, f"Show all {len(order)}")
     maps = channel_maps(trace)
     if masked:
@@ -138,7 +138,7 @@ def _clickable(chart: Chart, key: str, words: str, shown: Sequence[int] = ()) ->
     """Draw a chart in which a click chooses a channel: a bar has its number, a picture its place among those shown."""
 
     def take_click() -> None:
-        for clicked in selected(key, "picked"):
+        for clicked in chart_selection(key, "picked"):
             CHANNEL.value = shown[int(clicked["number"])] if shown else int(clicked["channel"])
 
     width = "content" if shown else "stretch"
@@ -231,7 +231,7 @@ def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
     """Draw the mask as it is, without its heaviest regions, without random ones, and uniform, with the answers."""
     trace = trace_picture(MODEL, picture)
     label = "Regions to block, those that the mask looks at most"
-    n = BLOCKED.widget(st.slider, label, 1, MOST_BLOCKED, width=420)
+    n = BLOCKED.widget(st.slider, label, 1, MAX_BLOCKED, width=420)
     heaviest = largest_weights(trace, n)
     at_random = [(BlockKeys(others_at_random(trace, n, seed)),) for seed in range(N_DRAWS)]
     edits: list[Edits] = [(), (BlockKeys(heaviest),), UNIFORM, *at_random]

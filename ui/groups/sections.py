@@ -20,9 +20,9 @@ from ui.chart import draw_chart
 from ui.digits import by_model
 from ui.labels import distinct, error_markdown
 from ui.layout import section
-from ui.player import Stepper, show_matrix, show_words
+from ui.player import Stepper, show_step_chart, show_words
 from ui.skeleton import note
-from ui.state import Field, between, choice, one_of, whole_number
+from ui.state import Field, between, one_of, single_choice, whole_number
 
 NAME = "groups"
 HEADS = {"triples": "match3-simplicial", "pairs": "match3-pairwise"}
@@ -106,7 +106,9 @@ def choose_query(numbers: list[int]) -> int:
     """Let a person choose whose question is looked at; at first somebody who has a pair."""
     places = range(len(numbers))
     QUERY.clamp_to_options(places, next((place for place in places if matching_pairs(numbers, place)), 0))
-    return choice("Whose question", QUERY, dict(enumerate(distinct([str(number) for number in numbers]))), wrap=True)
+    return single_choice(
+        "Whose question", QUERY, dict(enumerate(distinct([str(number) for number in numbers]))), wrap=True
+    )
 
 
 def answers_table(numbers: list[int], traces: dict[str, AttentionTrace], query: int) -> None:
@@ -130,10 +132,10 @@ def _row(tag: str, head: str, kinds: Iterable[str], texts: Iterable[str]) -> str
 
 def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
     """Step through either head for the chosen number."""
-    head = choice("Step through the head that", HEAD, HEAD_WORDS)
+    head = single_choice("Step through the head that", HEAD, HEAD_WORDS)
     trace = traces[head]
     step = STEPS.draw(trace)
-    if STEPS.hides(trace, step, query):
+    if STEPS.draw_guess(trace, step, query):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     best = int(trace.weights(0, [query])[0].argmax())
@@ -156,7 +158,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
             chart = contact_sheet(pictures, labels, ramp, title=step.title.lower(), columns=8, size=SIZE // 8 - 8)
             draw_chart(chart, width="content", alt="One small square per dimension of the keys")
         else:
-            show_matrix(step, 0, query, NAME, SIZE)
+            show_step_chart(step, 0, query, NAME, SIZE)
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:

@@ -53,14 +53,14 @@ from attention_core.topics.lookup.soft_lookup import (
     value_labels,
 )
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import cached_computation
 from ui.inside_streamlit import growing_table
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import role_colour, section
 from ui.model_runs import pretrained_of
-from ui.player import Stepper, query_row, show_matrix, show_words
+from ui.player import Stepper, query_row, show_step_chart, show_words
 from ui.skeleton import abbr, note, paragraph
-from ui.state import Field, choice, is_mounted, one_of, whole_number
+from ui.state import Field, is_mounted, one_of, single_choice, whole_number
 
 NAME = "lookup"
 WAYS = ("spelling", "meaning")
@@ -111,9 +111,9 @@ TABLE_STYLE = """<style>
 
 def record_table() -> ValidRecords:
     """Let a person take a preset, edit its records, and choose which column is asked and which is handed over."""
-    if PRESET.value != LOADED.value or not ROWS.has_default:
+    if PRESET.value != LOADED.value or not ROWS.is_preset:
         _load(PRESET.value)
-    preset = PRESETS[choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True)]
+    preset = PRESETS[single_choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True)]
     columns = preset.table.columns
     st.caption(preset.note)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -131,14 +131,14 @@ def _load(name: str) -> None:
     preset = PRESETS[name]
     LOADED.value = name
     EDITION.value += 1
-    ROWS.set_default([list(row) for row in preset.table.rows])
-    KEY.set_default(list(preset.key))
-    VALUE.set_default(preset.value)
-    QUERIES.set_default("\n".join(preset.queries))
-    BY.set_default(preset.by)
+    ROWS.preset([list(row) for row in preset.table.rows])
+    KEY.preset(list(preset.key))
+    VALUE.preset(preset.value)
+    QUERIES.preset("\n".join(preset.queries))
+    BY.preset(preset.by)
     numeric = preset.table.numeric[preset.table.columns.index(preset.key[0])]
-    (WIDTH if numeric else TEMPERATURE).set_default(preset.temperature)
-    QUERY.set_default(QUERY.default)
+    (WIDTH if numeric else TEMPERATURE).preset(preset.temperature)
+    QUERY.preset(QUERY.default)
 
 
 def _table() -> Table:
@@ -243,7 +243,7 @@ def as_text(entry: str | float | None) -> str:
 def choose_query(trace: AttentionTrace) -> int:
     """Let a person choose which query is looked at."""
     QUERY.clamp_to_options(range(trace.n_queries), min(1, trace.n_queries - 1))
-    return choice(
+    return single_choice(
         "Look closer at one query",
         QUERY,
         dict(enumerate(distinct([*map(error_markdown, trace.story.query_axis.labels)]))),
@@ -259,7 +259,7 @@ AT_ONCE = 16  # texts that are read before the next visitor has the turn
 def encoder_input(place: DeltaGenerator) -> Encoder:
     """Let a person choose in a place how texts are compared; without a sentence encoder, say so and take spelling."""
     with place:
-        if choice("Texts are compared by", BY, WAYS) == WAYS[0]:
+        if single_choice("Texts are compared by", BY, WAYS) == WAYS[0]:
             return SPELLING
     name = next((name for name in MODELS if find_local(name) is not None), "")
     try:
@@ -278,7 +278,7 @@ def _read(name: str, texts: Sequence[str]) -> Tensor:
     return torch.cat([_vectors(name, tuple(texts[start : start + AT_ONCE])) for start in starts])
 
 
-@computed(spinner="Reading the texts")
+@cached_computation(spinner="Reading the texts")
 def _vectors(name: str, texts: tuple[str, ...]) -> Tensor:
     return sentence_vectors(pretrained_of(name), texts)
 
@@ -352,7 +352,7 @@ def _recall_among_noise(records: Records, temperature: float) -> None:
     )
 
 
-@computed()
+@cached_computation()
 def _recall(keys: tuple[str, ...], temperature: float, n_repeats: int) -> list[Recall]:
     return recall_among_noise(keys, temperature, NOISE, n_repeats=n_repeats)
 
@@ -385,13 +385,13 @@ def step_by_step(trace: AttentionTrace) -> None:
     """Step through the look-up for the chosen query."""
     query = choose_query(trace)
     step = STEPS.draw(trace)
-    if STEPS.hides(trace, step, query):
+    if STEPS.draw_guess(trace, step, query):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
         show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
     with matrix:
-        show_matrix(step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
+        show_step_chart(step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
 
 
 def in_numbers(records: Records, queries: Sequence, trace: AttentionTrace, encoder: Encoder) -> None:

@@ -27,7 +27,7 @@ from attention_core.topics.matter.word_space import Neighbour, neighbours_chart,
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart, note_picture
 from ui.component import component
-from ui.computed import card_or_empty, computed, model_or_none, model_or_stop
+from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.labels import distinct, error_markdown, literal, number
 from ui.layout import shade
 from ui.player import Stepper, counted
@@ -65,10 +65,10 @@ STEPS = Stepper(NAME)
 _component = component("weighed_words")
 
 
-_judge = computed(by_model=True)(judge)
-_erase_each = computed(by_model=True)(erase_each)
-_explain = computed(by_model=True)(explain)
-_neighbours = computed(by_model=True)(neighbours_in_training)
+_judge = cached_computation(by_model=True)(judge)
+_erase_each = cached_computation(by_model=True)(erase_each)
+_explain = cached_computation(by_model=True)(explain)
+_neighbours = cached_computation(by_model=True)(neighbours_in_training)
 
 
 def _blocking(words: tuple[int, ...]) -> tuple[BlockKeys, ...]:
@@ -202,8 +202,8 @@ def blocked_words(text: str) -> tuple[int, ...]:
     """Return the words of this text that a person blocked; another text begins with none, and none picked."""
     if BLOCKED_IN.value != text:
         BLOCKED_IN.value = text
-        BLOCKED.set_default([])
-        PICKED.set_default(PICKED.default)
+        BLOCKED.preset([])
+        PICKED.preset(PICKED.default)
     n_words = len(read_sentence(text).words)
     BLOCKED.value = [place for place in BLOCKED.value if 0 <= place < n_words]
     return tuple(BLOCKED.value)
@@ -302,7 +302,7 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
         )
 
 
-MOST_PICKED = 12  # words that can be picked to see their neighbours: the heaviest ones
+MAX_PICKED = 12  # words that can be picked to see their neighbours: the heaviest ones
 N_EXAMPLES = 5
 EXAMPLES_STYLE = """<style>
 .examples p { margin: 0 0 8px; line-height: 1.7; }
@@ -348,7 +348,7 @@ def neighbours_tab(sentence: Sentence, trace: AttentionTrace) -> None:
 
 def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:
     heaviest = trace.weights()[0].argsort(descending=True, stable=True).tolist()
-    options = sorted([place for place in heaviest if any(map(str.isalpha, sentence.words[place]))][:MOST_PICKED])
+    options = sorted([place for place in heaviest if any(map(str.isalpha, sentence.words[place]))][:MAX_PICKED])
     if not options:
         return None
     PICKED.clamp_to_options(options, next(place for place in heaviest if place in options))

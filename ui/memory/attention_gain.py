@@ -7,7 +7,7 @@ from attention_core.topics.memory.attention_gain import WordKnowledge, last_stat
 from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
-from ui.computed import computed, model_or_none
+from ui.computed import cached_computation, model_or_none
 from ui.labels import as_percent, literal
 from ui.memory.first_screen import NAME, recurrent
 from ui.player import Walk
@@ -19,9 +19,9 @@ FRENCH = Walk(f"{NAME}_cure", first=4, label="French word")
 CLAUSES = Field(NAME, "clauses", 0, address="clauses", parse=whole_number)
 
 
-_translated = computed(by_model=True)(translate)
-_what_is_known = computed(by_model=True)(word_knowledge)
-_last_states_know = computed(by_model=True)(last_state_shares)
+_translated = cached_computation(by_model=True)(translate)
+_what_is_known = cached_computation(by_model=True)(word_knowledge)
+_last_states_know = cached_computation(by_model=True)(last_state_shares)
 
 
 def cure_tab(text: str) -> None:

@@ -13,12 +13,12 @@ from attention_core.models.translator import Translator
 from attention_core.topics.memory.charts import NETWORK_COLOURS
 from attention_core.topics.memory.influence import DIRECTIONS, MemoryOverview, gradient_norms, remember
 from attention_core.topics.translate.translation import read_source
-from ui.computed import computed, model_or_none
+from ui.computed import cached_computation, model_or_none
 from ui.labels import error_markdown
 from ui.layout import end_here
-from ui.player import END, Walk
+from ui.player import LAST_POSITION, Walk
 from ui.skeleton import abbr, note
-from ui.state import Field, choice, one_of
+from ui.state import Field, one_of, single_choice
 from ui.words import reading_remarks, sentence_box
 
 NAME = "memory"
@@ -36,7 +36,7 @@ NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
 READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
 READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
 BY_PIECES = Field(NAME, "pieces", False, address="pieces")
-WALK = Walk(NAME, first=END)
+WALK = Walk(NAME, first=LAST_POSITION)
 STYLE = """<style>
 .shaded { line-height: 1.3; margin: 0.1rem 0 0.5rem; }
 .shaded .word { display: inline-block; text-align: center; padding: 0.15rem 0.3rem; margin: 0 0.15rem 0.3rem 0;
@@ -46,8 +46,8 @@ STYLE = """<style>
 </style>"""
 
 
-_remember = computed(spinner="Reading the sentence", by_model=True)(remember)
-_gradient_norms = computed(by_model=True)(gradient_norms)
+_remember = cached_computation(spinner="Reading the sentence", by_model=True)(remember)
+_gradient_norms = cached_computation(by_model=True)(gradient_norms)
 
 
 def recurrent(name: str) -> Translator:
@@ -59,7 +59,7 @@ def read_sentence() -> str:
     text = sentence_box(NAME, REMEMBERED, on_change=_walk_to_the_end)
     if text is None:
         end_here()
-    choice(
+    single_choice(
         "Reading",
         READING,
         READINGS,
@@ -77,7 +77,7 @@ def read_sentence() -> str:
 
 
 def _walk_to_the_end() -> None:
-    WALK.field.value = END
+    WALK.field.value = LAST_POSITION
 
 
 def memories_of(text: str, both: bool) -> dict[str, MemoryOverview]:

@@ -9,7 +9,7 @@ from attention_core.charts import probability_bars
 from attention_core.device import to_array
 from attention_core.topics.memory.own_states import NextPiecePredictions, TextPieces, cut, foresee
 from ui.chart import draw_chart
-from ui.computed import card_or_empty, computed, model_or_stop
+from ui.computed import cached_computation, card_or_empty, model_or_stop
 from ui.labels import distinct, literal, number
 from ui.layout import figures_table, section, shade
 from ui.memory.first_screen import NAME
@@ -23,7 +23,7 @@ FIRST = (
     "My uncle Gustav keeps a"
 )
 TEXT = Field(NAME, "passage", FIRST, address="passage")
-_foresee = computed(by_model=True)(foresee)
+_foresee = cached_computation(by_model=True)(foresee)
 AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 
 

@@ -18,7 +18,7 @@ from ui.layout import section
 from ui.memory.first_screen import NAME, NETWORKS, WALK
 from ui.player import counted
 from ui.skeleton import note, paragraph
-from ui.state import Field, choice, one_of
+from ui.state import Field, one_of, single_choice
 
 MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))
 LOGARITHMIC = Field(NAME, "log", False, address="log")
@@ -87,7 +87,7 @@ def gradient_tab(memories: dict[str, MemoryOverview], both: bool) -> None:
     )
     at = WALK.draw(next(iter(memories.values())).labels)
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
-        measure = choice("Shown", MEASURE, MEASURES, label_visibility="collapsed", wrap=True)
+        measure = single_choice("Shown", MEASURE, MEASURES, label_visibility="collapsed", wrap=True)
         logarithmic = LOGARITHMIC.widget(st.toggle, "Logarithmic colours")
     matrices = {label: memory.matrix(measure, both) for label, memory in memories.items()}
     ramp = gradient_ramp(list(matrices.values()), logarithmic)
@@ -173,7 +173,7 @@ def length_tab() -> None:
         "those numbers. Attention hands over *all* states, and each French word chooses among them (after figure 2 of "
         "Bahdanau et al. 2015)."
     )
-    part = choice("Sentences", PART, {part: f"{part} sentences" for part in PARTS}, label_visibility="collapsed")
+    part = single_choice("Sentences", PART, {part: f"{part} sentences" for part in PARTS}, label_visibility="collapsed")
     figures = bleu_by_length(part=part)
     if figures.scores:
         alt = "BLEU of every translator by the length of the sentence; the table below has the numbers"

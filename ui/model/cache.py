@@ -12,7 +12,7 @@ from ui.layout import section
 from ui.model.glance import NAME
 from ui.model.words import generation_of, text_ids
 from ui.model_runs import LatestRun
-from ui.state import Field, choice, one_of
+from ui.state import Field, one_of, single_choice
 
 KEPT_VECTORS = {"keys": "Keys", "values": "Values"}
 VECTORS = Field(NAME, "says_kept", "keys", address="kept", parse=one_of(KEPT_VECTORS))
@@ -37,7 +37,7 @@ def kv_cache(asked: LatestRun) -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        which = choice("Kept vectors", VECTORS, KEPT_VECTORS, label_visibility="collapsed")
+        which = single_choice("Kept vectors", VECTORS, KEPT_VECTORS, label_visibility="collapsed")
         lengths, n_heads = vector_lengths(made, which), [layer.n_key_heads for layer in found.layers]
         role = Role.KEY if which == "keys" else Role.VALUE
         chart = cache_chart(lengths, n_heads, made.tokens, role=role, width=480, height=240)

@@ -25,7 +25,7 @@ from ui.model.glance import (
 from ui.model.input import choose_input
 from ui.model.one_head import large_matrix
 from ui.model_runs import LatestRun, choose_model, pretrained_of, run_of, uploaded_run
-from ui.state import Field, choice, named
+from ui.state import Field, named, single_choice
 
 INPUT, MODEL = "Another input", "Another model"
 ALL, ONE, MOVED = "All heads", "The chosen head", "How far each head moved"
@@ -40,8 +40,8 @@ def side_by_side(run: ModelRun, asked: LatestRun | None, look: HeadDisplay) -> N
     st.markdown("The same head on another input, or in another model: which heads change, and which stay the same?")
     with st.container(horizontal=True, gap="large"):
         if asked is not None:
-            choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")
-        choice("Show", SHOWN, [ALL, ONE, MOVED], label_visibility="collapsed")
+            single_choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")
+        single_choice("Show", SHOWN, [ALL, ONE, MOVED], label_visibility="collapsed")
     try:
         other = _other_run(asked)
     except ModelError as error:

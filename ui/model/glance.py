@@ -30,12 +30,12 @@ from ui.job_queue import heavy
 from ui.labels import literal
 from ui.layout import section
 from ui.player import Stepper
-from ui.state import Field, choice, named, selected, set_widget, whole_number, widget_value
+from ui.state import Field, chart_selection, named, set_widget, single_choice, whole_number, widget_value
 
 NAME = "model"
 OTHER = "model_other"
 """In the place of NAME: what is set of the second run, beside the first."""
-MOST_RESULTS = 48
+MAX_RESULTS = 48
 """Of one run; the least looked at go first."""
 SECONDS_AT_ONCE = 1.0
 Result = TypeVar("Result")
@@ -92,8 +92,8 @@ def open_on_a_far_look(run: ModelRun) -> None:
     """Open on the head in which one word looks hardest at another far away, unless somebody has chosen already."""
     this = f"{run.model} {hash(tuple(run.tokens))}"
     if FAR_LOOK_OF.value not in ("", this):
-        HEAD.always_in_address()
-        TOKEN.always_in_address()
+        HEAD.forget_preset()
+        TOKEN.forget_preset()
     FAR_LOOK_OF.value = this
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
@@ -167,7 +167,7 @@ def clickable_chart(
     """
 
     def on_select() -> None:
-        clicked = selected(key, selection)
+        clicked = chart_selection(key, selection)
         if clicked:
             take(clicked[0])
 
@@ -182,7 +182,7 @@ def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]
     of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
     for: these wait for their turn with a lock of their own in hand.
     """
-    results = _RESULTS.setdefault(run, BoundedCache(most=MOST_RESULTS))
+    results = _RESULTS.setdefault(run, BoundedCache(most=MAX_RESULTS))
     found = results.get(what)
     if found is None:
         with heavy():
@@ -232,7 +232,7 @@ def look_controls(run: ModelRun) -> HeadDisplay:
     trace = layers[now.layer]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         known = has_values(trace)
-        choice(
+        single_choice(
             "Shown",
             SHOWN,
             [WEIGHT, LENGTH, SHARE] if known else [WEIGHT],

@@ -13,7 +13,7 @@ from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.charts.vega import weights_ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import METRICS, HeadSummary, distances, distances_from, habit, rollout
-from attention_core.explain.heads.similarity import MOST_HEADS, Distances
+from attention_core.explain.heads.similarity import MAX_HEADS, Distances
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
@@ -88,7 +88,7 @@ def heads_alike(run: ModelRun) -> None:
     own = places.index((now.layer, now.head))
     left, right = st.columns([1.35, 1], gap="large")
     with left:
-        if len(places) > MOST_HEADS:
+        if len(places) > MAX_HEADS:
             st.info(f"{len(places):,} heads have too many pairs for a matrix; the list is complete.")
             found = cached_with_run(run, ("apart", *now[:3]), lambda: distances_from(layers, now.layer, now.head))
             row = to_array(found.matrix[0])

@@ -21,7 +21,7 @@ from ui.model_runs import (
     uploaded_run,
 )
 from ui.navigation import opened_recording
-from ui.state import Field, choice, named
+from ui.state import Field, named, single_choice
 
 PREVIEW = 256
 ENGLISH = {
@@ -70,7 +70,7 @@ def choose_source() -> str | ModelRun | None:
     """Let a person choose a model or a recording; returns the model's key, or what the recording holds."""
     what, source = st.columns([0.32, 1], gap="medium")
     with what:
-        shows = choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
+        shows = single_choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
     with source:
         return choose_model(NAME) if shows == MODEL else _recording()
 
@@ -176,7 +176,7 @@ def _take_example(name: str, kind: ModelKind, example: str | tuple[str, str]) ->
 
 
 def _picture(name: str) -> PictureInput | None:
-    if choice("Picture", PICTURE_FROM[name], [DRAW, UPLOAD]) == UPLOAD:
+    if single_choice("Picture", PICTURE_FROM[name], [DRAW, UPLOAD]) == UPLOAD:
         return _uploaded(name)
     return PictureInput(png_of(Image.fromarray(drawing_pad(PAD[name]).canvas)))
 

@@ -25,11 +25,11 @@ from ui.model.one_head import Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
 from ui.skeleton import paragraph
-from ui.state import Field, choice, one_of, whole_number
+from ui.state import Field, one_of, single_choice, whole_number
 
 N_SHOWN = 6
 NAMES = ("every head", "without")
-MOST_BITS = 6
+MAX_BITS = 6
 """A token whose log-probability changes by so many bits has the full shade."""
 OFF = Field[list[str] | None](
     NAME,
@@ -164,7 +164,7 @@ def _which_effect(asked: LatestRun) -> str:
     if pretrained.kind is ModelKind.VISION or (words and pretrained.kind is ModelKind.ENCODER):
         return "everywhere"
     names = ("every position", "the next token") if words else ("each token", "the sentence")
-    return choice("Change of", WORTH_OF, dict(zip(("everywhere", "in_the_end"), names, strict=True)))
+    return single_choice("Change of", WORTH_OF, dict(zip(("everywhere", "in_the_end"), names, strict=True)))
 
 
 def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.ndarray:
@@ -204,7 +204,7 @@ def _next_word(run: ModelRun, without: ModelRun, asked: LatestRun) -> None:
     shown = [Chip(text, 0, "the first token, which nothing expected", "#888888") for text in tokens[: skipped + 1]]
     for text, gain in zip(tokens[skipped + 1 :], gains.tolist(), strict=True):
         colour = ROLE_COLOURS[Role.QUERY if gain > 0 else Role.CONTEXT]
-        shown.append(Chip(text, abs(gain) / MOST_BITS, f"its log-probability changes by {gain:+.2f} bits", colour))
+        shown.append(Chip(text, abs(gain) / MAX_BITS, f"its log-probability changes by {gain:+.2f} bits", colour))
     total = float(gains.sum())
     st.markdown(
         f"**The text becomes {_times(total)} times {'less' if total < 0 else 'more'} probable** "

@@ -35,12 +35,12 @@ from ui.model.glance import (
     not_plain,
     what_is_shown,
 )
-from ui.player import export_bar, query_row, show_matrix, show_words
+from ui.player import export_bar, query_row, show_step_chart, show_words
 from ui.state import Field, component_message, set_widget, whole_number, widget_value
 
 _chips = component("token_chips")
 _view = component("token_view", script_of("token_view", "token_start"))
-MOST_INLINE = 4096
+MAX_INLINE = 4096
 """Cells of a matrix that are sent with the tokens; of a larger one the chosen query's, the rest when it is hovered."""
 
 
@@ -143,7 +143,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     active = min(max(active - tokens.start[0], 0), len(tokens.queries) - 1)
     _note_pictures(tokens, active)
     matrix, high = tokens.matrix, float(tokens.matrix.max(initial=0.0))
-    file = address(_roots(matrix, high).tobytes(), "bin") if matrix.size > MOST_INLINE else None
+    file = address(_roots(matrix, high).tobytes(), "bin") if matrix.size > MAX_INLINE else None
     sent = matrix
     if file:
         sent = matrix[active] if tokens.keys else np.concatenate([matrix[active], matrix[:, active]])
@@ -227,7 +227,7 @@ def next_sent(sent: dict[str, Any] | None, known: int, query: int, click: tuple 
 
 
 MATRIX_SIZE = 430
-MOST_DRAWN = 2048
+MAX_DRAWN = 2048
 """Queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better."""
 WINDOW = 512
 """Queries and keys that are sent to the browser; of longer inputs a window."""
@@ -255,7 +255,7 @@ def step_by_step(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
     now, trace = _head(run)
     step = STEPS.draw(trace)
-    if STEPS.hides(trace, step, now.query, now.head):
+    if STEPS.draw_guess(trace, step, now.query, now.head):
         return
     words, matrix = st.columns([0.9, 1], gap="large")
     best = int(trace.weights(now.head, [now.query])[0].argmax())
@@ -263,11 +263,11 @@ def step_by_step(run: ModelRun) -> None:
         st.caption(f"The query is {literal(trace.story.query_axis.labels[now.query])}, position {now.query + 1}.")
         show_words(trace, step, now.head, now.query, best)
     with matrix:
-        if max(step.shape) > MOST_DRAWN:
+        if max(step.shape) > MAX_DRAWN:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
         of_queries = step.row_axis is trace.story.query_axis
-        show_matrix(step, now.head, now.query if of_queries else None, f"model_step_{trace.story.name}")
+        show_step_chart(step, now.head, now.query if of_queries else None, f"model_step_{trace.story.name}")
 
 
 def take_along(run: ModelRun) -> None:
@@ -290,7 +290,7 @@ def large_matrix(
     trace: AttentionTrace, head: int, look: HeadDisplay, query: int, *, size: int = MATRIX_SIZE, side: str = ""
 ) -> None:
     """Draw a head's matrix as it is looked at; a click on a cell of a small one makes its row the query."""
-    if max(trace.n_queries, trace.n_keys) > MOST_DRAWN:
+    if max(trace.n_queries, trace.n_keys) > MAX_DRAWN:
         st.info(f"{trace.n_queries:,} × {trace.n_keys:,} weights: the atlas shows all of them, like a map.")
         return
     values = to_array(matrix_for(trace, head, look).float())

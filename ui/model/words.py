@@ -27,12 +27,12 @@ from ui.layout import section
 from ui.model.glance import NAME, cached_with_run, chosen, head_name, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded, weights_chart
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
-from ui.state import Field, between, choice, one_of, whole_number
+from ui.state import Field, between, one_of, single_choice, whole_number
 from ui.words import Bar, chosen_piece, word_bars
 
 AT_ONCE = 24
 """Tokens that one click asks for."""
-MOST_TEXTS, MOST_MODELS = 8, 2
+MAX_TEXTS, MAX_MODELS = 8, 2
 """Texts that are kept for all visitors, and of how many models."""
 NEAR = 4
 """Tokens by which a kept text may be shorter to be grown rather than run at once."""
@@ -76,9 +76,9 @@ def _keep(key: Any, text: Generation) -> None:
     _TEXTS.pop(key, None)
     _TEXTS[key] = text
     newest_first = list(_TEXTS.copy().items())[::-1]
-    models = list(dict.fromkeys(id(one.pretrained) for _, one in newest_first[:MOST_TEXTS]))[:MOST_MODELS]
+    models = list(dict.fromkeys(id(one.pretrained) for _, one in newest_first[:MAX_TEXTS]))[:MAX_MODELS]
     for place, (old, one) in enumerate(newest_first):
-        if place >= MOST_TEXTS or id(one.pretrained) not in models:
+        if place >= MAX_TEXTS or id(one.pretrained) not in models:
             _TEXTS.pop(old, None)
 
 
@@ -103,7 +103,7 @@ def text_ids(asked: LatestRun) -> tuple[int, ...]:
         text["of"] = _of(asked)
     elif text is None or text["of"] != _of(asked):
         stop()
-        WRITING.set_default(_nothing_written(asked, given))
+        WRITING.preset(_nothing_written(asked, given))
     return tuple(WRITING.value["ids"])
 
 
@@ -186,7 +186,7 @@ def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
 
 
 N_EXPECTED = 10
-MOST_BITS = 12
+MAX_BITS = 12
 """A token as surprising as one of 4,096 has the full shade."""
 SHADES = {"surprise": "Surprise", "weights": "Weights of the chosen head"}
 SHADE = Field(NAME, "says_shade", "surprise", address="shade", parse=one_of(SHADES))
@@ -239,7 +239,7 @@ def _generation(run: ModelRun, asked: LatestRun) -> None:
 def _settings() -> tuple[float, int]:
     """Return temperature (0 = the likeliest) and seed as a person chose them."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        if choice("It says", WAY, WAYS) != "drawn":
+        if single_choice("It says", WAY, WAYS) != "drawn":
             return 0.0, 0
         TEMPERATURE.widget(st.slider, "Temperature", 0.1, 2.0, step=0.1, width=150)
         SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
@@ -278,7 +278,7 @@ def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) 
 
 
 def _text(run: ModelRun, made: Generation) -> None:
-    shade = choice("Shade", SHADE, SHADES)
+    shade = single_choice("Shade", SHADE, SHADES)
     place, n_given = position(), WRITING.value["n_given"]
     hint = "Click a token to see what was expected after it."
     shown = _surprising(made, n_given)
@@ -298,7 +298,7 @@ def _text(run: ModelRun, made: Generation) -> None:
 def _surprising(made: Generation, n_given: int) -> list[Chip]:
     expected_with = (f"expected with {_percent(2**-bits)}, {bits:.1f} bits" for bits in made.bits)
     notes = ["the first token, which nothing expected", *expected_with]
-    return shaded(made.tokens, [0, *made.bits], notes, Role.CONTEXT, most=MOST_BITS, n_given=n_given)
+    return shaded(made.tokens, [0, *made.bits], notes, Role.CONTEXT, most=MAX_BITS, n_given=n_given)
 
 
 def _weighed(tokens: Sequence[str], weights: list[float], n_given: int = 0) -> list[Chip]:

@@ -24,20 +24,20 @@ from ui.digits import by_model, chosen_query, digit_bars, ink_image, inked, pick
 from ui.labels import number
 from ui.layout import figures_table, section
 from ui.pixels.first_screen import INK_ONLY, LAYER, NAME, ramp_of, received
-from ui.player import show_matrix
+from ui.player import show_step_chart
 from ui.skeleton import note, paragraph
-from ui.state import Field, between, choice, several, whole_number, whole_numbers
+from ui.state import Field, between, multiple_choice, single_choice, whole_number, whole_numbers
 
 RANDOM_TRIALS = 20
-MOST_LOOKED_AT, MOST_MOVING = "what is looked at most", "what moves the feed-forward network most"
+MAX_LOOKED_AT, MAX_MOVING = "what is looked at most", "what moves the feed-forward network most"
 FFN = "ffn-classifier"
 ERASED = Field(
     NAME,
     "erased",
-    MOST_LOOKED_AT,
+    MAX_LOOKED_AT,
     address="erase",
-    parse=lambda text: MOST_MOVING if text == "moving" else f"stroke {whole_number(text)}",
-    text=lambda chosen: "moving" if chosen == MOST_MOVING else chosen.removeprefix("stroke "),
+    parse=lambda text: MAX_MOVING if text == "moving" else f"stroke {whole_number(text)}",
+    text=lambda chosen: "moving" if chosen == MAX_MOVING else chosen.removeprefix("stroke "),
 )
 N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
 NAMES = ["place asks for a place", "place asks for ink", "ink asks for a place", "ink asks for ink"]
@@ -60,10 +60,10 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
     trace = before.traces[0]
     looked_at, moving = received(trace, image).abs(), moves(FFN, image)
     n_ink = int(ink_mask(image).sum())
-    choices: dict[str, np.ndarray | None] = {MOST_LOOKED_AT: None, MOST_MOVING: None}
+    choices: dict[str, np.ndarray | None] = {MAX_LOOKED_AT: None, MAX_MOVING: None}
     choices |= {f"stroke {number + 1}": path for number, path in enumerate(pad.strokes)} if len(pad.strokes) > 1 else {}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        chosen = choice("Erase", ERASED, list(choices), wrap=True)
+        chosen = single_choice("Erase", ERASED, list(choices), wrap=True)
         path = choices.get(chosen)
         if path is None:
             most = max(2, n_ink - 1)
@@ -71,7 +71,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
                 range(1, most + 1), max(1, n_ink // 4)
             )  # another bound is another slider
             n = N_ERASED.widget(st.slider, "Ink pixels", 1, most, width=320)
-            erased = erase_highest(image, (looked_at if chosen == MOST_LOOKED_AT else moving).flatten(), n)
+            erased = erase_highest(image, (looked_at if chosen == MAX_LOOKED_AT else moving).flatten(), n)
         else:
             erased = erase_along(image, torch.from_numpy(drawing.locate(path)).float())
             n = int(erased.removed.sum())
@@ -175,7 +175,7 @@ def parts_section(image: Tensor, drawing: Drawing, answer: Answer) -> None:
     st.markdown(f"**Are Q and K just random?** {made_of}")
     shares = parts.shares()
     names = {place: f"{NAMES[place]}: {number(shares[part], '.0%')}" for place, part in enumerate(PARTS)}
-    kept = several(
+    kept = multiple_choice(
         "Keep of every score",
         KEPT,
         names,
@@ -193,7 +193,7 @@ def parts_section(image: Tensor, drawing: Drawing, answer: Answer) -> None:
         section("The scores that are left", Role.SCORES)
         if kept:
             last = changed.score.stages(changed.key.shape[-1])[-1]
-            show_matrix(step_of(changed, last.name), 0, query, NAME)
+            show_step_chart(step_of(changed, last.name), 0, query, NAME)
         else:
             left = "every pixel looks at all alike" if trace.has_softmax else "nothing is collected"
             st.caption(f"Nothing is left: every score is 0, and {left}.")

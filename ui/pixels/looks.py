@@ -24,9 +24,9 @@ from ui.digits import by_model, chosen_query, pick_pixel
 from ui.labels import error_markdown, number
 from ui.layout import figures_table, section
 from ui.pixels.first_screen import ABOUT, GUIDED, INK_ONLY, LAYER, NAME, NO_SOFTMAX, PLAIN, STEPS, ramp_of, received
-from ui.player import query_row, show_matrix, show_words
+from ui.player import query_row, show_step_chart, show_words
 from ui.skeleton import explain, note, paragraph
-from ui.state import Field, choice, named, whole_number
+from ui.state import Field, named, single_choice, whole_number
 
 GIVEN = 0.8  # correlation above which a map was mostly there at the start
 MOMENT = Field(NAME, "snapshot", -1, address="moment", parse=whole_number)
@@ -61,7 +61,7 @@ def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
     """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
     query = chosen_query(drawing.image, NAME)
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(trace, step, query)
+    hidden = STEPS.draw_guess(trace, step, query)
     left, right = st.columns([0.82, 1], gap="large")
     with left:
         drawn, hint = st.columns([1, 1.1], vertical_alignment="center")
@@ -77,7 +77,7 @@ def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
             show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
     with right:
         if not hidden:
-            show_matrix(step, 0, query, NAME)
+            show_step_chart(step, 0, query, NAME)
 
 
 def chosen_pixel(trace: AttentionTrace, drawing: Drawing) -> None:
@@ -167,7 +167,7 @@ def _query_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
 def whole_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
     """Draw averages over the whole matrix: over the columns, over the rows, of what the visitor chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        averaged = choice("Average", AVERAGED, (WEIGHTS, SCORES, PRODUCT), wrap=True)
+        averaged = single_choice("Average", AVERAGED, (WEIGHTS, SCORES, PRODUCT), wrap=True)
         ink_only = averaged == WEIGHTS and QUERIES_ONLY.widget(
             st.toggle, "Average over ink queries only", help="Most queries are background."
         )

@@ -16,7 +16,7 @@ from attention_core.topics.read import (
 )
 from ui.chart import draw_chart
 from ui.read.first_screen import MODEL, NAME, PRESETS, cards, maps_of, numbered, read_again
-from ui.state import Field, choice, one_of, several, whole_number
+from ui.state import Field, multiple_choice, one_of, single_choice, whole_number
 
 STARTS = {
     "learned": "the learned one",
@@ -44,7 +44,7 @@ def another_start(drawing: ReadDrawing) -> None:
     with choose:
         start, why = _choose_start(drawing)
         looks = {look: f"{look + 1}: {label}" for look, label in enumerate(drawing.labels)}
-        skipped = sorted(several("Withhold the glimpse of look", SKIPPED, looks))
+        skipped = sorted(multiple_choice("Withhold the glimpse of look", SKIPPED, looks))
     with result:
         st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
         st.html(cards(drawing.reading))
@@ -76,13 +76,13 @@ def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: lis
 
 
 def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
-    kind = choice("The first query", START, STARTS, wrap=True)
+    kind = single_choice("The first query", START, STARTS, wrap=True)
     reading = drawing.reading
     if kind == "later":
         after = _choose_look(AFTER, drawing.labels)
         return reading.states[after], f"The first query is the state that this reading had after look {after}."
     if kind == "other":
-        number = choice("Its number", OTHER, OTHERS, wrap=True)
+        number = single_choice("Its number", OTHER, OTHERS, wrap=True)
         other = read_again(MODEL, written(number))
         after = _choose_look(OTHER_AFTER, labels_of(other))
         words = f"The first query is the state of another reading: {number}, after look {after}."
@@ -99,7 +99,7 @@ def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
 def _choose_look(field: Field[int], labels: list[str]) -> int:
     field.clamp(1, len(labels))
     names = {after: f"{after}: {label}" for after, label in enumerate(labels, 1)}
-    return choice("The state after look", field, names, wrap=True)
+    return single_choice("The state after look", field, names, wrap=True)
 
 
 def _reseed() -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention_core.data.drawing import Stroke, smooth_path
 from attention_core.data.presets import number_strokes
-from attention_core.data.scenes import MOST_DIGITS
+from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES, END, DigitReader, DigitReading
 from attention_core.topics import read
@@ -45,10 +45,10 @@ STYLE = f"""<style>
 .reading .end i {{ background: #8a93a0; }}
 .reading .blind {{ outline: 1.5px dashed #8a93a0; outline-offset: -1px; }}
 </style>"""
-HARD = f"More digits than the reader was trained on: numbers of one to {MOST_DIGITS}. "
+HARD = f"More digits than the reader was trained on: numbers of one to {MAX_DIGITS}. "
 REMARKS = {
     NumberRemark.EMPTY: "Write a number on the pad, one to "
-    f"{MOST_DIGITS} digits from left to right, or take one from below it.",
+    f"{MAX_DIGITS} digits from left to right, or take one from below it.",
     NumberRemark.ONE_COLOUR: "The whole pad has one colour, so no ink can be told from paper. "
     "Undo takes the last stroke away; your strokes are all still there.",
     NumberRemark.COVERED: "Most of the pad is painted over. The reader takes the rarer colour for ink and reads that; "
@@ -77,7 +77,7 @@ def maps_of(reading: DigitReading) -> np.ndarray:
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", text) is not None
+    return re.fullmatch(f"[0-9]{{1,{MAX_DIGITS}}}", text) is not None
 
 
 def _strokes(number: str) -> list[Stroke]:
@@ -113,7 +113,7 @@ def number_pad() -> ReadDrawing | NumberRemark:
         on_change=_draw_typed,
     )
     if REFUSED.value:
-        st.info(f"Only the digits 0 to 9, one to {MOST_DIGITS} of them, can be written. The pad is as it was.")
+        st.info(f"Only the digits 0 to 9, one to {MAX_DIGITS} of them, can be written. The pad is as it was.")
     return read_drawing(MODEL, pad.canvas, pad.strokes, PAPER[pad.paper])
 
 
@@ -151,7 +151,7 @@ def answer(drawing: ReadDrawing) -> None:
     sure, other = reading.probabilities[least, [first, second]].tolist()
     words = f"Least sure at look {least + 1}: {CLASSES[first]} ({sure:.0%}), then {CLASSES[second]} ({other:.0%}). "
     if figures := card_or_empty(MODEL).get("test_numbers"):
-        five, six = figures["accuracy_1_to_5"], figures["accuracy_by_length"][str(MOST_DIGITS)]
+        five, six = figures["accuracy_1_to_5"], figures["accuracy_by_length"][str(MAX_DIGITS)]
         words += (
             f"On {figures['n']:,} test numbers it reads {five:.1%} of those of one to five digits without a mistake, "
             f"and {six:.1%} of those of six."

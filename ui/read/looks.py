@@ -11,10 +11,10 @@ from attention_core.topics.read.charts import Strip, columns_chart, region_chart
 from ui.chart import click, draw_chart
 from ui.digits import ink_image
 from ui.layout import section
-from ui.player import Stepper, Walk, folded_row, show_matrix, show_words
+from ui.player import Stepper, Walk, query_row_expander, show_step_chart, show_words
 from ui.read.first_screen import COLUMNS, NAME, maps_of, numbered
 from ui.skeleton import paragraph
-from ui.state import Field, selected, set_widget, whole_number, widget_value
+from ui.state import Field, chart_selection, set_widget, whole_number, widget_value
 
 WALK = Walk(NAME, label="Look")
 STEPS = Stepper(NAME, modifier="Shift+")
@@ -38,7 +38,7 @@ def look_by_look(drawing: ReadDrawing) -> None:
     labels, key = numbered(drawing.labels), f"read_strip_{STRIP.value}"
 
     def take_look() -> None:
-        for clicked in selected(key, "look"):
+        for clicked in chart_selection(key, "look"):
             WALK.field.value = int(clicked["number"])
             STRIP.value += 1
 
@@ -115,7 +115,7 @@ def step_by_step(drawing: ReadDrawing) -> None:
     """Draw the stepper, the present step's words and its numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
     step = STEPS.draw(trace)
-    if STEPS.hides(trace, step, look):
+    if STEPS.draw_guess(trace, step, look):
         return
     words, numbers = st.columns([0.9, 1.1], gap="large")
     best = int(trace.weights(rows=[look])[0].argmax())
@@ -125,7 +125,7 @@ def step_by_step(drawing: ReadDrawing) -> None:
     with numbers:
         _show_step(drawing, step, look, best)
         if step.name in ("scores", "weights"):
-            folded_row("This look in numbers", NAME, trace, 0, look, 5, "region")
+            query_row_expander("This look in numbers", NAME, trace, 0, look, 5, "region")
 
 
 def _film(drawing: ReadDrawing) -> int:
@@ -195,4 +195,4 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
         )
         draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words, step=step.name)
     else:
-        show_matrix(step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)
+        show_step_chart(step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)

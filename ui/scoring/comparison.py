@@ -35,12 +35,12 @@ from attention_core.topics.scoring.compare import (
 from attention_core.topics.scoring.presets import EXTENT
 from ui.chart import draw_chart, note_picture
 from ui.component import component
-from ui.computed import computed
+from ui.computed import cached_computation
 from ui.labels import number
 from ui.layout import role_colour, shade
 from ui.scoring.controls import NAME, key_name
 from ui.skeleton import note, paragraph
-from ui.state import Field, between, choice, one_of
+from ui.state import Field, between, one_of, single_choice
 
 SHARED = Field(NAME, "shared", False, address="shared")
 TAKEN = Field(NAME, "taken", "scaled dot", address="taken", parse=one_of(SCORES))
@@ -222,7 +222,7 @@ def scale_tab() -> None:
             "Dividing by √dₖ keeps the variance at 1 for every width."
         )
     with controls, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        n_keys = choice("Keys per query", N_KEYS, MANY_KEYS)
+        n_keys = single_choice("Keys per query", N_KEYS, MANY_KEYS)
         d_k = D_K.widget(st.select_slider, "dₖ of the example", DIMENSIONS, width=190)
         seed = SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
     rows = _measured(n_keys, seed)
@@ -258,6 +258,6 @@ def scale_tab() -> None:
         )
 
 
-@computed(spinner="Drawing random vectors")
+@cached_computation(spinner="Drawing random vectors")
 def _measured(n_keys: int, seed: int) -> list[ScaleRow]:
     return measure_scale(n_queries=8192 // n_keys, n_keys=n_keys, seed=seed)

@@ -35,7 +35,7 @@ from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import model_or_stop
 from ui.skeleton import paragraph
-from ui.state import PLAYING, Field, choice, component_message, is_mounted, one_of, whole_number, widget_value
+from ui.state import PLAYING, Field, component_message, is_mounted, one_of, single_choice, whole_number, widget_value
 
 NAME = "scoring"
 PAUSE = 90
@@ -158,7 +158,7 @@ def controls(vectors: Vectors) -> None:
     n_keys = len(vectors.keys)
     with st.container(key="scoring_tools", horizontal=True, gap="xsmall", vertical_alignment="center"):
         widths = {d: f"d = {d}" for d in DIMENSIONS}
-        choice("Numbers per vector, d", WIDTH, widths, label_visibility="collapsed", on_change=choose_width)
+        single_choice("Numbers per vector, d", WIDTH, widths, label_visibility="collapsed", on_change=choose_width)
         for preset in VECTOR_PRESETS if vectors.d == 2 else ():
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=arrange, args=(replace(preset),))  # a copy: told in the address
@@ -281,7 +281,7 @@ def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, 
         "f(−q, −k) = −f(q, k), while near stays near under a change of sign: on the whole plane it could match nothing."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        function = choice("Parameters of", FUNCTION, LEARNED)
+        function = single_choice("Parameters of", FUNCTION, LEARNED)
         look = {"icon": ":material/undo:", "disabled": not changed_functions(d)}
         st.button("Back to trained", key="scoring_trained", on_click=back_to_trained, args=(d,), **look)
     blocks = {name: parameters[name] for name in SCORES[function].parameter_names()}

@@ -18,7 +18,7 @@ from attention_core.files import find_file
 from ui.chart import address, note_picture
 from ui.component import component
 from ui.navigation import PageEntry
-from ui.state import Field, between, choice
+from ui.state import Field, between, single_choice
 
 if TYPE_CHECKING:
     from attention_core.charts.vega import Chart
@@ -32,7 +32,7 @@ _drawing, _words = component("start_drawing"), component("aligned_words")
 
 def moving_drawing() -> None:
     """Draw a digit whose pixels show where they look, following the pointer; let a visitor choose the digit."""
-    digit = choice("A digit", DIGIT, range(10), label_visibility="collapsed", wrap=True)
+    digit = single_choice("A digit", DIGIT, range(10), label_visibility="collapsed", wrap=True)
     if digit == FIRST_DIGIT:
         told = first_answers()["drawing"] | {"looks": _file("looks.png")}
     else:

@@ -35,16 +35,16 @@ from attention_core.topics.translate.translation import (
     translate,
 )
 from ui.chart import click, draw_chart
-from ui.computed import computed, model_or_stop
+from ui.computed import cached_computation, model_or_stop
 from ui.labels import as_percent, literal
 from ui.layout import section
-from ui.player import Stepper, export_bar, query_row, show_matrix, show_words
-from ui.state import Field, selected, set_widget, whole_number, widget_value
+from ui.player import Stepper, export_bar, query_row, show_step_chart, show_words
+from ui.state import Field, chart_selection, set_widget, whole_number, widget_value
 from ui.words import aligned_words, chosen_row, reading_remarks
 
 NAME = "transformer"
 MODEL = "translator-transformer"
-MOST_NAMED = 4  # changes that are named; more are counted
+MAX_NAMED = 4  # changes that are named; more are counted
 PIECES_STYLE = """<style>
 .pieces { line-height: 2; margin: 0; overflow-wrap: anywhere; font-size: 0.95rem; }
 .pieces span { padding: 0.1rem 0.34rem; background: color-mix(in srgb, currentcolor 8%, transparent); }
@@ -79,9 +79,9 @@ def _edited(experiment: Experiment) -> EditedTransformer:
     return EditedTransformer(model, switched_off(experiment.off), experiment.with_positions)
 
 
-translated = computed(by_model=True)(translate)
-_probabilities = computed(by_model=True)(piece_probabilities)
-_layers_explained = computed(by_model=True)(explain_layers)
+translated = cached_computation(by_model=True)(translate)
+_probabilities = cached_computation(by_model=True)(piece_probabilities)
+_layers_explained = cached_computation(by_model=True)(explain_layers)
 
 
 def translation(experiment: Experiment) -> Translation:
@@ -121,8 +121,8 @@ def _as_trained(experiment: Experiment, made: Translation, restore: Callable[[],
     before, changes = translation(experiment.as_trained), experiment.changes
     beside = "the same words." if made.ids == before.ids else f'<i lang="fr">{html.escape(before.text)}</i>'
     st.html(f'<p class="as-trained" style="margin:0">As trained: {beside}</p>')
-    what = ", ".join(changes[:MOST_NAMED])
-    more = f" and {len(changes) - MOST_NAMED} more" if len(changes) > MOST_NAMED else ""
+    what = ", ".join(changes[:MAX_NAMED])
+    more = f" and {len(changes) - MAX_NAMED} more" if len(changes) > MAX_NAMED else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(f"Off: {what}{more}." if experiment.off else f"{what.capitalize()}.")
         st.button("Everything as trained", key="transformer_restore", on_click=restore)
@@ -184,7 +184,7 @@ OFF: Field[list[TransformerHead]] = Field(
 )
 WITHOUT_POSITIONS = Field(NAME, "without", False, address="no_positions")
 STEPS = Stepper(NAME)
-_head_worth = computed(by_model=True)(head_importance)
+_head_worth = cached_computation(by_model=True)(head_importance)
 
 
 def experiment_on(text: str) -> Experiment:
@@ -263,7 +263,7 @@ def _mosaic(experiment: Experiment, head: TransformerHead, habits: list[list[str
     key = f"transformer_heads_{head.kind}"
 
     def take() -> None:
-        for clicked in selected(key, "head"):
+        for clicked in chart_selection(key, "head"):
             CHOSEN.value = CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
 
     chart = heads_chart(
@@ -299,7 +299,7 @@ def step_by_step(text: str) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
     head, experiment, trace, query = _choose_head(text)
     step = STEPS.draw(trace)
-    if STEPS.hides(trace, step, query, head.head):
+    if STEPS.draw_guess(trace, step, query, head.head):
         return
     _arcs(experiment, trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
@@ -311,7 +311,7 @@ def step_by_step(text: str) -> None:
         show_words(trace, step, head.head, query, int(trace.weights(head.head, [query])[0].argmax()))
     with matrix:
         marked = query if step.row_axis is trace.story.query_axis else None
-        show_matrix(step, head.head, marked, f"transformer_{head.kind}")
+        show_step_chart(step, head.head, marked, f"transformer_{head.kind}")
 
 
 def _arcs(experiment: Experiment, trace: AttentionTrace, head: TransformerHead, query: int) -> None:

@@ -35,11 +35,11 @@ from attention_core.topics.translate.training import WITHOUT, ReductionCost, com
 from attention_core.topics.translate.translation import read_source
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
-from ui.computed import computed, model_or_stop
+from ui.computed import cached_computation, model_or_stop
 from ui.labels import error_markdown
 from ui.layout import figures_table, section
 from ui.skeleton import explain, note, paragraph
-from ui.state import Field, between, choice, named, one_of, whole_number
+from ui.state import Field, between, named, one_of, single_choice, whole_number
 from ui.transformer.heads import CONFIG, MODEL, NAME, Experiment, pieces_html, translated, translation
 
 COSINE = Ramp(BLUE_ORANGE, -1.0, 1.0)
@@ -62,7 +62,7 @@ ORDER = Field(
 )
 KINDS = ("Sinusoidal", "Learned", "Rotary")
 POSITIONS = Field(NAME, "positions", KINDS[0], address="positions", **named(**{kind.lower(): kind for kind in KINDS}))
-_compare_orders = computed(by_model=True)(compare_orders)
+_compare_orders = cached_computation(by_model=True)(compare_orders)
 TRAINED_STEPS = Field(NAME, "positions_moment", -1, address="trained", parse=whole_number)
 SEED = Field(NAME, "positions_seed", 0, address="seed", parse=between(0, 9999))
 
@@ -112,7 +112,7 @@ def _reorder(how: str) -> None:
 def three_positions() -> None:
     """Draw one kind of positions: the table, the dot products of all pairs, and these by distance."""
     ways = dict(zip(KINDS, (_sinusoidal, _learned, _rotary), strict=True))
-    ways[choice("Positions", POSITIONS, list(ways), label_visibility="collapsed")]()
+    ways[single_choice("Positions", POSITIONS, list(ways), label_visibility="collapsed")]()
 
 
 def _sinusoidal() -> None:

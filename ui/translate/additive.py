@@ -13,14 +13,14 @@ from attention_core.topics.translate.training import Learning, learning_of
 from attention_core.topics.translate.translation import LONGEST, collapse, cost
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
-from ui.computed import computed, load_snapshots, model_or_none
+from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown
 from ui.layout import figures_table, section
 from ui.state import Field, between, whole_number
 from ui.translate.first_screen import NAME, TRANSLATORS
 
 MODEL = "translator-additive"
-_collapsed = computed(by_model=True)(collapse)
+_collapsed = cached_computation(by_model=True)(collapse)
 N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, LONGEST))
 MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
 
@@ -91,7 +91,7 @@ def being_learned() -> None:
     st.caption("The additive model, the French given. Weights kept at eight moments of its training.")
 
 
-@computed()
+@cached_computation()
 def _learned() -> list[Learning]:
     return learning_of(load_snapshots(MODEL))
 

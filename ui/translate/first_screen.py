@@ -21,11 +21,21 @@ from attention_core.topics.translate.translation import (
     show_translation,
     translation_of,
 )
-from ui.computed import computed, model_or_none
+from ui.computed import cached_computation, model_or_none
 from ui.labels import as_percent
 from ui.player import Player, Stepper
 from ui.skeleton import live
-from ui.state import Field, between, choice, one_of, plain_text, set_widget, whole_number, whole_numbers, widget_value
+from ui.state import (
+    Field,
+    between,
+    one_of,
+    plain_text,
+    set_widget,
+    single_choice,
+    whole_number,
+    whole_numbers,
+    widget_value,
+)
 from ui.words import aligned_words, chosen_row, reading_remarks, sentence_box
 
 TRANSLATORS = {
@@ -36,13 +46,13 @@ TRANSLATORS = {
     "additive": "additive",
     "transformer": "transformer",
 }
-"""Models by the last part of their name, and what people call them; the first six differ only in how they attend."""
+"""By the last part of a name, what people call a model; all but the transformer differ in attention alone."""
 N_LAYERS = 3
 
 
-_translated = computed(by_model=True)(forced_translation)
-_shown = computed(by_model=True)(show_translation)
-_fit = computed(by_model=True)(likelihood_gain)
+_translated = cached_computation(by_model=True)(forced_translation)
+_shown = cached_computation(by_model=True)(show_translation)
+_likelihood_gain = cached_computation(by_model=True)(likelihood_gain)
 
 
 def model_of(translator: str) -> Any:
@@ -54,7 +64,7 @@ def why_missing(translator: str) -> str:
 
 
 def translation(translator: str, text: str, forced: tuple[int, ...]) -> Translation:
-    """Return what a model, which is there, makes of a sentence begun with forced pieces; END last ends it there."""
+    """Return the model's translation that begins with the forced pieces; a final END stops it there."""
     return _translated(model_of(translator), read_source(text), forced)
 
 
@@ -70,11 +80,11 @@ NAME = "translate"
 FIRST = {"upper": "none", "lower": "additive"}
 LISTED = ("none", "additive", "transformer")
 """Translators whose translations are listed on arrival; the others are computed only when they are asked for."""
-MOST_FORCED = 60  # pieces that may be forced; the sentence needs room to end
-FEWEST_JUDGED, LEAST_FIT = 4, 0.5
+MAX_FORCED = 60  # pieces that may be forced; the sentence needs room to end
+MIN_JUDGED, MIN_GAIN = 4, 0.5
 """Forced pieces from which on they are compared with the English; by how many nats it must make them likelier each."""
 CLASSIC_PAIRS = (("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
-MOST_UNDONE = 50
+MAX_UNDONE = 50
 LIST_STYLE = """<style>
 .said-by-all { font-size: 0.88rem; line-height: 1.35; }
 .said-by-all > div { border-top: 1px solid #8a93a033; padding: 4px 0; }
@@ -92,11 +102,11 @@ def _named_models(text: str) -> dict[str, str]:
 
 
 def _pieces_of(text: str) -> list[int]:
-    return french_prefix(text[: PREFIX_LETTERS.most])[:MOST_FORCED]
+    return french_prefix(text[: PREFIX_LETTERS.most])[:MAX_FORCED]
 
 
 def _numbered_pieces(text: str) -> list[int]:
-    numbers = whole_numbers(text)[:MOST_FORCED]
+    numbers = whole_numbers(text)[:MAX_FORCED]
     translation_of(numbers)  # IndexError where there is no such piece
     return numbers
 
@@ -105,11 +115,11 @@ MODELS = Field(
     NAME, "models", FIRST, address="models", parse=_named_models, text=lambda names: ",".join(names.values())
 )
 PREFIX = Field(NAME, "prefix", "", address="begin", parse=lambda text: plain_text(text)[: PREFIX_LETTERS.most])
-FORCED: Field[list[int]] = Field(
+FORCED_PIECES: Field[list[int]] = Field(
     NAME, "forced", lambda: _pieces_of(PREFIX.value), address="pieces", parse=_numbered_pieces
 )
 """Chosen one by one they need not be those into which the typed beginning would be cut."""
-EARLIER: Field[list[list[int]]] = Field(NAME, "earlier", list)
+UNDO_STACK: Field[list[list[int]]] = Field(NAME, "earlier", list)
 FOCUS = Field(NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
 ALL = Field(NAME, "all", False, address="all")
 BY_PIECE = Field(NAME, "by_piece", False, address="by_piece")
@@ -119,21 +129,21 @@ WORDS = Player(WORD, seconds=1.6)
 STEPS = Stepper(NAME)
 
 
-def forced() -> tuple[int, ...]:
-    return tuple(FORCED.value)
+def forced_pieces() -> tuple[int, ...]:
+    return tuple(FORCED_PIECES.value)
 
 
-def force(pieces: list[int], text: str | None = None) -> None:
+def force_pieces(pieces: list[int], text: str | None = None) -> None:
     """Let every translation begin with pieces, typed as `text` or chosen one by one; it can be taken back."""
-    if pieces != FORCED.value:
-        EARLIER.value = [*EARLIER.value[1 - MOST_UNDONE :], FORCED.value]
-    FORCED.value = pieces
+    if pieces != FORCED_PIECES.value:
+        UNDO_STACK.value = [*UNDO_STACK.value[1 - MAX_UNDONE :], FORCED_PIECES.value]
+    FORCED_PIECES.value = pieces
     PREFIX.value = translation_of(pieces).text[: PREFIX_LETTERS.most] if text is None else text
 
 
-def sentence_part() -> str | None:
+def sentence_input() -> str | None:
     """Draw the input, the sentence and the beginning of the French; return what there is to read."""
-    text = sentence_box(NAME, TRANSLATE, label="An English sentence", on_change=_take_sentence)
+    text = sentence_box(NAME, TRANSLATE, label="An English sentence", on_change=_on_sentence)
     if text is None:
         return None
     reading_remarks(read_source(text))
@@ -142,20 +152,22 @@ def sentence_part() -> str | None:
         "The French must begin with",
         max_chars=PREFIX_LETTERS.most,
         placeholder="nothing: the models are free",
-        on_change=lambda: force(_pieces_of(PREFIX.value), PREFIX.value),
+        on_change=lambda: force_pieces(_pieces_of(PREFIX.value), PREFIX.value),
     )
-    if FORCED.value or EARLIER.value:
+    if FORCED_PIECES.value or UNDO_STACK.value:
         with st.container(horizontal=True, gap="xsmall"):
-            st.button("Undo", key="translate_undo", icon=":material/undo:", disabled=not EARLIER.value, on_click=_undo)
+            st.button(
+                "Undo", key="translate_undo", icon=":material/undo:", disabled=not UNDO_STACK.value, on_click=_undo
+            )
             own = "The model's own choice"
-            st.button(own, key="translate_free", disabled=not FORCED.value, on_click=force, args=([],))
+            st.button(own, key="translate_free", disabled=not FORCED_PIECES.value, on_click=force_pieces, args=([],))
     return text
 
 
-def _take_sentence() -> None:
+def _on_sentence() -> None:
     WORD.value = WORD.default
     french = GIVEN.get(widget_value(f"{NAME}_text").strip(), "")
-    force([*_pieces_of(french), END] if french else [])
+    force_pieces([*_pieces_of(french), END] if french else [])
 
 
 def forced_french_note(text: str, shown: ShownTranslation) -> None:
@@ -167,16 +179,16 @@ def forced_french_note(text: str, shown: ShownTranslation) -> None:
             "fail: the words are rare where they learned (*August* 8 times in 135,806 pairs). "
             + ("" if shown.words.is_single else f"Given the French, {_where_it_looks(shown.words)}.")
         )
-    elif len(shown.forced) >= FEWEST_JUDGED and _fits(shown, text) < LEAST_FIT:
+    elif len(shown.forced) >= MIN_JUDGED and _gain_per_piece(shown, text) < MIN_GAIN:
         st.info(
             "The French given does not seem to belong to this English: the model finds it hardly likelier than after "
             "no English at all. It is kept, but where its words look then means little."
         )
 
 
-def _fits(shown: ShownTranslation, text: str) -> float:
+def _gain_per_piece(shown: ShownTranslation, text: str) -> float:
     given = [piece for piece in shown.forced if piece != END]
-    return _fit(model_of(shown.translator), read_source(text), given)
+    return _likelihood_gain(model_of(shown.translator), read_source(text), given)
 
 
 def _where_it_looks(view: WordView) -> str:
@@ -190,20 +202,20 @@ def _where_it_looks(view: WordView) -> str:
 
 
 def _undo() -> None:
-    *earlier, last = EARLIER.value
-    force(last)
-    EARLIER.value = earlier
+    *earlier, last = UNDO_STACK.value
+    force_pieces(last)
+    UNDO_STACK.value = earlier
 
 
-def two_models(text: str) -> dict[str, ShownTranslation]:
+def compare_two_models(text: str) -> dict[str, ShownTranslation]:
     """Draw two models with the present word of each, and the way from word to word; return those that are there."""
     models = {
-        slot: shown_translation(name, text, forced(), LAYER.value, BY_PIECE.value)
+        slot: shown_translation(name, text, forced_pieces(), LAYER.value, BY_PIECE.value)
         for slot, name in MODELS.value.items()
         if not why_missing(name)
     }
     if models:
-        rows = range(len(in_focus(models).view.target))
+        rows = range(len(focused(models).view.target))
         WORD.clamp(0, rows[-1])
         if WORDS.plays:
             live(_follow_play, rows, players=(WORDS,))
@@ -214,14 +226,14 @@ def two_models(text: str) -> dict[str, ShownTranslation]:
     return models
 
 
-def in_focus(models: Mapping[str, ShownTranslation]) -> ShownTranslation:
+def focused(models: Mapping[str, ShownTranslation]) -> ShownTranslation:
     """Return the model whose words are stepped through."""
     return models.get(FOCUS.value) or next(iter(models.values()))
 
 
 def _follow_play(rows: range) -> None:
     row = WORD.value
-    WORDS.follow(rows)
+    WORDS.advance_if_due(rows)
     if row != WORD.value or not WORDS.plays:
         st.rerun()  # all that stands below follows the word
 
@@ -237,7 +249,7 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
         required=True,
         label_visibility="collapsed",
         wrap=True,
-        on_change=_take_model,
+        on_change=_on_model,
         args=(slot, key),
     )
     if shown is None:
@@ -254,16 +266,16 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
             note=f"whole sentence: {total}, average per word: {per_word}{open_end}",
             n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
             single=f"one vector: {shown.trace.value.shape[-1]} numbers",
-            on_choose=_take_word,
+            on_choose=_on_word,
             args=(slot,),
         )
 
 
-def _take_model(slot: str, key: str) -> None:
+def _on_model(slot: str, key: str) -> None:
     MODELS.value = MODELS.value | {slot: widget_value(key)}
 
 
-def _take_word(slot: str) -> None:
+def _on_word(slot: str) -> None:
     row = chosen_row(f"translate_{slot}")
     if row is not None:
         WORD.value, FOCUS.value = row, slot
@@ -281,20 +293,20 @@ def _word_controls(models: Mapping[str, ShownTranslation], rows: range) -> None:
             st.toggle,
             "Pieces",
             help="Words as the pieces they are cut into.",
-            on_change=_keep_place,
-            args=(in_focus(models),),
+            on_change=_on_by_piece,
+            args=(focused(models),),
         )
         if "transformer" in MODELS.value.values():
             names = {layer: f"layer {layer}" for layer in range(1, N_LAYERS + 1)}
-            choice("Layer of the transformer", LAYER, names, label_visibility="collapsed")
+            single_choice("Layer of the transformer", LAYER, names, label_visibility="collapsed")
 
 
-def _keep_place(shown: ShownTranslation) -> None:
+def _on_by_piece(shown: ShownTranslation) -> None:
     firsts, row = shown.words.first_piece, WORD.value
     WORD.value = firsts[min(row, len(firsts) - 1)] if BY_PIECE.value else shown.words.row_of(row)
 
 
-def all_models(text: str) -> None:
+def list_all_models(text: str) -> None:
     """Draw the translations of the models in one list, and what asks for those that are not in it yet."""
     rows = []
     for translator, label in TRANSLATORS.items():
@@ -304,7 +316,7 @@ def all_models(text: str) -> None:
         marked = "one shown" if is_shown else "one"
         sure, french = "", "<i>cannot be loaded</i>"
         if not why_missing(translator):
-            made = translation(translator, text, forced())
+            made = translation(translator, text, forced_pieces())
             total, per_word = _how_likely(made)
             sure, french = f"sentence {total}, per word {per_word}", html.escape(made.text) or "(nothing)"
         rows.append(

@@ -10,7 +10,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import as_markdown
-from attention_core.charts.vega import BLUE_ORANGE, LABELS, ROLE_COLOURS
+from attention_core.charts.vega import BLUE_ORANGE, LABEL_COLOUR, ROLE_COLOURS
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
@@ -24,28 +24,28 @@ from attention_core.topics.translate.translation import (
     read_source,
 )
 from ui.chart import draw_chart
-from ui.computed import computed
+from ui.computed import cached_computation
 from ui.labels import literal
 from ui.layout import section
-from ui.player import describe, folded_row, show_matrix, show_words
+from ui.player import query_row_expander, show_step_chart, show_step_heading, show_words
 from ui.skeleton import note, paragraph
-from ui.state import Field, choice, whole_number
+from ui.state import Field, single_choice, whole_number
 from ui.translate.first_screen import (
     LAYER,
-    MOST_FORCED,
+    MAX_FORCED,
     NAME,
     STEPS,
     TRANSLATORS,
     WORD,
     ShownTranslation,
-    force,
-    forced,
+    force_pieces,
+    forced_pieces,
     model_of,
 )
 from ui.words import chosen_piece, next_words
 
-_next_pieces = computed(by_model=True)(next_pieces)
-_likeness = computed(by_model=True)(likeness_at)
+_next_pieces = cached_computation(by_model=True)(next_pieces)
+_likeness = cached_computation(by_model=True)(likeness_at)
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 FIXED = (
     "Here the softmax has one key to choose from: its weight is 1 at every word, and the context never changes. "
@@ -55,7 +55,7 @@ FIXED = (
 
 def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
     """Draw the stepper over the trace, the present step at the present word, and what could be said next."""
-    if (shown.forced, row) != (forced(), WORD.value):
+    if (shown.forced, row) != (forced_pieces(), WORD.value):
         st.rerun()  # a next word was chosen here: the first screen follows
     trace, view = shown.trace, shown.view
     query = view.first_piece[row]
@@ -71,21 +71,21 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
     )
     step = STEPS.draw(trace)
     head = min(HEAD.value, trace.n_heads - 1)
-    hidden = STEPS.hides(trace, step, query, head)
+    hidden = STEPS.draw_guess(trace, step, query, head)
     words, matrix, following = st.columns([1.05, 1.15, 0.8], gap="medium")
     if not hidden:
         with words:
             if trace.n_heads > 1:
-                head = choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
+                head = single_choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
             best = int(trace.weights(head, [query])[0].argmax())
             show_words(trace, step, head, query, best)
             if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
                 note(FIXED)
         with matrix:
             marked = query if step.row_axis is trace.story.query_axis else best
-            show_matrix(step, head, marked, NAME, size=330)
+            show_step_chart(step, head, marked, NAME, size=330)
             if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
-                folded_row("This row in numbers", NAME, trace, head, query, 4, "word")
+                query_row_expander("This row in numbers", NAME, trace, head, query, 4, "word")
     with following:
         _next_word(shown, text, query)
     if step.name == "context" and trace.n_keys > 1 and not hidden:
@@ -115,8 +115,8 @@ def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
     section("The next word", Role.OUTPUT)
     bars = _next_pieces(model_of(shown.translator), read_source(text), after)
     next_words(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
-    if len(after) >= MOST_FORCED:
-        st.info(f"Up to {MOST_FORCED} pieces can be chosen; from here on the models speak alone.")
+    if len(after) >= MAX_FORCED:
+        st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption(
         "The ten likeliest next pieces, out of 8,000. Click one to force it and see how each model continues. "
         "A hyphen marks a piece that continues a word; ␣ marks a space where French has none."
@@ -125,8 +125,8 @@ def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
 
 def _take_choice() -> None:
     choice = chosen_piece(NAME)
-    if choice is not None and len(choice[1]) < MOST_FORCED:
-        force([*choice[1], choice[0]])
+    if choice is not None and len(choice[1]) < MAX_FORCED:
+        force_pieces([*choice[1], choice[0]])
         WORD.value += 1
 
 
@@ -182,7 +182,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
         "downwards. *Play* above goes from word to word; the steps below light up one after the other."
     )
     step = STEPS.draw(trace)
-    if STEPS.hides(trace, step, query):
+    if STEPS.draw_guess(trace, step, query):
         return
     picture, words = st.columns([1, 1.1], gap="large")
     numbers = None, None
@@ -194,7 +194,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
     alt = f"The network unrolled, saying {target[query]}; lit is: {step.title}"
     draw_chart(chart, width="content", key="translate_unrolled", alt=alt, on=picture)
     with words:
-        describe(step)
+        show_step_heading(step)
         fed = f"fed **{as_markdown(target[query - 1])}**, the piece before" if query else "fed the start"
         st.markdown(
             f"{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(shown.view.target)}: the decoder is "
@@ -231,7 +231,7 @@ def same_meaning(shown: ShownTranslation, row: int, text: str, layer: int) -> No
         Bars("cosine: state, key", *_told(alike.keys[row], "{:.2f}", largest[0]), SIGNED),
         Bars("cosine: words", *_told(alike.words[row].nan_to_num(), "{:.2f}", largest[1]), SIGNED),
     ]
-    chart = bar_table(view.source, columns, across=64, ink=LABELS)
+    chart = bar_table(view.source, columns, across=64, ink=LABEL_COLOUR)
     alt = f"Weights and cosines of “{view.target[row]}” with every English word"
     draw_chart(chart, width="content", key="translate_likeness", alt=alt, on=table)
     with words:

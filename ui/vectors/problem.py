@@ -56,14 +56,14 @@ from attention_core.topics.vectors.tables import (
     write_csv,
     write_npz,
 )
-from ui.computed import computed, model_or_none
+from ui.computed import cached_computation, model_or_none
 from ui.digits import read_digit
 from ui.inside_streamlit import growing_table
 from ui.labels import error_markdown
 from ui.layout import role_colour
 from ui.player import Stepper
 from ui.skeleton import explain
-from ui.state import Field, as_text, between, choice, is_mounted, one_of, set_widget, whole_number, widget_value
+from ui.state import Field, as_text, between, is_mounted, one_of, set_widget, single_choice, whole_number, widget_value
 
 NAME = "vectors"
 FIRST = "pairs"
@@ -97,7 +97,7 @@ LABELS: Field[dict[str, list[str]]] = Field(NAME, "labels", dict, address="label
 DRAWN: Field[np.ndarray | None] = Field(
     NAME, "drawn", None, address="drawn", **_packed(linked_mask, lambda mask: mask.astype(int).tolist())
 )
-attention = computed()(trace_of)
+attention = cached_computation()(trace_of)
 EDITORS: Field[dict[str, dict]] = Field(NAME, "editors", dict)
 """What the editors on the page started from; without an entry an editor starts anew from the cells."""
 NOTES: Field[list[tuple[bool, str]]] = Field(NAME, "notes", list)
@@ -121,7 +121,7 @@ STEPS = Stepper(NAME, first=lambda: "scores" if PRESET.value == PIXELS else PRES
 
 def follow_preset() -> None:
     """Put the chosen preset into the tables and the settings, unless they began with it."""
-    if PRESET.value == LOADED.value and CELLS.has_default:
+    if PRESET.value == LOADED.value and CELLS.is_preset:
         return
     NOTES.value = []
     missing = model_or_none("pixel-classifier")[1] if PRESET.value == PIXELS else ""
@@ -136,7 +136,7 @@ def follow_preset() -> None:
     write_problem(problem)
     GOOD.value = BEFORE.value = None
     for field in (MODE, CELLS, LABELS, DRAWN, CELL, BEFORE, *SETTINGS.values()):
-        field.set_default(field.value)
+        field.preset(field.value)
     if not CELLS.value.keys() >= set(TABLES[Mode(MODE.value)]):  # a link without the tables of its mode
         write_problem(problem)
 
@@ -275,8 +275,8 @@ SIZE_WORDS = {
 }
 SCALE_WORDS = {"none": "none", "sqrt(d_k)": "÷ √dₖ", "free": "free"}
 MASK_WORDS = {"none": "none", "causal": "causal", "padding": "padding", "drawn": "hand-drawn"}
-MOST_DRAWN = 64
-ROW_HEIGHT, HEADER_HEIGHT, MOST_HEIGHT = 29, 36, 300
+MAX_DRAWN = 64
+ROW_HEIGHT, HEADER_HEIGHT, MAX_HEIGHT = 29, 36, 300
 LABEL = "name"
 ERROR_ICON = ":material/error:"
 SEED = Field(NAME, "seed", 1, address="seed", parse=between(0, 999_999))
@@ -326,7 +326,7 @@ def settings_input() -> None:
 def problem_input() -> Problem | None:
     """Draw everything else that can be changed and what is wrong with it; return the problem if there is one."""
     taken = {"on_change": change_mode, "args": (MODE.value,)}
-    choice("What is given", MODE, MODES, label_visibility="collapsed", **taken)
+    single_choice("What is given", MODE, MODES, label_visibility="collapsed", **taken)
     with st.container(horizontal=True, gap="small"):
         with st.popover("Size"):
             _sizes()
@@ -376,7 +376,7 @@ def _take_sizes() -> None:
 
 def _files() -> None:
     names = TABLES[Mode(MODE.value)]
-    target = choice("Table", TARGET, names)
+    target = single_choice("Table", TARGET, names)
     look = {"height": 110, "placeholder": "1\t0.5\n-0.5\t1", "persist_state": "session"}
     st.text_area("Paste from a spreadsheet, or type", key=PASTE.key, **look)
     st.button(f"Put it into {target}", key="vectors_paste_button", on_click=_take_paste, args=(target,))
@@ -483,7 +483,7 @@ def _matrix_editor(name: str, words: str) -> None:
             hide_index=True,
             column_config=config,
             row_height=ROW_HEIGHT,
-            height=min(HEADER_HEIGHT + ROW_HEIGHT * (len(base) + grows) + 3, MOST_HEIGHT),
+            height=min(HEADER_HEIGHT + ROW_HEIGHT * (len(base) + grows) + 3, MAX_HEIGHT),
             width="stretch",
             alt=words,
         )
@@ -543,8 +543,8 @@ def _tell_faults(faults: list[Fault], places: dict[str, DeltaGenerator]) -> None
 def _drawn_mask(problem: Problem) -> Problem:
     """Draw the mask as boxes to tick: who may see whom; return the problem with what is ticked now."""
     mask = problem.mask()
-    if max(mask.shape) > MOST_DRAWN:
-        st.info(f"A mask is drawn by hand for up to {MOST_DRAWN} rows; the part drawn so far stays.")
+    if max(mask.shape) > MAX_DRAWN:
+        st.info(f"A mask is drawn by hand for up to {MAX_DRAWN} rows; the part drawn so far stays.")
         return problem
     queries, keys = problem.row_labels(problem.query_table), problem.row_labels(problem.key_table)
     columns = [str(place) for place in range(len(keys))]

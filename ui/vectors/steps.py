@@ -41,15 +41,15 @@ from attention_core.topics.vectors.charts import (
 from ui.chart import draw_chart
 from ui.labels import number
 from ui.layout import role_colour, section
-from ui.player import describe
+from ui.player import show_step_heading
 from ui.skeleton import abbr, paragraph
-from ui.state import Field, between, choice, selected, set_widget, whole_number, widget_value
+from ui.state import Field, between, chart_selection, set_widget, single_choice, whole_number, widget_value
 from ui.vectors.problem import CELL, NAME
 
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 SIZE = (400, 370)
 """Screen pixels that a product may take, across and down."""
-MOST_CLICKED = 64
+MAX_CLICKED = 64
 """Rows or columns beyond which cells are too small to click."""
 MANY = 8
 """Beyond this many numbers the sum stands in front of them, where it is seen without scrolling."""
@@ -67,7 +67,9 @@ def choose_head(n_heads: int) -> int:
     """Draw the heads' names if there are several, and return the chosen head, from 0."""
     if n_heads == 1:
         return 0
-    return choice("Head", HEAD, {head: f"head {head + 1}" for head in range(n_heads)}, label_visibility="collapsed")
+    return single_choice(
+        "Head", HEAD, {head: f"head {head + 1}" for head in range(n_heads)}, label_visibility="collapsed"
+    )
 
 
 def chosen_cell(step: Step) -> tuple[int, int]:
@@ -79,7 +81,7 @@ def show_step(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
     """Draw the step's heading, shape, formula, meaning and code (folded), its matrix, and which cell is chosen."""
     words, picture = st.columns([0.8, 1], gap="medium")
     with words:
-        describe(step)
+        show_step_heading(step)
         with st.expander("The PyTorch line"):
             st.code(step.code)
     with picture:
@@ -93,10 +95,10 @@ def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int)
     key, clicks = f"vectors_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}", {}
 
     def take_click() -> None:
-        for cell in selected(key, "cell"):
+        for cell in chart_selection(key, "cell"):
             CELL.value |= {row_kind(step): int(cell["row"]), column_kind(step): int(cell["col"])}
 
-    if max(step.shape) <= MOST_CLICKED:
+    if max(step.shape) <= MAX_CLICKED:
         clicks = {"key": key, "on_select": take_click, "selection_mode": "cell"}
         words += "; click a cell for its arithmetic"
     draw_chart(chart, width="content", alt=words, **clicks)
@@ -148,7 +150,7 @@ def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int
         size=max(90, min(max(SIZE) - 60, LARGEST_CELL * max(step.shape))),
         marked_row=row,
         marked_col=column,
-        select="cell" if max(step.shape) <= MOST_CLICKED else None,
+        select="cell" if max(step.shape) <= MAX_CLICKED else None,
         font_size=FONT_SIZE,
     )
 
@@ -227,7 +229,7 @@ FEW = 6
 """Pairs are drawn with their names for up to this many inputs."""
 SMALL = 8
 """Both ways of all pairs are drawn at once for up to this many rows; for more, when they are asked for."""
-MOST_BARS, MOST_ROWS = 24, 64
+MAX_BARS, MOST_ROWS = 24, 64
 NOTHING = -9.0
 """The score that every key gets when nothing is relevant."""
 BOTH = Field(NAME, "both", False, address="both")
@@ -359,7 +361,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     if not parts.total:
         st.info(f"{as_markdown(asks)} may see no key: there is nothing to divide, and its weights are zeros.")
         return
-    few = slice(MOST_BARS)
+    few = slice(MAX_BARS)
     lowered = f" (each score lowered by the row's largest, {parts.lowered:.3g}, first)" if parts.lowered else ""
     exponentials = column_bars(parts.exponentials[few], labels[few], role=Role.SCORES, title="exp", marked=key)
     total = stacked_sum(parts.exponentials, labels, title="sum of exponentials")
@@ -372,8 +374,8 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
         ("3. Division", shares, divided),
     )
     _side_by_side(pictures, ":")
-    if len(labels) > MOST_BARS:
-        st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
+    if len(labels) > MAX_BARS:
+        st.caption(f"The first {MAX_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
     if nothing:
         paragraph("Nothing fits, and still the shares sum to 100%: the softmax cannot say *none of them*.")
     elif constant:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attention_core.attention.capture.trace_builder import FORBIDS
 
-Parts = tuple[tuple[int, int], ...]
+AxisStrides = tuple[tuple[int, int], ...]
 """(size, stride) of the dimensions that make up an axis, outermost first; a stride of 0 repeats the same numbers."""
 
 
@@ -30,7 +30,7 @@ class Layout(NamedTuple):
     def of(cls, tensor: Tensor) -> Layout:
         return cls(tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
 
-    def found(self, address: int) -> tuple[int, ...] | None:
+    def index_at(self, address: int) -> tuple[int, ...] | None:
         """Return which number lies at an address, or None where none does."""
         rest, index = address - self.offset, [0] * len(self.shape)
         for dimension in sorted(range(len(self.shape)), key=lambda d: -self.stride[d]):
@@ -68,15 +68,15 @@ class Block(NamedTuple):
     """Some numbers of a storage, along axes that may each be made up of several dimensions."""
 
     offset: int
-    axes: tuple[Parts, ...]
+    axes: tuple[AxisStrides, ...]
 
     @classmethod
     def whole(cls, layout: Layout) -> Block:
         return cls(layout.offset, tuple(((n, step),) for n, step in zip(layout.shape, layout.stride, strict=True)))
 
-    def moved(self, here: Layout, there: Layout) -> Block | None:
+    def relocate(self, here: Layout, there: Layout) -> Block | None:
         """Return where the same elements lie in another layout of the same shape; None where they are scattered."""
-        index = here.found(self.offset)
+        index = here.index_at(self.offset)
         axes = [[here.split(*part) for part in axis] for axis in self.axes]
         if index is None or any(split is None for axis in axes for split in axis):
             return None
@@ -105,7 +105,7 @@ class Product:
 
     def factors(self, block: Block) -> tuple[Tensor, Tensor] | None:
         """Return query (n_heads, n_queries, d) and key (n_heads, n_keys, d) of a block (head, query, key)."""
-        index = self.layout.found(block.offset)
+        index = self.layout.index_at(block.offset)
         axes = [[self.layout.split(*part) for part in axis] for axis in block.axes]
         if index is None or any(split is None for axis in axes for split in axis):
             return None
@@ -133,7 +133,7 @@ class ElementwiseStep:
 
     kind: str  # "same", "times", "plus", "fill", "tanh", "dropout" or, of weights, "changed"
     layout: Layout  # of the tensor
-    source: Made  # how the other one was made
+    source: Origin  # how the other one was made
     before: Layout  # the layout of the other one, expanded to the shape of this one
     operand: Any = None  # what it was combined with: a number, or a tensor expanded to the shape
     more: Any = None  # alpha of "plus" (-1 for a difference), whether "times" divides, the number of "fill"
@@ -145,7 +145,7 @@ class Softmax:
 
     layout: Layout  # of the tensor
     dimension: int  # of the keys
-    scores: Made | None  # how the scores were made, if that is known
+    scores: Origin | None  # how the scores were made, if that is known
     before: Layout  # the layout of the scores
 
 
@@ -154,31 +154,31 @@ class MixedWeights:
     """A tensor that was made of weights in a way that no longer tells which number is which, such as talking heads."""
 
     weights: Tensor  # the weights, or what was made of them element by element, in the softmax's shape
-    source: Made  # how those were made
+    source: Origin  # how those were made
 
     @classmethod
-    def of(cls, tensor: Tensor, made: Made) -> MixedWeights | None:
+    def of(cls, tensor: Tensor, made: Origin) -> MixedWeights | None:
         """Return the weights that a tensor holds; None where it holds none."""
         steps, first = steps_to(made)
         if not isinstance(first, Softmax):
             return None
         block: Block | None = Block.whole(first.layout)
         for step in reversed(steps):
-            block = block and block.moved(step.before, step.layout)
+            block = block and block.relocate(step.before, step.layout)
         if block is None:
             return None
         weights = block.of(tensor).contiguous()
         layout = Layout.of(weights)
-        source: Made = replace(first, layout=layout)
+        source: Origin = replace(first, layout=layout)
         for step in reversed(steps):
             source = ElementwiseStep(step.kind, layout, source, layout, None, step.more)
         return cls(weights, source)
 
 
-Made = Product | ElementwiseStep | Softmax | MixedWeights
+Origin = Product | ElementwiseStep | Softmax | MixedWeights
 
 
-def steps_to(made: Made | None) -> tuple[list[ElementwiseStep], Made | None]:
+def steps_to(made: Origin | None) -> tuple[list[ElementwiseStep], Origin | None]:
     """Return the steps that lead to a tensor, the last one first, and what they begin with."""
     steps = []
     while isinstance(made, ElementwiseStep):
@@ -199,23 +199,23 @@ class ScoreInputs(NamedTuple):
     barred: bool  # whether minus infinity was written there, not a finite number
 
 
-def scored(made: Made | None, block: Block | None) -> ScoreInputs | None:
+def score_inputs(made: Origin | None, block: Block | None) -> ScoreInputs | None:
     """Return what a block (head, query, key) of scores is made of; None where that is no plain product."""
     steps, first = steps_to(made)
     blocks = []
     for step in steps:
         blocks.append(block)
-        block = None if block is None else block.moved(step.layout, step.before)
+        block = None if block is None else block.relocate(step.layout, step.before)
     if not isinstance(first, Product) or block is None or (factors := first.factors(block)) is None:
         return None
-    chain = _Chain(*factors, first.alpha)
+    chain = _ScoreReplay(*factors, first.alpha)
     for step, place in zip(reversed(steps), reversed(blocks), strict=True):
         if not chain.take(step, place):  # type: ignore[arg-type]
             return None
     return None if chain.zeroed is not None else ScoreInputs(*(getattr(chain, name) for name in ScoreInputs._fields))
 
 
-class _Chain:
+class _ScoreReplay:
     """Scores on their way from the product, step by step."""
 
     def __init__(self, query: Tensor, key: Tensor, scale: float) -> None:
@@ -231,10 +231,10 @@ class _Chain:
         """Go one step further; False where it is none that a trace can tell."""
         operand = step.operand
         if isinstance(operand, Tensor):
-            place = block.moved(step.layout, Layout.of(operand))
+            place = block.relocate(step.layout, Layout.of(operand))
             if place is None:
                 return False
-            operand = _narrow(place).of(operand)
+            operand = _collapse_repeats(place).of(operand)
         return bool(getattr(self, f"_{step.kind}", lambda *_: False)(operand, step.more))
 
     def _same(self, *_: Any) -> bool:
@@ -283,7 +283,7 @@ class _Chain:
         return self.bias is None and self.hidden is None
 
 
-def _narrow(block: Block) -> Block:
+def _collapse_repeats(block: Block) -> Block:
     """Return a block with one of each axis that only repeats itself."""
     axes = (((1, 0),) if all(step == 0 or n == 1 for n, step in axis) else axis for axis in block.axes)
     return Block(block.offset, tuple(axes))
@@ -300,7 +300,7 @@ class ItemLayout(NamedTuple):
     apart: bool  # whether heads and items were one dimension of the scores, which the number of heads takes apart
 
 
-def match_dimensions(
+def locate_item(
     steps: Sequence[ElementwiseStep],
     softmax: Softmax,
     left: Tensor,
@@ -316,8 +316,8 @@ def match_dimensions(
     """
     block: Block | None = Block.whole(Layout.of(left))
     for step in steps:
-        block = block.moved(step.layout, step.before) if block else None
-    block = block.moved(softmax.layout, softmax.layout) if block else None
+        block = block.relocate(step.layout, step.before) if block else None
+    block = block.relocate(softmax.layout, softmax.layout) if block else None
     if block is None:
         return None
     dims = {stride: d for d, (n, stride) in enumerate(zip(*softmax.layout[:2], strict=True)) if n > 1}
@@ -357,13 +357,13 @@ def match_dimensions(
         weights=block_of(left, (0, 1), (left.shape[2], left.stride(2))),
         value=Block(value.offset, (value.axes[0], ((right.shape[1], right.stride(1)),), value.axes[2])),
         context=block_of(out, (0, 1), (out.shape[2], out.stride(2))),
-        scores=of_weights.moved(softmax.layout, softmax.before) if whole else None,
+        scores=of_weights.relocate(softmax.layout, softmax.before) if whole else None,
         n_items=n_items,
         apart=bool(n_heads and len(leading) == 1 and heads and heads[0].n < leading[0].n),
     )
 
 
-class _Part(NamedTuple):
+class _DimensionMap(NamedTuple):
     """A dimension of the weights, and how the product's left factor has it: every so many steps of an axis."""
 
     dimension: int
@@ -373,16 +373,16 @@ class _Part(NamedTuple):
     every: int
 
 
-def _dimensions(block: Block, dims: dict[int, int]) -> Iterator[_Part]:
+def _dimensions(block: Block, dims: dict[int, int]) -> Iterator[_DimensionMap]:
     for axis in (0, 1):
         every = 1
         for n, stride in reversed(block.axes[axis]):
             if n > 1:
-                yield _Part(dims.get(stride, -1) if stride else -1, n, stride, axis, every)
+                yield _DimensionMap(dims.get(stride, -1) if stride else -1, n, stride, axis, every)
             every *= n
 
 
-def _roles(parts: Iterator[_Part], softmax: Softmax) -> tuple[list[_Part], list[_Part]]:
+def _roles(parts: Iterator[_DimensionMap], softmax: Softmax) -> tuple[list[_DimensionMap], list[_DimensionMap]]:
     """Return what the rows are, and the other dimensions, outermost first."""
     found = sorted(parts)
     before = softmax.dimension - 1
@@ -393,14 +393,16 @@ def _roles(parts: Iterator[_Part], softmax: Softmax) -> tuple[list[_Part], list[
     return chosen, [part for part in found if part not in chosen]
 
 
-def _has_one_head(rows: list[_Part], softmax: Softmax) -> bool:
+def _has_one_head(rows: list[_DimensionMap], softmax: Softmax) -> bool:
     """Return whether the last dimension besides those of queries and keys, of two or more, is one of one head."""
     query = rows[0].dimension if rows else softmax.dimension - 1
     others = [n for d, n in enumerate(softmax.layout.shape) if d not in (query, softmax.dimension)]
     return len(others) > 1 and others[-1] == 1
 
 
-def _heads_and_items(leading: list[_Part], n_heads: int, item: int) -> tuple[int, list[_Part], list[tuple[_Part, int]]]:
+def _heads_and_items(
+    leading: list[_DimensionMap], n_heads: int, item: int
+) -> tuple[int, list[_DimensionMap], list[tuple[_DimensionMap, int]]]:
     """Return the number of items, what the heads are, and (dimension, place of the item in it) for the others."""
     if not leading:
         return 1, [], []

@@ -19,7 +19,7 @@ N_HEADS = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads", "n_h
 """What modules call their number of heads."""
 HELPERS = ("output", "projection", "norm", "dropout", "mask", "embeddings", "intermediate")
 """Ends of the names of modules that belong to an attention and are none."""
-MOST_LISTED = 12
+MAX_LISTED = 12
 
 
 def is_attention(module: nn.Module) -> bool:
@@ -235,8 +235,8 @@ def _uncompiled(name: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
-    return ", ".join(names[:MOST_LISTED]) + more
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return ", ".join(names[:MAX_LISTED]) + more
 
 
 def _lacks(tensor: Any) -> str:

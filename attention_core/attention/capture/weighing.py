@@ -15,8 +15,8 @@ from attention_core.attention.capture.provenance import (
     ItemLayout,
     ScoreInputs,
     Softmax,
-    match_dimensions,
-    scored,
+    locate_item,
+    score_inputs,
 )
 from attention_core.attention.capture.trace_builder import (
     NO_HEADS,
@@ -110,14 +110,14 @@ class Weighing:
         leading = self.softmax.layout.shape[0] if len(self.softmax.layout.shape) in (2, 3) else 0
         if not n_heads and leading == n_items > 0:
             n_heads = 1
-        return match_dimensions(self.steps, self.softmax, self.left, self.right, self.out, item, n_heads)
+        return locate_item(self.steps, self.softmax, self.left, self.right, self.out, item, n_heads)
 
     def trace(self, found: ItemLayout, keeper: TraceBuilder) -> AttentionTrace:
         """Return the trace, checked against weights and product; a ValueError where no softmax gives the weights."""
         weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
         dropout = next((float(step.more) for step in self.steps if step.kind == "dropout"), 0.0)
         notes = self._notes(found, len(weights), dropout, keeper.item)
-        plain = scored(self.softmax.scores, found.scores) if found.scores and not self.is_mixed else None
+        plain = score_inputs(self.softmax.scores, found.scores) if found.scores and not self.is_mixed else None
         if plain is not None:
             trace = _plain(plain, value, dropout, notes, keeper)
             if agrees(trace, weights, None if dropout else context, dropout):

@@ -24,8 +24,8 @@ from attention_core.attention.capture.operations import (
 from attention_core.attention.capture.provenance import (
     ElementwiseStep,
     Layout,
-    Made,
     MixedWeights,
+    Origin,
     Product,
     Softmax,
     steps_to,
@@ -50,7 +50,7 @@ class WrittenOut(TorchDispatchMode):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self._recorder = recorder
-        self._made: dict[int, tuple[StorageWeakRef, Made]] = {}
+        self._made: dict[int, tuple[StorageWeakRef, Origin]] = {}
         self._n_quiet = 0
         self._dropout: float | None = None
 
@@ -104,13 +104,13 @@ class WrittenOut(TorchDispatchMode):
         if mixed := made if isinstance(made, MixedWeights) else MixedWeights.of(weights, made):
             self._remember(result, mixed)
 
-    def _made_of(self, tensor: Any) -> Made | None:
+    def _made_of(self, tensor: Any) -> Origin | None:
         if not self._made or not is_plain(tensor):
             return None
         found = self._made.get(tensor.untyped_storage()._cdata)
         return None if found is None else found[1]
 
-    def _remember(self, tensor: Tensor, made: Made) -> None:
+    def _remember(self, tensor: Tensor, made: Origin) -> None:
         storage = tensor.untyped_storage()
         self._made[storage._cdata] = (StorageWeakRef(storage), made)  # holding it keeps the number from another storage
 
@@ -182,7 +182,7 @@ class WrittenOut(TorchDispatchMode):
             return
         for number in [number for number, (storage, _) in self._made.items() if storage.expired()]:
             del self._made[number]
-        made: Made = Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
+        made: Origin = Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
         beta = float(kwargs.get("beta", 1))
         if start and beta:
             made = ElementwiseStep(

@@ -57,23 +57,24 @@ class RunHead:
 class Edit:
     """One change of attention; edits of one attention are applied in one order, whatever order they come in.
 
-    Positions and heads count from 0. What a kind does not change it leaves to the methods here, which change nothing.
+    Positions and heads count from 0. Every method here does nothing; a subclass overrides those for what it changes.
 
     Attributes:
         name: of the kind, in links.
         place: where it acts; see place_in().
-        order: kinds with a lower one change scores before.
-        is_even: whether scoring(), factor() and blocked() tell all that it does, so that fused kernels can compute it.
+        order: kinds with a lower one are applied first.
+        is_fusable: whether the score function, one factor per head and blocked keys describe it completely, so that
+            fused kernels can compute it.
         hides: whether it may hide cells.
     """
 
     name: ClassVar[str]
     place: ClassVar[Place] = "scores"
     order: ClassVar[int] = 0
-    is_even: ClassVar[bool] = False
+    is_fusable: ClassVar[bool] = False
     hides: ClassVar[bool] = False
 
-    def concerns(self, head: int) -> bool:
+    def applies_to(self, head: int) -> bool:
         """Return whether it changes anything in a head; a kind without a head, or with None, changes all."""
         return getattr(self, "head", None) in (None, head)
 
@@ -82,14 +83,14 @@ class Edit:
         return self.place
 
     @property
-    def sets_cells(self) -> bool:
+    def changes_single_scores(self) -> bool:
         return self.place == "scores"
 
     def check(self, pairs: Pairs) -> None:
         """Refuse an attention in which this cannot be done, with an EditError."""
-        inside(pairs.n_heads, "head", getattr(self, "head", None))
-        inside(pairs.n_queries, "query", getattr(self, "query", None))
-        inside(pairs.n_keys, "key", getattr(self, "key", None))
+        check_range(pairs.n_heads, "head", getattr(self, "head", None))
+        check_range(pairs.n_queries, "query", getattr(self, "query", None))
+        check_range(pairs.n_keys, "key", getattr(self, "key", None))
 
     def scoring(self, score: Score, d_k: int) -> Score:
         return score
@@ -102,7 +103,7 @@ class Edit:
         return ()
 
     def key_order(self, pairs: Pairs, head: int) -> Tensor | None:
-        """Return the key (n_keys,) whose score stands at each place; None = its own."""
+        """Return for each column the index of the key whose score goes there, (n_keys,); None = unpermuted."""
         return None
 
     def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
@@ -122,12 +123,12 @@ class Edit:
 
     def rows(self, pairs: Pairs, head: int) -> Rows:
         query = getattr(self, "query", None)
-        if not self.concerns(head) or self.place == "context":
+        if not self.applies_to(head) or self.place == "context":
             return NO_ROWS
         return ALL if query is None else [query]
 
     @classmethod
-    def together(cls, edits: Sequence[Self], n_heads: int) -> Sequence[Edit]:
+    def merge(cls, edits: Sequence[Self], n_heads: int) -> Sequence[Edit]:
         return edits
 
     def for_item(self, item: int) -> Edit | None:
@@ -135,7 +136,7 @@ class Edit:
         return self
 
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
-        """Return it for those n queries alone that come from the first on, n_times over."""
+        """Return the edit for n queries from `first` on, counted from 0, once for each of n_times copies of a batch."""
         query = getattr(self, "query", None)
         if query is None:
             return [self]
@@ -160,7 +161,7 @@ def label(labels: Sequence[str], place: int, what: str) -> str:
     return labels[place] if place < len(labels) else f"{what} {place + 1}"
 
 
-def inside(n: int, what: str, *places: int | None) -> None:
+def check_range(n: int, what: str, *places: int | None) -> None:
     """Refuse positions that are not there, with an EditError."""
     for place in places:
         if place is not None and not 0 <= place < n:
@@ -173,7 +174,7 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
-Which = TypeVar("Which")
+LayerKey = TypeVar("LayerKey")
 
 
 @register
@@ -204,7 +205,7 @@ class BlockKeys(Edit):
 
     name = "block keys"
     place = "mask"
-    is_even = True
+    is_fusable = True
     hides = True
 
     keys: tuple[int, ...]
@@ -212,7 +213,7 @@ class BlockKeys(Edit):
 
     def check(self, pairs: Pairs) -> None:
         super().check(pairs)
-        inside(pairs.n_keys, "blocked keys", *self.keys)
+        check_range(pairs.n_keys, "blocked keys", *self.keys)
 
     def blocked(self) -> Sequence[int]:
         return self.keys
@@ -238,7 +239,7 @@ class DropHead(Edit):
     item: int | None = None
 
     def context(self, head: int, context: Tensor) -> Tensor:
-        return torch.zeros_like(context) if self.item is None and self.concerns(head) else context
+        return torch.zeros_like(context) if self.item is None and self.applies_to(head) else context
 
     def for_item(self, item: int) -> Edit | None:
         return replace(self, item=None) if self.item in (None, item) else None
@@ -247,9 +248,9 @@ class DropHead(Edit):
         return f"head {self.head + 1} hands over nothing"
 
 
-def dropped(heads: Iterable[tuple[Which, int]]) -> dict[Which, tuple[Edit, ...]]:
+def dropped(heads: Iterable[tuple[LayerKey, int]]) -> dict[LayerKey, tuple[Edit, ...]]:
     """Return the edits that switch heads off, by attention, of (attention, head) pairs."""
-    edits: dict[Which, tuple[Edit, ...]] = {}
+    edits: dict[LayerKey, tuple[Edit, ...]] = {}
     for place, head in sorted(set(heads)):  # type: ignore[type-var]
         edits[place] = (*edits.get(place, ()), DropHead(head))
     return edits
@@ -262,7 +263,7 @@ class NoScale(Edit):
 
     name = "no scale"
     place = "scoring"
-    is_even = True
+    is_fusable = True
 
     def check(self, pairs: Pairs) -> None:
         score = pairs.score
@@ -304,17 +305,17 @@ class Permuted(Edit):
         super().check(pairs)
         if pairs.is_causal and pairs.n_queries > 1:
             raise EditError(CAUSAL)
-        for head in filter(self.concerns, range(pairs.n_heads if pairs.mask is not None else 0)):
-            allowed = pairs.own_mask(head)
+        for head in filter(self.applies_to, range(pairs.n_heads if pairs.mask is not None else 0)):
+            allowed = pairs.given_mask(head)
             seeing = allowed[allowed.any(1)]
             if len(seeing) and not (seeing == seeing[:1]).all():
                 raise EditError(CAUSAL)
 
     def key_order(self, pairs: Pairs, head: int) -> Tensor | None:
-        if not self.concerns(head):
+        if not self.applies_to(head):
             return None
         order = torch.arange(pairs.n_keys)
-        seen = order.clone() if pairs.mask is None else pairs.own_mask(head).any(0).nonzero().flatten().cpu()
+        seen = order.clone() if pairs.mask is None else pairs.given_mask(head).any(0).nonzero().flatten().cpu()
         order[seen] = seen[_shuffled(self.seed, head, len(seen))]
         return order.to(pairs.query.device)
 
@@ -359,7 +360,7 @@ class Temperature(Edit):
 
     name = "temperature"
     place = "factor"
-    is_even = True
+    is_fusable = True
 
     temperature: float
     head: int | None = None
@@ -382,7 +383,7 @@ class Uniform(Edit):
 
     name = "uniform"
     place = "factor"
-    is_even = True
+    is_fusable = True
 
     head: int | None = None
 

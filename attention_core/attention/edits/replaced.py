@@ -8,7 +8,16 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits.edit import Edit, EditError, Edits, Place, RunHead, inside, label, register
+from attention_core.attention.edits.edit import (
+    Edit,
+    EditError,
+    Edits,
+    Place,
+    RunHead,
+    check_range,
+    label,
+    register,
+)
 from attention_core.attention.trace import Pairs
 
 ROUND_OFF = 1e-6
@@ -35,7 +44,7 @@ class OutputFrom(Edit):
     output: Tensor | None = field(default=None, compare=False, repr=False)
 
     def context(self, head: int, context: Tensor) -> Tensor:
-        if not self.concerns(head):
+        if not self.applies_to(head):
             return context
         if self.output is None:
             raise EditError(f"the output of {self.run} is not here yet: with_runs() finds it")
@@ -76,24 +85,24 @@ class SetWeights(Edit):
     renormalised: bool = True
 
     @classmethod
-    def together(cls, edits: Sequence[Self], n_heads: int) -> Sequence[Edit]:
+    def merge(cls, edits: Sequence[Self], n_heads: int) -> Sequence[Edit]:
         """Return one edit for each row of each head; of two weights of a cell the later one counts."""
         rows: dict[tuple[int, int, bool], dict[int, float]] = {}
         for edit in edits:
-            for head in filter(edit.concerns, range(n_heads)):
+            for head in filter(edit.applies_to, range(n_heads)):
                 rows.setdefault((edit.query, head, edit.renormalised), {}).update(edit.weights)
         return [cls(query, tuple(cells.items()), head, kept) for (query, head, kept), cells in rows.items()]
 
     def check(self, pairs: Pairs) -> None:
         super().check(pairs)
-        inside(pairs.n_keys, "key", *(key for key, _ in self.weights))
+        check_range(pairs.n_keys, "key", *(key for key, _ in self.weights))
         if not all(math.isfinite(weight) for _, weight in self.weights):
             raise EditError("a weight must be a finite number")
         if pairs.has_softmax and min((weight for _, weight in self.weights), default=0) < 0:
             raise EditError("a weight of a softmax cannot be negative")
         if self._is_share(pairs) and self._total > 1 + ROUND_OFF:
             raise EditError(f"the weights of a row sum to 1 at most, got {self._total:.6g} for query {self.query}")
-        for head in filter(self.concerns, range(pairs.n_heads)):
+        for head in filter(self.applies_to, range(pairs.n_heads)):
             self._check_row(pairs, head)
 
     def _check_row(self, pairs: Pairs, head: int) -> None:

@@ -28,10 +28,10 @@ SPARSE_STEP = 1.9  # the same where only large weights are kept, times the toler
 NOISE = tuple(0.0005 * 2 ** (step / 2) for step in range(25))
 """Errors of scores that are tried, the finest first; a file has room for so much."""
 BYTES_OF_A_HEAD = 830  # times the root of its number of queries: 9 kB at 128, 19 kB at 512
-MOST_RANK = 64  # dimensions of scores that are no products of queries and keys
+MAX_RANK = 64  # dimensions of scores that are no products of queries and keys
 FAINT = 0.4  # of a step: a dimension whose numbers are that small is left out
 COARSER = 6  # doublings of the tolerance that are tried where there is less room
-MOST_STEPS = 32_000  # numbers of 16 bits hold no more
+MAX_STEPS = 32_000  # numbers of 16 bits hold no more
 CODES = 1024  # of a strength for each power of 2
 FORBIDDEN = -30.0  # a score so far below the largest of its row adds nothing to a weight
 
@@ -141,7 +141,7 @@ class _Matrix(NamedTuple):
         n_queries, n_keys = self.weights.shape
         unit = noise * math.sqrt(6 * n_queries * n_keys / max(len(self.strengths), 1))  # each dimension adds as much
         sides = [side * self.strengths * math.sqrt(len(side)) for side in (self.left, self.right)]
-        unit = max(unit, *(np.abs(side).max(initial=0) / MOST_STEPS for side in sides))
+        unit = max(unit, *(np.abs(side).max(initial=0) / MAX_STEPS for side in sides))
         rank = int((self.strengths > FAINT * unit).sum())
         codes = np.rint(CODES * np.log2(self.strengths[:rank])) + 32768
         strengths = 2.0 ** ((codes - 32768) / CODES)
@@ -189,7 +189,7 @@ def _scores(trace: AttentionTrace, head: int) -> Tensor:
 
 def _strongest(matrix: Tensor) -> Factors:
     """Return the strongest directions of a matrix. Source: Halko et al. 2011, "Finding Structure with Randomness"."""
-    rank = min(MOST_RANK, *matrix.shape)
+    rank = min(MAX_RANK, *matrix.shape)
     sample = torch.randn(matrix.shape[1], rank, generator=torch.Generator().manual_seed(0)).to(matrix)
     for _ in range(2):
         sample = torch.linalg.qr(matrix.mT @ (matrix @ sample))[0]

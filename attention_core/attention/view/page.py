@@ -52,7 +52,7 @@ def parts_of(labels: Sequence[str]) -> list[int]:
     return [0, *begins]
 
 
-MOST_WEIGHTS = 120_000_000  # in one page; a page of more leaves attentions out, and says so
+MAX_WEIGHTS = 120_000_000  # in one page; a page of more leaves attentions out, and says so
 LARGEST_PICTURE = 448  # pixels of a side
 LARGEST_STEP = 256
 """Rows and columns of a step with more numbers than a square of that: the strongest of each block are kept."""
@@ -170,11 +170,11 @@ def _checked(traces: Sequence[AttentionTrace], opening: Opening) -> Opening:
 
 def _that_fit(traces: Sequence[AttentionTrace], first: int) -> list[int]:
     sizes = [trace.n_heads * trace.n_queries * trace.n_keys for trace in traces]
-    if sizes[first] > MOST_WEIGHTS:
+    if sizes[first] > MAX_WEIGHTS:
         raise ValueError(f"{sizes[first]:,} weights of {traces[first].story.name!r} are too many for a page")
     kept, total = [], 0
     for number in sorted(range(len(traces)), key=lambda number: abs(number - first)):
-        if total + sizes[number] <= MOST_WEIGHTS:
+        if total + sizes[number] <= MAX_WEIGHTS:
             kept.append(number)
             total += sizes[number]
     return sorted(kept)

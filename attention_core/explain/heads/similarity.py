@@ -12,12 +12,12 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads.summary import is_of_itself, spaced, whole_rows
 
-MOST_HEADS = 400  # heads of one matrix of distances; more have too many pairs
-MOST_CELLS = 600_000_000
+MAX_HEADS = 400  # heads of one matrix of distances; more have too many pairs
+MAX_CELLS = 600_000_000
 """Pairs of heads x queries x keys that are compared for one matrix, less than a second on one core; with more, a
 sample of the queries."""
-MOST_NUMBERS = 32_000_000  # weights kept at a time, 128 MB
-FEWEST_ROWS = 8
+MAX_NUMBERS = 32_000_000  # weights kept at a time, 128 MB
+MIN_ROWS = 8
 _TINY = 1e-30  # stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28
 
 
@@ -46,20 +46,20 @@ def distances(layers: Sequence[AttentionTrace]) -> Distances:
     The distance of two heads is the mean over queries of the square root of the Jensen-Shannon divergence, in bits, of
     the two rows of weights: sqrt(H((p + q) / 2) - (H(p) + H(q)) / 2), which is a metric between 0 and 1. What a sink
     keeps counts as one key more. Queries for which any of the heads sees no key are left out. For long inputs the mean
-    is over evenly spaced queries, as many as MOST_CELLS allows and at least FEWEST_ROWS.
+    is over evenly spaced queries, as many as MAX_CELLS allows and at least MIN_ROWS.
 
     Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy"; heads compared in this way: Clark et al.
     2019, "What Does BERT Look At?", section 6. Metric: Endres and Schindelin 2003.
 
     Raises:
-        ValueError: more than MOST_HEADS heads, or layers of several shapes.
+        ValueError: more than MAX_HEADS heads, or layers of several shapes.
     """
     n_heads = sum(trace.n_heads for trace in layers)
-    if n_heads > MOST_HEADS:
-        raise ValueError(f"layers must have at most {MOST_HEADS} heads together to compare all pairs, got {n_heads}")
+    if n_heads > MAX_HEADS:
+        raise ValueError(f"layers must have at most {MAX_HEADS} heads together to compare all pairs, got {n_heads}")
     n_keys = _one_shape(layers)[1] + 1
-    n_rows = max(FEWEST_ROWS, MOST_CELLS // (max(n_heads * (n_heads - 1) // 2, 1) * n_keys))
-    rows, n_seen = _sample(layers, min(n_rows, max(FEWEST_ROWS, MOST_NUMBERS // (n_heads * n_keys))))
+    n_rows = max(MIN_ROWS, MAX_CELLS // (max(n_heads * (n_heads - 1) // 2, 1) * n_keys))
+    rows, n_seen = _sample(layers, min(n_rows, max(MIN_ROWS, MAX_NUMBERS // (n_heads * n_keys))))
     every = torch.cat([_rows(trace, head, rows)[None] for trace in layers for head in range(trace.n_heads)])
     entropies = _entropy(every)
     matrix = every.new_zeros(n_heads, n_heads)
@@ -72,7 +72,7 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
     """Return the distance of one head to every head of a group of one shape, (1, n_heads), however many there are."""
     n_keys = _one_shape(layers)[1] + 1
     n_heads = sum(trace.n_heads for trace in layers)
-    rows, n_seen = _sample(layers, max(FEWEST_ROWS, min(MOST_CELLS // 4 // n_heads, MOST_NUMBERS // 4) // n_keys))
+    rows, n_seen = _sample(layers, max(MIN_ROWS, min(MAX_CELLS // 4 // n_heads, MAX_NUMBERS // 4) // n_keys))
     own = _rows(layers[layer], head, rows)
     own_entropy, found = _entropy(own), []
     for trace in layers:
@@ -96,7 +96,7 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
             f"first and second must have the same layers with as many heads each, got {heads} and {others}"
         )
     n_keys = _one_shape([*first, *second])[1] + 1
-    rows, _ = _sample([*first, *second], max(FEWEST_ROWS, MOST_NUMBERS // 4 // n_keys))
+    rows, _ = _sample([*first, *second], max(MIN_ROWS, MAX_NUMBERS // 4 // n_keys))
     found = torch.zeros(len(first), heads[0])
     for layer, traces in enumerate(zip(first, second, strict=True)):
         for head in range(heads[0]):
@@ -155,7 +155,7 @@ def _one_shape(layers: Sequence[AttentionTrace]) -> tuple[int, int]:
 
 
 FAR = 4  # positions between a query and a key that count as far: beyond what looking at a neighbour explains
-MOST_LOOKED_THROUGH = 6_000_000  # weights of all heads together up to which all of them are looked through
+MAX_LOOKED_THROUGH = 6_000_000  # weights of all heads together up to which all of them are looked through
 
 
 class FarLook(NamedTuple):
@@ -172,9 +172,9 @@ def far_look(layers: Sequence[AttentionTrace], ignored: Collection[int] = ()) ->
     """Return the largest weight from any query to a key at least FAR positions before or after it.
 
     Ignored positions, such as special tokens, count neither as queries nor as keys. None where there is no such pair,
-    or where there are more than MOST_LOOKED_THROUGH weights to look through.
+    or where there are more than MAX_LOOKED_THROUGH weights to look through.
     """
-    if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MOST_LOOKED_THROUGH:
+    if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MAX_LOOKED_THROUGH:
         return None
     best = None
     for layer, trace in enumerate(layers):
@@ -192,7 +192,7 @@ def far_look(layers: Sequence[AttentionTrace], ignored: Collection[int] = ()) ->
     return best
 
 
-MOST_POSITIONS = 1024
+MAX_POSITIONS = 1024
 """Rollout multiplies whole n x n matrices: beyond this many positions it takes seconds and hundreds of megabytes."""
 RESIDUAL = 0.5  # share of each position that passes a layer beside the attention
 
@@ -220,13 +220,13 @@ def rollout(layers: Sequence[AttentionTrace]) -> Rollout:
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3; the residual, equation 1.
 
     Raises:
-        ValueError: cross-attention, layers of several lengths, or more than MOST_POSITIONS positions.
+        ValueError: cross-attention, layers of several lengths, or more than MAX_POSITIONS positions.
     """
     n = layers[0].n_queries
     if not all(is_of_itself(trace) and trace.n_queries == n for trace in layers):
         raise ValueError("layers must be self-attention over the same positions in every layer, got other shapes")
-    if n > MOST_POSITIONS:
-        raise ValueError(f"layers must have at most {MOST_POSITIONS:,} positions for a rollout, got {n:,}")
+    if n > MAX_POSITIONS:
+        raise ValueError(f"layers must have at most {MAX_POSITIONS:,} positions for a rollout, got {n:,}")
     rolled, last = torch.eye(n), torch.eye(n)
     for trace in layers:
         last = mean_over_heads(trace)

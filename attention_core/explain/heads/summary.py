@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, as_float32, masked
+from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, at_least_float32, masked
 from attention_core.attention.types import ALL, Rows
 
 
@@ -201,12 +201,12 @@ def value_lengths(trace: AttentionTrace, head: int = 0) -> Tensor:
     """Return |value|, the Euclidean length of the head's value of each key, (n_keys,); a ValueError without values."""
     if not has_values(trace):
         raise ValueError("trace has no values: the model handed out its weights only, so weight x |value| is unknown")
-    return as_float32(trace.value_of(head)).norm(dim=-1)
+    return at_least_float32(trace.value_of(head)).norm(dim=-1)
 
 
 CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
-MOST_CELLS = 400_000_000  # weights computed for the summaries of one group of layers, about a second on one core
-FEWEST_QUERIES = 32
+MAX_CELLS = 400_000_000  # weights computed for the summaries of one group of layers, about a second on one core
+MIN_QUERIES = 32
 EVERYWHERE = 0.9  # a head looks everywhere alike when its entropy is at least this share of the largest possible
 
 
@@ -304,9 +304,9 @@ def summaries(
 
 
 def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
-    """Return the queries over which summaries takes its means: all, or as many as MOST_CELLS allows, evenly spaced."""
+    """Return the queries over which summaries takes its means: all, or as many as MAX_CELLS allows, evenly spaced."""
     n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
-    return spaced(layers[0].n_queries, max(FEWEST_QUERIES, MOST_CELLS // n_cells))
+    return spaced(layers[0].n_queries, max(MIN_QUERIES, MAX_CELLS // n_cells))
 
 
 def habit(summary: HeadSummary) -> str:

@@ -19,8 +19,8 @@ from attention_core.models.scene_question import SCORINGS, SceneAnswer, SceneQue
 
 WHERE = ("top left", "bottom right", "middle", "top right", "bottom left", "top", "right", "left", "bottom")
 RELATED = ("left of", "above", "right of", "below")
-LEAST_INK = 0.2  # a region with less ink than this in every pixel is bare paper
-AROUND = 1  # regions around a digit that have seen its ink too
+MIN_INK = 0.2  # a region with less ink than this in every pixel is bare paper
+RECEPTIVE_MARGIN = 1  # regions around a digit that have seen its ink too
 
 
 class SceneInput(NamedTuple):
@@ -31,7 +31,7 @@ class SceneInput(NamedTuple):
     remark: CanvasRemark | None  # what is unusual about the canvas, or None
 
 
-class AnswerCounts(NamedTuple):
+class BatchAnswers(NamedTuple):
     """Answers to one question about several drawings."""
 
     answers: list[str]  # one per drawing
@@ -39,7 +39,7 @@ class AnswerCounts(NamedTuple):
     paper: np.ndarray  # float (n_drawings, n_looks), the weight of all regions without ink
 
 
-def see(canvas: np.ndarray) -> SceneInput:
+def scene_input(canvas: np.ndarray) -> SceneInput:
     """Return a canvas, uint8 (side, side, 4), as the model sees it."""
     seen = colour_picture(canvas, ASK_SIDE)
     coverage, colours = torch.from_numpy(seen.coverage), torch.from_numpy(seen.colours)
@@ -48,7 +48,7 @@ def see(canvas: np.ndarray) -> SceneInput:
     return SceneInput(coloured_input(coverage, colours), shown, seen.remark)
 
 
-def owners(seen: SceneInput, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], side: int) -> np.ndarray:
+def digit_of_pixel(seen: SceneInput, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], side: int) -> np.ndarray:
     """Return to which digit each pixel of the model's picture belongs, int (64, 64): the nearest one; -1 = no ink."""
     ink = to_array(seen.picture[0]) > 0
     whose = np.full(ink.shape, -1)
@@ -62,7 +62,7 @@ def owners(seen: SceneInput, strokes: Sequence[Stroke], digits: Sequence[DrawnDi
     return whose
 
 
-def without(seen: SceneInput, whose: np.ndarray, gone: Sequence[int]) -> SceneInput:
+def without_digits(seen: SceneInput, whose: np.ndarray, gone: Sequence[int]) -> SceneInput:
     """Return the picture without the ink of some digits, given to which each pixel belongs."""
     away = np.isin(whose, list(gone))
     shown = np.where(away[..., None], np.uint8(255), seen.shown)
@@ -85,25 +85,25 @@ def digits_of(model: SceneQuestion, picture: Tensor, colours: list[str]) -> dict
     return dict(zip(colours, answers_to(model, picture, asked), strict=True))
 
 
-def both_answers(
+def answers_by_scoring(
     model: SceneQuestion, picture: Tensor, words: Sequence[str], edits: Edits = ()
 ) -> dict[str, SceneAnswer]:
-    """Return the answer to a question about a picture (4, 64, 64) by each scoring function, and how it came about."""
+    """Return the answer to a question about a picture (4, 64, 64) by each scoring function, with its trace."""
     encoded = model.encode_pictures(picture[None].to(device_of(model)))
     numbers = numbers_of(words)
     return {scoring: model.explain(picture, numbers, words, scoring, edits, encoded) for scoring in SCORINGS}
 
 
 @torch.inference_mode()
-def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scoring: str = "dot") -> AnswerCounts:
+def ask_about_many(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scoring: str = "dot") -> BatchAnswers:
     """Ask one question about several pictures, each (4, 64, 64), and note the weight of what matches nothing."""
     together = torch.stack(list(pictures)).to(model.row.device)
     words = torch.tensor([numbers_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
     looked = model(together, words, scoring)
-    bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < LEAST_INK
+    bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < MIN_INK
     answers = [ANSWERS[number] for number in looked.logits.argmax(1).tolist()]
     paper = (looked.weights[:, :, :-1] * bare[:, None]).sum(-1)
-    return AnswerCounts(answers, to_array(looked.weights[:, :, -1]), to_array(paper))
+    return BatchAnswers(answers, to_array(looked.weights[:, :, -1]), to_array(paper))
 
 
 def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
@@ -117,7 +117,10 @@ def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
 def regions_around(top: int, left: int, bottom: int, right: int, grid: tuple[int, int]) -> list[int]:
     """Return the regions of some rows and columns, bottom and right exclusive, and those around, in reading order."""
     rows, columns = grid
-    down, across = range(max(0, top - AROUND), bottom + AROUND), range(max(0, left - AROUND), right + AROUND)
+    down, across = (
+        range(max(0, top - RECEPTIVE_MARGIN), bottom + RECEPTIVE_MARGIN),
+        range(max(0, left - RECEPTIVE_MARGIN), right + RECEPTIVE_MARGIN),
+    )
     return [row * columns + column for row in down if row < rows for column in across if column < columns]
 
 

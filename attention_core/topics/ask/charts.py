@@ -22,11 +22,11 @@ from attention_core.charts.vega import (
     long_form,
     mark,
     outlined,
+    percent_axis,
     rectangles,
     series_colour,
-    shares,
+    text_at,
     texts,
-    word,
 )
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
@@ -62,8 +62,8 @@ def region_picture(
     layers = [
         images(parts, space),
         mark("rect", parts, space, **EDGE),
-        word(extra, left + SQUARE / 2, top, space, dy=-6, baseline="bottom", **WORDS),
-        word(said, left + SQUARE / 2, top + SQUARE, space, dy=6, baseline="top", **WORDS),
+        text_at(extra, left + SQUARE / 2, top, space, dy=-6, baseline="bottom", **WORDS),
+        text_at(said, left + SQUARE / 2, top + SQUARE, space, dy=6, baseline="top", **WORDS),
         colour_bar_layer(ramp, title, min(size - 20, 260)),
     ]
     if ink is not None:
@@ -110,7 +110,7 @@ def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray,
     scale = exact_scale(min(counts) - 0.3, max(counts) + 0.3)
     space = {
         "x": alt.X("matching:Q", title="digits that match", axis=axis, scale=scale),
-        "y": shares("weight", "weight", 5),
+        "y": percent_axis("weight", "weight", 5),
     }
     colour = series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220)
     dashes = alt.Legend(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)

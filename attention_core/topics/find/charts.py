@@ -9,13 +9,13 @@ from attention_core.charts.vega import (
     FILL,
     GREY,
     Chart,
-    Line,
+    TooltipField,
     alt,
     clickable,
     exact_scale,
     hover_cells,
     mark,
-    pointer,
+    pointer_style,
 )
 from attention_core.topics.find import Products
 
@@ -42,7 +42,7 @@ def channel_bars(
     places, numbers = np.arange(len(order)), np.asarray(values, float)[list(order)]
     data = {"channel": order, "counted": np.add(order, 1), "value": numbers, "fill": _fill(numbers)}
     data |= {"place": places, "left": places + 0.12, "right": places + 0.88, "end": places + 1}
-    told: list[Line] = [("counted:Q", "channel"), ("value:Q", title, ".3g")]
+    told: list[TooltipField] = [("counted:Q", "channel"), ("value:Q", title, ".3g")]
     if beside is not None:
         data["beside"] = np.asarray(beside, float)[list(order)]
         told.append(("beside:Q", beside_title, ".3g"))
@@ -57,7 +57,7 @@ def channel_bars(
     if chosen is not None:
         here = {"place": places[np.equal(order, chosen)], "end": places[np.equal(order, chosen)] + 1}
         layers.append(mark("rect", here, column, fillOpacity=0.12, fill=CHOSEN, stroke=CHOSEN))
-    mouse = hover_cells(data, column, *told, **pointer(select))
+    mouse = hover_cells(data, column, *told, **pointer_style(select))
     return alt.layer(*layers, clickable(mouse, select, "channel"), height=height)
 
 

@@ -14,9 +14,9 @@ from attention_core.charts.vega import (
     exact_scale,
     long_form,
     mark,
+    percent_axis,
     rule_at,
     series_colour,
-    shares,
 )
 from attention_core.topics.lookup.soft_lookup import Recall
 
@@ -46,7 +46,7 @@ def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequ
     axis = alt.Axis(tickCount=5, format="~g", grid=False)
     space = {
         "x": alt.X("temperature:Q", scale=alt.Scale(type="log", nice=False), axis=axis),
-        "y": shares("weight", alt.Undefined),
+        "y": percent_axis("weight", alt.Undefined),
         "color": series_colour("record", list(series), colours, orient="bottom", columns=1, labelLimit=260),
     }
     told = "record:N", ("temperature:Q", "", ".3g"), ("weight:Q", "", ".3f")
@@ -60,7 +60,7 @@ def recall_chart(results: Sequence[Recall]) -> Chart:
     colours = ["#6B7785", "#0072B2", ROLE_COLOURS[Role.WEIGHTS]]
     space = {
         "x": alt.X("noise:Q", title="share of letters replaced in the keys", axis=alt.Axis(format="%", tickCount=5)),
-        "y": shares("share"),
+        "y": percent_axis("share"),
         "color": series_colour("look-up", list(KINDS), colours, orient="bottom", columns=1, labelLimit=320),
     }
     data = long_form(("look-up", "noise", "share"), series, [result.noise for result in results])

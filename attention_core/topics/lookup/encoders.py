@@ -65,7 +65,7 @@ def shared_runs(first: str, second: str) -> list[str]:
     return sorted(both, key=lambda run: (-len(run), run))
 
 
-MOST_TOKENS = 256  # pieces of a text that are read for its meaning, as the encoder was made for
+MAX_TOKENS = 256  # pieces of a text that are read for its meaning, as the encoder was made for
 
 
 class Encoder(NamedTuple):
@@ -110,7 +110,7 @@ def meaning(pretrained: Pretrained, embed: Callable[[Sequence[str]], Tensor] | N
 def sentence_vectors(pretrained: Pretrained, texts: Sequence[str]) -> Tensor:
     """Return one vector of length 1 per text by its meaning, float64 (n, d_model) on the CPU.
 
-    Of each text the first MOST_TOKENS pieces are read.
+    Of each text the first MAX_TOKENS pieces are read.
     """
     model: Any = pretrained.model
     cut = {"padding": True, "truncation": True, "max_length": _most(pretrained)}
@@ -120,4 +120,4 @@ def sentence_vectors(pretrained: Pretrained, texts: Sequence[str]) -> Tensor:
 
 
 def _most(pretrained: Pretrained) -> int:
-    return min(MOST_TOKENS, pretrained.most_tokens or MOST_TOKENS)
+    return min(MAX_TOKENS, pretrained.most_tokens or MAX_TOKENS)

@@ -15,9 +15,9 @@ from attention_core.data.pieces import english_words, strip_space_mark
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
 from attention_core.device import device_of
 
-MOST_WORDS = 100
+MAX_WORDS = 100
 """Words of a sentence that are read; the longest of the reviews has 63."""
-MOST_CHARACTERS = 20_000  # characters that are looked at, so that a pasted book costs nothing
+MAX_CHARACTERS = 20_000  # characters that are looked at, so that a pasted book costs nothing
 LONGEST_LABEL = 30  # characters of a word that are shown
 
 
@@ -88,10 +88,10 @@ class Erasure(NamedTuple):
 @lru_cache(maxsize=200)
 def read_sentence(text: str) -> Sentence:
     """Cut a typed text into words and pieces; ValueError if there is no word in it."""
-    words = [strip_space_mark(word) for word in english_words(text[:MOST_CHARACTERS])]
+    words = [strip_space_mark(word) for word in english_words(text[:MAX_CHARACTERS])]
     if not words:
         raise ValueError("text has nothing to read: expected a sentence, got only spaces or nothing")
-    kept = words[:MOST_WORDS]
+    kept = words[:MAX_WORDS]
     with torch.inference_mode(False):  # it is kept for whoever asks next, perhaps for gradients
         return sentence_of(kept, len(words) - len(kept))
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.scores import Score
-from attention_core.data.pieces import MOST_WORDS, SPACE, START, english_words
+from attention_core.data.pieces import MAX_WORDS, SPACE, START, english_words
 from attention_core.device import device_of
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import (
@@ -60,7 +60,7 @@ def longer(text: str) -> list[LengthenedSentence]:
     for n in range(1, len(AROUND) + 1):
         before, french, after = (" ".join(parts) for parts in zip(*AROUND[:n], strict=True))
         n_before, n_added = len(before.split()), len(f"{before} {after}".split())
-        if len(english_words(text)) + n_added > MOST_WORDS:
+        if len(english_words(text)) + n_added > MAX_WORDS:
             break
         english = f"{before} {bare} {after}{whole[len(bare) :]}"
         found.append(LengthenedSentence(english, french_prefix(french), n_before, n_added))

@@ -9,18 +9,18 @@ from attention_core.attention.types import Role
 from attention_core.charts.heatmap import block, matrix_png, row_mark
 from attention_core.charts.vega import (
     FILL,
-    LABELS,
-    MASKED,
+    LABEL_COLOUR,
+    MASKED_GREY,
     ROLE_COLOURS,
+    TEXT_COLOUR,
     VIRIDIS,
-    WORDS,
     Chart,
     Columns,
-    Line,
     Ramp,
+    TooltipField,
     alt,
     category_scale,
-    cells_frame,
+    cell_columns,
     clickable,
     colour_bar,
     colour_bar_layer,
@@ -36,8 +36,8 @@ from attention_core.charts.vega import (
     mark,
     rectangles,
     rule_at,
+    text_at,
     texts,
-    word,
 )
 from attention_core.charts.words import text_width
 from attention_core.topics.translate.training import TRANSLATORS, ByLength
@@ -121,7 +121,7 @@ def gradient_heatmap(
     sentences that the mouse tells of each cell. The present state's row is framed, and a point selection over cells
     has the fields row and col.
     """
-    cells = cells_frame(matrix, labels, labels) | {"told": told.ravel()}
+    cells = cell_columns(matrix, labels, labels) | {"told": told.ravel()}
     cells["shown"] = np.log10(np.clip(cells["value"], 1e-30, None)) if logarithmic else cells["value"]
     text, ticks = "format(pow(10, datum.value), '.2~r')", np.linspace(ramp.low, ramp.high, 3).tolist()
     powers = {"values": ticks, "labelExpr": text} if logarithmic else {}
@@ -130,7 +130,7 @@ def gradient_heatmap(
     space = {
         "x": alt.X("col:O", title="how much does this word matter", axis=alt.Axis(labelAngle=-45, **names)),
         "y": alt.Y("row:O", title="to the state after this one?", axis=alt.Axis(**names)),
-        "color": alt.condition("datum.masked", alt.value(f"{MASKED}40"), shown),
+        "color": alt.condition("datum.masked", alt.value(f"{MASKED_GREY}40"), shown),
     }
     drawn = mark("rect", cells, space, ("told:N", " "), invalid=None)
     layers = [clickable(drawn, select, "row", "col", clear=alt.Undefined)]
@@ -180,13 +180,15 @@ def cure_chart(
         ends = {"left": start + way * (long + 4), "top": tops + LINE / 2, "text": said}
         layers += [
             mark("rect", bars, space, color=FILL),
-            texts(ends, space, align=align, fontSize=11, color=LABELS, baseline="middle"),
-            word(name, start, HEAD / 2, space, align=align, fontSize=SIZE, fontWeight="bold", color=ROLE_COLOURS[role]),
+            texts(ends, space, align=align, fontSize=11, color=LABEL_COLOUR, baseline="middle"),
+            text_at(
+                name, start, HEAD / 2, space, align=align, fontSize=SIZE, fontWeight="bold", color=ROLE_COLOURS[role]
+            ),
         ]
     names = {"left": np.full(n, left + middle / 2), "top": tops + LINE / 2, "text": np.array(words, object)}
     for weight, chosen in (("normal", np.arange(n) != marked), ("bold", np.arange(n) == marked)):
         some = {name: column[chosen] for name, column in names.items()}
-        layers.append(texts(some, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=LABELS))
+        layers.append(texts(some, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=LABEL_COLOUR))
     lines = rectangles(0.0, tops, wide, LINE, word=list(words), last=last, context=context)
     told = ("word:N", ("last:Q", "last states", ".1%"), ("context:Q", "context", ".1%"))
     return fixed_size([*layers, hover_cells(lines, space, *told)], round(wide), HEAD + LINE * n)
@@ -235,11 +237,11 @@ def fading_chart(
     networks = category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
     colour = alt.Color("network:N", scale=networks, legend=None)
     data = _columns(left)
-    told: list[Line] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
+    told: list[TooltipField] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
     if words:
         data["word"] = [words[later] for later in data["later"]]
         told.insert(2, ("word:N", "after"))
-    layers = [rule_at("y", "left", 0.5, strokeDash=[3, 3], color=WORDS, tooltip=None)]
+    layers = [rule_at("y", "left", 0.5, strokeDash=[3, 3], color=TEXT_COLOUR, tooltip=None)]
     if bands:
         low, high = (_columns({name: np.maximum(pair[end], least) for name, pair in bands.items()}) for end in (0, 1))
         area = {**space, "y2": alt.Y2("upper"), "color": colour}
@@ -289,7 +291,7 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> C
         axis=alt.Axis(labelAngle=0, grid=False),
     )
     y = alt.Y("bleu:Q", title="BLEU", scale=exact_scale(0, top), axis=alt.Axis(tickCount=5))
-    colours, shapes = zip(*(LOOKS.get(name, (WORDS, "circle")) for name in names), strict=True)
+    colours, shapes = zip(*(LOOKS.get(name, (TEXT_COLOUR, "circle")) for name in names), strict=True)
     looks = {
         "color": alt.Color("model:N", scale=category_scale(names, colours), legend=None),
         "shape": alt.Shape("model:N", scale=category_scale(names, shapes), legend=None),
@@ -312,7 +314,7 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> C
         mark("line", data, {"x": x, "y": y, "color": looks["color"]}, opacity=shown, strokeWidth=2.2, aria=True),
         mark("point", data, {"x": x, "y": y, **looks}, *told, opacity=shown, **dots).add_params(looked),
         mark("point", ends, {**place, **looks}, opacity=dimmed, xOffset=20, aria=True, **dots),
-        texts(ends, place, "label", opacity=dimmed, align="left", dx=30, fontSize=12, color=WORDS),
+        texts(ends, place, "label", opacity=dimmed, align="left", dx=30, fontSize=12, color=TEXT_COLOUR),
     ]
     return fixed_size(layers, width, height)
 

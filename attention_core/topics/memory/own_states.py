@@ -13,7 +13,7 @@ from attention_core.data.language_pieces import START, WINDOW, pieces
 from attention_core.device import device_of, to_array
 from attention_core.models.language_model import RecurrentLanguage
 
-MOST_PIECES = WINDOW
+MAX_PIECES = WINDOW
 LIKELIEST = 6
 
 
@@ -22,7 +22,7 @@ class TextPieces(NamedTuple):
 
     ids: tuple[int, ...]  # of START and the pieces
     labels: tuple[str, ...]  # what they look like, a space before those that begin a word
-    left_out: int  # pieces beyond MOST_PIECES
+    left_out: int  # pieces beyond MAX_PIECES
 
 
 class NextPiecePredictions(NamedTuple):
@@ -34,9 +34,9 @@ class NextPiecePredictions(NamedTuple):
 
 
 def cut(text: str) -> TextPieces:
-    """Cut a text into START and its pieces; what is more than MOST_PIECES is left out."""
+    """Cut a text into START and its pieces; what is more than MAX_PIECES is left out."""
     ids = pieces().encode(text.strip()).ids
-    kept = tuple(ids[:MOST_PIECES])
+    kept = tuple(ids[:MAX_PIECES])
     return TextPieces(kept, tuple(_label(one) for one in kept), len(ids) - len(kept))
 
 

@@ -14,16 +14,16 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.data.canvases import CanvasRemark, InkPicture, connected_components, ink_picture, part_boxes
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import number_strokes
-from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
+from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
 
 INK_FROM = 0.3  # a pixel of the reader's picture with at least this much ink belongs to a piece
 SMALLEST_HOLE = 3  # pixels of paper below which a hole in the ink is a slip of the pen
-MOST_HOLES = 2  # holes that one digit has at most: an 8 has them, and a 4 or 9 that closes on itself
+MAX_HOLES = 2  # holes that one digit has at most: an 8 has them, and a 4 or 9 that closes on itself
 SMALLEST_PIECE = 1 / 6  # share of the picture's height below which a piece is a speck and no digit
 WIDEST_DIGIT = 1.1  # width over height from which on a piece is taken for more than one digit
 STRAIGHT = 0.96  # distance of a stroke's ends over its length from which on it is a line
-MOST_COVERED = 0.6  # share of a canvas that is not paper from which on it is painted over
+MAX_COVERED = 0.6  # share of a canvas that is not paper from which on it is painted over
 
 
 class NumberRemark(StrEnum):
@@ -97,8 +97,8 @@ def covered_share(canvas: np.ndarray, paper: tuple[int, ...]) -> float:
 def remarks_before(seen: InkPicture, strokes: Sequence[np.ndarray], covered: float) -> list[NumberRemark]:
     """Say what is unusual about a drawing, of whose canvas a share is covered, before anybody reads it."""
     if seen.remark is CanvasRemark.EMPTY:
-        return [NumberRemark.ONE_COLOUR if strokes and covered > MOST_COVERED else NumberRemark.EMPTY]
-    if covered > MOST_COVERED or seen.remark is CanvasRemark.FULL:
+        return [NumberRemark.ONE_COLOUR if strokes and covered > MAX_COVERED else NumberRemark.EMPTY]
+    if covered > MAX_COVERED or seen.remark is CanvasRemark.FULL:
         return [NumberRemark.COVERED]
     if seen.remark is CanvasRemark.DOT:
         return [NumberRemark.DOT]
@@ -114,10 +114,10 @@ def remarks_after(pieces: Sequence[Piece], reading: DigitReading, holes: int = 0
         return [NumberRemark.NOTHING]
     if not reading.finished:
         return [NumberRemark.UNFINISHED]
-    if max(len(reading.digits), len(pieces)) > MOST_DIGITS:
+    if max(len(reading.digits), len(pieces)) > MAX_DIGITS:
         return [NumberRemark.LONG]
     wide = any(piece.width > WIDEST_DIGIT * piece.height and piece.height > 8 for piece in pieces)
-    crossed = holes > MOST_HOLES * len(reading.digits)
+    crossed = holes > MAX_HOLES * len(reading.digits)
     return [NumberRemark.TOUCHING] if wide or crossed or 0 < len(pieces) < len(reading.digits) else []
 
 

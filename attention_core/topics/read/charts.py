@@ -10,7 +10,7 @@ from attention_core.charts.overlay import glow_ramp, image_png
 from attention_core.charts.vega import (
     EDGE,
     FILL,
-    LABELS,
+    LABEL_COLOUR,
     ROLE_COLOURS,
     Channel,
     Chart,
@@ -25,13 +25,13 @@ from attention_core.charts.vega import (
     label_expression,
     mark,
     outlined,
-    pointer,
+    pointer_style,
     rectangles,
     signed_ramp,
     texts,
 )
 
-NAME: dict = {"fontSize": 12, "color": LABELS}
+NAME: dict = {"fontSize": 12, "color": LABEL_COLOUR}
 NAMES = 64  # screen pixels for the names of rows, left of the chart
 
 
@@ -74,7 +74,7 @@ def columns_chart(
     layers = [
         images(whole, space, clip=True, smooth=True),
         mark("rect", whole, space, **EDGE),
-        mark("rect", cells, space, *told, color=colour, **pointer(None)),
+        mark("rect", cells, space, *told, color=colour, **pointer_style(None)),
         texts(rectangles(0, tops + row_height / 2 - 1, text=labels), space, align="right", dx=-8, **NAME),
     ]
     if marked is not None:
@@ -82,7 +82,7 @@ def columns_chart(
         layers.append(outlined(row, space, 2))
     if column is not None:
         beam = rectangles(column, 0.0, 1, end)
-        layers.append(outlined(beam, space, 1.2, LABELS, strokeDash=[4, 3]))
+        layers.append(outlined(beam, space, 1.2, LABEL_COLOUR, strokeDash=[4, 3]))
     return fixed_size(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 

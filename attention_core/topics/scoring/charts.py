@@ -7,10 +7,10 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts.heatmap import palette_png
 from attention_core.charts.vega import (
-    DARK,
+    DARK_COLOUR,
     FILL,
     GREY,
-    LABELS,
+    LABEL_COLOUR,
     ROLE_COLOURS,
     Chart,
     Ramp,
@@ -22,9 +22,9 @@ from attention_core.charts.vega import (
     images,
     long_form,
     mark,
+    percent_axis,
     rule_at,
     series_colour,
-    shares,
     texts,
 )
 from attention_core.topics.scoring.compare import ScaleRow
@@ -78,7 +78,7 @@ def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) 
     space = {
         "x": alt.X("rank:O", title="keys, largest weight first", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
         "xOffset": alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
-        "y": shares("weight", "weight"),
+        "y": percent_axis("weight", "weight"),
         "color": COLOUR,
     }
     return mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=190)
@@ -101,7 +101,7 @@ def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent
     layers = [
         mark("rule", arrows, from_middle, color=FILL, strokeWidth=3),
         mark("point", arrows, ends, color=FILL, angle=angle, **head),
-        texts(arrows, beyond_ends, fontSize=14, color=DARK),
+        texts(arrows, beyond_ends, fontSize=14, color=DARK_COLOUR),
     ]
     return fixed_size(layers, 420, 420)
 
@@ -137,10 +137,10 @@ def score_fields(
     words = {"align": "left", "baseline": "bottom"}
     layers = [
         images(frame, space, smooth=True),
-        texts(frame, space, "name", dy=-18, fontSize=12, color=DARK, **words),
-        texts(frame, space, "ends", dy=-4, fontSize=10, color=LABELS, **words),
+        texts(frame, space, "name", dy=-18, fontSize=12, color=DARK_COLOUR, **words),
+        texts(frame, space, "ends", dy=-4, fontSize=10, color=LABEL_COLOUR, **words),
     ]
     for colour, thick in (("white", 5.5), (ROLE_COLOURS[Role.QUERY], 2.5)):
         layers.append(mark("rule", lines, space, color=colour, strokeWidth=thick))
-    middle, look = {"x": space["x"], "y": space["y"]}, {"color": ROLE_COLOURS[Role.KEY], "stroke": DARK}
+    middle, look = {"x": space["x"], "y": space["y"]}, {"color": ROLE_COLOURS[Role.KEY], "stroke": DARK_COLOUR}
     return fixed_size([*layers, mark("circle", dots, middle, size=60, opacity=1, **look)], width, height)

@@ -16,11 +16,11 @@ from attention_core.charts.vega import (
     alt,
     fixed_size,
     label_expression,
+    legend_columns,
     long_form,
     mark,
+    percent_axis,
     series_colour,
-    shares,
-    wrapping,
 )
 from attention_core.device import to_array
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
@@ -43,7 +43,7 @@ def cost_chart(rows: Sequence[CostRow], field: str) -> Chart:
     space = {
         "x": alt.X("n:Q", title="n, positions", scale=alt.Scale(type="log", base=2, nice=False), axis=x_axis),
         "y": alt.Y("value:Q", title=UNITS[field], scale=alt.Scale(type="log"), axis=y_axis),
-        "color": series_colour("way", titles, COLOURS, offset=2, columns=wrapping(titles), labelLimit=260),
+        "color": series_colour("way", titles, COLOURS, offset=2, columns=legend_columns(titles), labelLimit=260),
     }
     dashed = {"strokeDash": [4, 4], "strokeWidth": 1.3, "opacity": 0.75}
     told = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")
@@ -107,7 +107,7 @@ def piece_probability_chart(pieces: Sequence[str], before: Sequence[float], afte
         .encode(
             x=alt.X("place:O", title=None, axis=axis),
             xOffset=alt.XOffset("model:N", sort=list(series)),
-            y=shares("probability", "probability of the piece"),
+            y=percent_axis("probability", "probability of the piece"),
         )
         .properties(height=210)
     )

@@ -9,7 +9,7 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart, matrix_png
 from attention_core.charts.vega import (
     FILL,
-    LABELS,
+    LABEL_COLOUR,
     ROLE_COLOURS,
     VIRIDIS,
     Chart,
@@ -19,15 +19,15 @@ from attention_core.charts.vega import (
     exact_scale,
     fixed_size,
     images,
+    legend_columns,
     long_form,
     mark,
     rectangles,
     series_colour,
     signed_ramp,
+    text_at,
     texts,
     weights_ramp,
-    word,
-    wrapping,
 )
 
 QUERY_TITLE = "French word being written (query)"
@@ -90,7 +90,7 @@ def collapse_chart(
         images(rectangles(0.0, [0.0, below], width, [n, 1], url=urls), space),
         mark("rect", bars, space, *told, color=ROLE_COLOURS[Role.CONTEXT if multiplied else Role.WEIGHTS]),
         texts(names, space, color=FILL, align="right", limit=78, **look),
-        word(sum_of, width / 2, n + 1.0, space, color=result, **look),
+        text_at(sum_of, width / 2, n + 1.0, space, color=result, **look),
     ]
     return fixed_size(layers, round(width + 102 + bar_room), ROW * (below + 1))
 
@@ -108,7 +108,7 @@ def cost_chart(attention: Callable[[int], int], concatenation: Callable[[int], i
     space = {
         "x": alt.X("n:Q", title="states n", scale=exact_scale(1, most)),
         "y": alt.Y("numbers:Q", title="numbers handed over", axis=alt.Axis(format="~s", tickCount=4)),
-        "color": series_colour("way", WAYS, colours, labelLimit=240, columns=wrapping(WAYS)),
+        "color": series_colour("way", WAYS, colours, labelLimit=240, columns=legend_columns(WAYS)),
     }
     told = "way:N", "n:Q", ("numbers:Q", "", ",")
     return alt.layer(
@@ -224,14 +224,19 @@ def _words(
 ) -> Iterator[Chart]:
     for weight, chosen in (("bold", np.array(strong)), ("normal", ~np.array(strong))):
         said = {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": np.array(words, object)[chosen]}
-        look: dict = {"fontWeight": weight, "fontSize": SIZE, "color": LABELS, "limit": 72 if align == "right" else 62}
+        look: dict = {
+            "fontWeight": weight,
+            "fontSize": SIZE,
+            "color": LABEL_COLOUR,
+            "limit": 72 if align == "right" else 62,
+        }
         yield texts(said, space, align=align, baseline="middle", **look)
 
 
 def _heads(lit: str, space: dict[str, Any]) -> Iterator[Chart]:
     for head, step, left, role in HEADS:
         look: dict = {"fontSize": 11, "fontWeight": "bold" if step == lit else "normal", "color": ROLE_COLOURS[role]}
-        yield word(head, left, 9, space, baseline="middle", **look)
+        yield text_at(head, left, 9, space, baseline="middle", **look)
 
 
 def _colours(roles: Sequence[Role], shades: Sequence[str]) -> list[str]:

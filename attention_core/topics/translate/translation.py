@@ -16,7 +16,7 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import (
     END,
-    MOST_WORDS,
+    MAX_WORDS,
     SPACE,
     START,
     UNKNOWN,
@@ -34,10 +34,10 @@ from attention_core.models.transformer import EditsByPlace, Transformer
 from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
 
 END_LABEL = "end"
-MOST_CHARACTERS = 1000
+MAX_CHARACTERS = 1000
 """Characters of a sentence that are looked at, so that a single endless word costs nothing."""
 
-MOST_SOURCE_PIECES = 99  # pieces of a sentence that are read, before the end piece
+MAX_SOURCE_PIECES = 99  # pieces of a sentence that are read, before the end piece
 _NO_NAMES = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'", "j'", "an", "in", "can"])
 """Beginnings of French sentences that the vocabulary has with a capital too."""
 
@@ -107,12 +107,12 @@ def read_source(text: str) -> SourceSentence:
     Raises:
         ValueError: nothing in it can be read.
     """
-    spoken = english_words(text[:MOST_CHARACTERS])
+    spoken = english_words(text[:MAX_CHARACTERS])
     if not spoken:
         raise ValueError("There is nothing to read yet: type an English sentence.")
-    n_all = len(spoken) + len(text[MOST_CHARACTERS:].split())
-    cut = load_vocabulary().cut([word.lower() for word in spoken[:MOST_WORDS]])
-    n_pieces = min(len(cut.ids), MOST_SOURCE_PIECES)
+    n_all = len(spoken) + len(text[MAX_CHARACTERS:].split())
+    cut = load_vocabulary().cut([word.lower() for word in spoken[:MAX_WORDS]])
+    n_pieces = min(len(cut.ids), MAX_SOURCE_PIECES)
     cut = Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
     spoken = spoken[: cut.word_of[-1] + 1]
     with torch.inference_mode(False):  # it is kept for whoever asks next, perhaps for gradients
@@ -131,7 +131,7 @@ def french_prefix(text: str) -> list[int]:
 
     The first word loses its capital unless it is a name, as in the sentences that the models learned from.
     """
-    words = french_words(text[:MOST_CHARACTERS])[:MOST_WORDS]
+    words = french_words(text[:MAX_CHARACTERS])[:MAX_WORDS]
     if not words:
         return []
     vocabulary = load_vocabulary()
@@ -420,7 +420,7 @@ def _cosines(rows: Tensor, columns: Tensor) -> Tensor:
     return cosine_similarity(rows[:, None], columns[None], dim=-1).cpu()
 
 
-LONGEST = MOST_WORDS
+LONGEST = MAX_WORDS
 
 
 class ReadOutCost(NamedTuple):

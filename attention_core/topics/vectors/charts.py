@@ -7,12 +7,12 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts.vega import (
-    DARK,
+    DARK_COLOUR,
     FILL,
     GREY,
     INK,
     ROLE_COLOURS,
-    WORDS,
+    TEXT_COLOUR,
     Chart,
     Columns,
     Ramp,
@@ -26,11 +26,11 @@ from attention_core.charts.vega import (
     halo_outlines,
     label_expression,
     mark,
-    pointer,
+    pointer_style,
     ramp_for,
     rectangles,
+    text_at,
     texts,
-    word,
 )
 
 GAP = 0.45
@@ -101,13 +101,13 @@ def product_chart(
         layers.append(_numbers(_joined(factors, results), space))
     at_x, at_y = start + column, top + row
     lit = rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
-    lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK]
+    lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK_COLOUR]
     layers += halo_outlines(lit, space, (5.0, 2.5), alt.Stroke("colour:N", scale=None))
     layers += _labels(row_labels, column_labels, start, top, across, cell, space)
     if inner:  # the names stand in the free corner at the top left
         style: dict[str, Any] = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
-        layers.append(word(left.name, inner, top, space, dy=-4, dx=-2, color=ROLE_COLOURS[left.role], **style))
-        layers.append(word(right.name, start, inner, space, dx=-6, color=ROLE_COLOURS[right.role], **style))
+        layers.append(text_at(left.name, inner, top, space, dy=-4, dx=-2, color=ROLE_COLOURS[left.role], **style))
+        layers.append(text_at(right.name, start, inner, space, dx=-6, color=ROLE_COLOURS[right.role], **style))
     layers.append(colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
     return fixed_size(layers, round(across * cell), round(down * cell))
 
@@ -128,7 +128,7 @@ def _painted(frame: Columns, space: dict[str, Any], select: str | None) -> Chart
     shown = {**frame, "shown_row": frame["row"] + 1, "shown_col": frame["col"] + 1}
     cells = zip(*(shown[name] for name in ("matrix", "shown_row", "shown_col", "value")), strict=True)
     shown["words"] = [f"{matrix}, row {row}, column {col}: {short(value)}" for matrix, row, col, value in cells]
-    look = {"stroke": GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": pointer(select)["cursor"]}
+    look = {"stroke": GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": pointer_style(select)["cursor"]}
     told = "matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")
     said = alt.Description("words:N")
     return clickable(mark("rect", shown, space, *told, color=FILL, description=said, **look), select, "row", "col")
@@ -155,7 +155,7 @@ def _labels(row_labels, column_labels, start, top, across, cell, space):
     names = [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)]
     rows = rectangles(across, top + np.arange(len(row_labels)) + 0.5, text=names)
     cols = rectangles(start + np.arange(len(column_labels)) + 0.5, 0.0, text=_fitting(column_labels, cell))
-    style: dict[str, Any] = {"fontSize": FONT_SIZE, "color": WORDS}
+    style: dict[str, Any] = {"fontSize": FONT_SIZE, "color": TEXT_COLOUR}
     return [texts(rows, space, align="left", dx=6, **style), texts(cols, space, baseline="bottom", dy=-4, **style)]
 
 
@@ -168,13 +168,13 @@ def _fitting(labels: Sequence[str], cell: int) -> list[str]:
     return [label if len(label) <= room else label[: max(room - 1, 1)] + "…" for label in labels]
 
 
-MOST_NAMES = 12
+MAX_NAMES = 12
 SIZE = (230, 150)
 UNIT = corners(1, 1)
 NETWORK_SIZE = (430, 230)
 LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83
 """Where inputs, units and the answer stand."""
-SMALL: dict[str, Any] = {"fontSize": 12, "color": WORDS}
+SMALL: dict[str, Any] = {"fontSize": 12, "color": TEXT_COLOUR}
 Edge = tuple[float, float, float, float, str]
 """From x and y to x and y, and the weight."""
 
@@ -244,7 +244,7 @@ def hull_chart(
         mark("point", contexts, {**at, "size": alt.Size("size:Q", scale=None)}, *told, **diamonds),
         texts(chosen, at, "label", color=result, fontWeight="bold", **look),
     ]
-    if len(values) <= MOST_NAMES:
+    if len(values) <= MAX_NAMES:
         layers.insert(4, texts(spokes, at, "label", color=value, **look))
     return fixed_size(layers, 320, 320)
 
@@ -276,10 +276,10 @@ def column_bars(
         "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, format="%" if share else "~g")),
     }
     edge = alt.StrokeWidth("edge:Q", scale=None)
-    look = {"color": ROLE_COLOURS[role], "stroke": WORDS, "cornerRadiusEnd": 1}
+    look = {"color": ROLE_COLOURS[role], "stroke": TEXT_COLOUR, "cornerRadiusEnd": 1}
     layers = [mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)]
     if SIZE[0] / max(n, 1) >= 34:
-        layers.append(texts(data, space, baseline="bottom", dy=-3, fontSize=11, color=WORDS))
+        layers.append(texts(data, space, baseline="bottom", dy=-3, fontSize=11, color=TEXT_COLOUR))
     return fixed_size(layers, *SIZE)
 
 
@@ -301,7 +301,7 @@ def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Cha
     space = {"x": x, "x2": alt.X2("end"), "y": middle}
     look = {"color": ROLE_COLOURS[Role.SCORES], "height": 46, "stroke": "white", "strokeWidth": 1}
     shade = alt.Opacity("shade:Q", scale=None)
-    names = texts(data, {"x": alt.X("middle:Q"), "y": middle}, "label", fontSize=11, color=WORDS, dy=-34)
+    names = texts(data, {"x": alt.X("middle:Q"), "y": middle}, "label", fontSize=11, color=TEXT_COLOUR, dy=-34)
     bar = mark("bar", data, space, "label:N", ("value:Q", "", ".4g"), opacity=shade, **look)
     return fixed_size([bar, names.transform_filter("datum.wide")], *SIZE)
 
@@ -401,7 +401,7 @@ def pair_cells(
     middle, square = {"x": space["x"], "y": space["y"]}, {"width": cell - 2, "height": cell - 2}
     layers = [mark("rect", data, middle, "pair:N", "text:N", color=FILL, aria=False, **square)]
     if marked is not None:
-        layers += halo_outlines(rectangles(marked[1] + 0.5, marked[0] + 0.5), middle, (5, 2.5), DARK, **square)
+        layers += halo_outlines(rectangles(marked[1] + 0.5, marked[0] + 0.5), middle, (5, 2.5), DARK_COLOUR, **square)
     named = max(map(len, pairs)) * 6 < cell
     if named:
         layers.append(texts(data, space, "pair", color=INK, dy=-9, fontSize=11))
