@@ -199,7 +199,7 @@ def test_cell_is_gone_to_by_its_numbers(page):
 
 
 def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
-    for name, value in {"shelf.PORTION": 0.01, "shelf.PATIENCE": 60, "map.SURVEYED_UNASKED": 10}.items():
+    for name, value in {"shared_atlas.PORTION": 0.01, "shared_atlas.PATIENCE": 60, "map.SURVEYED_UNASKED": 10}.items():
         monkeypatch.setattr(f"ui.atlas.{name}", value)
     page = at_link(app, show="made-echo-65536")
     assert message(page)["surveyed"] == 0

@@ -396,7 +396,7 @@ def test_what_a_model_cannot_do_with_an_input_is_told_as_such(models, caplog):
 @pytest.mark.parametrize("error", [IndexError, KeyError, RuntimeError, ValueError])
 @pytest.mark.parametrize(
     "place",
-    ["attention.capture.trace_builder.TraceBuilder.trace", "hub.tracing.Entries.enter", "hub.tracing.named"],
+    ["attention.capture.trace_builder.TraceBuilder.trace", "hub.tracing.ModuleLog.enter", "hub.tracing.name_traces"],
 )
 def test_a_fault_of_our_own_is_not_put_down_to_the_input(models, monkeypatch, caplog, place, error):
     def fails(*args, **more):
