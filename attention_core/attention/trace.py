@@ -8,6 +8,7 @@ exp(scores[I, J] - log_normaliser[I]). The n x n matrix is built only for a call
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -401,6 +402,11 @@ class AttentionTrace(Pairs):
     def with_story(self, **changes: Any) -> AttentionTrace:
         """Return the same numbers with another story: changes are fields of Story, such as name or key_axis."""
         return replace(self, story=replace(self.story, **changes))
+
+    def retold(self, **changes: Any) -> AttentionTrace:
+        """Return with_story(**changes), by its name of 0.1."""
+        warnings.warn("AttentionTrace.retold is with_story now", DeprecationWarning, 2)
+        return self.with_story(**changes)
 
 
 class Prediction(NamedTuple):
