@@ -3,45 +3,37 @@
 from collections.abc import Mapping, Sequence
 
 from attention_core.attention.types import Role
-from attention_core.charts.vega import (
-    ROLE_COLOURS,
-    Chart,
-    alt,
-    label_expression,
-    long_form,
-    mark,
-    percent_axis,
-    series_colour,
-)
+from attention_core.charts import vega as vl
+from attention_core.charts.vega import alt
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
 
 def probability_bars(
     series: Mapping[str, Sequence[float]], labels: Sequence[str], *, height: int = 200, legend: bool = True
-) -> Chart:
+) -> vl.Chart:
     """Draw probabilities of the same classes by several models side by side; a single one may go without a legend."""
     names = list(series)
-    colour = series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
+    colour = vl.series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
     space = {
         "x": alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
-        "y": percent_axis("probability"),
+        "y": vl.percent_axis("probability"),
         "xOffset": alt.XOffset("model:N", sort=names),
         "color": colour if legend else {**colour, "legend": None},
     }
     told = "model:N", "class:N", ("probability:Q", "", ".1%")
-    data = long_form(("model", "class", "probability"), series, labels)
-    return mark("bar", data, space, *told, cornerRadiusEnd=1).properties(height=height)
+    data = vl.long_form(("model", "class", "probability"), series, labels)
+    return vl.mark("bar", data, space, *told, cornerRadiusEnd=1).properties(height=height)
 
 
-def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: str, height: int = 180) -> Chart:
+def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: str, height: int = 180) -> vl.Chart:
     """Draw one number per label as horizontal bars, in the order given; the title is that of the axis."""
     space = {
         "y": alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
         "x": alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True)),
     }
     data, told = {"label": labels, "value": values}, ("label:N", ("value:Q", title, ".4g"))
-    return mark("bar", data, space, *told, color=colour, cornerRadiusEnd=1).properties(height=height)
+    return vl.mark("bar", data, space, *told, color=colour, cornerRadiusEnd=1).properties(height=height)
 
 
 def before_after_bars(
@@ -50,25 +42,25 @@ def before_after_bars(
     *,
     fields: tuple[str, str] = ("label", "when"),
     decimals: int = 1,
-) -> Chart:
+) -> vl.Chart:
     """Return bars of probabilities before and after a change, for a chart to lay along an axis of places.
 
     A series is what before or after is called -> its probabilities, one per label. The mouse is told both under the
     names of the fields, and percentages with so many decimals.
     """
     label, when = fields
-    data = long_form((when, "place", "probability"), series)
+    data = vl.long_form((when, "place", "probability"), series)
     data[label] = list(labels) * len(series)
-    colour = series_colour(when, list(series), ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2)
+    colour = vl.series_colour(when, list(series), ("#A9B4BF", vl.ROLE_COLOURS[Role.CONTEXT]), offset=2)
     told = f"{label}:N", f"{when}:N", ("probability:Q", "", f".{decimals}%")
-    return mark("bar", data, {"color": colour}, *told, cornerRadiusEnd=1)
+    return vl.mark("bar", data, {"color": colour}, *told, cornerRadiusEnd=1)
 
 
 def before_after_chart(
     labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str]
-) -> Chart:
+) -> vl.Chart:
     """Draw probabilities of the same things before and after a change, by their names, as pairs of horizontal bars."""
-    axis = alt.Axis(labelExpr=label_expression(labels), ticks=False, labelLimit=130, labelOverlap=False)
+    axis = alt.Axis(labelExpr=vl.label_expression(labels), ticks=False, labelLimit=130, labelOverlap=False)
     bars = before_after_bars(labels, dict(zip(names, (before, after), strict=True)), decimals=3).encode(
         y=alt.Y("place:O", title=None, axis=axis),
         yOffset=alt.YOffset("when:N", sort=list(names)),

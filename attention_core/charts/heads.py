@@ -16,29 +16,9 @@ from torch import Tensor
 
 from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
 from attention_core.attention.types import Axis, Role
+from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, matrix_png, palette_png
-from attention_core.charts.vega import (
-    ROLE_COLOURS,
-    TEXT_COLOUR,
-    VIRIDIS,
-    Chart,
-    Columns,
-    Ramp,
-    alt,
-    clickable,
-    colour_bar_layer,
-    corners,
-    exact_scale,
-    fixed_size,
-    halo_outlines,
-    hover_cells,
-    images,
-    mark,
-    pointer_style,
-    rectangles,
-    texts,
-    weights_ramp,
-)
+from attention_core.charts.vega import alt
 from attention_core.device import to_array
 from attention_core.explain.heads.similarity import Distances
 from attention_core.explain.heads.summary import PLAIN, HeadDisplay, apply_display, value_lengths, whole_rows
@@ -61,7 +41,7 @@ class Mosaic:
     gap: int  # between pictures
     n_heads: tuple[int, ...]  # of each layer
     largest: tuple[tuple[float, ...], ...]  # of each layer and head, the largest number in its matrix
-    ramp: Ramp  # what the colours mean; see own_ramp where each picture has its own
+    ramp: vl.Ramp  # what the colours mean; see own_ramp where each picture has its own
     of_its_own: bool  # whether each picture is coloured up to its own largest number
     n_rows: int  # queries that were computed
     n_queries: int  # queries there are
@@ -82,7 +62,7 @@ def mosaic(
     most_rows = max(height, MAX_CELLS // (sum(n_heads) * n_keys))
     whole = np.zeros((len(layers) * (height + gap) - gap, max(n_heads) * (width + gap) - gap), dtype=np.float32)
     between = np.ones(whole.shape, dtype=bool)
-    ramp = Ramp(VIRIDIS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}") if of_its_own else weights_ramp(n_keys)
+    ramp = vl.Ramp(vl.VIRIDIS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}") if of_its_own else vl.weights_ramp(n_keys)
     largest, rows, edges = [], *_sampled(n_queries, height, most_rows)
     for layer, trace in enumerate(layers):
         largest.append([0.0] * trace.n_heads)
@@ -109,7 +89,7 @@ def mosaic(
     )
 
 
-def own_ramp(uniform: float, largest: float) -> Ramp:
+def own_ramp(uniform: float, largest: float) -> vl.Ramp:
     """Return the ramp of a picture with colours of its own.
 
     From 0 through the (uniform) weight of looking everywhere alike, at UNIFORM_AT, to the largest number in the
@@ -118,7 +98,7 @@ def own_ramp(uniform: float, largest: float) -> Ramp:
     high = max(largest, min(MIN_RANGE * uniform, 1.0), 1e-30)
     ratio = min(uniform / high, 0.999)
     exponent = min(1.0, float(np.log(UNIFORM_AT) / np.log(ratio))) if ratio > 0 else 1.0
-    return Ramp(VIRIDIS, 0.0, high, exponent)
+    return vl.Ramp(vl.VIRIDIS, 0.0, high, exponent)
 
 
 def _uniform(trace: AttentionTrace, head: int, look: HeadDisplay) -> float:
@@ -198,7 +178,7 @@ def heads_chart(
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
     title: str = "weight",
-) -> Chart:
+) -> vl.Chart:
     """Draw every head of every layer; queries downwards, keys to the right.
 
     Notes are what the mouse is told of each layer and head; the chosen (layer, head) is framed, those that are off
@@ -210,7 +190,7 @@ def heads_chart(
     rows, cols = np.array(heads).T
     left, top = LEFT + cols * right, HEAD + rows * down
     is_off = np.array([head in off for head in heads])
-    data = rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols, is_off=is_off) | {
+    data = vl.rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols, is_off=is_off) | {
         "next": left + right,
         "below": top + down,
         "name": [f"layer {layer + 1}, head {head + 1}" for layer, head in heads],
@@ -218,50 +198,50 @@ def heads_chart(
         "largest": [pictures.largest[layer][head] for layer, head in heads],
     }
     width, height = LEFT + n_heads * right, HEAD + n_layers * down
-    space = corners(width, height)
+    space = vl.corners(width, height)
     gap = pictures.gap
-    whole = rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url)
-    crossed = rectangles(left[is_off], top[is_off], pictures.width, pictures.height, text="off")
+    whole = vl.rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url)
+    crossed = vl.rectangles(left[is_off], top[is_off], pictures.width, pictures.height, text="off")
     cross = {"fontSize": 13, "color": "#ffffff", "dx": pictures.width / 2, "dy": pictures.height / 2}
     is_chosen = (rows == chosen[0]) & (cols == chosen[1])
-    here = rectangles(left[is_chosen], top[is_chosen], pictures.width, pictures.height)
+    here = vl.rectangles(left[is_chosen], top[is_chosen], pictures.width, pictures.height)
     layers = [
         _bar(pictures, title),
-        images(whole, space, smooth=True),  # narrow pages shrink it
+        vl.images(whole, space, smooth=True),  # narrow pages shrink it
         *_names(pictures, right, down, space),
-        mark("rect", crossed, space, color="#10141a", opacity=0.55),
-        texts(crossed, space, **cross),
-        *halo_outlines(here, space, (5, 3)),
+        vl.mark("rect", crossed, space, color="#10141a", opacity=0.55),
+        vl.texts(crossed, space, **cross),
+        *vl.halo_outlines(here, space, (5, 3)),
     ]
     lines = [("name:N", "head"), ("note:N", "looks")]
     if pictures.of_its_own:
         lines.append(("largest:Q", f"largest {title}", ".3~g"))
     around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
-    mouse = hover_cells(data, around, *lines, **pointer_style(select))
-    return fixed_size([*layers, clickable(mouse, select, "layer", "head")], width, height)
+    mouse = vl.hover_cells(data, around, *lines, **vl.pointer_style(select))
+    return vl.fixed_size([*layers, vl.clickable(mouse, select, "layer", "head")], width, height)
 
 
-def _bar(pictures: Mosaic, title: str) -> Chart:
+def _bar(pictures: Mosaic, title: str) -> vl.Chart:
     """Return the layer with the colour bar; where each picture has its own colours it ends at its own largest."""
     if not pictures.of_its_own:
-        return colour_bar_layer(pictures.ramp, title, 200)
+        return vl.colour_bar_layer(pictures.ramp, title, 200)
     names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{pictures.ramp.reference_label}'"
     title = f"{title}, each picture up to its own largest"
-    return colour_bar_layer(pictures.ramp, title, 200, labelExpr=names, titleLimit=400)
+    return vl.colour_bar_layer(pictures.ramp, title, 200, labelExpr=names, titleLimit=400)
 
 
-def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[Chart]:
+def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[vl.Chart]:
     """Write "head 1" and so on above the columns, "layer 1" and so on beside the rows; numbers where they are small."""
     roomy = min(right, down) >= 45
     every = 1 if roomy else -(-22 // min(right, down))
     heads, layers = (np.arange(0, n, every) for n in (max(pictures.n_heads), len(pictures.n_heads)))
     named = "{} {}" if roomy else "{1}"
-    above = rectangles(LEFT + heads * right + pictures.width / 2, HEAD - 5)
+    above = vl.rectangles(LEFT + heads * right + pictures.width / 2, HEAD - 5)
     above["text"] = [named.format("head", head + 1) for head in heads]
-    beside = rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
+    beside = vl.rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
     beside["text"] = [named.format("layer", layer + 1) for layer in layers]
-    style: dict[str, Any] = {"fontSize": 12, "color": TEXT_COLOUR, "baseline": "bottom"}
-    return [texts(above, space, **style), texts(beside, space, angle=270, **style)]
+    style: dict[str, Any] = {"fontSize": 12, "color": vl.TEXT_COLOUR, "baseline": "bottom"}
+    return [vl.texts(above, space, **style), vl.texts(beside, space, angle=270, **style)]
 
 
 HEAD_CELL = 38  # screen pixels of a cell where there is room: its number can be read
@@ -277,7 +257,7 @@ def layer_head_map(
     high: float | None = None,
     widest: int = WIDEST,
     exponent: float = 1.0,
-) -> Chart:
+) -> vl.Chart:
     """Draw one number per head, layers downwards, heads to the right, and frame the chosen (layer, head).
 
     Layers may differ in heads; nan = no number. The highest possible number, else the largest, ends the colours; an
@@ -294,7 +274,7 @@ def layer_head_map(
         Role.WEIGHTS,
         title=title,
         size=min(widest, HEAD_CELL * max(matrix.shape)),
-        ramp=Ramp(VIRIDIS, 0.0, high or largest or 1.0, exponent),
+        ramp=vl.Ramp(vl.VIRIDIS, 0.0, high or largest or 1.0, exponent),
         marked_row=chosen[0],
         marked_col=chosen[1],
         select=select,
@@ -310,7 +290,7 @@ def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
 
 def distance_chart(
     found: Distances, n_heads: Sequence[int], chosen: int, *, size: int = 430, select: str | None = None
-) -> Chart:
+) -> vl.Chart:
     """Draw the distances of all heads to all heads, layer by layer; the chosen head's row is marked.
 
     There are so many heads in each layer; the chosen one is counted through all layers. A point selection over cells
@@ -330,7 +310,7 @@ def distance_chart(
         size=size,
         marked_row=chosen,
         select=select,
-        ramp=Ramp(tuple(reversed(VIRIDIS)), 0.0, 1.0),
+        ramp=vl.Ramp(tuple(reversed(vl.VIRIDIS)), 0.0, 1.0),
         numbers=alt.Axis(values=starts[::every], labelExpr=text, grid=False),
     )
 
@@ -346,14 +326,14 @@ def cache_chart(
     role: Role,
     width: int = 560,
     height: int = 300,
-) -> Chart:
+) -> vl.Chart:
     """Draw what a cache keeps: a column per token, a row per layer and key head, the newest column framed.
 
     Lengths are those of the kept vectors, (n_layers * n_key_heads, n_tokens), NaN = forgotten, a grey cell; the
     number of key heads is that of each layer, and the role, key or value, decides the frame's colour.
     """
     n_rows, n_cols = lengths.shape
-    ramp = Ramp(VIRIDIS, 0.0, float(np.nanmax(lengths, initial=1e-6)))
+    ramp = vl.Ramp(vl.VIRIDIS, 0.0, float(np.nanmax(lengths, initial=1e-6)))
     tops = np.concatenate([[0], np.cumsum(n_key_heads)[:-1]]).astype(int)
     names = {int(top): f"layer {layer + 1}" for layer, top in enumerate(tops)}
     every = -(-len(tops) // max(1, height // 16))
@@ -365,23 +345,23 @@ def cache_chart(
     rows["labelExpr"] = f"{json.dumps(names)}[datum.value]"
     x_axis = alt.Axis(labelOverlap=False, grid=False, ticks=False, domain=False, **columns)
     y_axis = alt.Axis(grid=False, domain=False, **rows)
-    x = alt.X("left:Q", title="tokens so far", scale=exact_scale(0, n_cols), axis=x_axis)
-    y = alt.Y("top:Q", title=None, scale=exact_scale(n_rows, 0), axis=y_axis)
-    space = corners(n_cols, n_rows, x=x, y=y)
+    x = alt.X("left:Q", title="tokens so far", scale=vl.exact_scale(0, n_cols), axis=x_axis)
+    y = alt.Y("top:Q", title=None, scale=vl.exact_scale(n_rows, 0), axis=y_axis)
+    space = vl.corners(n_cols, n_rows, x=x, y=y)
     layers = [
-        colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
-        images(rectangles(0, 0, n_cols, n_rows, url=matrix_png(lengths, ramp)), space),
-        *halo_outlines(rectangles(n_cols - 1, 0, 1, n_rows), space, (5, 3), ROLE_COLOURS[role]),
+        vl.colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
+        vl.images(vl.rectangles(0, 0, n_cols, n_rows, url=matrix_png(lengths, ramp)), space),
+        *vl.halo_outlines(vl.rectangles(n_cols - 1, 0, 1, n_rows), space, (5, 3), vl.ROLE_COLOURS[role]),
     ]
     if lengths.size <= MAX_TOOLTIPS:
         place, length = ("where:N", "kept in"), ("length:N", f"length of the {role.value}")
-        layers.append(hover_cells(_cache_cells(lengths, n_key_heads, tokens), space, "token:N", place, length))
-    return fixed_size(layers, width, height)
+        layers.append(vl.hover_cells(_cache_cells(lengths, n_key_heads, tokens), space, "token:N", place, length))
+    return vl.fixed_size(layers, width, height)
 
 
-def _cache_cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str]) -> Columns:
+def _cache_cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str]) -> vl.Columns:
     rows, cols = np.indices(lengths.shape).reshape(2, -1)
     heads = [f"layer {layer + 1}, key head {head + 1}" for layer, n in enumerate(n_key_heads) for head in range(n)]
-    frame = rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])
+    frame = vl.rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])
     frame["length"] = ["forgotten" if np.isnan(length) else f"{length:.3g}" for length in lengths.ravel()]
     return frame

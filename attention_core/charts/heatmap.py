@@ -16,46 +16,9 @@ import numpy as np
 from PIL import Image
 
 from attention_core.attention.types import Axis, Role, Step
+from attention_core.charts import vega as vl
 from attention_core.charts.bars import probability_bars
-from attention_core.charts.vega import (
-    CHOSEN,
-    CORNERS,
-    DARK_COLOUR,
-    EDGE,
-    FAINT,
-    INK_RAMP,
-    LABEL_COLOUR,
-    MASKED_GREY,
-    ROLE_COLOURS,
-    VIRIDIS,
-    Channel,
-    Chart,
-    Data,
-    Ramp,
-    Spec,
-    TooltipField,
-    alt,
-    cell_columns,
-    clickable,
-    colour_bar,
-    colour_bar_layer,
-    colour_scale,
-    corners,
-    exact_scale,
-    fixed_size,
-    grid_layout,
-    halo_outlines,
-    hover_cells,
-    images,
-    is_dark,
-    label_expression,
-    mark,
-    pointer_style,
-    ramp_for,
-    rectangles,
-    texts,
-    tooltip_channels,
-)
+from attention_core.charts.vega import alt
 from attention_core.device import to_array
 from attention_core.shared import BoundedCache
 
@@ -92,14 +55,14 @@ def cached_by_content(make: Callable[..., bytes]) -> Callable[..., bytes]:
 
 
 @cached_by_content
-def matrix_png(matrix: np.ndarray, ramp: Ramp) -> bytes:
+def matrix_png(matrix: np.ndarray, ramp: vl.Ramp) -> bytes:
     """Return a matrix as a palette PNG, one pixel a cell; -inf or NaN = masked, translucent grey."""
     cells = reduce_by_max(matrix)
     shares = np.where(np.isfinite(cells), ramp.position(cells), np.nan)
     return palette_png(shares, ramp, MAX_BYTES)
 
 
-def palette_png(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.ndarray | None = None) -> bytes:
+def palette_png(shares: np.ndarray, ramp: vl.Ramp, most_bytes: int, between: np.ndarray | None = None) -> bytes:
     """Return a picture as a palette PNG, in fewer colours where its file would be too large.
 
     Shares, (height, width), say where on the ramp each cell lies, 0 to 1; NaN = masked. What lies between pictures,
@@ -120,7 +83,7 @@ def palette_png(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.nda
     return content
 
 
-def _palette_png(shares: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
+def _palette_png(shares: np.ndarray, ramp: vl.Ramp, n_colours: int) -> bytes:
     """Return a picture in so many colours of the ramp; NaN = masked, infinite = clear."""
     index: np.ndarray = np.full(shares.shape, n_colours, np.uint8)
     there = np.isfinite(shares)
@@ -161,12 +124,12 @@ def block(matrix: np.ndarray, size: tuple[int, int], reduceat) -> np.ndarray:
 
 
 TOLD = "label:N", "lowest:Q", "highest:Q"  # what the mouse is told of a picture in a sheet
-MIDDLE = {"x": CORNERS["x"], "y": CORNERS["y"]}
+MIDDLE = {"x": vl.CORNERS["x"], "y": vl.CORNERS["y"]}
 
 
 def picture(
     values: np.ndarray,
-    ramp: Ramp,
+    ramp: vl.Ramp,
     *,
     title: str = "",
     size: int = 200,
@@ -174,7 +137,7 @@ def picture(
     select: str | None = None,
     bar: bool = True,
     outline: np.ndarray | None = None,
-) -> Chart:
+) -> vl.Chart:
     """Draw a picture of one value per position, (height, width), whose longer side has so many screen pixels.
 
     Pictures that are compared share a ramp; the title says what a value is. The marked position, in reading order, is
@@ -183,48 +146,48 @@ def picture(
     """
     height, width = values.shape
     scale = size / max(values.shape)
-    whole = rectangles(0, 0, width, height, url=matrix_png(values, ramp))
-    image = images(whole, corners(width, height), clip=True)
-    layers = [image, mark("rect", whole, CORNERS, **EDGE)]
+    whole = vl.rectangles(0, 0, width, height, url=matrix_png(values, ramp))
+    image = vl.images(whole, vl.corners(width, height), clip=True)
+    layers = [image, vl.mark("rect", whole, vl.CORNERS, **vl.EDGE)]
     if outline is not None:
         layers.append(dots(outline, size=4, opacity=0.7))
     if bar:
-        layers.append(colour_bar_layer(ramp, title, min(size - 20, 260)))
+        layers.append(vl.colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
         place = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
         layers += _squares(place, (scale + 3) ** 2, (4.5, 2.5))
     cells = position_cells(values, select, "value", title or "value", ".4g")
-    return fixed_size([*layers, cells], round(width * scale), round(height * scale))
+    return vl.fixed_size([*layers, cells], round(width * scale), round(height * scale))
 
 
-def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> Chart:
+def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> vl.Chart:
     """Return what the mouse meets on a picture (height, width), for the top: an invisible cell per position in it.
 
     Cells are in reading order and can be selected by their position; a value is told under its name, title and format.
     """
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
     frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1, name: values.ravel()}
-    cells = hover_cells(
-        frame, CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **pointer_style(select)
+    cells = vl.hover_cells(
+        frame, vl.CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **vl.pointer_style(select)
     ).transform_calculate(left="datum.column - 1", right="datum.column", top="datum.row - 1", bottom="datum.row")
-    return clickable(cells, select, "position")
+    return vl.clickable(cells, select, "position")
 
 
-def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> Chart:
+def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> vl.Chart:
     """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
     rows, cols = np.nonzero(ink > 0.5)
     middles = {"left": (cols + 0.5) * across, "top": (rows + 0.5) * down}
-    return mark("circle", middles, MIDDLE, color="white", **style)
+    return vl.mark("circle", middles, MIDDLE, color="white", **style)
 
 
-def _squares(data: Data, size: float, widths: tuple[float, float]) -> list[Chart]:
-    return halo_outlines(data, MIDDLE, widths, kind="point", shape="square", filled=False, size=size, opacity=1)
+def _squares(data: vl.Data, size: float, widths: tuple[float, float]) -> list[vl.Chart]:
+    return vl.halo_outlines(data, MIDDLE, widths, kind="point", shape="square", filled=False, size=size, opacity=1)
 
 
 def contact_sheet(
     pictures: np.ndarray,
     labels: list[str],
-    ramp: Ramp,
+    ramp: vl.Ramp,
     *,
     title: str = "",
     columns: int = 8,
@@ -232,7 +195,7 @@ def contact_sheet(
     marked: int | None = None,
     chosen: int | None = None,
     select: str | None = None,
-) -> Chart:
+) -> vl.Chart:
     """Draw small pictures (n, height, width) with a label above each, on one colour scale, so many in a row.
 
     Marked is a position in each, in reading order; the chosen picture is framed, and a point selection over pictures
@@ -240,30 +203,32 @@ def contact_sheet(
     """
     n, height, width = pictures.shape
     scale = size / max(height, width)
-    places, total_width, total_height = grid_layout(n, columns, round(width * scale), round(height * scale), 8, 16)
+    places, total_width, total_height = vl.grid_layout(n, columns, round(width * scale), round(height * scale), 8, 16)
     lowest, highest = pictures.min((1, 2)).round(4), pictures.max((1, 2)).round(4)
     known = {**places, "label": labels, "lowest": lowest, "highest": highest}
     frame = {**known, "url": [matrix_png(picture, ramp) for picture in pictures]}
-    space = corners(total_width, total_height)
-    names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABEL_COLOUR)
-    bar = colour_bar_layer(ramp, title, min(total_width - 20, 260))
-    layers = [images(frame, space).encode(tooltip=tooltip_channels(*TOLD)), names, bar]
+    space = vl.corners(total_width, total_height)
+    names = vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=vl.LABEL_COLOUR)
+    bar = vl.colour_bar_layer(ramp, title, min(total_width - 20, 260))
+    layers = [vl.images(frame, space).encode(tooltip=vl.tooltip_channels(*TOLD)), names, bar]
     if marked is not None:
         x, y = places["left"] + (marked % width + 0.5) * scale, places["top"] + (marked // width + 0.5) * scale
         layers += _squares({"left": x, "top": y}, 30, (3.5, 2))
     if chosen is not None or select:
         # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
         is_chosen = f"datum.number == {-1 if chosen is None else chosen}"
-        layers.append(edges(known, CORNERS, is_chosen, *TOLD, select=select))
-    return fixed_size(layers, total_width, total_height)
+        layers.append(edges(known, vl.CORNERS, is_chosen, *TOLD, select=select))
+    return vl.fixed_size(layers, total_width, total_height)
 
 
-def edges(data: Data, space: dict[str, Any], is_chosen: str, *told: TooltipField, select: str | None) -> Chart:
+def edges(data: vl.Data, space: dict[str, Any], is_chosen: str, *told: vl.TooltipField, select: str | None) -> vl.Chart:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
-    stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))
+    stroke = alt.condition(is_chosen, alt.value(vl.CHOSEN), alt.value(vl.FAINT))
     width = alt.condition(is_chosen, alt.value(3), alt.value(1))
-    frames = mark("rect", data, space, *told, stroke=stroke, strokeWidth=width, fillOpacity=0, **pointer_style(select))
-    return clickable(frames, select, "number")
+    frames = vl.mark(
+        "rect", data, space, *told, stroke=stroke, strokeWidth=width, fillOpacity=0, **vl.pointer_style(select)
+    )
+    return vl.clickable(frames, select, "number")
 
 
 MAX_RECT_SIDE = 64
@@ -283,7 +248,7 @@ def matrix_chart(
     title: str = "",
     size: int = 480,
     marked_row: int | None = None,
-    ramp: Ramp | None = None,
+    ramp: vl.Ramp | None = None,
     select: str | None = None,
     marked_col: int | None = None,
     font_size: int = 11,
@@ -291,7 +256,7 @@ def matrix_chart(
     numbers: Any = None,
     bar: bool = True,
     framed: Sequence[tuple[int, int]] = (),
-) -> Chart:
+) -> vl.Chart:
     """Draw a matrix, rows downwards; only those of up to MAX_RECT_SIDE rows and columns have cells that answer.
 
     Args:
@@ -316,7 +281,7 @@ def matrix_chart(
     """
     if matrix.shape != (len(row_axis), len(col_axis)):
         raise ValueError(f"matrix {matrix.shape} does not fit axes of {len(row_axis)} and {len(col_axis)}")
-    ramp = ramp or ramp_for(role, matrix, matrix.shape[1])
+    ramp = ramp or vl.ramp_for(role, matrix, matrix.shape[1])
     width, height = _screen_size(matrix.shape, size)
     large = max(matrix.shape) > MAX_RECT_SIDE
     if large:
@@ -327,17 +292,17 @@ def matrix_chart(
         )
         if framed:
             places = dict(zip(("row", "col"), zip(*framed, strict=True), strict=True))
-            layers += halo_outlines(places, CELL, (5, 2.5), ROLE_COLOURS[Role.CONTEXT])
+            layers += vl.halo_outlines(places, CELL, (5, 2.5), vl.ROLE_COLOURS[Role.CONTEXT])
     if marked_row is not None:
         layers += _frame_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
         if marked_col is not None and not large:
             layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
-    return fixed_size(layers, width, height)
+    return vl.fixed_size(layers, width, height)
 
 
 def pair_map(
     values: np.ndarray, single: Axis, role: Role, *, framed: Sequence[tuple[int, int]] = (), **more: Any
-) -> Chart:
+) -> vl.Chart:
     """Draw one query's slice of n x n x n weights or scores, (n, n): first others down, second across.
 
     The axis says what one member of a pair can be; framed pairs are framed in both orders. More: see matrix_chart.
@@ -349,26 +314,26 @@ def pair_map(
 
 def part_chart(
     cells: np.ndarray, origin: tuple[int, int], block: int, names: tuple[str, str], *, title: str, log: bool = False
-) -> Chart:
+) -> vl.Chart:
     """Draw a part of a matrix that is too large to be drawn whole; its axes say where it lies.
 
     Each of the cells (rows, columns) stands for a block of so many cells a side, NaN = not known yet; the origin is the
     row and column at which the part begins, the names are those of rows and columns.
     """
-    ramp = Ramp(VIRIDIS, 0.0, float(np.nanmax(cells, initial=0)) or 1.0)
+    ramp = vl.Ramp(vl.VIRIDIS, 0.0, float(np.nanmax(cells, initial=0)) or 1.0)
     if log:
         least = np.nanmin(cells, initial=ramp.high, where=cells > 0)
         lowest = min(max(float(least), ramp.high / 1e4), ramp.high / 10)
-        ramp = Ramp(VIRIDIS, float(np.log10(lowest)), float(np.log10(ramp.high)))
+        ramp = vl.Ramp(vl.VIRIDIS, float(np.log10(lowest)), float(np.log10(ramp.high)))
         cells, title = np.log10(np.maximum(cells, lowest)), f"{title}, log10"
     width, height = _screen_size(cells.shape, 480)
     (top, left), (n_rows, n_cols) = origin, (block * np.array(cells.shape)).tolist()
     axis = alt.Axis(grid=False, tickCount=5, format="d")
-    x = alt.X("left:Q", title=names[1], scale=exact_scale(left, left + n_cols), axis=axis)
-    y = alt.Y("top:Q", title=names[0], scale=exact_scale(top + n_rows, top), axis=axis)
-    whole = rectangles(left, top, n_cols, n_rows, url=matrix_png(cells, ramp))
-    image = images(whole, {**CORNERS, "x": x, "y": y}, clip=True)
-    return fixed_size([image, colour_bar_layer(ramp, title, min(width, 260))], width, height)
+    x = alt.X("left:Q", title=names[1], scale=vl.exact_scale(left, left + n_cols), axis=axis)
+    y = alt.Y("top:Q", title=names[0], scale=vl.exact_scale(top + n_rows, top), axis=axis)
+    whole = vl.rectangles(left, top, n_cols, n_rows, url=matrix_png(cells, ramp))
+    image = vl.images(whole, {**vl.CORNERS, "x": x, "y": y}, clip=True)
+    return vl.fixed_size([image, vl.colour_bar_layer(ramp, title, min(width, 260))], width, height)
 
 
 def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
@@ -380,37 +345,37 @@ def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
 
 
 def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):
-    data = cell_columns(matrix, row_axis.labels, col_axis.labels)
+    data = vl.cell_columns(matrix, row_axis.labels, col_axis.labels)
     space = {
         "x": alt.X("col:O", axis=_labelled(col_axis, width)),
         "y": alt.Y("row:O", axis=_labelled(row_axis, height, upright=True)),
     }
-    legend = colour_bar(ramp, title, min(width, 260)) if bar else None
-    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=legend)
-    known = alt.condition("datum.masked", alt.value(f"{MASKED_GREY}55"), colour)
+    legend = vl.colour_bar(ramp, title, min(width, 260)) if bar else None
+    colour = alt.Color("value:Q", scale=vl.colour_scale(ramp), legend=legend)
+    known = alt.condition("datum.masked", alt.value(f"{vl.MASKED_GREY}55"), colour)
     told = ("row_label:N", row_axis.name), ("col_label:N", col_axis.name), ("value:Q", title or "value", ".4g")
-    edges = {} if bar else {"stroke": MASKED_GREY, "strokeWidth": 0.5}
-    cells = mark("rect", data, space, *told, color=known, invalid=None, **edges)
-    cells = clickable(cells, select, "row", "col", clear=alt.Undefined)
+    edges = {} if bar else {"stroke": vl.MASKED_GREY, "strokeWidth": 0.5}
+    cells = vl.mark("rect", data, space, *told, color=known, invalid=None, **edges)
+    cells = vl.clickable(cells, select, "row", "col", clear=alt.Undefined)
     if hover_rows:
         looked = alt.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
         cells = cells.add_params(looked).encode(opacity=alt.condition(looked, alt.value(1), alt.value(0.3)))
     layers = [cells]
     if width / matrix.shape[1] >= NUMBERS_BELOW * font_size / 11 and height / matrix.shape[0] >= 16 * font_size / 11:
         space["text"] = alt.Text("value:Q", format=".2f")
-        numbers = mark("text", data, space, color=_contrast(ramp), fontSize=font_size, aria=True)
+        numbers = vl.mark("text", data, space, color=_contrast(ramp), fontSize=font_size, aria=True)
         layers.append(numbers.transform_filter("!datum.masked"))
     return layers
 
 
-def _contrast(ramp: Ramp) -> Channel:
+def _contrast(ramp: vl.Ramp) -> vl.Channel:
     span, low = max(ramp.high - ramp.low, 1e-30), ramp.low
     place = f"floor(63 * pow(clamp((datum.value - {low!r}) / {span!r}, 0, 1), {ramp.exponent!r}))"
-    dark = json.dumps(is_dark(ramp.lookup(64)).astype(int).tolist())
-    return alt.condition(f"{dark}[{place}]", alt.value("#ffffff"), alt.value(DARK_COLOUR))
+    dark = json.dumps(vl.is_dark(ramp.lookup(64)).astype(int).tolist())
+    return alt.condition(f"{dark}[{place}]", alt.value("#ffffff"), alt.value(vl.DARK_COLOUR))
 
 
-def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> Spec:
+def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> vl.Spec:
     """Positions on the axis, words in its labels, so that repeated words stay apart; upright where they fit."""
     room = max(1, int(length // 14))
     every = -(-len(axis) // room)
@@ -418,7 +383,7 @@ def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datu
     fits = upright or longest <= 3 or 7 * longest <= every * length / max(len(axis), 1)
     return alt.Axis(
         title=axis.name,
-        labelExpr=label_expression(axis.labels, place, every),
+        labelExpr=vl.label_expression(axis.labels, place, every),
         labelAngle=0 if fits else -45,
         labelLimit=90,
         ticks=False,
@@ -428,7 +393,7 @@ def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datu
     )
 
 
-def _image_axis(axis: Axis, length: int, numbers: Spec | None, upright: bool = False) -> Spec:
+def _image_axis(axis: Axis, length: int, numbers: vl.Spec | None, upright: bool = False) -> vl.Spec:
     if len(axis) > MAX_RECT_SIDE:
         return numbers or alt.Axis(grid=False, tickCount=5, format="d")
     middles = [position + 0.5 for position in range(len(axis))]
@@ -438,11 +403,11 @@ def _image_axis(axis: Axis, length: int, numbers: Spec | None, upright: bool = F
 def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers):
     n_rows, n_cols = matrix.shape
     columns, rows = _image_axis(col_axis, width, numbers), _image_axis(row_axis, height, numbers, upright=True)
-    x = alt.X("left:Q", title=col_axis.name, scale=exact_scale(0, n_cols), axis=columns)
-    y = alt.Y("top:Q", title=row_axis.name, scale=exact_scale(n_rows, 0), axis=rows)
-    whole = rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp))
-    image = images(whole, corners(n_cols, n_rows, x=x, y=y), clip=True).add_params(ZOOM)
-    return [image, _tooltip_layer(matrix, row_axis, col_axis, title), colour_bar_layer(ramp, title, min(width, 260))]
+    x = alt.X("left:Q", title=col_axis.name, scale=vl.exact_scale(0, n_cols), axis=columns)
+    y = alt.Y("top:Q", title=row_axis.name, scale=vl.exact_scale(n_rows, 0), axis=rows)
+    whole = vl.rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp))
+    image = vl.images(whole, vl.corners(n_cols, n_rows, x=x, y=y), clip=True).add_params(ZOOM)
+    return [image, _tooltip_layer(matrix, row_axis, col_axis, title), vl.colour_bar_layer(ramp, title, min(width, 260))]
 
 
 def _tooltip_layer(matrix, row_axis, col_axis, title):
@@ -456,13 +421,13 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
     sizes = [np.minimum(f, n - first) for f, n, first in zip(factors, matrix.shape, tops_lefts, strict=True)]
     numbers = {"mean": means, "largest": largest}
     told = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
-    frame = rectangles(*tops_lefts[::-1], *sizes[::-1], **told)
+    frame = vl.rectangles(*tops_lefts[::-1], *sizes[::-1], **told)
     frame["rows"], frame["cols"] = (
         np.array(_names_of_blocks(axis, factor), object)[along]
         for axis, factor, along in zip((row_axis, col_axis), factors, places, strict=True)
     )
     values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]
-    return hover_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
+    return vl.hover_cells(frame, vl.CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
 
 
 def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
@@ -472,28 +437,28 @@ def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
     return [f"{first + 1} to {min(first + factor, n)}" for first in range(0, n, factor)]
 
 
-def _frame_mark(row: int) -> list[Chart]:
+def _frame_mark(row: int) -> list[vl.Chart]:
     """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
     ends = {"y": alt.Y("top:Q"), "y2": alt.Y2("bottom:Q")}
-    return halo_outlines({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
+    return vl.halo_outlines({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
 
 
-def row_mark(row: int, height: float) -> list[Chart]:
+def row_mark(row: int, height: float) -> list[vl.Chart]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
-    return halo_outlines({"row": [row]}, {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=height)
+    return vl.halo_outlines({"row": [row]}, {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=height)
 
 
 def _cell_mark(row, col, shape, width, height):
     size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
-    return halo_outlines({"row": [row], "col": [col]}, CELL, (5, 2.5), DARK_COLOUR, **size)
+    return vl.halo_outlines({"row": [row], "col": [col]}, CELL, (5, 2.5), vl.DARK_COLOUR, **size)
 
 
 STEP_SIZE = 500
 
 
 def step_chart(
-    step: Step, head: int = 0, *, query: int | None = None, size: int = STEP_SIZE, ramp: Ramp | None = None
-) -> Chart:
+    step: Step, head: int = 0, *, query: int | None = None, size: int = STEP_SIZE, ramp: vl.Ramp | None = None
+) -> vl.Chart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
     The query is marked; the longer side has about so many screen pixels; bars and ink have colours of their own.
@@ -502,10 +467,10 @@ def step_chart(
     grid, title = step.row_axis.grid, step.title.lower()
     if step.role == Role.OUTPUT and values.shape[0] == 1:
         return probability_bars({title: values[0]}, list(step.col_axis.labels), height=260).properties(width=size - 60)
-    ramp = ramp or ramp_for(step.role, values, len(step.col_axis))
+    ramp = ramp or vl.ramp_for(step.role, values, len(step.col_axis))
     if grid and step.col_axis.grid is None:
         if step.role == Role.INPUT and values.shape[1] == 1:
-            return picture(values[:, 0].reshape(grid), INK_RAMP, title="ink", size=size - 120, marked=query)
+            return picture(values[:, 0].reshape(grid), vl.INK_RAMP, title="ink", size=size - 120, marked=query)
         pictures = values.T.reshape(-1, *grid)
         columns = 4 if len(pictures) <= 16 else 8
         side = (size - 10 * columns) // columns

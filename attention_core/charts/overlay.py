@@ -5,26 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
+from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import cached_by_content, edges, png, position_cells
-from attention_core.charts.vega import (
-    CORNERS,
-    EDGE,
-    LABEL_COLOUR,
-    Chart,
-    Data,
-    Ramp,
-    alt,
-    colour_bar_layer,
-    corners,
-    fixed_size,
-    grid_layout,
-    images,
-    mark,
-    outlined,
-    rectangles,
-    texts,
-    weights_ramp,
-)
+from attention_core.charts.vega import alt
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
@@ -43,7 +26,7 @@ def overlay(
     bar: bool = True,
     select: str | None = None,
     marked: int | None = None,
-) -> Chart:
+) -> vl.Chart:
     """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
     `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None.
@@ -53,21 +36,21 @@ def overlay(
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
     width, height = _screen(picture.shape[1], picture.shape[0], size)
-    frame = rectangles(0, 0, columns, rows, picture=image_png(picture), map=map_png(weights, ramp, smooth))
-    space = corners(columns, rows)
+    frame = vl.rectangles(0, 0, columns, rows, picture=image_png(picture), map=map_png(weights, ramp, smooth))
+    space = vl.corners(columns, rows)
     layers = [
-        images(frame, space, "picture", clip=True, smooth=True),
-        images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
-        mark("rect", frame, space, **EDGE),
+        vl.images(frame, space, "picture", clip=True, smooth=True),
+        vl.images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
+        vl.mark("rect", frame, space, **vl.EDGE),
     ]
     for top, left, bottom, right in boxes:
-        place = rectangles(left * columns, top * rows, (right - left) * columns, (bottom - top) * rows)
+        place = vl.rectangles(left * columns, top * rows, (right - left) * columns, (bottom - top) * rows)
         layers.append(_framed(place, [5, 3]))
     if marked is not None:
-        layers.append(_framed(rectangles(marked % columns, marked // columns), [1, 0]))
+        layers.append(_framed(vl.rectangles(marked % columns, marked // columns), [1, 0]))
     if bar:
-        layers.append(colour_bar_layer(ramp, "weight", min(width - 20, 260)))
-    return fixed_size([*layers, position_cells(weights, select, "weight", "", ".2%")], width, height)
+        layers.append(vl.colour_bar_layer(ramp, "weight", min(width - 20, 260)))
+    return vl.fixed_size([*layers, position_cells(weights, select, "weight", "", ".2%")], width, height)
 
 
 def overlay_strip(
@@ -79,31 +62,31 @@ def overlay_strip(
     columns: int = 4,
     chosen: int | None = None,
     select: str | None = None,
-) -> Chart:
+) -> vl.Chart:
     """Draw the same picture several times, each with its own map over it, see overlay, and a label above.
 
     Weights are (n, rows, columns); the chosen one is framed, and a point selection over them has the field number.
     """
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
-    places, total_width, total_height = grid_layout(len(weights), columns, width, height, 12, 20)
+    places, total_width, total_height = vl.grid_layout(len(weights), columns, width, height, 12, 20)
     maps = [map_png(each, ramp, True) for each in weights]
     frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
-    space = corners(total_width, total_height)
+    space = vl.corners(total_width, total_height)
     layers = [
-        images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_png(picture))),
-        images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
-        texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=LABEL_COLOUR),
+        vl.images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_png(picture))),
+        vl.images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
+        vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=vl.LABEL_COLOUR),
         edges(frame, space, "datum.chosen", ("label:N", "look"), select=select),
     ]
-    return fixed_size(layers, total_width, total_height)
+    return vl.fixed_size(layers, total_width, total_height)
 
 
-def glow_ramp(n_regions: int, high: float) -> Ramp:
+def glow_ramp(n_regions: int, high: float) -> vl.Ramp:
     """Return the ramp of a map over a picture: from no weight to the largest, the uniform weight marked."""
-    plain = weights_ramp(n_regions, high)
+    plain = vl.weights_ramp(n_regions, high)
     has_room = 1 / max(n_regions, 1) > 0.12 * plain.high  # else its name would lie on that of 0
-    return Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference if has_room else None, plain.reference_label)
+    return vl.Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference if has_room else None, plain.reference_label)
 
 
 @cached_by_content
@@ -113,7 +96,7 @@ def image_png(picture: np.ndarray) -> bytes:
 
 
 @cached_by_content
-def map_png(weights: np.ndarray, ramp: Ramp, smooth: bool) -> bytes:
+def map_png(weights: np.ndarray, ramp: vl.Ramp, smooth: bool) -> bytes:
     """Return a map as a PNG whose opacity grows with the weight: no weight is clear."""
     share = ramp.position(weights).astype(np.float32)
     if smooth:
@@ -130,5 +113,5 @@ def _screen(width: int, height: int, size: int) -> tuple[int, int]:
     return round(width * scale), round(height * scale)
 
 
-def _framed(place: Data, dash: list[int]) -> Chart:
-    return outlined(place, CORNERS, 2, strokeDash=dash)
+def _framed(place: vl.Data, dash: list[int]) -> vl.Chart:
+    return vl.outlined(place, vl.CORNERS, 2, strokeDash=dash)

@@ -7,29 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.vega import (
-    CHOSEN,
-    CORNERS,
-    DARK_COLOUR,
-    FAINT,
-    FILL,
-    INK,
-    LABEL_COLOUR,
-    ROLE_COLOURS,
-    Chart,
-    Columns,
-    Ramp,
-    alt,
-    colour_bar_layer,
-    corners,
-    fixed_size,
-    mark,
-    mix_with_white,
-    outlined,
-    rectangles,
-    text_at,
-    texts,
-)
+from attention_core.charts import vega as vl
+from attention_core.charts.vega import alt, mark, texts
 
 LETTERS = {
     191: "'", 222: "ijl", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r", 334: "{}", 355: '"', 389: "*", 469: "^",
@@ -58,12 +37,12 @@ def shaded_words(
     shades: Sequence[float],
     colours: Sequence[str] | str,
     *,
-    bar: tuple[Ramp, str] | None = None,
+    bar: tuple[vl.Ramp, str] | None = None,
     glued: Sequence[bool] = (),
     chosen: int | None = None,
     struck: Sequence[int] = (),
     width: int = 640,
-) -> Chart:
+) -> vl.Chart:
     """Draw words as running text, each shaded by one number, 0 to 1, in its colour or that of all.
 
     The bar is the ramp of a colour bar below, and its title, where the shades have a common scale. A glued word follows
@@ -72,27 +51,29 @@ def shaded_words(
     boxes = _flowing(words, glued, width)
     high, wide = int(boxes["bottom"].max(initial=LINE)) + 2, max(width, int(boxes["right"].max(initial=0)) + 2)
     each = [colours] * len(words) if isinstance(colours, str) else list(colours)
-    boxes["fill"] = [mix_with_white(one, STRONGEST * shade) for one, shade in zip(each, shades, strict=True)]
-    layers = _boxes(boxes, corners(wide, high), chosen)
+    boxes["fill"] = [vl.mix_with_white(one, STRONGEST * shade) for one, shade in zip(each, shades, strict=True)]
+    layers = _boxes(boxes, vl.corners(wide, high), chosen)
     if struck:
         gone = {side: boxes[side][list(struck)] for side in ("left", "right", "top", "bottom")}
         gone["top"] = (gone["top"] + gone["bottom"]) / 2
         layers.append(
-            mark("rule", gone, {"x": CORNERS["x"], "y": CORNERS["y"], "x2": CORNERS["x2"]}, color=DARK_COLOUR)
+            mark(
+                "rule", gone, {"x": vl.CORNERS["x"], "y": vl.CORNERS["y"], "x2": vl.CORNERS["x2"]}, color=vl.DARK_COLOUR
+            )
         )
     if bar:
-        layers.append(colour_bar_layer(*bar, 200))
-    return fixed_size(layers, wide, high)
+        layers.append(vl.colour_bar_layer(*bar, 200))
+    return vl.fixed_size(layers, wide, high)
 
 
-def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> Ramp:
+def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> vl.Ramp:
     """Return the ramp from paper to a colour's strongest shade, for numbers from 0."""
-    return Ramp((mix_with_white(colour, 0), mix_with_white(colour, STRONGEST)), 0.0, high, exponent)
+    return vl.Ramp((vl.mix_with_white(colour, 0), vl.mix_with_white(colour, STRONGEST)), 0.0, high, exponent)
 
 
 def word_arcs(
     source: Sequence[str], target: Sequence[str], weights: np.ndarray, row: int, *, single: str = "", down: bool = False
-) -> Chart:
+) -> vl.Chart:
     """Draw source words above target words, with an arc for every weight and one target word's (row) arcs strong.
 
     Weights are (n_target, n_source), each row sums to 1; (n_target, 1) with one vector for the whole sentence, which
@@ -109,10 +90,10 @@ def word_arcs(
         _move(queries if spare > 0 else keys, "x", abs(spare))
         starts, ends = _points(keys["x"], keys["bottom"] + (2 if single else 14)), _points(queries["x"], queries["top"])
     wide, high = (float(max(keys[side].max(), queries[side].max())) + 2 for side in ("right", "bottom"))
-    space = corners(wide, high)
+    space = vl.corners(wide, high)
     told = np.zeros(len(source)) if single else weights[row]
-    keys["fill"] = [mix_with_white(ROLE_COLOURS[Role.WEIGHTS], STRONGEST * share) for share in told]
-    queries["fill"] = [mix_with_white(CHOSEN, 0.16 if place == row else 0) for place in range(len(target))]
+    keys["fill"] = [vl.mix_with_white(vl.ROLE_COLOURS[Role.WEIGHTS], STRONGEST * share) for share in told]
+    queries["fill"] = [vl.mix_with_white(vl.CHOSEN, 0.16 if place == row else 0) for place in range(len(target))]
     layers = _boxes(queries, space, row) + _boxes(keys, space, None)
     if single:
         x, y = wide / 2, float(keys["bottom"][0] + queries["top"][0]) / 2
@@ -125,13 +106,13 @@ def word_arcs(
     layers.insert(0, _arcs(arcs, space, down))
     if single:
         half = text_width(single, 12) / 2 + 8
-        box = rectangles(x - half, y - 12, 2 * half, 24, x=x, y=y, text=single, fill="#ffffff")
-        layers += [*_boxes(box, space, None, 12), outlined(box, space, 1.5, ROLE_COLOURS[Role.KEY])]
+        box = vl.rectangles(x - half, y - 12, 2 * half, 24, x=x, y=y, text=single, fill="#ffffff")
+        layers += [*_boxes(box, space, None, 12), vl.outlined(box, space, 1.5, vl.ROLE_COLOURS[Role.KEY])]
     elif not down:
         shares = [f"{share:.0%}" if share >= 0.005 else "·" for share in told]
         below = {"left": keys["x"], "top": keys["bottom"] + 6, "text": shares}
-        layers.append(texts(below, space, fontSize=10, color=LABEL_COLOUR))
-    return fixed_size(layers, round(wide), round(high))
+        layers.append(texts(below, space, fontSize=10, color=vl.LABEL_COLOUR))
+    return vl.fixed_size(layers, round(wide), round(high))
 
 
 def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
@@ -142,7 +123,7 @@ def _strength(weight: float, is_lit: bool) -> tuple[float, float]:
     return (min(1.0, 0.15 + weight), 1 + 4 * weight) if is_lit else (0.3 * weight, 1 + 2 * weight)
 
 
-def _flowing(words: Sequence[str], glued: Sequence[bool] = (), width: float = np.inf) -> Columns:
+def _flowing(words: Sequence[str], glued: Sequence[bool] = (), width: float = np.inf) -> vl.Columns:
     left, top, lefts, tops = 1.0, 1.0, [], []
     lengths = [text_width(text) + 2 * PAD for text in words]
     for place, (text, length) in enumerate(zip(words, lengths, strict=True)):
@@ -155,32 +136,32 @@ def _flowing(words: Sequence[str], glued: Sequence[bool] = (), width: float = np
     return _placed(lefts, tops, lengths, words)
 
 
-def _column(words: Sequence[str], align: float) -> Columns:
+def _column(words: Sequence[str], align: float) -> vl.Columns:
     lengths = np.array([text_width(word) + 2 * PAD for word in words])
     return _placed(align * (lengths.max() - lengths) + 1, np.arange(len(words)) * LINE + 1.0, lengths, words)
 
 
-def _placed(left: Any, top: Any, lengths: Any, words: Sequence[str]) -> Columns:
-    found = rectangles(left, top, lengths, LINE - 4, text=list(words))
+def _placed(left: Any, top: Any, lengths: Any, words: Sequence[str]) -> vl.Columns:
+    found = vl.rectangles(left, top, lengths, LINE - 4, text=list(words))
     return {**found, "x": (found["left"] + found["right"]) / 2, "y": (found["top"] + found["bottom"]) / 2}
 
 
-def _move(words: Columns, way: str, by: float) -> None:
+def _move(words: vl.Columns, way: str, by: float) -> None:
     for side in ("left", "right", "x") if way == "x" else ("top", "bottom", "y"):
         words[side] = words[side] + by
 
 
-def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int = SIZE) -> list[Chart]:
+def _boxes(words: vl.Columns, space: dict[str, Any], chosen: int | None, size: int = SIZE) -> list[vl.Chart]:
     names = {"left": words["x"], "top": words["y"], "text": words["text"]}
-    grounds = mark("rect", words, space, color=FILL, cornerRadius=3)
-    layers = [grounds, texts(names, space, fontSize=size, color=DARK_COLOUR, baseline="middle")]
+    grounds = mark("rect", words, space, color=vl.FILL, cornerRadius=3)
+    layers = [grounds, texts(names, space, fontSize=size, color=vl.DARK_COLOUR, baseline="middle")]
     if chosen is not None and chosen < len(words["text"]):
         frame = {side: words[side][[chosen]] for side in ("left", "right", "top", "bottom")}
-        layers.append(outlined(frame, space, 2, cornerRadius=3))
+        layers.append(vl.outlined(frame, space, 2, cornerRadius=3))
     return layers
 
 
-def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, Any], down: bool) -> Chart:
+def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, Any], down: bool) -> vl.Chart:
     """Return curves from one point to another, each with its opacity, thickness and colour."""
     frame: dict[str, list[Any]] = {name: [] for name in ("arc", "at", "left", "top", "opacity", "thick", "ink")}
     for number, ((x1, y1), (x2, y2), opacity, thick, role) in enumerate(arcs):
@@ -190,11 +171,11 @@ def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, 
         for name, column in zip(("left", "top"), (shares @ ends).T, strict=True):
             frame[name] += column.round(1).tolist()
         frame["at"] += range(len(STEPS))
-        for name, one in (("arc", number), ("opacity", opacity), ("thick", thick), ("ink", ROLE_COLOURS[role])):
+        for name, one in (("arc", number), ("opacity", opacity), ("thick", thick), ("ink", vl.ROLE_COLOURS[role])):
             frame[name] += [one] * len(STEPS)
     look = {"opacity": alt.Opacity("opacity:Q", scale=None), "strokeWidth": alt.StrokeWidth("thick:Q", scale=None)}
     way = {"x": space["x"], "y": space["y"], "detail": alt.Detail("arc:N"), "order": alt.Order("at:Q")}
-    return mark("line", frame, way, color=INK, strokeCap="round", **look)
+    return mark("line", frame, way, color=vl.INK, strokeCap="round", **look)
 
 
 BAR_LINE, ACROSS, GAP, BAR_SIZE = 20, 170, 60, 12
@@ -219,8 +200,8 @@ def bar_table(
     groups: Sequence[tuple[int, str]] = (),
     *,
     across: int = ACROSS,
-    ink: str = DARK_COLOUR,
-) -> Chart:
+    ink: str = vl.DARK_COLOUR,
+) -> vl.Chart:
     """Draw one line per name, with a bar in every column; groups are headings, each with the line that it is above."""
     heads = dict(groups)
     tops, top = [], 2 * BAR_LINE
@@ -232,7 +213,7 @@ def bar_table(
     if heads:
         left = max(left, 40)
     wide = max(left + len(columns) * (across + GAP), *(text_width(head, BAR_SIZE) + 8 for head in heads.values()), 0)
-    space = corners(wide, top + 4)
+    space = vl.corners(wide, top + 4)
     middle = BAR_LINE / 2
     said = {"left": [left - 8.0] * len(names), "top": [top + middle for top in tops], "text": list(names)}
     layers = [texts(said, space, align="right", color=ink, **BAR_WORD)]
@@ -241,30 +222,30 @@ def bar_table(
         layers.append(texts(above, space, align="left", color=ink, **BAR_WORD, fontWeight="bold"))
     for column, start in zip(columns, (left + number * (across + GAP) for number in range(len(columns))), strict=True):
         layers += _bar_column(column, start, tops, space, across, ink)
-    return fixed_size(layers, round(wide), top + 4)
+    return vl.fixed_size(layers, round(wide), top + 4)
 
 
-def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict, across: int, ink: str) -> list[Chart]:
+def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict, across: int, ink: str) -> list[vl.Chart]:
     signed = len(column.colours) > 1
     zero, unit = left + across / 2 * signed, across / (1 + signed) / (column.limit or 1.0)
     lengths = [unit * value for value in column.values]
     colours = [column.colours[-1 if value < 0 else 0] for value in column.values]
     begins = [zero + min(length, 0) for length in lengths]
-    bars = rectangles(begins, [top + 4 for top in tops], [abs(one) for one in lengths], BAR_LINE - 8, fill=colours)
+    bars = vl.rectangles(begins, [top + 4 for top in tops], [abs(one) for one in lengths], BAR_LINE - 8, fill=colours)
     ends = {"left": [zero + max(one, 0) + 5 for one in lengths], "top": [top + BAR_LINE / 2 for top in tops]}
     marks = [zero, zero + unit * column.mark] if column.mark else [zero]
-    lines = rectangles(marks, 1.5 * BAR_LINE, 0, tops[-1] - 0.5 * BAR_LINE)
+    lines = vl.rectangles(marks, 1.5 * BAR_LINE, 0, tops[-1] - 0.5 * BAR_LINE)
     return [
-        mark("rule", lines, space, color=FAINT),
-        mark("rect", bars, space, color=FILL),
+        mark("rule", lines, space, color=vl.FAINT),
+        mark("rect", bars, space, color=vl.FILL),
         texts(ends | {"text": column.texts}, space, align="left", color=ink, **BAR_WORD),
-        text_at(
+        vl.text_at(
             column.title,
             zero,
             BAR_LINE / 2 + 4,
             space,
             align="center" if signed else "left",
-            color=LABEL_COLOUR,
+            color=vl.LABEL_COLOUR,
             **BAR_WORD,
         ),
     ]

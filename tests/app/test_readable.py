@@ -5,21 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from attention_core.charts.vega import (
-    BLUE_ORANGE,
-    DARK_COLOUR,
-    GREY,
-    LABEL_COLOUR,
-    ROLE_COLOURS,
-    TEXT_COLOUR,
-    VIRIDIS,
-    Ramp,
-    is_dark,
-)
+from attention_core.charts import vega as vl
 from ui.layout import READABLE
 
 PAGES = {"light": ("#1B1F24", ("#FFFFFF", "#F6F7F9")), "dark": ("#E6EAF0", ("#0F1318", "#181D24"))}
-COLOURS = {*ROLE_COLOURS.values(), GREY, TEXT_COLOUR, LABEL_COLOUR}
+COLOURS = {*vl.ROLE_COLOURS.values(), vl.GREY, vl.TEXT_COLOUR, vl.LABEL_COLOUR}
 
 
 def parts(colour: str) -> np.ndarray:
@@ -49,8 +39,8 @@ def test_the_pages_rules_know_every_colour_that_words_of_charts_have(root):
     assert set(re.findall(r"(\d+)%", rules)) == {str(READABLE)}
 
 
-@pytest.mark.parametrize("colours", [VIRIDIS, BLUE_ORANGE])
+@pytest.mark.parametrize("colours", [vl.VIRIDIS, vl.BLUE_ORANGE])
 def test_numbers_can_be_read_on_every_cell(colours):
-    for cell in Ramp(colours, 0, 1).lookup().astype(float):
-        ink = parts("#ffffff" if is_dark(cell) else DARK_COLOUR)
+    for cell in vl.Ramp(colours, 0, 1).lookup().astype(float):
+        ink = parts("#ffffff" if vl.is_dark(cell) else vl.DARK_COLOUR)
         assert contrast(ink, cell) >= 4.49

@@ -5,19 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.vega import (
-    CHOSEN,
-    GREY,
-    ROLE_COLOURS,
-    Chart,
-    alt,
-    exact_scale,
-    long_form,
-    mark,
-    percent_axis,
-    rule_at,
-    series_colour,
-)
+from attention_core.charts import vega as vl
+from attention_core.charts.vega import alt
 from attention_core.topics.lookup.soft_lookup import Recall
 
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
@@ -30,7 +19,7 @@ KINDS = {
 """Name of a line -> what of a Recall it shows."""
 
 
-def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float) -> Chart:
+def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float) -> vl.Chart:
     """Draw one query's weights (n_temperatures, n_keys) against the temperature, from look-up to plain average.
 
     Temperatures are above 0, labels are those of the keys, and the temperature now is marked.
@@ -42,30 +31,32 @@ def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequ
     n_others = weights.shape[1] - len(shown)
     if n_others:
         series[f"each of the other {n_others}"] = (1 - weights[:, shown].sum(1)) / n_others
-    colours = [*LINES[: len(shown)], GREY][: len(series)]
+    colours = [*LINES[: len(shown)], vl.GREY][: len(series)]
     axis = alt.Axis(tickCount=5, format="~g", grid=False)
     space = {
         "x": alt.X("temperature:Q", scale=alt.Scale(type="log", nice=False), axis=axis),
-        "y": percent_axis("weight", alt.Undefined),
-        "color": series_colour("record", list(series), colours, orient="bottom", columns=1, labelLimit=260),
+        "y": vl.percent_axis("weight", alt.Undefined),
+        "color": vl.series_colour("record", list(series), colours, orient="bottom", columns=1, labelLimit=260),
     }
     told = "record:N", ("temperature:Q", "", ".3g"), ("weight:Q", "", ".3f")
-    data = long_form(("record", "temperature", "weight"), series, temperatures)
-    return alt.layer(mark("line", data, space, *told, strokeWidth=2), _dashed("temperature", now, GREY), height=380)
+    data = vl.long_form(("record", "temperature", "weight"), series, temperatures)
+    return alt.layer(
+        vl.mark("line", data, space, *told, strokeWidth=2), _dashed("temperature", now, vl.GREY), height=380
+    )
 
 
-def recall_chart(results: Sequence[Recall]) -> Chart:
+def recall_chart(results: Sequence[Recall]) -> vl.Chart:
     """Draw the share of records found against the share of letters that are wrong."""
     series = {words: [getattr(result, field) for result in results] for words, field in KINDS.items()}
-    colours = ["#6B7785", "#0072B2", ROLE_COLOURS[Role.WEIGHTS]]
+    colours = ["#6B7785", "#0072B2", vl.ROLE_COLOURS[Role.WEIGHTS]]
     space = {
         "x": alt.X("noise:Q", title="share of letters replaced in the keys", axis=alt.Axis(format="%", tickCount=5)),
-        "y": percent_axis("share"),
-        "color": series_colour("look-up", list(KINDS), colours, orient="bottom", columns=1, labelLimit=320),
+        "y": vl.percent_axis("share"),
+        "color": vl.series_colour("look-up", list(KINDS), colours, orient="bottom", columns=1, labelLimit=320),
     }
-    data = long_form(("look-up", "noise", "share"), series, [result.noise for result in results])
+    data = vl.long_form(("look-up", "noise", "share"), series, [result.noise for result in results])
     told = "look-up:N", ("noise:Q", "", ".0%"), ("share:Q", "", ".1%")
-    return mark("line", data, space, *told, point={"size": 36}, strokeWidth=2).properties(height=330)
+    return vl.mark("line", data, space, *told, point={"size": 36}, strokeWidth=2).properties(height=330)
 
 
 def regression_chart(
@@ -78,7 +69,7 @@ def regression_chart(
     chosen: int,
     names: tuple[str, str],
     span: tuple[float, float],
-) -> Chart:
+) -> vl.Chart:
     """Draw numeric records as large as their weights, what every query would get back, and the chosen query.
 
     Keys, values and weights are (n,), the weights those of the chosen query; the curve is places along the axis and
@@ -86,28 +77,30 @@ def regression_chart(
     a value, the span is the least and the largest number of the axis of keys.
     """
     at = {
-        "x": alt.X("key:Q", title=None, scale=exact_scale(*span, padding=8), axis=alt.Axis(grid=False, labels=False)),
+        "x": alt.X(
+            "key:Q", title=None, scale=vl.exact_scale(*span, padding=8), axis=alt.Axis(grid=False, labels=False)
+        ),
         "y": alt.Y("value:Q", title=names[1], scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4, minExtent=44)),
     }
-    colour, (key, value) = ROLE_COLOURS[Role.CONTEXT], names
+    colour, (key, value) = vl.ROLE_COLOURS[Role.CONTEXT], names
     size = alt.Size("weight:Q", scale=alt.Scale(range=[14, 320]), legend=None)
     told = ("key:Q", key), ("value:Q", value), ("weight:Q", "", ".3f")
     records = {"key": keys, "value": values, "weight": weights}
     diamonds = {"shape": "diamond", "filled": True, "opacity": 1, "size": 90, "color": colour, "stroke": "white"}
     asked = ("key:Q", "query"), ("value:Q", "comes back", ".4g")
     return alt.layer(
-        _dashed("key", float(queries[chosen]), CHOSEN),
-        mark("circle", records, at, *told, size=size, opacity=0.85, color=ROLE_COLOURS[Role.WEIGHTS]),
-        mark("line", {"key": curve[0], "value": curve[1]}, at, color=colour, strokeWidth=2, clip=True, aria=True),
-        mark("point", {"key": queries, "value": answers}, at, *asked, **diamonds),
+        _dashed("key", float(queries[chosen]), vl.CHOSEN),
+        vl.mark("circle", records, at, *told, size=size, opacity=0.85, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
+        vl.mark("line", {"key": curve[0], "value": curve[1]}, at, color=colour, strokeWidth=2, clip=True, aria=True),
+        vl.mark("point", {"key": queries, "value": answers}, at, *asked, **diamonds),
         height=230,
     )
 
 
-def bump_chart(keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str) -> Chart:
+def bump_chart(keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str) -> vl.Chart:
     """Draw the weights (n,) of one query over numeric keys (n,) as thin bars around it; the name is that of a key."""
     space = {
-        "x": alt.X("key:Q", title=name, scale=exact_scale(*span, padding=8), axis=alt.Axis(grid=False)),
+        "x": alt.X("key:Q", title=name, scale=vl.exact_scale(*span, padding=8), axis=alt.Axis(grid=False)),
         "y": alt.Y("weight:Q", title="weight", axis=alt.Axis(tickCount=2, minExtent=44)),
         "y2": alt.Y2("floor"),
     }
@@ -115,9 +108,9 @@ def bump_chart(keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[
         {"key": keys, "weight": weights, "floor": np.zeros(len(keys))},
         (("key:Q", name), ("weight:Q", "", ".3f")),
     )
-    stems = mark("rule", data, space, *told, color=ROLE_COLOURS[Role.WEIGHTS], strokeWidth=3)
-    return alt.layer(_dashed("key", query, CHOSEN), stems, height=150)
+    stems = vl.mark("rule", data, space, *told, color=vl.ROLE_COLOURS[Role.WEIGHTS], strokeWidth=3)
+    return alt.layer(_dashed("key", query, vl.CHOSEN), stems, height=150)
 
 
-def _dashed(field: str, value: float, colour: str) -> Chart:
-    return rule_at("x", field, value, color=colour, strokeWidth=1.5, strokeDash=[4, 3])
+def _dashed(field: str, value: float, colour: str) -> vl.Chart:
+    return vl.rule_at("x", field, value, color=colour, strokeWidth=1.5, strokeDash=[4, 3])

@@ -6,39 +6,9 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
+from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import block, matrix_png, row_mark
-from attention_core.charts.vega import (
-    FILL,
-    LABEL_COLOUR,
-    MASKED_GREY,
-    ROLE_COLOURS,
-    TEXT_COLOUR,
-    VIRIDIS,
-    Chart,
-    Columns,
-    Ramp,
-    TooltipField,
-    alt,
-    category_scale,
-    cell_columns,
-    clickable,
-    colour_bar,
-    colour_bar_layer,
-    colour_scale,
-    corners,
-    exact_scale,
-    fixed_size,
-    halo_outlines,
-    hover_cells,
-    images,
-    label_expression,
-    long_form,
-    mark,
-    rectangles,
-    rule_at,
-    text_at,
-    texts,
-)
+from attention_core.charts.vega import alt
 from attention_core.charts.words import text_width
 from attention_core.topics.translate.training import TRANSLATORS, ByLength
 
@@ -50,7 +20,7 @@ PER_LABEL = 15  # screen pixels that a slanted word at an axis needs
 def over_time(
     values: np.ndarray,
     labels: Sequence[str],
-    ramp: Ramp,
+    ramp: vl.Ramp,
     *,
     title: str,
     bar: str | None = None,
@@ -59,7 +29,7 @@ def over_time(
     now: int | None = None,
     size: tuple[int, int] = (480, 192),
     words: bool = True,
-) -> Chart:
+) -> vl.Chart:
     """Draw numbers (d, n) that change while a sentence is read: time runs to the right, dimensions downwards.
 
     More rows than screen pixels are averaged in whole blocks. Columns are what the mouse tells, name -> n values, of
@@ -73,24 +43,24 @@ def over_time(
     sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
     middles = [place + 0.5 for place in range(n)]
     axis = alt.Axis(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width)) if words else None
-    x = alt.X("left:Q", title=None, scale=exact_scale(0, n), axis=axis)
-    space = corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=exact_scale(1, 0)))
-    data = {name: np.asarray(some)[there] for name, some in rectangles(range(n), 0, **columns).items()}
+    x = alt.X("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
+    space = vl.corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
+    data = {name: np.asarray(some)[there] for name, some in vl.rectangles(range(n), 0, **columns).items()}
     told = [
         (f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", "" if isinstance(some[0], int) else ".3g")
         for name, some in columns.items()
     ]
     url = matrix_png(np.where(there, sums / sizes, np.nan), ramp)
-    layers = [images(rectangles(0, 0, n, url=url), space, clip=True), hover_cells(data, space, *told)]
+    layers = [vl.images(vl.rectangles(0, 0, n, url=url), space, clip=True), vl.hover_cells(data, space, *told)]
     if bar is not None:
-        layers.append(colour_bar_layer(ramp, bar, min(width, 200)))
+        layers.append(vl.colour_bar_layer(ramp, bar, min(width, 200)))
     if now is not None:
-        layers += halo_outlines(rectangles(now, 0), space, (4, 2))
+        layers += vl.halo_outlines(vl.rectangles(now, 0), space, (4, 2))
     heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
-    return fixed_size(layers, width, height, title=heading)
+    return vl.fixed_size(layers, width, height, title=heading)
 
 
-def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> Ramp:
+def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> vl.Ramp:
     """Return one ramp for matrices that are compared, NaN = nothing there.
 
     A logarithmic one is for log10 of the values, over at most DECADES powers of ten.
@@ -98,15 +68,15 @@ def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> 
     values = np.concatenate([cells[np.isfinite(cells) & (cells > 0)] for cells in matrices] or [np.ones(1)])
     high = float(values.max(initial=0.0)) or 1.0
     if not logarithmic:
-        return Ramp(VIRIDIS, 0.0, high)
+        return vl.Ramp(vl.VIRIDIS, 0.0, high)
     least = max(float(values.min(initial=high)), high * 10.0**-DECADES)
-    return Ramp(VIRIDIS, float(np.log10(min(least, high / 10))), float(np.log10(high)))
+    return vl.Ramp(vl.VIRIDIS, float(np.log10(min(least, high / 10))), float(np.log10(high)))
 
 
 def gradient_heatmap(
     matrix: np.ndarray,
     labels: Sequence[str],
-    ramp: Ramp,
+    ramp: vl.Ramp,
     *,
     title: str,
     told: np.ndarray,
@@ -114,35 +84,35 @@ def gradient_heatmap(
     marked_row: int | None = None,
     select: str | None = None,
     size: int = 420,
-) -> Chart:
+) -> vl.Chart:
     """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
 
     The ramp is from gradient_ramp, logarithmic or not, and shared by charts that are compared; told (n, n) are the
     sentences that the mouse tells of each cell. The present state's row is framed, and a point selection over cells
     has the fields row and col.
     """
-    cells = cell_columns(matrix, labels, labels) | {"told": told.ravel()}
+    cells = vl.cell_columns(matrix, labels, labels) | {"told": told.ravel()}
     cells["shown"] = np.log10(np.clip(cells["value"], 1e-30, None)) if logarithmic else cells["value"]
     text, ticks = "format(pow(10, datum.value), '.2~r')", np.linspace(ramp.low, ramp.high, 3).tolist()
     powers = {"values": ticks, "labelExpr": text} if logarithmic else {}
-    bar = colour_bar(ramp, title, min(size, 260), **powers)
-    names, shown = _word_labels(labels, size), alt.Color("shown:Q", scale=colour_scale(ramp), legend=bar)
+    bar = vl.colour_bar(ramp, title, min(size, 260), **powers)
+    names, shown = _word_labels(labels, size), alt.Color("shown:Q", scale=vl.colour_scale(ramp), legend=bar)
     space = {
         "x": alt.X("col:O", title="how much does this word matter", axis=alt.Axis(labelAngle=-45, **names)),
         "y": alt.Y("row:O", title="to the state after this one?", axis=alt.Axis(**names)),
-        "color": alt.condition("datum.masked", alt.value(f"{MASKED_GREY}40"), shown),
+        "color": alt.condition("datum.masked", alt.value(f"{vl.MASKED_GREY}40"), shown),
     }
-    drawn = mark("rect", cells, space, ("told:N", " "), invalid=None)
-    layers = [clickable(drawn, select, "row", "col", clear=alt.Undefined)]
+    drawn = vl.mark("rect", cells, space, ("told:N", " "), invalid=None)
+    layers = [vl.clickable(drawn, select, "row", "col", clear=alt.Undefined)]
     if marked_row is not None:
         layers += row_mark(marked_row, size / len(labels))
-    return fixed_size(layers, size, size)
+    return vl.fixed_size(layers, size, size)
 
 
 def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
     return {
-        "labelExpr": label_expression(labels, "floor(datum.value)", every),
+        "labelExpr": vl.label_expression(labels, "floor(datum.value)", every),
         "labelLimit": 90,
         "ticks": False,
         "domain": False,
@@ -157,7 +127,7 @@ LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 
 def cure_chart(
     words: Sequence[str], last: np.ndarray, context: np.ndarray, *, marked: int, own: Sequence[bool] = ()
-) -> Chart:
+) -> vl.Chart:
     """Draw one line per word: to the left what the last states know of it, to the right what the context knows.
 
     Both are shares (n,) on one scale. The marked word is bold; words that are not the sentence's own are faint.
@@ -166,7 +136,7 @@ def cure_chart(
     limit, left = max(float(last.max()), float(context.max()), 1e-9), ACROSS + NUMBER
     right = left + middle
     wide, tops = right + ACROSS + NUMBER, HEAD + LINE * np.arange(n)
-    space = corners(wide, HEAD + LINE * n)
+    space = vl.corners(wide, HEAD + LINE * n)
     strength = ["ff" if mine else "55" for mine in own or [True] * n]
     layers = []
     for name, values, start, way, role in (
@@ -174,24 +144,24 @@ def cure_chart(
         ("context", context, right, 1, Role.CONTEXT),
     ):
         long, align = ACROSS * values / limit, "right" if way < 0 else "left"
-        fill = [ROLE_COLOURS[role] + share for share in strength]
-        bars = rectangles(np.minimum(start, start + way * long), tops + 4, long, LINE - 8, fill=fill)
+        fill = [vl.ROLE_COLOURS[role] + share for share in strength]
+        bars = vl.rectangles(np.minimum(start, start + way * long), tops + 4, long, LINE - 8, fill=fill)
         said = [f"{100 * value:.{0 if value >= 0.0095 else 1}f}%" for value in values]
         ends = {"left": start + way * (long + 4), "top": tops + LINE / 2, "text": said}
         layers += [
-            mark("rect", bars, space, color=FILL),
-            texts(ends, space, align=align, fontSize=11, color=LABEL_COLOUR, baseline="middle"),
-            text_at(
-                name, start, HEAD / 2, space, align=align, fontSize=SIZE, fontWeight="bold", color=ROLE_COLOURS[role]
+            vl.mark("rect", bars, space, color=vl.FILL),
+            vl.texts(ends, space, align=align, fontSize=11, color=vl.LABEL_COLOUR, baseline="middle"),
+            vl.text_at(
+                name, start, HEAD / 2, space, align=align, fontSize=SIZE, fontWeight="bold", color=vl.ROLE_COLOURS[role]
             ),
         ]
     names = {"left": np.full(n, left + middle / 2), "top": tops + LINE / 2, "text": np.array(words, object)}
     for weight, chosen in (("normal", np.arange(n) != marked), ("bold", np.arange(n) == marked)):
         some = {name: column[chosen] for name, column in names.items()}
-        layers.append(texts(some, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=LABEL_COLOUR))
-    lines = rectangles(0.0, tops, wide, LINE, word=list(words), last=last, context=context)
+        layers.append(vl.texts(some, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=vl.LABEL_COLOUR))
+    lines = vl.rectangles(0.0, tops, wide, LINE, word=list(words), last=last, context=context)
     told = ("word:N", ("last:Q", "last states", ".1%"), ("context:Q", "context", ".1%"))
-    return fixed_size([*layers, hover_cells(lines, space, *told)], round(wide), HEAD + LINE * n)
+    return vl.fixed_size([*layers, vl.hover_cells(lines, space, *told)], round(wide), HEAD + LINE * n)
 
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
@@ -215,7 +185,7 @@ def fading_chart(
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     words: Sequence[str] | None = None,
     logarithmic: bool = False,
-) -> Chart:
+) -> vl.Chart:
     """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
 
     Lines are what is left by name of a network (of NETWORK_COLOURS), bands the (lower, upper) around some of them;
@@ -226,32 +196,32 @@ def fading_chart(
     left = {name: np.maximum(numbers, least) for name, numbers in lines.items()}
     longest = max(1, *(len(numbers) - 1 for numbers in left.values()))
     top = max(1.0, *(float(numbers.max()) for numbers in left.values()))
-    scale = alt.Scale(type="log", domain=[least, top], nice=False) if logarithmic else exact_scale(0, 1.02 * top)
+    scale = alt.Scale(type="log", domain=[least, top], nice=False) if logarithmic else vl.exact_scale(0, 1.02 * top)
     ticks = [digit * 10.0**power for power in range(-DECADES, 3) for digit in (1, 2, 5)]
     shown = {"values": [tick for tick in ticks if least <= tick <= top]} if logarithmic else {"tickCount": 4}
     axis = alt.Axis(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
     space = {
-        "x": alt.X("later:Q", title="words later", scale=exact_scale(0, longest * 1.16), axis=axis),
+        "x": alt.X("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
         "y": alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", **shown)),
     }
-    networks = category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
+    networks = vl.category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
     colour = alt.Color("network:N", scale=networks, legend=None)
     data = _columns(left)
-    told: list[TooltipField] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
+    told: list[vl.TooltipField] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
     if words:
         data["word"] = [words[later] for later in data["later"]]
         told.insert(2, ("word:N", "after"))
-    layers = [rule_at("y", "left", 0.5, strokeDash=[3, 3], color=TEXT_COLOUR, tooltip=None)]
+    layers = [vl.rule_at("y", "left", 0.5, strokeDash=[3, 3], color=vl.TEXT_COLOUR, tooltip=None)]
     if bands:
         low, high = (_columns({name: np.maximum(pair[end], least) for name, pair in bands.items()}) for end in (0, 1))
         area = {**space, "y2": alt.Y2("upper"), "color": colour}
-        layers.append(mark("area", low | {"upper": high["left"]}, area, opacity=0.16))
-    layers.append(mark("line", data, {**space, "color": colour}, *told, strokeWidth=2.2, point={"size": 30}))
-    return fixed_size([*layers, _network_names(left, space, least, top)], *FADING_SIZE)
+        layers.append(vl.mark("area", low | {"upper": high["left"]}, area, opacity=0.16))
+    layers.append(vl.mark("line", data, {**space, "color": colour}, *told, strokeWidth=2.2, point={"size": 30}))
+    return vl.fixed_size([*layers, _network_names(left, space, least, top)], *FADING_SIZE)
 
 
-def _columns(numbers: Mapping[str, np.ndarray]) -> Columns:
-    return long_form(("network", "later", "left"), numbers)
+def _columns(numbers: Mapping[str, np.ndarray]) -> vl.Columns:
+    return vl.long_form(("network", "later", "left"), numbers)
 
 
 def _lowest(lines: Sequence[Sequence[float]]) -> float:
@@ -260,7 +230,7 @@ def _lowest(lines: Sequence[Sequence[float]]) -> float:
     return min(0.1, 10.0 ** np.floor(np.log10(least)))
 
 
-def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, top: float) -> Chart:
+def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, top: float) -> vl.Chart:
     names = sorted(left, key=lambda name: -left[name][-1])
     ends = np.array([left[name][-1] for name in names])
     span = np.log10(top / least) if least else 1.02 * top
@@ -272,15 +242,15 @@ def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, to
         "left": np.minimum(10.0**places, top) if least else places,
         "fill": [NETWORK_COLOURS[name] for name in names],
     }
-    return texts(data, space, "network", color=FILL, align="left", dx=8, fontWeight="bold")
+    return vl.texts(data, space, "network", color=vl.FILL, align="left", dx=8, fontWeight="bold")
 
 
-def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> Chart:
+def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> vl.Chart:
     """Draw BLEU against length; names right of the plot do not count in its width. ValueError without figures."""
     if not figures.scores or not figures.groups:
         raise ValueError("figures must hold at least one model, got none")
     names = list(figures.scores)
-    data = long_form(("model", "words", "bleu"), figures.scores, figures.groups)
+    data = vl.long_form(("model", "words", "bleu"), figures.scores, figures.groups)
     data["label"] = [TRANSLATORS.get(name, name) for name in data["model"]]
     top = 5 * (1 + max(data["bleu"]) // 5)
     x = alt.X(
@@ -290,11 +260,11 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> C
         scale=alt.Scale(paddingOuter=0.2, type="point"),
         axis=alt.Axis(labelAngle=0, grid=False),
     )
-    y = alt.Y("bleu:Q", title="BLEU", scale=exact_scale(0, top), axis=alt.Axis(tickCount=5))
-    colours, shapes = zip(*(LOOKS.get(name, (TEXT_COLOUR, "circle")) for name in names), strict=True)
+    y = alt.Y("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=alt.Axis(tickCount=5))
+    colours, shapes = zip(*(LOOKS.get(name, (vl.TEXT_COLOUR, "circle")) for name in names), strict=True)
     looks = {
-        "color": alt.Color("model:N", scale=category_scale(names, colours), legend=None),
-        "shape": alt.Shape("model:N", scale=category_scale(names, shapes), legend=None),
+        "color": alt.Color("model:N", scale=vl.category_scale(names, colours), legend=None),
+        "shape": alt.Shape("model:N", scale=vl.category_scale(names, shapes), legend=None),
     }
     looked = alt.selection_point(fields=["model"], on="pointerover", clear="pointerout", name="looked")
     shown, dimmed = (alt.condition(looked, alt.value(1), alt.value(faint)) for faint in (0.2, 0.3))
@@ -311,12 +281,12 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> C
     }
     place = {"x": x, "y": alt.Y("place:Q")}
     layers = [
-        mark("line", data, {"x": x, "y": y, "color": looks["color"]}, opacity=shown, strokeWidth=2.2, aria=True),
-        mark("point", data, {"x": x, "y": y, **looks}, *told, opacity=shown, **dots).add_params(looked),
-        mark("point", ends, {**place, **looks}, opacity=dimmed, xOffset=20, aria=True, **dots),
-        texts(ends, place, "label", opacity=dimmed, align="left", dx=30, fontSize=12, color=TEXT_COLOUR),
+        vl.mark("line", data, {"x": x, "y": y, "color": looks["color"]}, opacity=shown, strokeWidth=2.2, aria=True),
+        vl.mark("point", data, {"x": x, "y": y, **looks}, *told, opacity=shown, **dots).add_params(looked),
+        vl.mark("point", ends, {**place, **looks}, opacity=dimmed, xOffset=20, aria=True, **dots),
+        vl.texts(ends, place, "label", opacity=dimmed, align="left", dx=30, fontSize=12, color=vl.TEXT_COLOUR),
     ]
-    return fixed_size(layers, width, height)
+    return vl.fixed_size(layers, width, height)
 
 
 def spread_out(places: list[float], gap: float, lowest: float) -> list[float]:

@@ -6,32 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.attention.types import Role
+from attention_core.charts import vega as vl
 from attention_core.charts.overlay import glow_ramp, image_png
-from attention_core.charts.vega import (
-    EDGE,
-    FILL,
-    LABEL_COLOUR,
-    ROLE_COLOURS,
-    Channel,
-    Chart,
-    Ramp,
-    alt,
-    colour_bar,
-    colour_scale,
-    corners,
-    exact_scale,
-    fixed_size,
-    images,
-    label_expression,
-    mark,
-    outlined,
-    pointer_style,
-    rectangles,
-    signed_ramp,
-    texts,
-)
+from attention_core.charts.vega import alt
 
-NAME: dict = {"fontSize": 12, "color": LABEL_COLOUR}
+NAME: dict = {"fontSize": 12, "color": vl.LABEL_COLOUR}
 NAMES = 64  # screen pixels for the names of rows, left of the chart
 
 
@@ -52,7 +31,7 @@ def columns_chart(
     size: int = 600,
     marked: int | None = None,
     column: int | None = None,
-) -> Chart:
+) -> vl.Chart:
     """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
 
     The picture is uint8 (height, width, 3 or 4), columns are weights summed over the rows of regions, float
@@ -62,35 +41,37 @@ def columns_chart(
     high, gap, row_height = size * picture.shape[0] / picture.shape[1], 8, 24
     ramp = glow_ramp(n_columns, float(columns.max()))
     tops = high + gap + row_height * np.arange(n)
-    whole = rectangles(0, 0, n_columns, high, url=image_png(picture))
+    whole = vl.rectangles(0, 0, n_columns, high, url=image_png(picture))
     looks, places = np.divmod(np.arange(columns.size), n_columns)
     names = [labels[look] for look in looks]
     known = {"look": looks, "label": names, "column": places, "counted": places + 1, "weight": columns.ravel()}
-    cells = rectangles(places, tops[looks], 1, row_height - 2, **known)
+    cells = vl.rectangles(places, tops[looks], 1, row_height - 2, **known)
     end = float(tops[-1] + row_height)
-    space = corners(n_columns, end)
+    space = vl.corners(n_columns, end)
     told = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
     colour = _colour("weight", ramp, "weight of a column", 260)
     layers = [
-        images(whole, space, clip=True, smooth=True),
-        mark("rect", whole, space, **EDGE),
-        mark("rect", cells, space, *told, color=colour, **pointer_style(None)),
-        texts(rectangles(0, tops + row_height / 2 - 1, text=labels), space, align="right", dx=-8, **NAME),
+        vl.images(whole, space, clip=True, smooth=True),
+        vl.mark("rect", whole, space, **vl.EDGE),
+        vl.mark("rect", cells, space, *told, color=colour, **vl.pointer_style(None)),
+        vl.texts(vl.rectangles(0, tops + row_height / 2 - 1, text=labels), space, align="right", dx=-8, **NAME),
     ]
     if marked is not None:
-        row = rectangles(0, tops[marked] - 1, n_columns, row_height)
-        layers.append(outlined(row, space, 2))
+        row = vl.rectangles(0, tops[marked] - 1, n_columns, row_height)
+        layers.append(vl.outlined(row, space, 2))
     if column is not None:
-        beam = rectangles(column, 0.0, 1, end)
-        layers.append(outlined(beam, space, 1.2, LABEL_COLOUR, strokeDash=[4, 3]))
-    return fixed_size(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
+        beam = vl.rectangles(column, 0.0, 1, end)
+        layers.append(vl.outlined(beam, space, 1.2, vl.LABEL_COLOUR, strokeDash=[4, 3]))
+    return vl.fixed_size(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
-def _colour(field: str, ramp: Ramp, title: str, bar: int) -> Channel:
-    return alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
+def _colour(field: str, ramp: vl.Ramp, title: str, bar: int) -> vl.Channel:
+    return alt.Color(f"{field}:Q", scale=vl.colour_scale(ramp), legend=vl.colour_bar(ramp, title, bar))
 
 
-def region_chart(scores: np.ndarray, weights: np.ndarray, labels: Sequence[str], *, marked: int | None = None) -> Chart:
+def region_chart(
+    scores: np.ndarray, weights: np.ndarray, labels: Sequence[str], *, marked: int | None = None
+) -> vl.Chart:
     """Draw one region's score at every look as a line, with the weight that follows from it at every point.
 
     Scores, weights and labels are one per look; the marked look is the present one.
@@ -105,26 +86,28 @@ def region_chart(scores: np.ndarray, weights: np.ndarray, labels: Sequence[str],
         "present": [place == marked for place in range(n)],
         "valley": (around[:-2] + around[2:]) / 2 > scores,  # the line bends upwards: what is above lies on it
     }
-    looks = {"values": list(range(n)), "labelExpr": label_expression(labels), "labelAngle": 0}
+    looks = {"values": list(range(n)), "labelExpr": vl.label_expression(labels), "labelAngle": 0}
     names = alt.Axis(title=None, ticks=False, grid=False, **looks)
     space = {
-        "x": alt.X("place:Q", axis=names, scale=exact_scale(-0.5, n - 0.5)),
-        "y": alt.Y("score:Q", axis=alt.Axis(tickCount=4), scale=exact_scale(scores.min() - room, scores.max() + room)),
+        "x": alt.X("place:Q", axis=names, scale=vl.exact_scale(-0.5, n - 0.5)),
+        "y": alt.Y(
+            "score:Q", axis=alt.Axis(tickCount=4), scale=vl.exact_scale(scores.min() - room, scores.max() + room)
+        ),
     }
-    told, colour = (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")), ROLE_COLOURS[Role.SCORES]
+    told, colour = (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")), vl.ROLE_COLOURS[Role.SCORES]
     size = alt.condition("datum.present", alt.value(160), alt.value(55))
     percent = {**space, "text": alt.Text("weight:Q", format=".1%")}
-    look = {"fontSize": 11, "color": ROLE_COLOURS[Role.WEIGHTS]}
+    look = {"fontSize": 11, "color": vl.ROLE_COLOURS[Role.WEIGHTS]}
     layers = [
-        mark("line", data, space, color=colour, strokeWidth=2),
-        mark("circle", data, space, *told, size=size, opacity=1, color=colour),
-        mark("text", data, percent, dy=-13, **look).transform_filter("!datum.valley"),
-        mark("text", data, percent, dy=14, **look).transform_filter("datum.valley"),
+        vl.mark("line", data, space, color=colour, strokeWidth=2),
+        vl.mark("circle", data, space, *told, size=size, opacity=1, color=colour),
+        vl.mark("text", data, percent, dy=-13, **look).transform_filter("!datum.valley"),
+        vl.mark("text", data, percent, dy=14, **look).transform_filter("datum.valley"),
     ]
-    return fixed_size(layers, 280, 200)
+    return vl.fixed_size(layers, 280, 200)
 
 
-def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> Chart:
+def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> vl.Chart:
     """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked."""
     head, row_height, sizes, names = 18, 20, [len(strip.values) for strip in strips], [strip.name for strip in strips]
     values = np.concatenate([strip.values for strip in strips]).astype(float)
@@ -132,12 +115,12 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> Chart:
     numbers = np.concatenate([np.arange(size) for size in sizes])
     known = {"vector": np.repeat(names, sizes), "number": numbers + 1, "value": values.round(4)}
     high = int(tops[-1] + row_height)
-    space = corners(max(sizes), high)
-    above = rectangles(0, tops - 4, text=names, fill=[ROLE_COLOURS[strip.role] for strip in strips])
-    colour = _colour("value", signed_ramp(values), "value", min(width - 20, 200))
+    space = vl.corners(max(sizes), high)
+    above = vl.rectangles(0, tops - 4, text=names, fill=[vl.ROLE_COLOURS[strip.role] for strip in strips])
+    colour = _colour("value", vl.signed_ramp(values), "value", min(width - 20, 200))
     told, cells = ("vector:N", "number:Q", ("value:Q", "", ".3f")), np.repeat(tops, sizes)
     layers = [
-        mark("rect", rectangles(numbers, cells, 1, row_height, **known), space, *told, color=colour, aria=False),
-        texts(above, space, color=FILL, align="left", baseline="bottom", fontSize=12, fontWeight=600),
+        vl.mark("rect", vl.rectangles(numbers, cells, 1, row_height, **known), space, *told, color=colour, aria=False),
+        vl.texts(above, space, color=vl.FILL, align="left", baseline="bottom", fontSize=12, fontWeight=600),
     ]
-    return fixed_size(layers, width, high)
+    return vl.fixed_size(layers, width, high)

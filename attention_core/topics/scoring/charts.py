@@ -5,34 +5,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
+from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import palette_png
-from attention_core.charts.vega import (
-    DARK_COLOUR,
-    FILL,
-    GREY,
-    LABEL_COLOUR,
-    ROLE_COLOURS,
-    Chart,
-    Ramp,
-    alt,
-    corners,
-    exact_scale,
-    fixed_size,
-    grid_layout,
-    images,
-    long_form,
-    mark,
-    percent_axis,
-    rule_at,
-    series_colour,
-    texts,
-)
+from attention_core.charts.vega import alt
 from attention_core.topics.scoring.compare import ScaleRow
 
 FIELD = 168
 """Screen pixels of a field's side."""
 WITHOUT, WITH = "q · k", "q · k / √dₖ"
-COLOUR = series_colour("scores", (WITHOUT, WITH), ("#D55E00", "#0072B2"), offset=2)
+COLOUR = vl.series_colour("scores", (WITHOUT, WITH), ("#D55E00", "#0072B2"), offset=2)
 
 
 def scale_chart(
@@ -42,7 +23,7 @@ def scale_chart(
     *,
     reference: float | None = None,
     chosen: int | None = None,
-) -> Chart:
+) -> vl.Chart:
     """Draw one measured quantity over d_k, a line without the division and one with it, under a title.
 
     The field is variance, which has a logarithmic axis, entropy, largest or gradient. The reference, such as the value
@@ -63,65 +44,65 @@ def scale_chart(
         "color": COLOUR,
     }
     told = "scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")
-    layers = [mark("line", data, space, *told, point={"size": 28}, strokeWidth=2)]
+    layers = [vl.mark("line", data, space, *told, point={"size": 28}, strokeWidth=2)]
     if reference is not None:
-        layers.append(rule_at("y", "value", reference, strokeDash=[3, 3], color=GREY))
+        layers.append(vl.rule_at("y", "value", reference, strokeDash=[3, 3], color=vl.GREY))
     if chosen is not None:
-        layers.append(rule_at("x", "d_k", chosen, color=GREY, opacity=0.6))
+        layers.append(vl.rule_at("x", "d_k", chosen, color=vl.GREY, opacity=0.6))
     return alt.layer(*layers, height=228, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
-def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) -> Chart:
+def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) -> vl.Chart:
     """Draw one query's weights over its keys, largest first, without the division and with it."""
     series = {WITHOUT: without, WITH: with_scale}
-    data = long_form(("scores", "rank", "weight"), series, range(1, len(without) + 1))
+    data = vl.long_form(("scores", "rank", "weight"), series, range(1, len(without) + 1))
     space = {
         "x": alt.X("rank:O", title="keys, largest weight first", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
         "xOffset": alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
-        "y": percent_axis("weight", "weight"),
+        "y": vl.percent_axis("weight", "weight"),
         "color": COLOUR,
     }
-    return mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=190)
+    return vl.mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=190)
 
 
-def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float) -> Chart:
+def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float) -> vl.Chart:
     """Draw a query and keys (n_keys, 2) as arrows from the middle, whose sides are so far from it."""
     vectors = np.array([query, *keys], float)
-    colours = [ROLE_COLOURS[Role.QUERY], *[ROLE_COLOURS[Role.KEY]] * len(keys)]
+    colours = [vl.ROLE_COLOURS[Role.QUERY], *[vl.ROLE_COLOURS[Role.KEY]] * len(keys)]
     names = ["q", *(f"k{place}" for place in range(1, len(vectors)))]
     lengths = np.maximum(np.hypot(*vectors.T), 1e-9)
     beyond = vectors + 0.08 * extent * vectors / lengths[:, None]
     turned = np.degrees(np.arctan2(*vectors.T))
     arrows = {"x0": [0.0] * len(names), "y0": [0.0] * len(names), "x1": vectors[:, 0], "y1": vectors[:, 1]}
     arrows |= {"fill": colours, "angle": turned, "x2": beyond[:, 0], "y2": beyond[:, 1], "text": names}
-    sides = {"scale": exact_scale(-extent, extent), "axis": alt.Axis(title=None, tickCount=8)}
+    sides = {"scale": vl.exact_scale(-extent, extent), "axis": alt.Axis(title=None, tickCount=8)}
     from_middle = {"x": alt.X("x0:Q", **sides), "y": alt.Y("y0:Q", **sides), "x2": alt.X2("x1"), "y2": alt.Y2("y1")}
     ends, beyond_ends = ({"x": alt.X(f"x{place}:Q"), "y": alt.Y(f"y{place}:Q")} for place in (1, 2))
     angle, head = alt.Angle("angle:Q", scale=None), {"shape": "triangle", "filled": True, "size": 130, "opacity": 1}
     layers = [
-        mark("rule", arrows, from_middle, color=FILL, strokeWidth=3),
-        mark("point", arrows, ends, color=FILL, angle=angle, **head),
-        texts(arrows, beyond_ends, fontSize=14, color=DARK_COLOUR),
+        vl.mark("rule", arrows, from_middle, color=vl.FILL, strokeWidth=3),
+        vl.mark("point", arrows, ends, color=vl.FILL, angle=angle, **head),
+        vl.texts(arrows, beyond_ends, fontSize=14, color=vl.DARK_COLOUR),
     ]
-    return fixed_size(layers, 420, 420)
+    return vl.fixed_size(layers, 420, 420)
 
 
 def score_fields(
     fields: Mapping[str, np.ndarray],
-    ramps: Sequence[Ramp],
+    ramps: Sequence[vl.Ramp],
     query: Sequence[float],
     keys: Sequence[Sequence[float]],
     extent: float,
     *,
     bands: int = 17,
-) -> Chart:
+) -> vl.Chart:
     """Draw what every scoring function would give a key at every place of the plane from -extent to extent.
 
     Fields are the scores (n, n) by name of a function, the top row first, each with its ramp, in bands of one colour
     whose borders are level lines. The query (2,) is a line, keys (n_keys, 2) are dots.
     """
-    places, width, height = grid_layout(len(fields), 4, FIELD, FIELD, 22, 42)
-    space = corners(width, height)
+    places, width, height = vl.grid_layout(len(fields), 4, FIELD, FIELD, 22, 42)
+    space = vl.corners(width, height)
     urls = []
     for field, ramp in zip(fields.values(), ramps, strict=True):
         band = np.floor(ramp.position(field) * (bands - 1e-9))
@@ -136,11 +117,11 @@ def score_fields(
     dots = {"left": lefts[:, 1:].ravel(), "top": tops[:, 1:].ravel()}
     words = {"align": "left", "baseline": "bottom"}
     layers = [
-        images(frame, space, smooth=True),
-        texts(frame, space, "name", dy=-18, fontSize=12, color=DARK_COLOUR, **words),
-        texts(frame, space, "ends", dy=-4, fontSize=10, color=LABEL_COLOUR, **words),
+        vl.images(frame, space, smooth=True),
+        vl.texts(frame, space, "name", dy=-18, fontSize=12, color=vl.DARK_COLOUR, **words),
+        vl.texts(frame, space, "ends", dy=-4, fontSize=10, color=vl.LABEL_COLOUR, **words),
     ]
-    for colour, thick in (("white", 5.5), (ROLE_COLOURS[Role.QUERY], 2.5)):
-        layers.append(mark("rule", lines, space, color=colour, strokeWidth=thick))
-    middle, look = {"x": space["x"], "y": space["y"]}, {"color": ROLE_COLOURS[Role.KEY], "stroke": DARK_COLOUR}
-    return fixed_size([*layers, mark("circle", dots, middle, size=60, opacity=1, **look)], width, height)
+    for colour, thick in (("white", 5.5), (vl.ROLE_COLOURS[Role.QUERY], 2.5)):
+        layers.append(vl.mark("rule", lines, space, color=colour, strokeWidth=thick))
+    middle, look = {"x": space["x"], "y": space["y"]}, {"color": vl.ROLE_COLOURS[Role.KEY], "stroke": vl.DARK_COLOUR}
+    return vl.fixed_size([*layers, vl.mark("circle", dots, middle, size=60, opacity=1, **look)], width, height)

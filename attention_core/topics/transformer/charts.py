@@ -7,21 +7,11 @@ from torch import Tensor
 
 from attention_core.attention.attend import ByDistance
 from attention_core.attention.types import Role
+from attention_core.charts import vega as vl
 from attention_core.charts.bars import before_after_bars
 from attention_core.charts.heads import head_axes
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.vega import (
-    ROLE_COLOURS,
-    Chart,
-    alt,
-    fixed_size,
-    label_expression,
-    legend_columns,
-    long_form,
-    mark,
-    percent_axis,
-    series_colour,
-)
+from attention_core.charts.vega import alt
 from attention_core.device import to_array
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
 
@@ -30,7 +20,7 @@ UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
 LINE = "#1B6CA8"
 
 
-def cost_chart(rows: Sequence[CostRow], field: str) -> Chart:
+def cost_chart(rows: Sequence[CostRow], field: str) -> vl.Chart:
     """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed."""
     points, slopes = (
         [(WAYS[way].title, n, value) for way in WAYS for n, value in pairs(rows, way, field)]
@@ -43,13 +33,13 @@ def cost_chart(rows: Sequence[CostRow], field: str) -> Chart:
     space = {
         "x": alt.X("n:Q", title="n, positions", scale=alt.Scale(type="log", base=2, nice=False), axis=x_axis),
         "y": alt.Y("value:Q", title=UNITS[field], scale=alt.Scale(type="log"), axis=y_axis),
-        "color": series_colour("way", titles, COLOURS, offset=2, columns=legend_columns(titles), labelLimit=260),
+        "color": vl.series_colour("way", titles, COLOURS, offset=2, columns=vl.legend_columns(titles), labelLimit=260),
     }
     dashed = {"strokeDash": [4, 4], "strokeWidth": 1.3, "opacity": 0.75}
     told = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")
     return alt.layer(
-        mark("line", _columns(slopes), space, **dashed),
-        mark("line", _columns(points), space, *told, strokeWidth=2, point={"size": 34}),
+        vl.mark("line", _columns(slopes), space, **dashed),
+        vl.mark("line", _columns(points), space, *told, strokeWidth=2, point={"size": 34}),
         height=330,
     )
 
@@ -58,7 +48,7 @@ def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
     return {name: [row[place] for row in rows] for place, name in enumerate(("way", "n", "value"))}
 
 
-def distance_chart(by_distance: ByDistance, title: str) -> Chart:
+def distance_chart(by_distance: ByDistance, title: str) -> vl.Chart:
     """Draw a dot product over the distance of two positions: its mean, and its range over all such pairs."""
     data = {name: to_array(getattr(by_distance, name)) for name in ("distances", "mean", "low", "high")}
     x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
@@ -67,47 +57,47 @@ def distance_chart(by_distance: ByDistance, title: str) -> Chart:
     look = {"color": LINE, "strokeWidth": 2, "point": {"size": 22} if len(data["mean"]) < 99 else False}
     line = {"x": x, "y": alt.Y("mean:Q", title=title, axis=alt.Axis(tickCount=4))}
     return alt.layer(
-        mark("area", data, ends, color=LINE, opacity=0.2),
-        mark("line", data, line, ("distances:Q", "distance"), mean, low, high, **look),
+        vl.mark("area", data, ends, color=LINE, opacity=0.2),
+        vl.mark("line", data, line, ("distances:Q", "distance"), mean, low, high, **look),
         height=230,
     )
 
 
-def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> Chart:
+def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> vl.Chart:
     """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
 
     Angles are (n, d / 2) radians; pairs are counted from 0, and small numbers turn fast.
     """
     turned = np.degrees(to_array(angles[:, list(pairs)].double())).T
     order = [str(pair) for pair in pairs]
-    data = long_form(("pair", "position", "turned"), dict(zip(order, turned, strict=True)))
+    data = vl.long_form(("pair", "position", "turned"), dict(zip(order, turned, strict=True)))
     data["degrees"] = [degrees % 360 for degrees in data["turned"]]
     space = {
         "x": alt.X("position:O", title="position", axis=alt.Axis(labelAngle=0, ticks=False)),
         "y": alt.Y("pair:N", title="pair of numbers", sort=order, axis=alt.Axis(ticks=False)),
         "angle": alt.Angle("degrees:Q", scale=alt.Scale(domain=[0, 360], range=[0, 360])),
     }
-    look = {"shape": "arrow", "filled": True, "opacity": 1, "size": cell**2 * 0.7, "color": ROLE_COLOURS[Role.QUERY]}
+    look = {"shape": "arrow", "filled": True, "opacity": 1, "size": cell**2 * 0.7, "color": vl.ROLE_COLOURS[Role.QUERY]}
     told = "position:O", "pair:N", ("turned:Q", "turned by (degrees)", ".1f")
-    return fixed_size([mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
+    return vl.fixed_size([vl.mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
 
 
-def head_importance_chart(worth: np.ndarray, *, size: int = 300) -> Chart:
+def head_importance_chart(worth: np.ndarray, *, size: int = 300) -> vl.Chart:
     """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
     return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
 
 
-def piece_probability_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Chart:
+def piece_probability_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float]) -> vl.Chart:
     """Draw how probable each piece of the translation is, before and after heads were switched off."""
     series = {"as trained": before, "edited": after}
     angle = 0 if len(pieces) <= 14 else -45
-    axis = alt.Axis(labelExpr=label_expression(pieces), labelAngle=angle, labelLimit=80, ticks=False)
+    axis = alt.Axis(labelExpr=vl.label_expression(pieces), labelAngle=angle, labelLimit=80, ticks=False)
     return (
         before_after_bars(pieces, series, fields=("piece", "model"))
         .encode(
             x=alt.X("place:O", title=None, axis=axis),
             xOffset=alt.XOffset("model:N", sort=list(series)),
-            y=percent_axis("probability", "probability of the piece"),
+            y=vl.percent_axis("probability", "probability of the piece"),
         )
         .properties(height=210)
     )

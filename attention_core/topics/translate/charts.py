@@ -6,29 +6,9 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
+from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, matrix_png
-from attention_core.charts.vega import (
-    FILL,
-    LABEL_COLOUR,
-    ROLE_COLOURS,
-    VIRIDIS,
-    Chart,
-    Ramp,
-    alt,
-    corners,
-    exact_scale,
-    fixed_size,
-    images,
-    legend_columns,
-    long_form,
-    mark,
-    rectangles,
-    series_colour,
-    signed_ramp,
-    text_at,
-    texts,
-    weights_ramp,
-)
+from attention_core.charts.vega import alt
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "keys: the encoder's state at"
@@ -44,12 +24,12 @@ def alignment_chart(
     size: int = 420,
     marked: int | None = None,
     key_title: str = KEY_TITLE,
-) -> Chart:
+) -> vl.Chart:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
 
     Source: Bahdanau et al. 2015, figure 3.
     """
-    ramp = weights_ramp(len(keys)) if len(keys) > 1 else Ramp(VIRIDIS, 0.0, 1.0)
+    ramp = vl.weights_ramp(len(keys)) if len(keys) > 1 else vl.Ramp(vl.VIRIDIS, 0.0, 1.0)
     axes = Axis(QUERY_TITLE, list(target)), Axis(key_title, list(keys))
     return matrix_chart(
         weights, *axes, Role.WEIGHTS, title="weight", size=size, marked_row=marked, ramp=ramp, hover_rows=True
@@ -64,13 +44,13 @@ def collapse_chart(
     *,
     width: int = 520,
     multiplied: bool = False,
-) -> Chart:
+) -> vl.Chart:
     """Draw n states (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
     The weights (n,) sum to 1, the context is (d,), and there is a word per state; a vector is so wide on the screen.
     States that are multiplied by their weights already come with the shares that they have in the context instead.
     """
-    n, ramp = len(words), signed_ramp(states)
+    n, ramp = len(words), vl.signed_ramp(states)
     below = n + 2
     urls = [matrix_png(rows, ramp) for rows in (states, context[None])]
     bar_room = 0.22 * width
@@ -78,24 +58,26 @@ def collapse_chart(
     reach = bar_room * shares / max(1.0, float(shares.max() - shares.min(initial=0)))
     zero = width + 8.0 - min(0.0, float(reach.min()))
     tops, long = np.arange(n) + 0.15, np.maximum(1.0, np.abs(reach))
-    bars = rectangles(zero + np.minimum(0, reach), tops, long, 0.7, word=list(words), weight=shares)
-    x = alt.X("left:Q", axis=None, scale=exact_scale(-86, width + 16 + bar_room))
-    space = corners(width, below + 1, x=x)
-    result, colours = ROLE_COLOURS[Role.CONTEXT], [ROLE_COLOURS[Role.KEY]] * n
-    names = rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
+    bars = vl.rectangles(zero + np.minimum(0, reach), tops, long, 0.7, word=list(words), weight=shares)
+    x = alt.X("left:Q", axis=None, scale=vl.exact_scale(-86, width + 16 + bar_room))
+    space = vl.corners(width, below + 1, x=x)
+    result, colours = vl.ROLE_COLOURS[Role.CONTEXT], [vl.ROLE_COLOURS[Role.KEY]] * n
+    names = vl.rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
     told = ("word:N", "encoder's state at"), ("weight:Q", "of the context" if multiplied else "", ".1%")
     look: dict = {"fontSize": 11, "baseline": "middle"}
     sum_of = f"{'sum' if multiplied else 'weighted sum'} of {n}  ↓"
     layers = [
-        images(rectangles(0.0, [0.0, below], width, [n, 1], url=urls), space),
-        mark("rect", bars, space, *told, color=ROLE_COLOURS[Role.CONTEXT if multiplied else Role.WEIGHTS]),
-        texts(names, space, color=FILL, align="right", limit=78, **look),
-        text_at(sum_of, width / 2, n + 1.0, space, color=result, **look),
+        vl.images(vl.rectangles(0.0, [0.0, below], width, [n, 1], url=urls), space),
+        vl.mark("rect", bars, space, *told, color=vl.ROLE_COLOURS[Role.CONTEXT if multiplied else Role.WEIGHTS]),
+        vl.texts(names, space, color=vl.FILL, align="right", limit=78, **look),
+        vl.text_at(sum_of, width / 2, n + 1.0, space, color=result, **look),
     ]
-    return fixed_size(layers, round(width + 102 + bar_room), ROW * (below + 1))
+    return vl.fixed_size(layers, round(width + 102 + bar_room), ROW * (below + 1))
 
 
-def cost_chart(attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int) -> Chart:
+def cost_chart(
+    attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int
+) -> vl.Chart:
     """Draw how many numbers are handed over for 1 to `most` states, with the chosen number of states marked.
 
     Attention and concatenation say how many for n states.
@@ -103,17 +85,17 @@ def cost_chart(attention: Callable[[int], int], concatenation: Callable[[int], i
     counts = zip(WAYS, (attention, concatenation), strict=True)
     series = {name: [count(n + 1) for n in range(most)] for name, count in counts}
     here = {name: numbers[chosen - 1 : chosen] for name, numbers in series.items()}
-    colours = ROLE_COLOURS[Role.CONTEXT], ROLE_COLOURS[Role.KEY]
+    colours = vl.ROLE_COLOURS[Role.CONTEXT], vl.ROLE_COLOURS[Role.KEY]
     fields = "way", "n", "numbers"
     space = {
-        "x": alt.X("n:Q", title="states n", scale=exact_scale(1, most)),
+        "x": alt.X("n:Q", title="states n", scale=vl.exact_scale(1, most)),
         "y": alt.Y("numbers:Q", title="numbers handed over", axis=alt.Axis(format="~s", tickCount=4)),
-        "color": series_colour("way", WAYS, colours, labelLimit=240, columns=legend_columns(WAYS)),
+        "color": vl.series_colour("way", WAYS, colours, labelLimit=240, columns=vl.legend_columns(WAYS)),
     }
     told = "way:N", "n:Q", ("numbers:Q", "", ",")
     return alt.layer(
-        mark("line", long_form(fields, series, range(1, most + 1)), space, strokeWidth=2.5, aria=True),
-        mark("point", long_form(fields, here, [chosen]), space, *told, size=70, filled=True, opacity=1),
+        vl.mark("line", vl.long_form(fields, series, range(1, most + 1)), space, strokeWidth=2.5, aria=True),
+        vl.mark("point", vl.long_form(fields, here, [chosen]), space, *told, size=70, filled=True, opacity=1),
         height=230,
     )
 
@@ -150,7 +132,7 @@ def unrolled_chart(
     lit: str,
     scores: np.ndarray | None,
     weights: np.ndarray | None,
-) -> Chart:
+) -> vl.Chart:
     """Draw the network from the English words on the left to the French ones on the right, one of STEPS lit.
 
     Source and target are pieces, downwards. Scores and weights (n_source,) are those of the present piece, scores
@@ -183,12 +165,12 @@ def unrolled_chart(
         bus = [(score, top, score, float(reads[-1])), (score, top, asked, top), (asked, top, asked, now)]
         bus.append((ASKS + BOX, now, asked, now))
         lines += [(*place, Role.QUERY, strength["query"], 1.2) for place in bus]
-    space = corners(WIDE, HEAD + high)
+    space = vl.corners(WIDE, HEAD + high)
     layers = [*_marks(shapes, lines, space), *_heads(lit, space)]
     strong = [lit == "input"] * len(source), [row == present for row in range(len(target))]
     layers += _words(source, strong[0], reads, space, WORD, "right")
     layers += _words(target, strong[1], says, space, SAID, "left")
-    return fixed_size(layers, WIDE, HEAD + high)
+    return vl.fixed_size(layers, WIDE, HEAD + high)
 
 
 def _box(left: float, middle: float, role: Role, shade: str) -> Shape:
@@ -209,35 +191,35 @@ def _decoder(says: np.ndarray, present: int, lit: str, strength: dict[str, str])
             yield SAID - 3, y + 5, ASKS + BOX, says[row + 1] - 3, Role.OUTPUT, fed, 1.2
 
 
-def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]) -> Iterator[Chart]:
+def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]) -> Iterator[vl.Chart]:
     *ends, roles, shades, widths = map(list, zip(*lines, strict=True))
     wires = dict(zip(("left", "top", "right", "bottom"), ends, strict=True))
     wires |= {"width": widths, "fill": _colours(roles, shades)}
-    yield mark("rule", wires, space, color=FILL, size=alt.Size("width:Q", scale=None, legend=None))
+    yield vl.mark("rule", wires, space, color=vl.FILL, size=alt.Size("width:Q", scale=None, legend=None))
     left, top, wide, high, roles, shades = map(list, zip(*shapes, strict=True))
-    boxes = rectangles(left, top, wide, high, fill=_colours(roles, shades))
-    yield mark("rect", boxes, space, color=FILL, cornerRadius=2)
+    boxes = vl.rectangles(left, top, wide, high, fill=_colours(roles, shades))
+    yield vl.mark("rect", boxes, space, color=vl.FILL, cornerRadius=2)
 
 
 def _words(
     words: Sequence[str], strong: Sequence[bool], at: np.ndarray, space: dict[str, Any], left: float, align: str
-) -> Iterator[Chart]:
+) -> Iterator[vl.Chart]:
     for weight, chosen in (("bold", np.array(strong)), ("normal", ~np.array(strong))):
         said = {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": np.array(words, object)[chosen]}
         look: dict = {
             "fontWeight": weight,
             "fontSize": SIZE,
-            "color": LABEL_COLOUR,
+            "color": vl.LABEL_COLOUR,
             "limit": 72 if align == "right" else 62,
         }
-        yield texts(said, space, align=align, baseline="middle", **look)
+        yield vl.texts(said, space, align=align, baseline="middle", **look)
 
 
-def _heads(lit: str, space: dict[str, Any]) -> Iterator[Chart]:
+def _heads(lit: str, space: dict[str, Any]) -> Iterator[vl.Chart]:
     for head, step, left, role in HEADS:
-        look: dict = {"fontSize": 11, "fontWeight": "bold" if step == lit else "normal", "color": ROLE_COLOURS[role]}
-        yield text_at(head, left, 9, space, baseline="middle", **look)
+        look: dict = {"fontSize": 11, "fontWeight": "bold" if step == lit else "normal", "color": vl.ROLE_COLOURS[role]}
+        yield vl.text_at(head, left, 9, space, baseline="middle", **look)
 
 
 def _colours(roles: Sequence[Role], shades: Sequence[str]) -> list[str]:
-    return [ROLE_COLOURS[role] + shade for role, shade in zip(roles, shades, strict=True)]
+    return [vl.ROLE_COLOURS[role] + shade for role, shade in zip(roles, shades, strict=True)]

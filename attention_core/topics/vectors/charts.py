@@ -6,32 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.vega import (
-    DARK_COLOUR,
-    FILL,
-    GREY,
-    INK,
-    ROLE_COLOURS,
-    TEXT_COLOUR,
-    Chart,
-    Columns,
-    Ramp,
-    alt,
-    cell_colours,
-    clickable,
-    colour_bar_layer,
-    corners,
-    exact_scale,
-    fixed_size,
-    halo_outlines,
-    label_expression,
-    mark,
-    pointer_style,
-    ramp_for,
-    rectangles,
-    text_at,
-    texts,
-)
+from attention_core.charts import vega as vl
+from attention_core.charts.vega import alt
 
 GAP = 0.45
 """Between the factors and the result, in cells."""
@@ -50,8 +26,8 @@ class Factor(NamedTuple):
     first_column: int = 0  # how many columns of the whole matrix go before it, where it is one head's part
 
     @property
-    def ramp(self) -> Ramp:
-        return ramp_for(self.role, self.values, self.values.shape[1])
+    def ramp(self) -> vl.Ramp:
+        return vl.ramp_for(self.role, self.values, self.values.shape[1])
 
 
 def product_cell(left: np.ndarray, right: np.ndarray, width: int, height: int) -> int | None:
@@ -77,7 +53,7 @@ def product_chart(
     column: int,
     select: str | None = None,
     title: str = "",
-) -> Chart:
+) -> vl.Chart:
     """Draw left times right = result in Falk's scheme: every result cell lies where its row and its column cross.
 
     The result is the product or what became of it, its cell at row and column is lit. Cells have so many screen pixels,
@@ -95,50 +71,52 @@ def product_chart(
     start, top = n_inner + GAP, inner + GAP
     results, factors = _cells(result, start, top), _joined(_cells(left, 0, top), _cells(right, start, 0))
     across, down = start + n_columns, top + n_rows
-    space = corners(across, down)
+    space = vl.corners(across, down)
     layers = [_painted(factors, space, None), _painted(results, space, select)]
     if cell >= NUMBERS_FROM:
         layers.append(_numbers(_joined(factors, results), space))
     at_x, at_y = start + column, top + row
-    lit = rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
-    lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK_COLOUR]
-    layers += halo_outlines(lit, space, (5.0, 2.5), alt.Stroke("colour:N", scale=None))
+    lit = vl.rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
+    lit["colour"] = [vl.ROLE_COLOURS[left.role], vl.ROLE_COLOURS[right.role], vl.DARK_COLOUR]
+    layers += vl.halo_outlines(lit, space, (5.0, 2.5), alt.Stroke("colour:N", scale=None))
     layers += _labels(row_labels, column_labels, start, top, across, cell, space)
     if inner:  # the names stand in the free corner at the top left
         style: dict[str, Any] = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
-        layers.append(text_at(left.name, inner, top, space, dy=-4, dx=-2, color=ROLE_COLOURS[left.role], **style))
-        layers.append(text_at(right.name, start, inner, space, dx=-6, color=ROLE_COLOURS[right.role], **style))
-    layers.append(colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
-    return fixed_size(layers, round(across * cell), round(down * cell))
+        layers.append(vl.text_at(left.name, inner, top, space, dy=-4, dx=-2, color=vl.ROLE_COLOURS[left.role], **style))
+        layers.append(vl.text_at(right.name, start, inner, space, dx=-6, color=vl.ROLE_COLOURS[right.role], **style))
+    layers.append(vl.colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
+    return vl.fixed_size(layers, round(across * cell), round(down * cell))
 
 
-def _joined(first: Columns, second: Columns) -> Columns:
+def _joined(first: vl.Columns, second: vl.Columns) -> vl.Columns:
     return {name: np.append(first[name], second[name]) for name in first}
 
 
-def _cells(factor: Factor, start: float, top: float) -> Columns:
+def _cells(factor: Factor, start: float, top: float) -> vl.Columns:
     values = factor.values
     rows, cols = np.indices(values.shape).reshape(2, -1)
-    fill, ink = cell_colours(values.ravel(), factor.ramp)
-    frame = rectangles(start + cols, top + rows, matrix=factor.name, row=rows, col=cols, fill=fill, ink=ink)
+    fill, ink = vl.cell_colours(values.ravel(), factor.ramp)
+    frame = vl.rectangles(start + cols, top + rows, matrix=factor.name, row=rows, col=cols, fill=fill, ink=ink)
     return {**frame, "value": np.where(np.isfinite(values), values, np.nan).ravel().astype(float)}
 
 
-def _painted(frame: Columns, space: dict[str, Any], select: str | None) -> Chart:
+def _painted(frame: vl.Columns, space: dict[str, Any], select: str | None) -> vl.Chart:
     shown = {**frame, "shown_row": frame["row"] + 1, "shown_col": frame["col"] + 1}
     cells = zip(*(shown[name] for name in ("matrix", "shown_row", "shown_col", "value")), strict=True)
     shown["words"] = [f"{matrix}, row {row}, column {col}: {short(value)}" for matrix, row, col, value in cells]
-    look = {"stroke": GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": pointer_style(select)["cursor"]}
+    look = {"stroke": vl.GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": vl.pointer_style(select)["cursor"]}
     told = "matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")
     said = alt.Description("words:N")
-    return clickable(mark("rect", shown, space, *told, color=FILL, description=said, **look), select, "row", "col")
+    return vl.clickable(
+        vl.mark("rect", shown, space, *told, color=vl.FILL, description=said, **look), select, "row", "col"
+    )
 
 
-def _numbers(frame: Columns, space: dict[str, Any]) -> Chart:
+def _numbers(frame: vl.Columns, space: dict[str, Any]) -> vl.Chart:
     there = ~np.isnan(frame["value"])
     middle = {"left": frame["left"][there] + 0.5, "top": frame["top"][there] + 0.5, "ink": frame["ink"][there]}
     middle["text"] = [short(value) for value in frame["value"][there]]
-    return texts(middle, space, fontSize=FONT_SIZE, color=INK)
+    return vl.texts(middle, space, fontSize=FONT_SIZE, color=vl.INK)
 
 
 def short(value: float) -> str:
@@ -153,10 +131,13 @@ def short(value: float) -> str:
 def _labels(row_labels, column_labels, start, top, across, cell, space):
     every = max(1, round(14 / cell))
     names = [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)]
-    rows = rectangles(across, top + np.arange(len(row_labels)) + 0.5, text=names)
-    cols = rectangles(start + np.arange(len(column_labels)) + 0.5, 0.0, text=_fitting(column_labels, cell))
-    style: dict[str, Any] = {"fontSize": FONT_SIZE, "color": TEXT_COLOUR}
-    return [texts(rows, space, align="left", dx=6, **style), texts(cols, space, baseline="bottom", dy=-4, **style)]
+    rows = vl.rectangles(across, top + np.arange(len(row_labels)) + 0.5, text=names)
+    cols = vl.rectangles(start + np.arange(len(column_labels)) + 0.5, 0.0, text=_fitting(column_labels, cell))
+    style: dict[str, Any] = {"fontSize": FONT_SIZE, "color": vl.TEXT_COLOUR}
+    return [
+        vl.texts(rows, space, align="left", dx=6, **style),
+        vl.texts(cols, space, baseline="bottom", dy=-4, **style),
+    ]
 
 
 def _fitting(labels: Sequence[str], cell: int) -> list[str]:
@@ -170,11 +151,11 @@ def _fitting(labels: Sequence[str], cell: int) -> list[str]:
 
 MAX_NAMES = 12
 SIZE = (230, 150)
-UNIT = corners(1, 1)
+UNIT = vl.corners(1, 1)
 NETWORK_SIZE = (430, 230)
 LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83
 """Where inputs, units and the answer stand."""
-SMALL: dict[str, Any] = {"fontSize": 12, "color": TEXT_COLOUR}
+SMALL: dict[str, Any] = {"fontSize": 12, "color": vl.TEXT_COLOUR}
 Edge = tuple[float, float, float, float, str]
 """From x and y to x and y, and the weight."""
 
@@ -212,7 +193,7 @@ def hull_chart(
     value_labels: Sequence[str],
     query_labels: Sequence[str],
     query: int,
-) -> Chart:
+) -> vl.Chart:
     """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
 
     Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
@@ -221,8 +202,8 @@ def hull_chart(
     low, high = points.min(0), points.max(0)
     reach, middle = max(float((high - low).max()), 1e-9) * 0.62, (low + high) / 2
     at = {
-        "x": alt.X("x:Q", title="column 1", scale=exact_scale(middle[0] - reach, middle[0] + reach)),
-        "y": alt.Y("y:Q", title="column 2", scale=exact_scale(middle[1] - reach, middle[1] + reach)),
+        "x": alt.X("x:Q", title="column 1", scale=vl.exact_scale(middle[0] - reach, middle[0] + reach)),
+        "y": alt.Y("y:Q", title="column 2", scale=vl.exact_scale(middle[1] - reach, middle[1] + reach)),
     }
     hull = convex_hull(values)
     ring = _points(np.vstack([hull, hull[:1]])) | {"order": range(len(hull) + 1)}
@@ -231,22 +212,22 @@ def hull_chart(
     sizes = np.where(np.arange(len(context)) == query, 170, 45)
     contexts = _points(context) | {"label": query_labels, "size": sizes}
     chosen = _points(context[[query]]) | {"label": [query_labels[query]]}
-    value, result = ROLE_COLOURS[Role.VALUE], ROLE_COLOURS[Role.CONTEXT]
+    value, result = vl.ROLE_COLOURS[Role.VALUE], vl.ROLE_COLOURS[Role.CONTEXT]
     ends = {"x2": alt.X2("x_end"), "y2": alt.Y2("y_end"), "strokeWidth": alt.StrokeWidth("width:Q", scale=None)}
     told = "label:N", ("x:Q", "", ".4g"), ("y:Q", "", ".4g")
     ring_look = {"fillOpacity": 0.12, "fill": value, "strokeWidth": 1.2, "color": value}
     diamonds = {"filled": True, "shape": "diamond", "color": result, "opacity": 1}
     look: dict[str, Any] = {"align": "left", "dx": 8, "dy": -7, "fontSize": 12}
     layers = [
-        mark("line", ring, at, order=alt.Order("order:Q"), **ring_look),
-        mark("rule", spokes, at | ends, color=ROLE_COLOURS[Role.WEIGHTS], opacity=0.55),
-        mark("circle", spokes, at, *told, ("weight:Q", "", ".4f"), size=70, color=value, opacity=1),
-        mark("point", contexts, {**at, "size": alt.Size("size:Q", scale=None)}, *told, **diamonds),
-        texts(chosen, at, "label", color=result, fontWeight="bold", **look),
+        vl.mark("line", ring, at, order=alt.Order("order:Q"), **ring_look),
+        vl.mark("rule", spokes, at | ends, color=vl.ROLE_COLOURS[Role.WEIGHTS], opacity=0.55),
+        vl.mark("circle", spokes, at, *told, ("weight:Q", "", ".4f"), size=70, color=value, opacity=1),
+        vl.mark("point", contexts, {**at, "size": alt.Size("size:Q", scale=None)}, *told, **diamonds),
+        vl.texts(chosen, at, "label", color=result, fontWeight="bold", **look),
     ]
     if len(values) <= MAX_NAMES:
-        layers.insert(4, texts(spokes, at, "label", color=value, **look))
-    return fixed_size(layers, 320, 320)
+        layers.insert(4, vl.texts(spokes, at, "label", color=value, **look))
+    return vl.fixed_size(layers, 320, 320)
 
 
 def _points(places: np.ndarray) -> dict[str, Any]:
@@ -255,7 +236,7 @@ def _points(places: np.ndarray) -> dict[str, Any]:
 
 def column_bars(
     values: np.ndarray, labels: Sequence[str], *, role: Role, title: str, marked: int, share: bool = False
-) -> Chart:
+) -> vl.Chart:
     """Draw positive numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
 
     The marked bar gets a frame; shares are written as percentages on an axis up to 1.
@@ -269,21 +250,21 @@ def column_bars(
         "edge": [2 if place == marked else 0 for place in range(n)],
     }
     high = max(float(values.max()), float(share))
-    places = alt.Axis(labelExpr=label_expression(labels), labelAngle=0, labelLimit=70, ticks=False)
-    scale = exact_scale(0.0, high + 0.16 * max(high, 1e-12))
+    places = alt.Axis(labelExpr=vl.label_expression(labels), labelAngle=0, labelLimit=70, ticks=False)
+    scale = vl.exact_scale(0.0, high + 0.16 * max(high, 1e-12))
     space = {
         "x": alt.X("place:O", title=None, axis=places),
         "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, format="%" if share else "~g")),
     }
     edge = alt.StrokeWidth("edge:Q", scale=None)
-    look = {"color": ROLE_COLOURS[role], "stroke": TEXT_COLOUR, "cornerRadiusEnd": 1}
-    layers = [mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)]
+    look = {"color": vl.ROLE_COLOURS[role], "stroke": vl.TEXT_COLOUR, "cornerRadiusEnd": 1}
+    layers = [vl.mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)]
     if SIZE[0] / max(n, 1) >= 34:
-        layers.append(texts(data, space, baseline="bottom", dy=-3, fontSize=11, color=TEXT_COLOUR))
-    return fixed_size(layers, *SIZE)
+        layers.append(vl.texts(data, space, baseline="bottom", dy=-3, fontSize=11, color=vl.TEXT_COLOUR))
+    return vl.fixed_size(layers, *SIZE)
 
 
-def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Chart:
+def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> vl.Chart:
     """Draw positive numbers (n,), one per label, laid end to end: their sum is the length."""
     ends = np.cumsum(values)
     total = float(ends[-1])
@@ -297,16 +278,16 @@ def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Cha
         "wide": values > 0.09 * max(total, 1e-300),
     }
     middle = alt.YValue(SIZE[1] / 2)
-    x = alt.X("start:Q", title=title, scale=exact_scale(0, total or 1), axis=alt.Axis(tickCount=3))
+    x = alt.X("start:Q", title=title, scale=vl.exact_scale(0, total or 1), axis=alt.Axis(tickCount=3))
     space = {"x": x, "x2": alt.X2("end"), "y": middle}
-    look = {"color": ROLE_COLOURS[Role.SCORES], "height": 46, "stroke": "white", "strokeWidth": 1}
+    look = {"color": vl.ROLE_COLOURS[Role.SCORES], "height": 46, "stroke": "white", "strokeWidth": 1}
     shade = alt.Opacity("shade:Q", scale=None)
-    names = texts(data, {"x": alt.X("middle:Q"), "y": middle}, "label", fontSize=11, color=TEXT_COLOUR, dy=-34)
-    bar = mark("bar", data, space, "label:N", ("value:Q", "", ".4g"), opacity=shade, **look)
-    return fixed_size([bar, names.transform_filter("datum.wide")], *SIZE)
+    names = vl.texts(data, {"x": alt.X("middle:Q"), "y": middle}, "label", fontSize=11, color=vl.TEXT_COLOUR, dy=-34)
+    bar = vl.mark("bar", data, space, "label:N", ("value:Q", "", ".4g"), opacity=shade, **look)
+    return vl.fixed_size([bar, names.transform_filter("datum.wide")], *SIZE)
 
 
-def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> Chart:
+def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> vl.Chart:
     """Draw w1 x1 + w2 x2 + ... = y for a neuron's weights and inputs, (n, d), with a label per input.
 
     A neuron that bends its sum has `bent`, what comes out; the sum then stands below it.
@@ -318,16 +299,16 @@ def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str],
     layers = [
         _edges([(0.56, height, RIGHT, 0.5, "") for height in heights]),
         *_circles(LEFT, heights, labels, role=Role.INPUT),
-        texts(rectangles(0.16, heights, text=of_input), UNIT, align="left", dy=-8, **SMALL),
-        texts(rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=9, **SMALL),
+        vl.texts(vl.rectangles(0.16, heights, text=of_input), UNIT, align="left", dy=-8, **SMALL),
+        vl.texts(vl.rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=9, **SMALL),
         *_circles(RIGHT, [0.5], [bent or total], [f"y = tanh({total})" if bent else "y"], role=Role.OUTPUT),
     ]
-    return fixed_size(layers, *NETWORK_SIZE)
+    return vl.fixed_size(layers, *NETWORK_SIZE)
 
 
 def layers_chart(
     weights: np.ndarray, units: Sequence[float], second: Sequence[float], answer: float, labels: Sequence[str]
-) -> Chart:
+) -> vl.Chart:
     """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
 
     Weights are (n_units, n, d), told on hover; a unit says a number and has a second weight.
@@ -342,12 +323,12 @@ def layers_chart(
     halfway = [(MIDDLE + RIGHT) / 2] * len(last), [(middle + 0.5) / 2 for middle in middles]
     layers = [
         _edges([*first, *last]),
-        texts(rectangles(*halfway, text=[weight for *_, weight in last]), UNIT, dy=-10, **SMALL),
+        vl.texts(vl.rectangles(*halfway, text=[weight for *_, weight in last]), UNIT, dy=-10, **SMALL),
         *_circles(LEFT, heights, labels, role=Role.INPUT),
         *_circles(MIDDLE, middles, [*map(short, units)], [f"h{i + 1}" for i in range(len(units))], role=Role.INPUT),
         *_circles(RIGHT, [0.5], [short(answer)], ["y"], role=Role.OUTPUT),
     ]
-    return fixed_size(layers, *NETWORK_SIZE)
+    return vl.fixed_size(layers, *NETWORK_SIZE)
 
 
 def _heights(n: int) -> list[float]:
@@ -358,33 +339,33 @@ def _listed(numbers: Sequence[float]) -> str:
     return ", ".join(map(short, numbers))
 
 
-def _edges(edges: Sequence[Edge]) -> Chart:
+def _edges(edges: Sequence[Edge]) -> vl.Chart:
     data = dict(zip(("left", "top", "right", "bottom", "weight"), map(list, zip(*edges, strict=True)), strict=True))
-    return mark("rule", data, UNIT, "weight:N", color=GREY, strokeWidth=1.5, aria=False)
+    return vl.mark("rule", data, UNIT, "weight:N", color=vl.GREY, strokeWidth=1.5, aria=False)
 
 
 def _circles(
     x: float, y: Sequence[float], inside: Sequence[str], under: Sequence[str] = (), *, role: Role
-) -> list[Chart]:
-    data, large = rectangles(x, y, text=inside), role is Role.OUTPUT
+) -> list[vl.Chart]:
+    data, large = vl.rectangles(x, y, text=inside), role is Role.OUTPUT
     style: dict[str, Any] = {"fontSize": 13, "fontWeight": "bold"} if large else {"fontSize": 12}
     place = {"x": UNIT["x"], "y": UNIT["y"]}
     layers = [
-        mark("circle", data, place, size=1900 if large else 1000, color=ROLE_COLOURS[role], opacity=1),
-        texts(data, UNIT, color="white", **style),
+        vl.mark("circle", data, place, size=1900 if large else 1000, color=vl.ROLE_COLOURS[role], opacity=1),
+        vl.texts(data, UNIT, color="white", **style),
     ]
-    return [*layers, texts(data | {"text": under}, UNIT, dy=36 if large else 26, **SMALL)] if under else layers
+    return [*layers, vl.texts(data | {"text": under}, UNIT, dy=36 if large else 26, **SMALL)] if under else layers
 
 
 def pair_cells(
     values: np.ndarray,
     row_labels: Sequence[str],
     column_labels: Sequence[str],
-    ramp: Ramp,
+    ramp: vl.Ramp,
     *,
     title: str,
     marked: tuple[int, int] | None = None,
-) -> Chart:
+) -> vl.Chart:
     """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
 
     Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is
@@ -392,19 +373,21 @@ def pair_cells(
     """
     n_rows, n_cols = values.shape
     rows, cols = np.indices(values.shape).reshape(2, -1)
-    fill, ink = cell_colours(values.ravel(), ramp)
+    fill, ink = vl.cell_colours(values.ravel(), ramp)
     pairs = [f"({row}, {column})" for row in row_labels for column in column_labels]
     numbers = [short(value) if np.isfinite(value) else "-∞" for value in values.ravel()]
-    data = rectangles(cols + 0.5, rows + 0.5, pair=pairs, text=numbers, fill=fill, ink=ink)
+    data = vl.rectangles(cols + 0.5, rows + 0.5, pair=pairs, text=numbers, fill=fill, ink=ink)
     size = 230
-    cell, space = size / max(values.shape), corners(n_cols, n_rows)
+    cell, space = size / max(values.shape), vl.corners(n_cols, n_rows)
     middle, square = {"x": space["x"], "y": space["y"]}, {"width": cell - 2, "height": cell - 2}
-    layers = [mark("rect", data, middle, "pair:N", "text:N", color=FILL, aria=False, **square)]
+    layers = [vl.mark("rect", data, middle, "pair:N", "text:N", color=vl.FILL, aria=False, **square)]
     if marked is not None:
-        layers += halo_outlines(rectangles(marked[1] + 0.5, marked[0] + 0.5), middle, (5, 2.5), DARK_COLOUR, **square)
+        layers += vl.halo_outlines(
+            vl.rectangles(marked[1] + 0.5, marked[0] + 0.5), middle, (5, 2.5), vl.DARK_COLOUR, **square
+        )
     named = max(map(len, pairs)) * 6 < cell
     if named:
-        layers.append(texts(data, space, "pair", color=INK, dy=-9, fontSize=11))
-    layers.append(texts(data, space, color=INK, dy=9 if named else 0, fontSize=13))
-    layers.append(colour_bar_layer(ramp, title, min(size - 20, 220)))
-    return fixed_size(layers, round(cell * n_cols), round(cell * n_rows))
+        layers.append(vl.texts(data, space, "pair", color=vl.INK, dy=-9, fontSize=11))
+    layers.append(vl.texts(data, space, color=vl.INK, dy=9 if named else 0, fontSize=13))
+    layers.append(vl.colour_bar_layer(ramp, title, min(size - 20, 220)))
+    return vl.fixed_size(layers, round(cell * n_cols), round(cell * n_rows))
