@@ -100,8 +100,8 @@ def _split(text: str) -> tuple[list[list[str]], int]:
         return [line.split() for line in lines], n_more
     rows = list(csv.reader(lines, delimiter=delimiter))
     for row in rows:
-        for place, cell in enumerate(row):  # in its place: a line may have millions
-            row[place] = cell.strip()
+        for start in range(0, len(row), 4096):  # in its place, piece by piece: a line may have millions
+            row[start : start + 4096] = map(str.strip, row[start : start + 4096])
     return rows, n_more
 
 
