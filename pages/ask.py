@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.ask.experiments import WALK, caption_tab, counting, forbidding
 from ui.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_pad
-from ui.ask.steps import STEPS, doubts, step_by_step, take_along
+from ui.ask.steps import STEPS, ask_steps, doubts, take_along
 from ui.computed import model_or_stop
 from ui.layout import attention_roles, end_here, section
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -33,7 +33,7 @@ with ask:
 
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", lambda: step_by_step(drawing, answered)),
+    Tab("steps", "Step by step", lambda: ask_steps(drawing, answered)),
     Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
     Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),
     Tab("forbid", "Try: forbid it to look", lambda: forbidding(drawing, reading, answered)),

@@ -14,7 +14,7 @@ from ui.find.first_screen import (
     region_numbers,
     trace_picture,
 )
-from ui.find.tabs import STEPS, block_section, step_by_step
+from ui.find.tabs import STEPS, block_section, find_steps
 from ui.layout import attention_roles, end_here, section
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -52,7 +52,7 @@ with answer:
 
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", lambda: step_by_step(trace, drawing, region)),
+    Tab("steps", "Step by step", lambda: find_steps(trace, drawing, region)),
     Tab("block", "Try: take away what it looks at", lambda: block_section(seen.picture, drawing)),
     Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=0, picture=drawing)),
     players=(STEPS,),

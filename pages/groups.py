@@ -10,9 +10,9 @@ from ui.groups.sections import (
     all_at_once,
     answers_table,
     choose_query,
+    groups_steps,
     head_trace,
     number_input,
-    step_by_step,
 )
 from ui.layout import attention_roles, section
 from ui.player import export_bar
@@ -64,7 +64,7 @@ def why_only_pairs() -> None:
 
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", lambda: step_by_step(traces, query, numbers)),
+    Tab("steps", "Step by step", lambda: groups_steps(traces, query, numbers)),
     Tab("all", "All n × n × n weights", lambda: all_at_once(traces, query, numbers)),
     Tab("right", "How often are they right?", accuracies),
     Tab("why", "So why only pairs?", why_only_pairs),

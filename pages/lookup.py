@@ -13,9 +13,9 @@ from ui.lookup.records import (
     closer,
     encoder_input,
     in_numbers,
+    lookup_steps,
     query_input,
     record_table,
-    step_by_step,
     temperature_input,
 )
 from ui.player import export_bar
@@ -53,7 +53,7 @@ with ask:
 page_tabs(
     NAME,
     Tab("closer", "A closer look", lambda: closer(records, queries, trace, temperature, encoder)),
-    Tab("steps", "Step by step", lambda: step_by_step(trace)),
+    Tab("steps", "Step by step", lambda: lookup_steps(trace)),
     Tab("numbers", "In numbers and letters", lambda: in_numbers(records, queries, trace, encoder)),
     Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=choose_query(trace))),
     players=(STEPS,),

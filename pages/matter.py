@@ -56,7 +56,7 @@ with st.container(key="tells_matter"):
 explain_question()
 
 
-def step_by_step() -> None:
+def matter_steps() -> None:
     step = STEPS.draw(trace)
     if STEPS.draw_guess(trace, step):
         return
@@ -70,7 +70,7 @@ def step_by_step() -> None:
 
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", step_by_step),
+    Tab("steps", "Step by step", matter_steps),
     Tab("similar", "Similar words draw similar weights", lambda: neighbours_tab(sentence, trace)),
     Tab("doubts", "How far to believe the map", lambda: doubts(text, trace, blocked)),
     Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=0)),

@@ -13,7 +13,7 @@ from ui.model.glance import FRAMED, HEAD, NAME, STEPS, VIEW, glance, look_contro
 from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.knock_out import knock_out
-from ui.model.one_head import one_head, step_by_step, take_along
+from ui.model.one_head import model_steps, one_head, take_along
 from ui.model.words import next_tokens
 from ui.model_runs import pretrained_of
 from ui.skeleton import OPEN_TAB, Tab, page_frame, page_tabs
@@ -61,7 +61,7 @@ writes = speaks and pretrained.kind is not ModelKind.ENCODER
 page_tabs(
     NAME,
     tab("head", "One head", one_head, run, look),
-    tab("steps", "Step by step", step_by_step, run),
+    tab("steps", "Step by step", model_steps, run),
     tab("heads", "Heads in numbers", heads_in_numbers, run),
     tab("alike", "Heads alike", heads_alike, run),
     tab("layers", "Through all layers", rolled_out, run),

@@ -9,7 +9,7 @@ from ui.digits import chosen_query, inked, prepared
 from ui.layout import attention_roles, end_here, section
 from ui.pixels.experiments import erase_section, parts_section, patches_section
 from ui.pixels.first_screen import ABOUT, GUIDED, LAYER, LAYERS, NAME, PAD, REMARKS, STEPS, answers, preparation_section
-from ui.pixels.looks import chosen_pixel, learning_section, step_by_step, whole_maps
+from ui.pixels.looks import chosen_pixel, learning_section, pixels_steps, whole_maps
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.state import single_choice
@@ -48,7 +48,7 @@ single_choice("Attention layer", LAYER, LAYERS, wrap=True)
 
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", lambda: step_by_step(trace, drawing)),
+    Tab("steps", "Step by step", lambda: pixels_steps(trace, drawing)),
     Tab("pixel", "One pixel", lambda: chosen_pixel(trace, drawing)),
     Tab("all", "All 784 at once", lambda: whole_maps(trace, chosen_query(drawing.image, NAME), drawing.image)),
     Tab("parts", "What Q and K say", lambda: parts_section(image, drawing, attention)),

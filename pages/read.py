@@ -7,7 +7,7 @@ from ui.layout import attention_roles, end_here, section
 from ui.player import export_bar
 from ui.read.experiments import another_start
 from ui.read.first_screen import COLUMNS, NAME, REMARKS, answer, number_pad
-from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, step_by_step, vectors
+from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, read_steps, vectors
 from ui.skeleton import Tab, page_frame, page_tabs
 
 page_frame(
@@ -40,7 +40,7 @@ page_tabs(
     Tab("film", "Look by look", lambda: look_by_look(drawing)),
     Tab("question", "Same picture, another question", lambda: another_question(drawing)),
     Tab("state", "State, glimpse, state", lambda: vectors(drawing)),
-    Tab("steps", "Step by step", lambda: step_by_step(drawing)),
+    Tab("steps", "Step by step", lambda: read_steps(drawing)),
     Tab("start", "Try: change the question", lambda: another_start(drawing)),
     Tab(
         "take",

@@ -17,8 +17,8 @@ from ui.transformer.heads import (
     french_part,
     heads_off,
     restore,
-    step_by_step,
     take_along,
+    transformer_steps,
 )
 from ui.transformer.order import cost_of_length, order_twice, shuffled_words, three_positions
 from ui.words import sentence_box
@@ -58,7 +58,7 @@ tabs = [
 if text and model:
     tabs = [
         Tab("heads", "All heads", lambda: all_heads(text)),
-        Tab("steps", "Step by step", lambda: step_by_step(text)),
+        Tab("steps", "Step by step", lambda: transformer_steps(text)),
         Tab("off", "Try: switch heads off", lambda: heads_off(text)),
         Tab("order", "Try: shuffle the words", lambda: shuffled_words(text)),
         Tab("twice", "Order twice?", order_twice),

@@ -18,7 +18,7 @@ from ui.translate.first_screen import (
     list_all_models,
     sentence_input,
 )
-from ui.translate.word_tabs import alignments, same_meaning, step_by_step, unrolled
+from ui.translate.word_tabs import alignments, same_meaning, translate_steps, unrolled
 
 page_frame(NAME, "What does a decoder look at, word by word? Hover a French word, or click it.")
 attention_roles(
@@ -49,7 +49,7 @@ if text and models:
     shown, row = focused(models), WORD.value
     query = shown.view.first_piece[row]
     tabs = [
-        Tab("steps", "Step by step", lambda: step_by_step(shown, row, text)),
+        Tab("steps", "Step by step", lambda: translate_steps(shown, row, text)),
         Tab("unrolled", "Unrolled", lambda: unrolled(shown, row)),
         Tab("alignment", "Who looks where", lambda: alignments(models)),
         Tab("meaning", "Is it meaning?", lambda: same_meaning(shown, row, text, LAYER.value)),

@@ -242,7 +242,7 @@ class ModelChoice:
         self.asked.value = wanted[:200]
         try:
             if is_path(wanted):
-                return _found(wanted).name
+                return _candidate(wanted).name
             self.message.value = "info", "The link asks for a model that is not on this machine. Load fetches it."
         except ModelError as error:
             self.message.value = "error", str(error)
@@ -258,7 +258,7 @@ class ModelChoice:
             self.asked.value = wanted
         self.message.reset()
         try:
-            found = _found(self.asked.value)
+            found = _candidate(self.asked.value)
             if found.folder is not None:
                 self.key.value = found.name
             else:
@@ -339,7 +339,7 @@ class ModelChoice:
         return None
 
 
-def _found(wanted: str) -> ModelCandidate:
+def _candidate(wanted: str) -> ModelCandidate:
     allowed = folders_allowed()
     try:
         return find_model(wanted, folders=allowed)

@@ -212,7 +212,9 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Training
     return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, where, _nudge(moment))  # type: ignore[operator]
 
 
-def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str) -> Tensor:
+def caption_loss(
+    model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str
+) -> Tensor:
     """Tell drawings of one to five digits in a sentence, with the frozen encoder of scene-question.
 
     Half of the drawings have digits of two kinds only, so that some are told together.
@@ -304,5 +306,5 @@ RECIPES |= {
     "feature-mean": _scene_recipe(find, find_figures, 7, 3e-3),
     "digit-reader": _scene_recipe(read, read_figures, 10, 2e-3),
     "scene-question": _scene_recipe(ask, ask_figures, 10, 2e-3),
-    "scene-caption": _scene_recipe(tell, caption_figures, 6, 2e-3),
+    "scene-caption": _scene_recipe(caption_loss, caption_figures, 6, 2e-3),
 }

@@ -30,7 +30,7 @@ def chosen_glimpse(answered: SceneAnswer) -> int:
     return LOOK.clamp_to_options(places, places[-1])
 
 
-def step_by_step(drawing: AskedDrawing, answered: SceneAnswer) -> None:
+def ask_steps(drawing: AskedDrawing, answered: SceneAnswer) -> None:
     """Step through one look from the picture to the answer."""
     number = chosen_glimpse(answered)
     names = {place: f"Look {place + 1}" for place in range(len(answered.looks))}

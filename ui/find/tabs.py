@@ -55,7 +55,7 @@ FAINT = 8
 """A map is coloured up to at least this many times the uniform weight, so that a uniform one stays faint."""
 
 
-def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> None:
+def find_steps(trace: AttentionTrace, drawing: np.ndarray, region: int) -> None:
     """Step from the drawing to the answer, the mask over the drawing, with the chosen region, always beside it."""
     if chosen_region(trace) != region:
         st.rerun()  # its numbers are on the first screen too

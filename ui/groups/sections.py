@@ -130,7 +130,7 @@ def _row(tag: str, head: str, kinds: Iterable[str], texts: Iterable[str]) -> str
     return f"<tr><th>{head}</th>{''.join(cells)}</tr>"
 
 
-def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
+def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
     """Step through either head for the chosen number."""
     head = single_choice("Step through the head that", HEAD, HEAD_WORDS)
     trace = traces[head]

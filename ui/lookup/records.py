@@ -381,7 +381,7 @@ def _regression(records: Records, queries: Sequence, trace: AttentionTrace, quer
     )
 
 
-def step_by_step(trace: AttentionTrace) -> None:
+def lookup_steps(trace: AttentionTrace) -> None:
     """Step through the look-up for the chosen query."""
     query = choose_query(trace)
     step = STEPS.draw(trace)

@@ -251,7 +251,7 @@ def one_head(run: ModelRun, look: HeadDisplay) -> None:
         large_matrix(trace, now.head, look, now.query)
 
 
-def step_by_step(run: ModelRun) -> None:
+def model_steps(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
     now, trace = _head(run)
     step = STEPS.draw(trace)

@@ -57,7 +57,7 @@ class Map(NamedTuple):
     words: str  # one sentence below it
 
 
-def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
+def pixels_steps(trace: AttentionTrace, drawing: Drawing) -> None:
     """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
     query = chosen_query(drawing.image, NAME)
     step = STEPS.draw(trace)

@@ -111,7 +111,7 @@ def vectors(drawing: ReadDrawing) -> None:
         st.caption("Rest the mouse on a cell for its number. All rows share one scale.")
 
 
-def step_by_step(drawing: ReadDrawing) -> None:
+def read_steps(drawing: ReadDrawing) -> None:
     """Draw the stepper, the present step's words and its numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
     step = STEPS.draw(trace)

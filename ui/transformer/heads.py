@@ -295,7 +295,7 @@ def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
     draw_chart(chart, **click(key, "cell", "row", QUERY) if small else {"key": key}, width="content", alt=words)
 
 
-def step_by_step(text: str) -> None:
+def transformer_steps(text: str) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
     head, experiment, trace, query = _choose_head(text)
     step = STEPS.draw(trace)

@@ -53,7 +53,7 @@ FIXED = (
 )
 
 
-def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
+def translate_steps(shown: ShownTranslation, row: int, text: str) -> None:
     """Draw the stepper over the trace, the present step at the present word, and what could be said next."""
     if (shown.forced, row) != (forced_pieces(), WORD.value):
         st.rerun()  # a next word was chosen here: the first screen follows
@@ -227,9 +227,9 @@ def same_meaning(shown: ShownTranslation, row: int, text: str, layer: int) -> No
     table, words = st.columns([1, 1], gap="large")
     largest = float(alike.keys[row].abs().max()), float(alike.words[row].nan_to_num().abs().max())
     columns = [
-        Bars("weight", *_told(view.weights[row], "{:.0%}"), (ROLE_COLOURS[Role.WEIGHTS],), 1 / len(view.keys)),
-        Bars("cosine: state, key", *_told(alike.keys[row], "{:.2f}", largest[0]), SIGNED),
-        Bars("cosine: words", *_told(alike.words[row].nan_to_num(), "{:.2f}", largest[1]), SIGNED),
+        Bars("weight", *_bar_values(view.weights[row], "{:.0%}"), (ROLE_COLOURS[Role.WEIGHTS],), 1 / len(view.keys)),
+        Bars("cosine: state, key", *_bar_values(alike.keys[row], "{:.2f}", largest[0]), SIGNED),
+        Bars("cosine: words", *_bar_values(alike.words[row].nan_to_num(), "{:.2f}", largest[1]), SIGNED),
     ]
     chart = bar_table(view.source, columns, across=64, ink=LABEL_COLOUR)
     alt = f"Weights and cosines of “{view.target[row]}” with every English word"
@@ -243,7 +243,7 @@ def same_meaning(shown: ShownTranslation, row: int, text: str, layer: int) -> No
         )
 
 
-def _told(values: Tensor, form: str, limit: float = 1.0) -> tuple[list[float], float, list[str]]:
+def _bar_values(values: Tensor, form: str, limit: float = 1.0) -> tuple[list[float], float, list[str]]:
     return values.tolist(), limit or 1.0, [form.format(value) for value in values.tolist()]
 
 

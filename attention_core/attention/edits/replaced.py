@@ -191,14 +191,14 @@ class PatternFrom(Edit):
 
     def check(self, pairs: Pairs) -> None:
         super().check(pairs)
-        pattern, wanted = self._found(pairs), (pairs.n_queries, pairs.n_keys)
+        pattern, wanted = self._other_weights(pairs), (pairs.n_queries, pairs.n_keys)
         if pattern.shape != wanted:
             raise EditError(f"{self.run} has weights for {tuple(pattern.shape)} queries and keys, here are {wanted}")
         allowed = pairs.mask_before_edits(self.head)
         if allowed is not None and bool((pattern > 0)[~allowed].any()):
             raise EditError(f"{self.run} looks where a query may not look here")
 
-    def _found(self, pairs: Pairs) -> Tensor:
+    def _other_weights(self, pairs: Pairs) -> Tensor:
         if self.pattern is None:
             raise EditError(f"the weights of {self.run} are not here yet: with_runs() finds them")
         pattern = self.pattern.to(pairs.query.device)
@@ -209,12 +209,12 @@ class PatternFrom(Edit):
         return "scores" if pairs.has_softmax else "weights"
 
     def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
-        return self._found(pairs)[queries][:, keys] == 0 if pairs.has_softmax else None
+        return self._other_weights(pairs)[queries][:, keys] == 0 if pairs.has_softmax else None
 
     def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
         if not pairs.has_softmax:
             return
-        pattern = self._found(pairs)[queries].to(tile)
+        pattern = self._other_weights(pairs)[queries].to(tile)
         base = tile.new_zeros(len(queries), 1)
         if pairs.sinks is not None:
             sinks = pairs.with_sinks(torch.full_like(base[:, 0], -torch.inf), head, queries)[:, None]
@@ -225,7 +225,7 @@ class PatternFrom(Edit):
 
     def change_weights(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
         if not pairs.has_softmax:
-            tile.copy_(self._found(pairs)[queries][:, keys])
+            tile.copy_(self._other_weights(pairs)[queries][:, keys])
 
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         rows = None if self.pattern is None else self.pattern[first : first + n].repeat(n_times, 1)
