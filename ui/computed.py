@@ -197,7 +197,7 @@ def compute_turn() -> Iterator[None]:
 def cached_computation(
     *, spinner: str = "", by_model: bool = False
 ) -> Callable[[Callable[Given, Value]], Callable[Given, Value]]:
-    """Keep what a function returns, for all visitors; least looked at goes first. Use it as `@computed()`.
+    """Keep what a function returns, for all visitors; least looked at goes first. Use it as `@cached_computation()`.
 
     Arguments are compared by content: tensors and arrays by their numbers. A model's results do not depend on
     who asks, so the function must not read the session.
@@ -205,7 +205,7 @@ def cached_computation(
     Args:
         spinner: what to say while it is computed; "" = nothing.
         by_model: a model computes it, on the cluster if there is one, which knows functions of attention_core alone:
-            `looks = computed(by_model=True)(ask.looks)`.
+            `translated = cached_computation(by_model=True)(translate)`.
 
     Raises:
         ValueError: the cluster would not find such a function.

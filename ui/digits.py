@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 def by_model(
     function: Callable[Concatenate[Any, Given], Value], *, spinner: str = ""
 ) -> Callable[Concatenate[str, Given], Value]:
-    """Return a function of the core that takes a model first, to be called with the model's name; see computed."""
+    """Return a function of the core that takes a model first, to be called with its name; see cached_computation."""
     answer = cached_computation(by_model=True, spinner=spinner)(function)
 
     @wraps(function)
