@@ -193,8 +193,8 @@ class Session:
         for fragment in list(self._beats):
             self._stop_beat(fragment)
         if self._reader:
-            self._reader.cancel()
             await self._socket.close()
+            await self._reader
 
     def widgets(self, kind: str, key: str = "*") -> list[Drawn]:
         """Return the widgets of a kind whose key fits a pattern, without those that are switched off."""

@@ -71,7 +71,13 @@ def serving(folder: Path, **environment: str) -> Iterator[str]:
 
 def _visit_once(url: str) -> None:
     """Be the first visitor: until app.py has run once, Streamlit greets deep links with an error in the console."""
-    in_thread(Session(url).open(seconds=SECONDS_TO_START))
+
+    async def visit() -> None:
+        session = Session(url)
+        await session.open(seconds=SECONDS_TO_START)
+        await session.close()
+
+    in_thread(visit())
 
 
 def in_thread(work: Coroutine) -> Any:
