@@ -12,13 +12,10 @@ LEARNED = (
 TRANSLATE = {
     "Adjective after noun": "The red car is in front of the house.",
     "ne … pas": "I don't know where he bought this book.",
+    "Two animals": "The dog is sleeping under the table and the cat is sleeping on the bed.",
+    "A long one": "My uncle bought a new house near the station last year because he works in the city.",
     "I am a student": "I am a student.",
     "The classic figure": "The agreement on the European Economic Area was signed in August 1992.",
-    "Compound past": "They have already sold their old house.",
-    "A long one": (
-        "The man who was sitting next to me on the train told me that he had lived in a small village near the sea "
-        "for many years."
-    ),
     "Unknown words": "My chihuahua Zorglub hates broccoli.",
 }
 """Sentences to translate: the label of each, and the sentence."""
@@ -26,6 +23,21 @@ TRANSLATE = {
 CLASSIC = TRANSLATE["The classic figure"]
 GIVEN = {CLASSIC: "L'accord sur la zone économique européenne a été signé en août 1992."}
 """French that comes with a sentence of TRANSLATE. Source: figure 3a of Bahdanau et al. 2015."""
+
+READ_BACK = {
+    "La voiture est en route de la maison.": "The car is on the way of the house.",
+    "Le chien dort sur la table et le lit sous le lit.": "The dog sleeps on the table, and the bed under the bed.",
+    "Mon oncle a acheté une nouvelle maison dans la ville mais il s'est produit la semaine prochaine.": (
+        "My uncle bought a new house in the town but he happened next week."
+    ),
+    "Ma voiture a acheté un journal rouge dans la maison mais il est en train de marcher dans le magasin.": (
+        "My car bought a red newspaper in the house but he is walking in the shop."
+    ),
+    "Les enfants de Tom sont en train de manger dans la pièce, mais elle a mangé sa mère au tennis.": (
+        "Tom's children are eating in the room, but she ate her mother at tennis."
+    ),
+}
+"""French that the translator without attention makes of examples -> what it says, in English."""
 
 REMEMBERED = {
     "Fifteen words": "The book that my sister gave me when I was ill is still on the table.",
