@@ -3,7 +3,8 @@
 import streamlit as st
 
 from ui.player import export_bar
-from ui.skeleton import Tab, page_frame, page_tabs, take_along
+from ui.skeleton import Tab, page_frame, page_tabs
+from ui.take_along import take_along
 from ui.translate.additive import alignment_errors, any_length, being_learned
 from ui.translate.first_screen import (
     LAYER,
@@ -13,6 +14,7 @@ from ui.translate.first_screen import (
     focused,
     list_translations,
     longer_sentence,
+    offer_all_models,
     sentence_input,
 )
 from ui.translate.forcing import WORD, force_french, forced_french_note
@@ -35,6 +37,7 @@ with typed:
     if models:
         forced_french_note(text, focused(models))
     try_this(NAME, longer_sentence())
+    offer_all_models()
 
 tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []
 if models:

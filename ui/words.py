@@ -81,7 +81,9 @@ def sentence_box(
     return "".join(words[:most_words]).replace(SPACE, " ").strip()
 
 
-STALE = """<style>[class*="st-key-tells_"], [class*="st-key-answers_"] { opacity: 0.45; filter: grayscale(1); }</style>"""
+STALE = (
+    """<style>[class*="st-key-tells_"], [class*="st-key-answers_"] { opacity: 0.45; filter: grayscale(1); }</style>"""
+)
 
 
 def readable_sentence(name: str, text: str | None, first: str) -> str:

@@ -11,10 +11,9 @@ LEARNED = (
 
 TRANSLATE = {
     "Adjective after noun": "The red car is in front of the house.",
-    "ne … pas": "I don't know where he bought this book.",
     "Two animals": "The dog is sleeping under the table and the cat is sleeping on the bed.",
     "A long one": "My uncle bought a new house near the station last year because he works in the city.",
-    "I am a student": "I am a student.",
+    "ne … pas": "I don't know where he bought this book.",
     "The classic figure": "The agreement on the European Economic Area was signed in August 1992.",
     "Unknown words": "My chihuahua Zorglub hates broccoli.",
 }
@@ -40,13 +39,22 @@ READ_BACK = {
 """French that the translator without attention makes of examples -> what it says, in English."""
 
 REMEMBERED = {
-    "Fifteen words": "The book that my sister gave me when I was ill is still on the table.",
-    "Five words": "The red car stopped here.",
-    "Two clauses": "I don't know where he bought this book, but I would like to read it too.",
-    "Twenty-eight words": "The old man who lives in the small house at the end of our street told me yesterday that "
-    "his daughter will come back from Paris next week.",
+    "Aunt and car": "My aunt bought a red car last month because she works in the city and her husband works in the "
+    "village.",
+    "Mother and children": "The children are playing in the garden, but their mother is sleeping in her room because "
+    "she worked all night.",
+    "Uncle and house": "My uncle bought a new house near the station last year because he works in the city.",
 }
-"""Sentences to be read word by word: by how long they are."""
+"""Long sentences to be read word by word."""
+
+SHORTER = dict(
+    zip(
+        REMEMBERED.values(),
+        ("My aunt bought a red car.", "The children are playing in the garden.", "My uncle bought a new house."),
+        strict=True,
+    )
+)
+"""Long sentence -> the short one that it begins with."""
 
 LAYERED = {
     "Adjective after noun": "The red car is in front of the house.",

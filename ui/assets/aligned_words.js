@@ -156,7 +156,7 @@ class AlignedWords {
     const { weights, source, target, probabilities, single, plain, uniform } = this.data;
     const likely = probabilities[row] === null ? " (not said yet) " : ` (${asPercent(probabilities[row])} likely) `;
     const begin = [bold(target[row]), plain ? " " : likely];
-    if (single) return [...begin, "knows the one vector alone"];
+    if (single) return [...begin, "has only the one vector to go by"];
     const [[weight, place]] = heaviest(weights[row], 1);
     return [...begin, "looks most at ", bold(source[place]), ` (${asPercent(weight)}, an equal share is ${asPercent(uniform)})`];
   }

@@ -39,8 +39,8 @@ def any_length(text: str) -> None:
         words = f"{len(found.words)} encoder states and their weighted sum"
         draw_chart(chart, width="content", key="translate_collapse", alt=words)
         st.caption(
-            "Each row is one encoder state of additive attention; the bars are its weights before the first French word. "
-            "When your sentence ends, it begins again."
+            "Each row is one encoder state of additive attention, the bars are its weights before the first French "
+            "word. When your sentence ends, it begins again."
         )
     with numbers:
         config = cast(Translator, model).config
@@ -111,8 +111,8 @@ def alignment_errors() -> None:
         )
     with words:
         st.markdown(
-            f"{errors.n_pairs} short pairs were aligned by hand. Each French word is linked to the English word with the "
-            "largest weight. Nobody ever told a model an alignment."
+            f"{errors.n_pairs} short pairs were aligned by hand. Each French word is linked to the English word with "
+            "the largest weight. Nobody ever told a model an alignment."
         )
         st.caption(
             "Alignment error rate, 0 = no mistake (Och and Ney 2003, eq. 22). Of the transformer the best of three "

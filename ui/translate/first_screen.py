@@ -25,7 +25,8 @@ from ui.try_this import TryThis
 from ui.words import aligned_words, chosen_row, readable_sentence, reading_remarks, sentence_box, text_field
 
 FIRST = {"upper": "none", "lower": "additive"}
-LIST_STYLE = """<style>
+STYLE = """<style>
+.st-key-tells_translate_upper { min-height: 11.2rem; } .st-key-tells_translate_lower { min-height: 9.6rem; }
 .said-by-all { font-size: 0.92rem; line-height: 1.35; }
 .said-by-all > div { border-top: 1px solid #8a93a033; padding: 4px 0; }
 .said-by-all .top { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.8rem; opacity: 0.8; }
@@ -90,7 +91,7 @@ def longer_sentence() -> TryThis:
 
 
 def _back(french: str) -> str:
-    return f" (“{READ_BACK[french]}”)" if french in READ_BACK else ""
+    return f" “{READ_BACK[french]}”" if french in READ_BACK else ""
 
 
 def compare_two_models(text: str) -> dict[str, ShownTranslation]:
@@ -189,7 +190,7 @@ def _on_by_piece(shown: ShownTranslation) -> None:
 
 
 def list_translations(text: str) -> None:
-    """Draw what the models say in one list, and what asks for those that are not in it yet."""
+    """Draw what the models say in one list."""
     rows = []
     for translator in _offered():
         marked = "one shown" if translator in MODELS.value.values() else "one"
@@ -203,7 +204,11 @@ def list_translations(text: str) -> None:
             f'<div class="fr" lang="fr">{french}</div>{back}</div>'
         )
     with st.container(key="answers_translate"):
-        st.html(f'{LIST_STYLE}<div class="said-by-all">{"".join(rows)}</div>')
+        st.html(f'{STYLE}<div class="said-by-all">{"".join(rows)}</div>')
+
+
+def offer_all_models() -> None:
+    """Draw what asks for the models that are not offered yet, and what to expect of any."""
     with st.container(key="desk_translate_all"):
         ALL.widget(st.toggle, "All six models")
         st.caption("Small networks, trained on 135,806 short sentences: attention loses words too, only later.")
