@@ -221,7 +221,7 @@ def _edits(trace: AttentionTrace) -> str:
 
 
 def _places(trace: AttentionTrace) -> set[str]:
-    return {edit.place_in(trace) for edit in trace.edits}
+    return {edit.target_in(trace) for edit in trace.edits}
 
 
 def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
         "d_k": trace.key.shape[-1],
         "n_keys": trace.n_keys,
         "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
-        "mask": trace.whole_mask(head),
+        "mask": trace.full_mask(head),
         "sink": None if trace.sinks is None else trace.sinks.expand(pairs[:2])[head, :, None],
         "withheld": list(trace.story.withheld),
         **(_of_edits(trace, head) if trace.edits else {}),
