@@ -122,11 +122,11 @@ def plain_attend(query, key, value, *, score=None, mask=None, edits=(), has_soft
     weights, context = torch.zeros(shape, dtype=torch.float64), torch.zeros(*shape[:3], value.shape[-1]).double()
     for item in range(shape[0]):
         own = None if mask is None else seen[item]
-        scores = AttentionScores(
+        of_item = AttentionScores(
             query=query[item], key=key[item], score=score, mask=own, has_softmax=has_softmax, edits=edits
         )
         for head in range(shape[1]):
-            orders = [edit.key_order(scores, head) for edit in edits if isinstance(edit, PermuteKeys)]
+            orders = [edit.key_order(of_item, head) for edit in edits if isinstance(edit, PermuteKeys)]
             scores = scores_of(score, query[item, head], key[item, head], edits)
             weights[item, head] = weights_of(head, scores, seen[item, head], edits, has_softmax, *(orders or [None]))
             context[item, head] = weights[item, head] @ value[item, head].double()
