@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -22,9 +22,7 @@ from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.types import ALL, Attended, Rows, Story
 from attention_core.device import device_of
 
-if TYPE_CHECKING:  # edits import this module
-    from attention_core.attention.edits import Edits
-
+Edits = Sequence[Any]  # of attention_core.attention.edits.Edit, whose file imports this one
 AFTER_ALL_EDITS = 1000  # above the apply_order of every edit
 ROWS_AT_ONCE = 256
 """Queries in a block of a pass over all rows: memory stays O(n), and a block with 784 keys fits the cache."""
