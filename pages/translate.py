@@ -27,7 +27,7 @@ page_frame(
     "hover a French word to see where.",
 )
 
-typed, answer = st.columns([1, 1.95], gap="medium")
+typed, answer = st.columns([1, 2.25], gap="medium")
 with typed:
     text = sentence_input()
     list_translations(text)
@@ -36,8 +36,8 @@ with answer, st.container(key="translate_pair"):
 with typed:
     if models:
         forced_french_note(text, focused(models))
-    try_this(NAME, longer_sentence())
     offer_all_models()
+try_this(NAME, longer_sentence())
 
 tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []
 if models:

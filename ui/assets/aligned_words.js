@@ -1,7 +1,7 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
 // word) or who looks at it (a source word); a click or Enter on a target word tells Python. A line stays one line, for in
 // two rows the arcs of the upper one would seem to come from the lower one's words: it shrinks, then scrolls sideways.
-const FAINTEST = 0.03, BEAT = 800, SMALLEST = 0.75, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560;
+const FAINTEST = 0.03, BEAT = 800, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560;
 
 class AlignedWords {
   constructor(root) {
