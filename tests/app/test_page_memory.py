@@ -288,9 +288,10 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(weights, folde
     assert not shaded(page)
 
 
-def test_code_that_is_taken_along_gives_the_shares_on_the_page(page):
-    space: dict = {}
-    exec(settled(page, take_along=True).code[0].value, space)
+def test_code_that_is_taken_along_gives_the_shares_on_the_page(weights, app, monkeypatch):
+    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
+    page, space = opened(app, PAGE), {}
+    exec(page.code[0].value, space)
     told = re.findall(r'class="share">([\d.]+)<', shaded(page))[-len(space["shares"]) :]
     assert [float(share) for share in told] == pytest.approx((100 * space["shares"]).tolist(), abs=0.51)
 
