@@ -6,7 +6,7 @@ from ui.ask.experiments import WALK, caption_tab, counting, forbidding
 from ui.ask.first_screen import MODEL, NAME, SCORING, answer_part, question_part, scene_pad
 from ui.ask.steps import STEPS, ask_steps, doubts, export_look
 from ui.computed import model_or_stop
-from ui.phone import last_on_phone
+from ui.first_screen import last_on_phone
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 

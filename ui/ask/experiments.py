@@ -10,6 +10,7 @@ import streamlit as st
 from attention_core.attention.edits import BlockKeys, Edits, Uniform
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay_strip, probability_bars
+from attention_core.charts.overlay import strongest_weight
 from attention_core.data.presets import MOST
 from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, write
 from attention_core.data.scene_captions import sentence
@@ -115,7 +116,9 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     with left:
         st.markdown(f"Asked each time: **{text}**")
         words = "The drawings that were asked about"
-        st.image(_strip([seen.shown for seen in shown]), width=min(84 * len(shown), 504), output_format="PNG", alt=words)
+        st.image(
+            _strip([seen.shown for seen in shown]), width=min(84 * len(shown), 504), output_format="PNG", alt=words
+        )
         n_right = sum(told == str(count) for told, count in zip(counted.answers, counts, strict=True))
         st.caption(
             f"Your drawing, its matching digits taken away one by one: {n_right} of {len(counts)} counts are right. "
@@ -202,11 +205,12 @@ def caption_tab(drawing: AskedDrawing) -> None:
         _next_word(told, look, labels)
     with looks:
         maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
-        chart = overlay_strip(drawing.canvas, maps, labels, size=80, columns=7, chosen=look)
+        shades = [each / strongest_weight(each.size, float(each.max())) for each in maps]
+        chart = overlay_strip(drawing.canvas, np.stack(shades), labels, size=80, columns=7, chosen=look)
         draw_chart(
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
-        st.caption(_figures())
+        st.caption(f"Each map has a scale of its own. {_figures()}")
 
 
 def _sentence(told: Caption, before: Caption | None) -> None:

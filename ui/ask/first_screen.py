@@ -44,6 +44,7 @@ from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
 from ui.chart import draw_chart
 from ui.computed import cached_computation
 from ui.digits import by_model
+from ui.first_screen import grey_out
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade
 from ui.skeleton import note
@@ -159,6 +160,8 @@ def _style() -> str:
     n = len(PENS)
     rainbow = f"conic-gradient({', '.join(PEN[name] for name in COLOURS[:7])}, {PEN['red']})"
     return f"""<style>
+.st-key-{NAME}_canvas_frame {{ min-height: {SIDE + 2}px; }}
+.st-key-tells_ask [data-testid="stVegaLiteChart"] {{ min-height: {MAP_SIZE + 60}px; }}
 div.st-key-{NAME}_presets {{ display: flex; max-width: none; }}
 div.st-key-{NAME}_presets button {{ width: auto; padding: 0.1rem 0.7rem; min-height: 2rem; }}
 .st-key-{NAME}_pen button {{ padding: 0.1rem 0.5rem; min-height: 1.9rem; }}
@@ -188,11 +191,6 @@ def question_part(drawing: AskedDrawing) -> tuple[ParsedQuestion, bool]:
         return read_question(LAST_READ.value), False
     LAST_READ.value = TEXT.value
     _chips(_examples(drawing)[:MAX_EXAMPLES])
-    if reading.question.relation:
-        note(
-            "Find one thing, then look beside it: “What colour is the shirt of the person kicking the ball?” is the "
-            "same kind of question."
-        )
     if reading.rephrased:
         st.caption(f"Read as: {literal(' '.join(reading.words))}")
     return reading, True
@@ -222,18 +220,26 @@ def answer_part(drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool
     scoring = SCORING.clamp_to_options(SCORINGS)
     own, alike = (answer_one(MODEL, drawing.picture, reading.words, scoring, edits) for edits in ((), (Uniform(),)))
     answered = alike if UNIFORM.value else own
-    with st.container(key="ask_answer" if is_present and not drawing.is_empty else "ask_answer_before"):
-        words, switch = st.columns([1, 1.25], gap="medium", vertical_alignment="center")
-        with words:
-            big_answer(answered)
-        with switch:
-            UNIFORM.widget(st.toggle, "Every weight alike")
-            said, _ = best_answer(own if UNIFORM.value else alike)
-            st.caption(f"With weights of its own: **{said}**" if UNIFORM.value else f"Without choosing: **{said}**")
+    grey_out("ask_answer", drawing.is_empty or not is_present)
+    with st.container(key="ask_answer"):
+        with st.container(horizontal=True, gap="large", vertical_alignment="center"):
+            with st.container(width="content"):
+                big_answer(answered)
+            with st.container(width="content", gap="xsmall"):
+                UNIFORM.widget(st.toggle, "Every weight alike")
+                said, _ = best_answer(own if UNIFORM.value else alike)
+                st.caption(f"With its own weights: **{said}**" if UNIFORM.value else f"Without choosing: **{said}**")
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
         with st.container(key="tells_ask"):
             _looks(drawing.canvas, answered)
+        if best_answer(own)[0] == NOTHING:
+            st.caption("What you ask about seems not to be on the drawing.")
+        if reading.question.relation:
+            note(
+                "It finds one thing, then looks beside it. “What colour is the shirt of the person kicking the ball?” "
+                "is the same kind of question."
+            )
     try_this(NAME, _every_weight_alike(own, alike))
     return answered
 
@@ -273,8 +279,6 @@ def big_answer(answered: SceneAnswer) -> None:
         f'<div class="answer" style="font-size:3rem;font-weight:650;line-height:1.15">{dot}{word}'
         f'<span style="font-size:1.1rem;font-weight:400;opacity:0.75;margin-left:0.6em">{probability:.0%}</span></div>'
     )
-    if word == NOTHING:
-        st.caption("What you ask about seems not to be on the drawing.")
 
 
 def _looks(canvas: np.ndarray, answered: SceneAnswer) -> None:
@@ -301,7 +305,8 @@ def look_map(
     weights = to_array(look.weights(0, [query])[0])
     select = "region" if on_select else None
     with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-        chart = overlay(canvas, weights[:-1].reshape(grid_of(look)), size=size, boxes=boxes, select=select)
+        regions = weights[:-1].reshape(grid_of(look))
+        chart = overlay(canvas, regions, size=size, boxes=boxes, select=select)
         draw_chart(chart, width="content", key=key, on_select=on_select or "ignore", selection_mode=select, alt=words)
         _empty_bar(float(weights[-1]), size)
 

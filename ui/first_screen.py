@@ -1,4 +1,4 @@
-"""On a phone a first screen is one column, the result straight below the input; what can wait comes last."""
+"""First screens: what comes last on a phone, and an answer that is grey while the input cannot be read."""
 
 import streamlit as st
 
@@ -16,10 +16,14 @@ def last_on_phone(screen: str, *keys: str) -> None:
     row = f".st-key-{screen} > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock]"
     column = f"{row} > [data-testid=stColumn]"
     last = " ".join(
-        f"{column} :is(.st-key-{key}, :has(> .st-key-{key})) {{ order: {place}; }}"
-        for place, key in enumerate(keys, 1)
+        f"{column} :is(.st-key-{key}, :has(> .st-key-{key})) {{ order: {place}; }}" for place, key in enumerate(keys, 1)
     )
     st.html(
         f"<style>@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; }} "
         f"{column}, {column} > [data-testid=stVerticalBlock] {{ display: contents; }} {last} }}</style>"
     )
+
+
+def grey_out(key: str, is_before: bool) -> None:
+    """Let the container of an answer be grey while it is that of an earlier input; drawn always, so that it stays."""
+    st.html(f"<style>.st-key-{key} {{ opacity: {0.35 if is_before else 1}; }}</style>")
