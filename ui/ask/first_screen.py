@@ -22,9 +22,9 @@ from attention_core.data.presets import MOST, SCENES, random_scene, scene_stroke
 from attention_core.data.questions import (
     ANSWERS,
     DIGITS,
+    NOTHING,
     ParsedQuestion,
     Question,
-    NOTHING,
     QuestionError,
     read_question,
     write,

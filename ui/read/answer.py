@@ -16,7 +16,6 @@ from ui.read.first_screen import MODEL, NAME, SIZE, cards, numbered
 from ui.try_this import TryThis, try_this
 
 
-
 def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
     """Draw under the picture where each look of a reading goes."""
     weights = to_array(column_weights(now.reading.trace))
