@@ -37,7 +37,8 @@ def look_by_look(drawing: ReadDrawing) -> None:
     with film:
         words = f"Where look {look + 1} of {len(drawing.labels)} goes, over the drawing"
         chart = overlay(drawing.canvas, maps_of(drawing.reading)[look], size=WIDTH)
-        draw_chart(chart, key="read_film", width="content", alt=words)
+        with st.container(key="read_film"):
+            draw_chart(chart, width="content", alt=words)
         st.markdown(_words_of_look(drawing, look))
         figures()
     with answer:
