@@ -280,7 +280,7 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(weights, folde
     page = opened(start_app(), PAGE)
     assert "The plain RNN cannot be loaded" in page.error[0].value
     assert "python -m attention_core.train translator-plain" in page.error[0].value
-    assert "GRU" in shaded(page)
+    assert "GRU" in said(page)
     (tmp_path / "translator-none.safetensors").unlink()
     forget()
     page.run()
