@@ -17,7 +17,7 @@ from PIL import Image
 
 from attention_core.arrays import FileError
 from attention_core.atlas import contents_of, read_tensors
-from attention_core.atlas.landmarks import search
+from attention_core.atlas.labels import search
 from attention_core.attention.recording import FORMAT, load_recording
 from attention_core.data.drawing import read_drawing, strokes_of
 from attention_core.data.pieces import english_words, french_words

@@ -1,6 +1,6 @@
 """Attention matrices of any size as a map: exact tiles, and an overview made in one streaming pass."""
 
-from attention_core.atlas.landmarks import search
+from attention_core.atlas.labels import search
 from attention_core.atlas.matrix import TILE, Atlas, Tile
 from attention_core.atlas.tensors import (
     Contents,

@@ -278,6 +278,7 @@ def trace_of_tensors(
     value: Tensor | None = None,
     *,
     is_causal: bool = False,
+    window: int | None = None,
     scale: float | None = None,
     mask: Tensor | None = None,
     labels: Sequence[str] | None = None,
@@ -290,6 +291,7 @@ def trace_of_tensors(
         key: the same with n_keys, and perhaps fewer heads, each shared by a group of query heads.
         value: as many heads and positions as the key; None = the trace has weights, and a context of no columns.
         is_causal: query i may attend to keys 0 to i only.
+        window: where it is causal, how many keys up to its own a query may attend to; None = all.
         scale: factor on the dot products; 1 / sqrt(d_k) if None.
         mask: bool, True = may attend; broadcastable to (n_heads, n_queries, n_keys).
         labels: one text per position, for the queries, the keys, or both where they are as many.
@@ -317,6 +319,7 @@ def trace_of_tensors(
         score=ScaledDot(scale),
         mask=checked.mask,
         is_causal=is_causal,
+        window=window,
         story=Story(
             mechanism="scaled dot product attention",
             query_axis=axis("queries", query.shape[1]),
@@ -444,7 +447,9 @@ def notebook(trace: AttentionTrace, file: str) -> str:
     """Return the code that maps the head in a file, see head_file, as it is mapped here."""
     factor = trace.score.dot_factor(trace.key.shape[-1])
     scale = "" if factor is None else f", scale={factor:.9g}"
-    return NOTEBOOK.format(file=file, more=(", is_causal=True" if trace.is_causal else "") + scale)
+    causal = ", is_causal=True" if trace.is_causal else ""
+    window = "" if trace.window is None else f", window={trace.window}"
+    return NOTEBOOK.format(file=file, more=causal + window + scale)
 
 
 def has_more(trace: AttentionTrace) -> bool:

@@ -38,6 +38,7 @@ class Pairs:
         score: the scoring function, query and key -> scores.
         mask: bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend.
         is_causal: query i may attend to keys 0 to i only, besides the mask; costs no memory.
+        window: where it is causal, how many keys up to its own a query may attend to; None = all. Costs no memory.
         bias: float, broadcastable to (n_heads, n_queries, n_keys), added to the scores; part of them from then on.
         sinks: broadcastable to (n_heads, n_queries), a score in each row's normaliser that belongs to no key, so that
             the weights of the row sum to less than 1.
@@ -50,12 +51,15 @@ class Pairs:
     score: Score = field(default_factory=ScaledDot)
     mask: Tensor | None = None
     is_causal: bool = False
+    window: int | None = None
     bias: Tensor | None = field(default=None, repr=False)
     sinks: Tensor | None = field(default=None, repr=False)
     has_softmax: bool = True
     edits: Changes = ()
 
     def __post_init__(self) -> None:
+        if self.window is not None and not (self.is_causal and self.window > 0):
+            raise ValueError(f"a window needs causal attention and a key at least, got {self.window}")
         object.__setattr__(self, "edits", tuple(self.edits))
         for edit in (*self.edits, *self.ordered_edits):
             edit.check(self)
@@ -97,7 +101,7 @@ class Pairs:
     @property
     def has_mask(self) -> bool:
         """Whether any pair may be hidden, causality aside."""
-        return self.mask is not None or any(edit.hides for edit in self.ordered_edits)
+        return self.mask is not None or self.window is not None or any(edit.hides for edit in self.ordered_edits)
 
     def changed_rows(self, head: int, edits: Changes | None = None) -> Rows:
         rows: set[int] = set()
@@ -187,6 +191,8 @@ class Pairs:
             return tile
         queries, keys = self._positions(rows, cols)
         past = keys <= queries[:, None]
+        if self.window is not None:
+            past &= keys > queries[:, None] - self.window
         return past if tile is None else tile & past
 
     def given_mask(self, head: int) -> Tensor:

@@ -96,6 +96,7 @@ SEARCH_LETTERS = Bound("letters that the atlas searches", 100, "labels are short
 MODEL_TEXT_LETTERS = Bound("letters of a text for a model", 100_000, "a model reads far fewer")
 LONG_TEXT_LETTERS = Bound("letters of a text for the atlas", 1_000_000, "a model reads far fewer")
 LONG_TEXT_BYTES = Bound("bytes of a file of text", 4_000_000, "the longest text, four bytes a letter")
+WINDOWED_PIECES = Bound("pieces of a text that is read in windows", 32_768, "a second of work for each eight thousand")
 RECORDS = Bound("records of a dictionary", 64, "each is a row that is drawn")
 RECORD_LETTERS = Bound("letters of a record's cell", 600, "a sentence model reads fewer")
 QUERIES = Bound("queries of a dictionary at once", 12, "each is a row that is drawn")

@@ -1,4 +1,4 @@
-// What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, sums, the overview, the colour bar.
+// What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, the overview, the colour bar.
 const NUMBERS_FROM = 44, LABELS_FROM = 12, SIDE = 150, MARK = "#ff7f50";
 
 class MapDrawing extends MapView {
@@ -33,20 +33,14 @@ class MapDrawing extends MapView {
   chooseScale() {
     if (this.scale && !this.scaleStale) return;
     this.scaleStale = false;
-    const level = this.level(), part = this.seenPart(), uniform = 1 / this.columns.n;
+    const level = this.level(), part = this.seenPart(), { uniform } = this.data;
     let high = 0, low = Infinity;
-    if (this.options.domain === "all") {
-      high = this.data.largest ?? 0;
-      const top = this.tile("largest", this.data.levels - 1) ?? this.tile("mean", this.data.levels - 1);
-      if (top) { high = Math.max(high, valueOf(top, top.top)); low = 0; }
-    } else {
-      for (const [row, col] of this.places(level, part)) {
-        const tile = this.tile(this.kindAt(level), level, row, col);
-        if (!tile) continue;
-        const [least, most] = this.extremes(tile, part, level, row, col);
-        high = Math.max(high, most);
-        low = Math.min(low, least);
-      }
+    for (const [row, col] of this.places(level, part)) {
+      const tile = this.tile(this.kindAt(level), level, row, col);
+      if (!tile) continue;
+      const [least, most] = this.extremes(tile, part, level, row, col);
+      high = Math.max(high, most);
+      low = Math.min(low, least);
     }
     if (!high) high = this.scale?.high ?? 1;
     low = Math.max(low === Infinity ? 0 : low, Math.min(uniform / 1000, high / 1e4));
@@ -79,12 +73,10 @@ class MapDrawing extends MapView {
     pen.rect(this.left, this.top, this.plot.width, this.plot.height);
     pen.clip();
     const complete = this.paintTiles(pen, part, level);
-    if (this.options.diagonal) this.paintDiagonal(pen);
     if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, part);
     this.paintFrames(pen, level);
     pen.restore();
     this.paintEdges(pen, part);
-    this.paintSums(pen, part, level);
     this.paintSmall();
     this.showTip();
     this.root.dataset.complete = String(complete);
@@ -133,14 +125,6 @@ class MapDrawing extends MapView {
       this.paintTile(pen, tile, above, r, c, clip);
       return;
     }
-  }
-
-  paintDiagonal(pen) {
-    const n = Math.min(this.rows.n, this.columns.n);
-    pen.beginPath();
-    pen.moveTo(this.px(0), this.py(0));
-    pen.lineTo(this.px(n), this.py(n));
-    outline(pen, [["rgba(0,0,0,0.55)", 3], ["#fff", 1]], () => pen.stroke());
   }
 
   codeAt(row, col, level = 0, kind = this.kindAt(level)) {
@@ -247,81 +231,6 @@ class MapDrawing extends MapView {
     }
   }
 
-  // What the rows and columns in view add up to within it; whole rows add up to 1, so a row's sum is its share.
-  sums(part, level) {
-    const place = `${level}/${part.left}/${part.right}/${part.top}/${part.bottom}`;
-    if (this.added?.place === place && !this.sumsStale) return this.added;
-    if (!this.sumsStale) return this.added?.level === level ? this.added : null;
-    this.sumsStale = false;
-    const span = 2 ** level, side = this.data.tile;
-    const r0 = Math.floor(part.top / span), c0 = Math.floor(part.left / span);
-    const nr = Math.ceil(part.bottom / span) - r0, nc = Math.ceil(part.right / span) - c0;
-    const rows = new Float64Array(nr), columns = new Float64Array(nc);
-    for (const [row, col] of this.places(level, part)) {
-      const tile = this.tile("mean", level, row, col);
-      if (!tile?.whole) return (this.added = null);
-      const top = Math.max(0, r0 - row * side), left = Math.max(0, c0 - col * side);
-      const bottom = Math.min(tile.height, r0 + nr - row * side), right = Math.min(tile.width, c0 + nc - col * side);
-      for (let r = top; r < bottom; r++) {
-        const high = this.overlap(row * side + r, span, part.top, part.bottom, this.rows.n);
-        for (let c = left; c < right; c++) {
-          const code = tile.codes[r * tile.width + c];
-          if (code < FIRST) continue;
-          const sum = valueOf(tile, code) * this.overlap(col * side + c, span, part.left, part.right, this.columns.n);
-          rows[row * side + r - r0] += sum;
-          columns[col * side + c - c0] += sum * high;
-        }
-      }
-    }
-    return (this.added = { place, level, rows, columns, r0, c0 });
-  }
-
-  // How many of a block's cells lie in view; single cells count whole, so that what is written is a plain sum.
-  overlap(block, span, from, to, n) {
-    if (span === 1) return 1;
-    return Math.max(0, Math.min((block + 1) * span, to, n) - Math.max(block * span, from));
-  }
-
-  paintSums(pen, part, level) {
-    const added = this.sums(part, level);
-    if (!added) return;
-    const x0 = this.px(part.left), y0 = this.py(part.top), wide = this.px(part.right) - x0, high = this.py(part.bottom) - y0;
-    const right = x0 + wide + 6, bottom = y0 + high + 6, span = 2 ** level;
-    const room = this.strip - 14, gap = span * this.cell > 4 ? 1 : 0;
-    const highest = added.columns.reduce((a, b) => Math.max(a, b), 0) / span || 1;
-    const widest = added.rows.reduce((a, b) => Math.max(a, b), 0) || 1;
-    pen.save();
-    pen.beginPath();
-    pen.rect(right, y0, this.strip, high);
-    pen.rect(x0, bottom, wide, this.strip);
-    pen.clip();
-    pen.globalAlpha = 0.75;
-    pen.fillStyle = this.queryColour;
-    added.rows.forEach((sum, at) => {
-      const [from, to] = [at, at + 1].map((one) => this.snap(this.py((added.r0 + one) * span)));
-      pen.fillRect(right, from, (room * sum) / widest, to - from - gap);
-    });
-    pen.fillStyle = "#E69F00";
-    added.columns.forEach((sum, at) => {
-      const [from, to] = [at, at + 1].map((one) => this.snap(this.px((added.c0 + one) * span)));
-      pen.fillRect(from, bottom, to - from - gap, (room * sum) / span / highest);
-    });
-    pen.restore();
-    pen.fillStyle = this.text;
-    pen.globalAlpha = 0.85;
-    pen.textAlign = "left";
-    this.useFont(pen, 10.5);
-    const fitting = (length, ...texts) => texts.find((one) => pen.measureText(one).width < length);
-    const brief = `column sums, up to ${short(highest)}`, most = short(Math.min(widest, 1));
-    const text = `column sums of the rows in view${span > 1 ? ", averaged in blocks" : ""}, up to ${short(highest)}`;
-    pen.textBaseline = "top";
-    pen.fillText(fitting(wide, text) ?? brief, x0, bottom + room + 2);
-    const shares = fitting(high, `share of each row in view, up to ${most}`, `row share ≤ ${most}`);
-    pen.textBaseline = "bottom";
-    if (shares) turned(pen, right + room + 2, y0, 1, () => pen.fillText(shares, 0, 0));
-    pen.globalAlpha = 1;
-  }
-
   paintSmall() {
     const unit = this.smallUnit(), width = Math.max(this.columns.n * unit, 4), height = Math.max(this.rows.n * unit, 4);
     Object.assign(this.small.style, { width: `${width}px`, height: `${height}px` });
@@ -355,7 +264,7 @@ class MapDrawing extends MapView {
   }
 
   drawLegend() {
-    const { scale } = this, width = SIDE, height = 10, uniform = 1 / this.columns.n;
+    const { scale } = this, width = SIDE, height = 10, { uniform } = this.data;
     this.legendTitle.textContent = this.level() === 0 ? "weight" : `${this.options.kind} weight of a block`;
     Object.assign(this.legend, { width: width * this.ratio, height: height * this.ratio });
     const pen = this.legend.getContext("2d");
@@ -370,12 +279,12 @@ class MapDrawing extends MapView {
     if (share > 0 && share < 1) {
       const mark = make(this.marks, "span", { class: "uniform", style: `left:${(100 * share).toFixed(1)}%` });
       make(mark, "i");
-      make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `1/n = ${short(uniform)}`);
+      make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `all alike: ${short(uniform)}`);
     }
     this.keys.replaceChildren();
     const explain = (swatch, text) => make(make(this.keys, "span"), "i", swatch).after(text);
-    if (this.data.masks) explain("masked", "masked");
-    if (this.data.surveyed < 1) explain("hatched", "a glimpse: one row per block");
+    if (this.data.masks) explain("masked", "out of reach");
+    if (this.data.surveyed < 1) explain("hatched", "not surveyed yet");
   }
 
   labelOf(axis, place) {
@@ -383,15 +292,5 @@ class MapDrawing extends MapView {
     if (about.kind === "text") return this.shelf.label(axis, place) ?? "";
     if (about.kind === "grid") return `${Math.floor(place / about.grid[1]) + 1}, ${(place % about.grid[1]) + 1}`;
     return "";
-  }
-
-  // The map as it is, on the page's background.
-  save() {
-    const copy = create("canvas", { width: this.canvas.width, height: this.canvas.height });
-    const pen = copy.getContext("2d");
-    pen.fillStyle = this.paper;
-    pen.fillRect(0, 0, copy.width, copy.height);
-    pen.drawImage(this.canvas, 0, 0);
-    create("a", { href: copy.toDataURL("image/png"), download: "atlas.png" }).click();
   }
 }

@@ -6,7 +6,7 @@ class AtlasMap extends MapDrawing {
   constructor(root) {
     super();
     this.root = root;
-    this.options = { scale: "log", domain: "view", kind: "mean", diagonal: false };
+    this.options = { scale: "log", kind: "mean" };
     this.pointers = new Map();
     this.prefetching = true;
     this.request = onceAFrame(() => this.paint());
@@ -23,8 +23,7 @@ class AtlasMap extends MapDrawing {
     this.button(zoom, "Whole", "Show the whole matrix (0)", () => this.showWhole());
     this.choices = {};
     this.choice("scale", "Colours", { log: "Logarithmic", linear: "Linear" });
-    this.choice("domain", "over", { view: "The view", all: "The whole" });
-    this.choice("kind", "Blocks", { mean: "Mean", largest: "Largest" });
+    this.choice("kind", "Far out", { mean: "Mean", largest: "Largest" });
     const body = make(this.root, "div", "body");
     this.stage = make(body, "div", "stage");
     this.canvas = make(this.stage, "canvas", { class: "map", tabindex: 0, role: "application" });
@@ -36,12 +35,6 @@ class AtlasMap extends MapDrawing {
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
     this.marks = make(legend, "div", "marks");
     this.keys = make(legend, "div", "swatches");
-    this.facts = make(side, "p", "facts");
-    const diagonal = make(side, "label", "tick");
-    this.diagonal = make(diagonal, "input", { type: "checkbox" });
-    diagonal.append("Mark the diagonal");
-    this.diagonal.onchange = () => this.choose("diagonal", this.diagonal.checked);
-    this.button(side, "Save as PNG", "Save what the map shows as a picture", () => this.save()).className = "save";
     this.said = make(this.root, "p", { class: "said", role: "status" });
     this.listen();
   }
@@ -74,7 +67,6 @@ class AtlasMap extends MapDrawing {
     for (const [name, nodes] of Object.entries(this.choices)) {
       for (const node of nodes) set(node, { "aria-checked": node.dataset.value === this.options[name] });
     }
-    this.diagonal.checked = this.options.diagonal;
     this.scaleStale = true;
     this.request();
   }
@@ -94,7 +86,8 @@ class AtlasMap extends MapDrawing {
     if (!isNew && header.go && header.go.number !== this.gone) {
       this.gone = header.go.number;
       this.mark = header.go.mark;
-      this.flyTo(header.go.column, header.go.row, header.go.across ? this.cellFor(header.go.across) : this.cell);
+      const { column, row, across, slowly } = header.go;
+      this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
     }
     for (const { axis, start, texts } of header.labels) shelf.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
     this.desk.answered(header.answered);
@@ -224,7 +217,7 @@ class AtlasMap extends MapDrawing {
     if (quick) this.ask(); else this.asking = setTimeout(() => this.ask(), SETTLE);
     clearTimeout(this.quiet);
     this.quiet = setTimeout(() => {
-      this.scaleStale = this.sumsStale = true;
+      this.scaleStale = true;
       this.request();
       this.ask(true);
       this.say();
@@ -240,12 +233,11 @@ class AtlasMap extends MapDrawing {
 
   ask(isQuiet = false) {
     if (!this.plot || !this.desk || !this.shelf) return;
-    const part = this.seenPart(), level = this.level(), own = this.kindAt(level), other = own === "mean" ? "largest" : "mean";
+    const part = this.seenPart(), level = this.level(), own = this.kindAt(level);
     const places = this.places(level, part), labels = this.missingLabels(part);
     const lacks = (key) => !this.shelf.tiles.has(key) && this.desk.mayAsk(key);
     const lacking = (kind, some) => some.map(([row, col]) => keyOf(kind, level, row, col)).filter(lacks);
     let tiles = [...lacking(own, places), ...[this.topKey()].filter(lacks)];
-    if (isQuiet && !tiles.length && level > 0) tiles = lacking(other, places);
     if (isQuiet && !tiles.length && !labels.length) tiles = this.unfinished(places, level);
     if (isQuiet && !tiles.length && !labels.length && this.prefetching && level <= 3) {
       tiles = lacking(own, this.places(level, part, 1)).slice(0, RING);
@@ -322,15 +314,10 @@ class AtlasMap extends MapDrawing {
     else if (shown.code === MASKED) lines.push(["value", level ? "all masked" : "masked: 0"]);
     else if (shown.code === UNKNOWN) lines.push(["value", "not surveyed yet"]);
     else if (level === 0) {
-      const value = valueOf(shown.tile, shown.code);
-      const times = value ? `${short(value * this.columns.n)} times 1/n` : "below what float32 can hold";
-      lines.push(["value", long(value)], ["", times]);
+      lines.push(["value", shown.code === ZERO ? "below what float32 can hold" : told(shown)]);
     } else {
-      const glimpsed = !shown.tile.whole && Math.floor(row / span) % this.data.tile >= shown.tile.seen;
-      const may = glimpsed ? "about " : "";
-      if (mean) lines.push(["value", `mean ${may}${told(mean)}`]);
-      if (largest) lines.push([mean ? "" : "value", `largest ${may}${told(largest)}`]);
-      if (glimpsed) lines.push(["", `by one row of the block's ${count(to(r, this.rows.n) - r)}`]);
+      if (mean) lines.push(["value", `mean ${told(mean)}`]);
+      if (largest) lines.push([mean ? "" : "value", `largest ${told(largest)}`]);
     }
     lines.push(["query", `${level ? "queries" : "query"} ${this.named("rows", r, to(r, this.rows.n))}`]);
     lines.push(["key", `${level ? "keys" : "key"} ${this.named("columns", c, to(c, this.columns.n))}`]);
@@ -341,12 +328,8 @@ class AtlasMap extends MapDrawing {
     if (!this.plot || !this.shelf || this.root.dataset.complete !== "true") return;
     const part = this.seenPart(), level = this.level();
     const range = (from, to) => `${count(Math.floor(from) + 1)} to ${count(Math.ceil(to))}`;
-    const one = level ? `One block is ${2 ** level} × ${2 ** level} cells.` : "Every cell is one weight.";
-    const kind = level && this.options.kind === "mean" ? "block mean" : "weight";
-    const where = this.options.domain === "view" ? "in view" : "of the matrix";
-    this.facts.textContent = `Level ${level} of ${this.data.levels - 1}. ${one}`;
-    this.said.textContent = `In view: queries ${range(part.top, part.bottom)}, keys ${range(part.left, part.right)}. ` +
-      `The colours end at ${long(this.scale.high)}, the largest ${kind} ${where}.`;
+    const one = level ? `A point is ${2 ** level} × ${2 ** level} weights.` : "Every cell is one weight.";
+    this.said.textContent = `In view: queries ${range(part.top, part.bottom)}, keys ${range(part.left, part.right)}. ${one}`;
   }
 }
 

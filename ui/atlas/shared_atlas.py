@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property, lru_cache
+from functools import lru_cache
 from threading import Thread
 from typing import Any, NamedTuple
 
@@ -12,11 +12,11 @@ import streamlit as st
 import torch
 
 from attention_core.atlas import TILE, Atlas, Tile, search
-from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import PackedTile, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.shared import Lock
+from attention_core.topics.atlas import LongText
 from ui.job_queue import in_portions
 
 MAX_PACKED = 150
@@ -34,12 +34,19 @@ Place = tuple[str, int, int, int]  # of a tile: "mean" or "largest", level, row,
 
 
 class MatrixSource(NamedTuple):
-    """A matrix that can be opened; its key tells it from every other, for all visitors the same."""
+    """A matrix that can be opened; its key tells it from every other, for all visitors the same.
+
+    Attributes:
+        text: what was read, if it is a text in pieces.
+        first_head: to open on, from 0.
+    """
 
     key: str
     title: str
     n_heads: int
     trace: Callable[[], AttentionTrace]
+    text: LongText | None = None
+    first_head: int = 0
 
 
 class SharedAtlas:
@@ -53,7 +60,7 @@ class SharedAtlas:
     def __init__(self, key: str, atlas: Atlas) -> None:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
         self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
-        self._whole_tile, self._glimpse = lru_cache(MAX_PACKED)(self._packed), cache(atlas.glimpse)
+        self._whole_tile = lru_cache(MAX_PACKED)(self._packed)
         self._turn, self._door = Lock("atlas", again=True), Lock("surveyor")
         self._wanted_until = 0.0
         self._surveyor: Thread | None = None
@@ -110,14 +117,10 @@ class SharedAtlas:
             return self._packed(place, tile), n_seen
 
     def _seen(self, level: int, row: int, col: int) -> tuple[Tile, int]:
-        """Return a tile, what the survey has not seen of the overview by a glimpse, and how many rows it has seen."""
+        """Return a tile, and how many rows of it the survey has seen."""
         with self._computing():
             tile = self.atlas.tile(level, row, col)
-            n_seen = int((~np.isnan(tile.mean[:, 0])).sum())
-            if level == self.atlas.n_levels - 1:
-                both = zip(tile, self._glimpse(), strict=True)
-                tile = Tile(*(np.where(np.isnan(surveyed), glimpsed, surveyed) for surveyed, glimpsed in both))
-            return tile, n_seen
+            return tile, int((~np.isnan(tile.mean[:, 0])).sum())
 
     def survey(self, seconds: float | None = None) -> float:
         """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
@@ -155,11 +158,6 @@ class SharedAtlas:
         except Exception as fault:
             self._fault = fault
 
-    @cached_property
-    def landmarks(self) -> list[Landmark]:
-        with self._computing():
-            return landmarks(self.atlas)
-
     @contextmanager
     def _computing(self) -> Iterator[None]:
         """Look at the atlas when it is this thread's turn; pages that do not show it need not wait for that."""
@@ -182,7 +180,8 @@ def axis_of(atlas: Atlas, axis: str) -> Axis:
 @st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
 def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> SharedAtlas:
     """Return the atlas of one head of a source, see MatrixSource; a small one is surveyed already."""
-    shelf = SharedAtlas(f"{key}/{head}", Atlas(_trace(), head))
-    if shelf.atlas.n_queries * shelf.atlas.n_keys <= AT_ONCE:
+    trace = _trace()
+    shelf = SharedAtlas(f"{key}/{head}", Atlas(trace, head))
+    if shelf.atlas.n_queries * min(shelf.atlas.n_keys, trace.window or shelf.atlas.n_keys) <= AT_ONCE:
         shelf.survey(60)
     return shelf
