@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.hub.model import in_units
 from ui.atlas import NAME
 from ui.atlas.flight import flight
-from ui.atlas.map import TICK, atlas_map, follow_address, search_part, survey_part
+from ui.atlas.map import PLACES, TICK, atlas_map, follow_address, search_part, survey_part
 from ui.atlas.shared_atlas import SharedAtlas, shelf_of
 from ui.atlas.sources import choose_head, choose_source, take_along
 from ui.skeleton import Tab, live, page_frame, page_tabs
@@ -39,23 +39,23 @@ def why_it_fits(shelf: SharedAtlas) -> None:
     )
 
 
-page_frame(NAME, "Attention over a whole book is too large for one look. Fly from all of it down to one sentence.")
-tabs = [Tab("read", "How to read it", how_to_read_it)]
+page_frame(NAME, "What does attention look like over two thousand sentences? Fly from all of them at once down to one.")
+st.html(PLACES)
 told, mapped = st.columns([1, 3.1], gap="medium")
-story = told.container()
-with told.container(key="desk_atlas"):
-    with st.popover("Another map", icon=":material/map:", width="stretch"):
-        source = choose_source()
-        head = choose_head(source) if source else 0
-    if source:
-        shelf = shelf_of(source.key, head, source.trace)
-        follow_address(shelf.atlas)
-        search_part(shelf)
+tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")
+tabs = [Tab("read", "How to read it", how_to_read_it)]
+with tools, st.popover("Another map", icon=":material/map:"):
+    source = choose_source()
+    head = choose_head(source) if source else 0
 if source:
-    with story:
+    shelf = shelf_of(source.key, head, source.trace)
+    follow_address(shelf.atlas)
+    with tools:
+        search_part(shelf)
+    with told:
         flight(source, shelf)
     is_surveyed = shelf.atlas.is_surveyed
-    with mapped:
+    with mapped, st.container(key="atlas_stage"):
         live(atlas_map, shelf, source.title, not is_surveyed)
     if not is_surveyed:
         with told:

@@ -15,7 +15,7 @@ class MapDrawing extends MapView {
   }
 
   // A tile that is only looked at, so that it is not kept for longer.
-  tile(kind, level, row = 0, col = 0) { return this.shelf.tiles.get(keyOf(kind, level, row, col)); }
+  tile(level, row = 0, col = 0) { return this.shelf.tiles.get(keyOf(level, row, col)); }
 
   useFont(pen, size, weight = "") { pen.font = `${weight}${size}px ${this.font}`; }
 
@@ -36,7 +36,7 @@ class MapDrawing extends MapView {
     const level = this.level(), part = this.seenPart(), { uniform } = this.data;
     let high = 0, low = Infinity;
     for (const [row, col] of this.places(level, part)) {
-      const tile = this.tile(this.kindAt(level), level, row, col);
+      const tile = this.tile(level, row, col);
       if (!tile) continue;
       const [least, most] = this.extremes(tile, part, level, row, col);
       high = Math.max(high, most);
@@ -46,7 +46,7 @@ class MapDrawing extends MapView {
     low = Math.max(low === Infinity ? 0 : low, Math.min(uniform / 1000, high / 1e4));
     if (low >= high) low = high / 10;
     const [top, bottom] = [Number(high.toPrecision(4)), Number(low.toPrecision(3))];
-    this.scale = new Scale(this.ramp, bottom, top, this.options.scale === "log");
+    this.scale = new Scale(this.ramp, bottom, top);
     this.drawLegend();
   }
 
@@ -88,11 +88,10 @@ class MapDrawing extends MapView {
     this.hatch ??= hatch(pen, this.isDark ? "rgba(230,234,240,0.22)" : "rgba(255,255,255,0.42)");
     this.fillGround(pen, x0, y0, x1 - x0, y1 - y0);
     let complete = true;
-    const kind = this.kindAt(level);
     for (const [row, col] of this.places(level, part)) {
-      const tile = this.shelf.get(keyOf(kind, level, row, col));
+      const tile = this.shelf.get(keyOf(level, row, col));
       if (!tile) complete = false;
-      if (!tile?.whole) this.paintStandIn(pen, kind, level, row, col);
+      if (!tile?.whole) this.paintStandIn(pen, level, row, col);
       if (tile) this.paintTile(pen, tile, level, row, col);
     }
     return complete;
@@ -115,10 +114,10 @@ class MapDrawing extends MapView {
     pen.fillRect(x, from, x1 - x, y1 - from);
   }
 
-  paintStandIn(pen, kind, level, row, col) {
+  paintStandIn(pen, level, row, col) {
     for (let above = level + 1; above < this.data.levels; above++) {
       const by = 2 ** (above - level), [r, c] = [Math.floor(row / by), Math.floor(col / by)];
-      const tile = this.tile(kind, above, r, c) ?? this.tile("mean", above, r, c);
+      const tile = this.tile(above, r, c);
       if (!tile || !(tile.whole || above === this.data.levels - 1)) continue;
       const side = this.data.tile / by, top = (row - r * by) * side, left = (col - c * by) * side;
       const clip = { top, left, bottom: Math.min(top + side, tile.height), right: Math.min(left + side, tile.width) };
@@ -127,9 +126,9 @@ class MapDrawing extends MapView {
     }
   }
 
-  codeAt(row, col, level = 0, kind = this.kindAt(level)) {
+  codeAt(row, col, level = 0) {
     const span = 2 ** level, r = Math.floor(row / span), c = Math.floor(col / span), side = this.data.tile;
-    const tile = this.tile(kind, level, Math.floor(r / side), Math.floor(c / side));
+    const tile = this.tile(level, Math.floor(r / side), Math.floor(c / side));
     return tile ? { tile, code: tile.codes[(r % side) * tile.width + (c % side)] } : null;
   }
 
@@ -207,27 +206,23 @@ class MapDrawing extends MapView {
   }
 
   writeLabels(pen, part, x0, y0) {
-    const { type, hovered, cell } = this, size = clamp(cell * 0.62, 9.5, 12.5);
+    const { hovered, cell } = this, size = clamp(cell * 0.62, 9.5, 14), isFlat = cell >= 40;
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
-    const writeNumber = (place, x, y) => { pen.globalAlpha = 0.7; pen.fillText(count(place + 1), x, y); pen.globalAlpha = 1; };
     pen.textAlign = "right";
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
-      const y = this.py(row + 0.5), label = this.labelOf("rows", row), isHigh = label && cell >= 28 * type;
+      const y = this.py(row + 0.5);
       if (y < y0 - 2 || y > this.py(part.bottom) + 2) continue;
       useWeight(hovered && Math.floor(hovered.row) === row);
-      pen.fillText(fitText(pen, label || count(row + 1), this.left - 28 * type), x0 - 6, isHigh ? y - 6 * type : y);
-      if (isHigh) writeNumber(row, x0 - 6, y + 7 * type);
+      pen.fillText(fitText(pen, this.labelOf("rows", row) || count(row + 1), this.left - 28), x0 - 6, y);
     }
-    const isFlat = cell >= 40 * type;
     pen.textAlign = isFlat ? "center" : "left";
     for (let col = Math.floor(part.left); col < part.right; col++) {
-      const x = this.px(col + 0.5), label = this.labelOf("columns", col);
+      const x = this.px(col + 0.5);
       if (x < x0 - 2 || x > this.px(part.right) + 2) continue;
       useWeight(hovered && Math.floor(hovered.column) === col);
-      const text = fitText(pen, label || count(col + 1), isFlat ? cell - 4 : this.top - 22 * type);
-      if (!isFlat) turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
-      else pen.fillText(text, x, y0 - (label ? 22 : 9) * type);
-      if (isFlat && label) writeNumber(col, x, y0 - 8 * type);
+      const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 22);
+      if (isFlat) pen.fillText(text, x, y0 - 12);
+      else turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
     }
   }
 
@@ -238,7 +233,7 @@ class MapDrawing extends MapView {
     const pen = this.small.getContext("2d"), level = this.data.levels - 1;
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     this.fillGround(pen, 0, 0, width, height);
-    const tile = this.tile(this.kindAt(level), level) ?? this.tile("mean", level);
+    const tile = this.tile(level);
     if (tile) {
       const across = this.columns.n / 2 ** level, down = this.rows.n / 2 ** level;
       if (tile.whole) pen.clearRect(0, 0, width, height);
@@ -253,19 +248,19 @@ class MapDrawing extends MapView {
 
   // The overview keeps colours of its own, so that it does not change while the map is moved.
   smallPicture(tile) {
-    const { surveyed } = tile, { scale } = this.options;
-    if (tile.small?.surveyed !== surveyed || tile.small.scale !== scale) {
+    const { surveyed } = tile;
+    if (tile.small?.surveyed !== surveyed) {
       const top = tile.top >= FIRST ? valueOf(tile, tile.top) : 1, bottom = tile.bottom < Infinity ? valueOf(tile, tile.bottom) : 0;
       const low = Math.max(bottom, Math.min(top / 1e4, 0.001 / this.columns.n));
-      const colours = new Scale(this.ramp, Math.min(low, top / 10), top, scale === "log");
-      tile.small = { surveyed, scale, picture: pictureOf({ ...tile, picture: undefined, scale: "" }, colours) };
+      const colours = new Scale(this.ramp, Math.min(low, top / 10), top);
+      tile.small = { surveyed, picture: pictureOf({ ...tile, picture: undefined, scale: "" }, colours) };
     }
     return tile.small.picture;
   }
 
   drawLegend() {
     const { scale } = this, width = SIDE, height = 10, { uniform } = this.data;
-    this.legendTitle.textContent = this.level() === 0 ? "weight" : `${this.options.kind} weight of a block`;
+    this.legendTitle.textContent = this.level() === 0 ? "weight" : "largest weight of a point";
     Object.assign(this.legend, { width: width * this.ratio, height: height * this.ratio });
     const pen = this.legend.getContext("2d");
     for (let x = 0; x < this.legend.width; x++) {
@@ -273,7 +268,7 @@ class MapDrawing extends MapView {
       pen.fillRect(x, 0, 1, this.legend.height);
     }
     this.marks.replaceChildren();
-    make(this.marks, "span", "low", scale.isLog ? `≤ ${short(scale.low)}` : "0");
+    make(this.marks, "span", "low", `≤ ${short(scale.low)}`);
     make(this.marks, "span", "high", short(scale.high));
     const share = scale.shareOf(uniform);
     if (share > 0 && share < 1) {
@@ -290,7 +285,6 @@ class MapDrawing extends MapView {
   labelOf(axis, place) {
     const about = this[axis];
     if (about.kind === "text") return this.shelf.label(axis, place) ?? "";
-    if (about.kind === "grid") return `${Math.floor(place / about.grid[1]) + 1}, ${(place % about.grid[1]) + 1}`;
     return "";
   }
 }

@@ -75,8 +75,6 @@ class MapView {
     return found.sort((a, b) => away(a) - away(b));
   }
 
-  kindAt(level) { return level === 0 ? "mean" : this.options.kind; }
-
   // The view with cells of another size in which this place on the canvas shows what it shows now.
   zoomed(factor, px, py) {
     const cell = clamp(this.cell * factor, this.fit(), this.finestCell());
@@ -124,7 +122,7 @@ class MapView {
 
   view() {
     const across = Math.min(this.plot.width, this.plot.height) / this.cell, round = (one) => Math.round(one * 100) / 100;
-    return { row: round(this.y), column: round(this.x), across: this.wasWhole ? null : round(across), options: this.options };
+    return { row: round(this.y), column: round(this.x), across: this.wasWhole ? null : round(across) };
   }
 
   smallUnit() { return SIDE / Math.max(this.rows.n, this.columns.n); }

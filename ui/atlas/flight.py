@@ -80,7 +80,8 @@ def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> lis
     asks, found = (literal(text.labels[at]) for at in (echo.query, echo.followed))
     finds = followed >= FINDS
     slants = (
-        "Each short slanted stroke is a beginning that returns: the words look back at the sentences that began alike."
+        "Short slanted strokes: sentences that begin as an earlier one did, and look back at it. Upright lines: full "
+        "stops, where the head rests when nothing returns."
     )
     closest = (
         f"At {asks} the head looks at {found}, **the word that came next last time**. "
@@ -103,7 +104,7 @@ def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> lis
         (
             "One sentence, and the one before",
             closest if finds else other,
-            *(place, place, echo.second.stop - echo.first.start + 1),
+            *(place, place, echo.second.stop - echo.first.start),
             (echo.query, echo.followed),
         ),
     ]

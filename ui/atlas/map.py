@@ -18,18 +18,24 @@ from ui.atlas import NAME
 from ui.atlas.shared_atlas import Place, SharedAtlas, axis_of
 from ui.chart import note_picture
 from ui.component import component, script_of
+from ui.job_queue import heavy
 from ui.labels import literal
-from ui.state import Field, as_text, component_message, plain_text, whole_number
+from ui.state import Field, component_message, plain_text, whole_number
 
 MAP = "atlas_map"
+PLACES = """<style>
+.st-key-atlas_stage { min-height: calc(clamp(340px, 66vh, 780px) + 66px); }
+.st-key-atlas_find { max-width: 16rem; }
+@media (max-width: 640px) { .st-key-atlas_stage { min-height: calc(100vw + 190px); } }
+</style>"""
+"""The map keeps its place while it is on its way."""
 
 SCRIPT = script_of("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map").encode()
 START = script_of("atlas_start").replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16])
-OPTIONS = {"scale": ("log", "linear"), "kind": ("mean", "largest")}
 MAX_BLOCKS = 512
 """Along a side of the map when it is saved as a picture."""
 MAX_TILES, MAX_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
-TILE_NAME = re.compile(r"(mean|largest)/(\d{1,2})/(\d{1,7})/(\d{1,7})")
+TILE_NAME = re.compile(r"(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
 _component = component(MAP, START)
 
@@ -41,24 +47,8 @@ def _rest_of(text: str) -> tuple[float, ...]:
     return row, column, across
 
 
-def _look_of(text: str) -> dict[str, Any]:
-    places = [int(place) for place in text.split(".")]
-    if len(places) == 4:  # as older links have it: the second and the last chose what is no more
-        places = [places[0], places[2]]
-    return {name: known[place] for (name, known), place in zip(OPTIONS.items(), places, strict=True)}
-
-
 VIEW: Field[dict[str, Any]] = Field(NAME, "view", {"row": 0, "column": 0, "across": None})
 """What the map shows: the cell in its middle, the cells along its shorter side (None = the whole)."""
-LOOK: Field[dict[str, Any]] = Field(
-    NAME,
-    "look",
-    {name: known[0] for name, known in OPTIONS.items()},
-    address="look",
-    parse=_look_of,
-    text=lambda look: as_text([known.index(look[name]) for name, known in OPTIONS.items()]),
-)
-"""How the cells look."""
 REST: Field[tuple[float, ...] | None] = Field(
     NAME, "rest", None, address="map", parse=_rest_of, text=lambda rest: ",".join(f"{number:.1f}" for number in rest)
 )
@@ -76,8 +66,8 @@ def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     """Draw the map, which runs again whenever tiles are asked for: while a survey goes on, those that are not whole."""
     atlas = shelf.atlas
     follow_address(atlas)
-    view, look = VIEW.value, LOOK.value
-    note_picture(lambda: _picture(shelf, view, look), f"{title}: the part of the map that is in view")
+    view = VIEW.value
+    note_picture(lambda: _picture(shelf, view), f"{title}: the part of the map that is in view")
     script = SCRIPT if _lacks_script() else b""
     places, labels, answered = _question(shelf)
     tiles, contents, later = shelf.answer(places)
@@ -93,7 +83,7 @@ def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
         "running": is_surveyed_now,
         "uniform": 1 / (atlas.trace.window or atlas.n_keys),
         "colours": VIRIDIS,
-        "view": VIEW.value | {"options": LOOK.value},
+        "view": view,
         "go": GO.value,
         "answered": answered,
         "tiles": tiles,
@@ -110,7 +100,7 @@ def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     ANSWERED.value = answered
 
 
-def _picture(shelf: SharedAtlas, view: dict[str, Any], look: dict[str, Any]) -> Chart:
+def _picture(shelf: SharedAtlas, view: dict[str, Any]) -> Chart:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
     atlas, sides = shelf.atlas, []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)
@@ -118,15 +108,14 @@ def _picture(shelf: SharedAtlas, view: dict[str, Any], look: dict[str, Any]) -> 
     for middle, n in ((view["row"], atlas.n_queries), (view["column"], atlas.n_keys)):
         first = min(max((middle if view["across"] else n / 2) - across / 2, 0), max(n - across, 0))
         sides.append(slice(int(first) >> level, math.ceil(min(first + across, n) / 2**level)))
-    kind = look["kind"] if level else "mean"
     axes = tuple(axis_of(atlas, axis).name for axis in ("rows", "columns"))
     return part_chart(
-        shelf.part(kind, level, *sides),
+        shelf.part(level, *sides),
         (sides[0].start << level, sides[1].start << level),
         2**level,
         axes,
-        title=f"{kind} of {2**level} × {2**level} weights" if level else "weight",
-        log=look["scale"] == "log",
+        title=f"largest of {2**level} × {2**level} weights" if level else "weight",
+        log=True,
     )
 
 
@@ -180,8 +169,6 @@ def _take_view(key: str) -> None:
     numbers = [number for name, number in where.items() if name != "across" or number is not None]
     if not all(isinstance(number, int | float) for number in numbers):
         return
-    given = view["options"] if isinstance(view.get("options"), dict) else {}
-    LOOK.value = LOOK.value | {name: given[name] for name, known in OPTIONS.items() if given.get(name) in known}
     VIEW.value = where
     if not message.get("tiles"):
         _come_to_rest(where)
@@ -192,14 +179,14 @@ def _question(shelf: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], l
     message, before = _message(), ANSWERED.value
     if _lacks_script() or OVERVIEW_OF.value != shelf.key:  # the overview comes unasked
         OVERVIEW_OF.value = shelf.key
-        return [("mean", shelf.atlas.n_levels - 1, 0, 0)], [], before
+        return [(shelf.atlas.n_levels - 1, 0, 0)], [], before
     answered = [str(message.get("who"))[:20], message.get("sequence")]
     if answered == before or not isinstance(answered[1], int):
         return [], [], before
     if message.get("atlas") != shelf.key:
         return [], [], answered
     found = [TILE_NAME.fullmatch(str(name)) for name in _list(message, "tiles", MAX_TILES)]
-    tiles = [(match[1], int(match[2]), int(match[3]), int(match[4])) for match in found if match]
+    tiles = [(int(match[1]), int(match[2]), int(match[3])) for match in found if match]
     labels = []
     for piece in _list(message, "labels", MAX_LABELS):
         match piece:
@@ -219,8 +206,7 @@ def _list(message: dict[str, Any], name: str, most: int) -> list[Any]:
 
 def _axis_entry(axis: Axis) -> dict[str, Any]:
     numbered = (axis.labels[0], axis.labels[-1]) == ("0", str(len(axis) - 1))
-    kind = "grid" if axis.grid else "numbers" if numbered else "text"
-    return {"n": len(axis), "name": axis.name, "kind": kind, "grid": axis.grid}
+    return {"n": len(axis), "name": axis.name, "kind": "numbers" if numbered else "text"}
 
 
 def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
@@ -238,27 +224,28 @@ HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)
 
 
 def search_part(shelf: SharedAtlas) -> None:
-    """Draw the search, which moves the map that is drawn after it."""
+    """Draw the search, which moves the map."""
     WANTED.widget(
         st.text_input,
         "Jump to a word",
-        placeholder="a word, or a few",
+        placeholder="Jump to a word, or a few",
+        label_visibility="collapsed",
         max_chars=SEARCH_LETTERS.most,
         on_change=_go_to_hit,
         args=(shelf, 0),
+        width=250,
     )
     if not WANTED.value.strip():
         return
     wanted, hits = literal(WANTED.value.strip()), _hits(shelf)
     if not hits:
-        st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
+        st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.", width="content")
         return
     at = HIT.clamp(0, len(hits) - 1)
-    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}")
-    with st.container(horizontal=True, gap="small"):
-        chevrons = ":material/chevron_left:", ":material/chevron_right:"
-        st.button("Previous", key="atlas_hit_previous", icon=chevrons[0], on_click=_go_to_hit, args=(shelf, at - 1))
-        st.button("Next", key="atlas_hit_next", icon=chevrons[1], on_click=_go_to_hit, args=(shelf, at + 1))
+    for name, icon, by in (("Previous", "chevron_left", -1), ("Next", "chevron_right", 1)):
+        key = f"atlas_hit_{name.lower()}"
+        st.button(name, key=key, icon=f":material/{icon}:", on_click=_go_to_hit, args=(shelf, at + by))
+    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}", width="content")
 
 
 def _hits(shelf: SharedAtlas) -> list[int]:
@@ -277,7 +264,8 @@ def survey_part(shelf: SharedAtlas) -> None:
     """Go on with the survey and draw how far it is, until it is complete."""
     if shelf.atlas.is_surveyed:
         st.rerun()  # the whole page, without this clock
-    shelf.survey_on()
+    with heavy():
+        shelf.survey()
     share = shelf.atlas.surveyed
     words = f"Surveyed: {share:.0%}"
     if shelf.seconds and share:

@@ -10,16 +10,17 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 from streamlit.typing import UploadedFile
 
-from attention_core.atlas import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
+from attention_core.atlas import Tensors, read_tensors, trace_of_tensors
 from attention_core.atlas.synthetic import passage, synthetic_trace
 from attention_core.atlas.tensors import has_more, head_file, notebook
 from attention_core.attention.trace import AttentionTrace
-from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, TENSOR_BYTES, TENSOR_FILES, WINDOWED_PIECES
+from attention_core.bounds import LONG_TEXT_LETTERS, TENSOR_BYTES, TENSOR_FILES, WINDOWED_PIECES
 from attention_core.data.language_pieces import WINDOW
 from attention_core.data.phrase_book import phrase_book
 from attention_core.data.sentence_presets import THE_LIGHTHOUSE
 from attention_core.hub.model import ModelError
 from attention_core.hub.run import ModelRun
+from attention_core.shared import BoundedCache
 from attention_core.topics.atlas import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
@@ -28,16 +29,17 @@ from ui.job_queue import heavy
 from ui.labels import error_markdown, literal
 from ui.model_runs import latest, opened_run, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
-from ui.state import Field, between, named, whole_number, widget_value
+from ui.state import Field, between, named, whole_number
 from ui.uploads import most_megabytes
 
 LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
 RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
 """What tells an opened recording from every other; it is one object for all visitors."""
 NUMBERS = itertools.count()
+_TRACES = BoundedCache(most=4)
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
 
-OWN_TEXT, TEXT_FAULT = Field(NAME, "text", THE_LIGHTHOUSE, address="text"), Field(NAME, "text_note", "")
+OWN_TEXT = Field(NAME, "text", THE_LIGHTHOUSE, address="text")
 WHICH_RUN = Field(NAME, "run", LATEST, address="run", **named(latest=LATEST, file=FROM_FILE))
 ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
 LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
@@ -74,10 +76,14 @@ def _book() -> LongText:
     return in_pieces(phrase_book())
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the text")
-def _read(key: str, layer: int, _text: LongText) -> AttentionTrace:
-    with heavy():
-        return read_in_windows(_text, layer)
+def _read(key: str, layer: int, text: LongText) -> AttentionTrace:
+    """Return a layer's attention, kept for all visitors; one heavy run at a time computes."""
+    found = _TRACES.get((key, layer))
+    if found is None:
+        with st.spinner("Reading the text"), heavy():
+            found = _TRACES.get((key, layer)) or (read_in_windows(text, layer),)
+            _TRACES.put((key, layer), found)
+    return found[0]
 
 
 def run_source() -> MatrixSource | None:
@@ -98,38 +104,10 @@ def run_source() -> MatrixSource | None:
 
 def _long_text() -> str:
     OWN_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
-    st.popover("From a .txt file", icon=":material/upload_file:").file_uploader(
-        "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=LONG_TEXT_BYTES.millions, on_change=_fill
-    )
-    if TEXT_FAULT.value:
-        st.warning(error_markdown(TEXT_FAULT.value))
     text = OWN_TEXT.value
     if len(text) > LONG_TEXT_LETTERS.most:
         st.caption(f"The first {LONG_TEXT_LETTERS} of {len(text):,} characters are read.")
     return text[: LONG_TEXT_LETTERS.most]
-
-
-def _fill() -> None:
-    """Put an uploaded text into the box; where it is no text, say so and keep the box as it is."""
-    file = widget_value("atlas_text_file")
-    TEXT_FAULT.value = ""
-    if file is None:
-        return
-    if file.size > LONG_TEXT_BYTES.most:
-        TEXT_FAULT.value = f"A text has at most {LONG_TEXT_BYTES.millions} MB; the text above is as it was."
-        return
-    try:
-        text = file.getvalue().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        TEXT_FAULT.value = (
-            f"{file.name} is not UTF-8 text: byte {error.start:,} fits no character. Save it as UTF-8; "
-            "the text above is as it was."
-        )
-        return
-    if not text.strip():
-        TEXT_FAULT.value = f"{file.name} is empty; the text above is as it was."
-    else:
-        OWN_TEXT.value = text.replace("\r\n", "\n").replace("\0", "")
 
 
 def _attention_of(run: ModelRun, key: str) -> MatrixSource:
@@ -149,13 +127,10 @@ def _attention_of(run: ModelRun, key: str) -> MatrixSource:
     return MatrixSource(f"{key}/{ATTENTION.value}", title, trace.n_heads, lambda: trace)
 
 
-EXAMPLE = 16_384
-BY_HAND = "I say which"
 File = tuple[str, str, UploadedFile | Path]  # its name, what tells it from others, what is in it or where it is
 
 FILE: Field[File | None] = Field(NAME, "tensors_file", None)
 """The last one that could be used; the upload widget forgets its own."""
-ARRAYS, QUERY, KEY = (Field(NAME, name, "", address=name) for name in ("set", "query_array", "key_array"))
 CAUSAL = Field(NAME, "causal", False, address="causal")
 SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
@@ -178,7 +153,7 @@ def tensor_source() -> MatrixSource | None:
             return source
     file = FILE.value or _named_on_the_command_line()
     if file is None:
-        return _example()
+        return None
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Shown: {literal(file[0], 48)}")
         if isinstance(file[2], UploadedFile):
@@ -194,19 +169,6 @@ def _source_or_complaint(file: File) -> MatrixSource | None:
         return None
 
 
-def _example() -> MatrixSource:
-    st.caption(f"Until then, an example: {EXAMPLE:,} made-up queries and keys that look for what followed last time.")
-    st.download_button(
-        "The example as .npz",
-        lambda: head_file(synthetic_trace(EXAMPLE)),
-        "atlas-example.npz",
-        on_click="ignore",
-        key="atlas_example",
-        type="tertiary",
-    )
-    return MatrixSource(f"made/{EXAMPLE}", "An example", 1, lambda: synthetic_trace(EXAMPLE))
-
-
 def _named_on_the_command_line() -> File | None:
     file = opened_file()
     if file is None or opened_recording():
@@ -218,8 +180,7 @@ def _named_on_the_command_line() -> File | None:
 def _source(file: File) -> MatrixSource:
     name, digest, brought = file
     content = brought.getvalue() if isinstance(brought, UploadedFile) else brought
-    names = _choose_arrays(_contents(digest, name, content))
-    tensors = _tensors(digest, names, name, content)
+    tensors = _tensors(digest, name, content)
     causal = CAUSAL.widget(
         st.toggle, "Causal", help="Query i may attend to keys 0 to i only, besides a mask that the file may hold."
     )
@@ -233,39 +194,13 @@ def _source(file: File) -> MatrixSource:
     )
     if scale == 0:
         raise ValueError("The scale is 0: every weight would be alike. Leave the field empty for 1/√d.")
-    title = f"{name}, {names.query}"
-    trace = partial(trace_of_tensors, **vars(tensors), scale=scale, is_causal=causal, name=title)
-    key = f"tensors/{digest}/{'+'.join(map(str, names))}/{causal}/{scale}"
-    return MatrixSource(key, title, tensors.query.shape[0], trace)
-
-
-def _choose_arrays(contents: Contents) -> Names:
-    sets = {names.query: names for names in contents.sets}
-    if len(sets) == 1:
-        return next(iter(sets.values()))
-    if sets:
-        ARRAYS.clamp_to_options([*sets, BY_HAND])
-        chosen = ARRAYS.widget(st.selectbox, "Queries", [*sets, BY_HAND])
-        if chosen in sets:
-            return sets[chosen]
-    arrays = [entry.name for entry in contents.entries]
-    if len(arrays) < 2:
-        found = ", ".join(arrays) or "nothing"
-        raise ValueError(f"It must hold queries and keys, two arrays at least; it holds {found}.")
-    st.caption("No array is called query or key. Say which are which.")
-    QUERY.clamp_to_options(arrays)
-    KEY.clamp_to_options(arrays, arrays[1])
-    return Names(st.selectbox("Queries", arrays, key=QUERY.key), st.selectbox("Keys", arrays, key=KEY.key))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _contents(digest: str, name: str, _content: bytes | Path) -> Contents:
-    return contents_of(_content, name)
+    trace = partial(trace_of_tensors, **vars(tensors), scale=scale, is_causal=causal, name=name)
+    return MatrixSource(f"tensors/{digest}/{causal}/{scale}", name, tensors.query.shape[0], trace)
 
 
 @st.cache_resource(max_entries=TENSOR_FILES.most, show_spinner="Reading the tensors")
-def _tensors(digest: str, names: Names, name: str, _content: bytes | Path) -> Tensors:
-    return read_tensors(_content, name, names=names)
+def _tensors(digest: str, name: str, _content: bytes | Path) -> Tensors:
+    return read_tensors(_content, name)
 
 
 def take_along(shelf: SharedAtlas) -> None:
