@@ -242,7 +242,7 @@ SHOWN = Field(NAME, "show", _shown_first, address="show", parse=_known)
 FOLLOWED = Field(NAME, "followed_show", "")
 """What the choices below are set to; SHOWN differs when it comes from the address."""
 SOURCE, LENGTH = Field(NAME, "source", BOOK), Field(NAME, "length", FIRST_LENGTH)
-HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
+HEAD = Field[int | None](NAME, "head", None, address="head", parse=whole_number)
 
 
 def choose_source() -> MatrixSource | None:
@@ -261,12 +261,11 @@ def choose_source() -> MatrixSource | None:
 
 def choose_head(source: MatrixSource) -> int:
     """Return which head is shown, from 0; a choice is offered where there is one."""
-    last = source.n_heads - 1
-    HEAD.suggest(source.first_head)
-    HEAD.clamp(0, last)
-    if last:
-        HEAD.widget(st.selectbox, "Head", range(last + 1), format_func=lambda head: f"{head + 1:,} (H{head} in code)")
-    return HEAD.value
+    heads = range(source.n_heads)
+    head = HEAD.clamp_to_options(heads, source.first_head) or 0
+    if len(heads) > 1:
+        HEAD.widget(st.selectbox, "Head", heads, format_func=lambda head: f"{head + 1:,} (H{head} in code)")
+    return head
 
 
 def _made_source() -> MatrixSource:
