@@ -7,8 +7,9 @@ from ui.atlas import NAME
 from ui.atlas.flight import flight
 from ui.atlas.map import PLACES, TICK, atlas_map, follow_address, search_part, survey_part
 from ui.atlas.shared_atlas import SharedAtlas, shelf_of
-from ui.atlas.sources import choose_head, choose_source, take_along
+from ui.atlas.sources import choose_head, choose_source, export_head
 from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.take_along import take_along
 
 
 def how_to_read_it() -> None:
@@ -43,7 +44,7 @@ page_frame(NAME, "What does attention look like over two thousand sentences? Fly
 st.html(PLACES)
 told, mapped = st.columns([1, 3.1], gap="medium")
 tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")
-tabs = [Tab("read", "How to read it", how_to_read_it)]
+deeper = ()
 with tools, st.popover("Another map", icon=":material/map:"):
     source = choose_source()
     head = choose_head(source) if source else 0
@@ -60,8 +61,8 @@ if source:
     if not is_surveyed:
         with told:
             live(survey_part, shelf, beat=TICK)
-    tabs.append(Tab("why", "Why it fits", lambda: why_it_fits(shelf)))
-    tabs.append(Tab("take", "Take it along", lambda: take_along(shelf)))
+    deeper = (Tab("why", "Why it fits", lambda: why_it_fits(shelf)),)
+    take_along(lambda: export_head(shelf))
 else:
     mapped.info("Choose under *Another map* what to show.")
-page_tabs(NAME, *tabs)
+page_tabs(NAME, Tab("read", "How to read it", how_to_read_it), more=deeper)

@@ -10,7 +10,7 @@ import torch
 from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import Atlas, search
 from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack
-from attention_core.atlas.synthetic import passage, synthetic_trace
+from attention_core.atlas.synthetic import synthetic_trace
 
 N, D = 700, 8
 

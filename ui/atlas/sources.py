@@ -20,7 +20,7 @@ from attention_core.data.phrase_book import phrase_book
 from attention_core.data.sentence_presets import THE_LIGHTHOUSE
 from attention_core.hub.model import ModelError
 from attention_core.hub.run import ModelRun
-from attention_core.shared import BoundedCache
+from attention_core.shared import BoundedCache, ComputedValue
 from attention_core.topics.atlas import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
@@ -36,7 +36,7 @@ LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
 RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
 """What tells an opened recording from every other; it is one object for all visitors."""
 NUMBERS = itertools.count()
-_TRACES = BoundedCache(most=4)
+_TRACES = BoundedCache(max_items=4)
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
 
 OWN_TEXT = Field(NAME, "text", THE_LIGHTHOUSE, address="text")
@@ -78,12 +78,12 @@ def _book() -> LongText:
 
 def _read(key: str, layer: int, text: LongText) -> AttentionTrace:
     """Return a layer's attention, kept for all visitors; one heavy run at a time computes."""
-    found = _TRACES.get((key, layer))
-    if found is None:
+    kept = _TRACES.get((key, layer))
+    if kept is None:
         with st.spinner("Reading the text"), heavy():
-            found = _TRACES.get((key, layer)) or (read_in_windows(text, layer),)
-            _TRACES.put((key, layer), found)
-    return found[0]
+            kept = _TRACES.get((key, layer)) or ComputedValue(read_in_windows(text, layer))
+            _TRACES.put((key, layer), kept.value)
+    return kept.value
 
 
 def run_source() -> MatrixSource | None:
@@ -203,7 +203,7 @@ def _tensors(digest: str, name: str, _content: bytes | Path) -> Tensors:
     return read_tensors(_content, name)
 
 
-def take_along(shelf: SharedAtlas) -> None:
+def export_head(shelf: SharedAtlas) -> None:
     """Offer the head's queries and keys as a file, which this page opens again, and the code that reads it."""
     trace, head = shelf.atlas.trace, shelf.atlas.head
     file = file_name("atlas", trace.story.mechanism, trace.story.name, f"head {head + 1}") + ".npz"
