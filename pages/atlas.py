@@ -4,12 +4,13 @@ import streamlit as st
 
 from attention_core.hub.model import in_units
 from ui.atlas import NAME
-from ui.atlas.flight import flight
+from ui.atlas.flight import flight, surprise
 from ui.atlas.map import PLACES, TICK, atlas_map, follow_address, search_part, survey_part
 from ui.atlas.shared_atlas import SharedAtlas, shelf_of
 from ui.atlas.sources import choose_head, choose_source, export_head
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import take_along
+from ui.try_this import try_this
 
 
 def how_to_read_it() -> None:
@@ -55,6 +56,8 @@ if source:
         search_part(shelf)
     with told:
         flight(source, shelf)
+        if guess := surprise(source, shelf):
+            try_this(NAME, guess)
     is_surveyed = shelf.atlas.is_surveyed
     with mapped, st.container(key="atlas_stage"):
         live(atlas_map, shelf, source.title, not is_surveyed)

@@ -232,6 +232,16 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
     assert message(page)["view"]["across"] == across[1]
 
 
+def test_guess_is_answered_by_what_the_head_looks_at(app):
+    page = opened(app, PAGE)
+    page.button(key=f"{NAME}_try").click().run()
+    guess = next(one for one in page.get("button_group") if one.key == f"{NAME}_try_guess")
+    settled(page, **{"atlas_tried": "1", "atlas_stop": 3})
+    assert guess.options
+    assert "Right" in "".join(one.value for one in page.success)
+    assert page.query_params["stop"] == "3"
+
+
 def test_stop_of_a_link_is_flown_to_and_a_view_of_a_link_stays(start_app):
     assert message(at_link(start_app(), stop="3"))["view"]["across"] < 25
     assert message(at_link(start_app(), stop="3", map="900.5,800.0,40.0"))["view"]["across"] == 40

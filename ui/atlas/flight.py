@@ -12,11 +12,14 @@ from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
 from ui.labels import as_percent, literal
 from ui.player import Player
 from ui.state import Field, whole_number
+from ui.try_this import TryThis
 
 RIBBON, PAGE = 1_500, 170
 """Cells along the map's shorter side at the two stops on the way."""
 FINDS = 0.2
 """Share of its attention from which a head is said to look for what followed."""
+LOOKS = ("The same word, before", "The word that came next there", "The word just before it")
+LAST_STOP = 3
 STOP = Field(NAME, "stop", 0, address="stop", parse=whole_number)
 FLIGHT = Player(STOP, seconds=4.0)
 LANDED = Field(NAME, "landed", ("", 0))
@@ -73,6 +76,26 @@ def stops_of(source: MatrixSource, shelf: SharedAtlas) -> list[Stop]:
         return [whole]
     place = (echo.first.start + echo.second.stop) / 2
     return [whole, *(Stop(*told) for told in _close(text, echo, place, n, window))]
+
+
+def surprise(source: MatrixSource, shelf: SharedAtlas) -> TryThis | None:
+    """Return the guess where a word looks that returns; None where no text was read, or nothing in it returns."""
+    echo = None if source.text is None else _echo(shelf.key, shelf.atlas.head, source.text, shelf.atlas.trace)
+    if echo is None or source.text is None:
+        return None
+    labels = source.text.labels
+    again = " ".join(labels[echo.second.start : echo.query + 1])
+
+    def fly() -> None:
+        STOP.value = LAST_STOP
+
+    def outcome() -> tuple[int, str]:
+        same, followed, before = map(as_percent, echo.shares)
+        words = f"Words that return give the same word {same}, what came next {followed}, the one before {before}."
+        return max(range(3), key=echo.shares.__getitem__), words
+
+    question = f"{literal(again)} comes a second time. Where does {literal(labels[echo.query])} look?"
+    return TryThis("Fly to one sentence", question, LOOKS, fly, outcome, "atlas_stage")
 
 
 def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> list[tuple]:
