@@ -49,18 +49,14 @@ def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
 
 
 def distance_chart(by_distance: ByDistance, title: str) -> vl.Chart:
-    """Draw a dot product over the distance of two positions: its mean, and its range over all such pairs."""
-    data = {name: to_array(getattr(by_distance, name)) for name in ("distances", "mean", "low", "high")}
-    x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
-    ends = {"x": x, "y": alt.Y("low:Q", title=title), "y2": alt.Y2("high:Q")}
-    mean, low, high = ("mean:Q", "", ".4g"), ("low:Q", "lowest", ".4g"), ("high:Q", "highest", ".4g")
-    look = {"color": LINE, "strokeWidth": 2, "point": {"size": 22} if len(data["mean"]) < 99 else False}
-    line = {"x": x, "y": alt.Y("mean:Q", title=title, axis=alt.Axis(tickCount=4))}
-    return alt.layer(
-        vl.mark("area", data, ends, color=LINE, opacity=0.2),
-        vl.mark("line", data, line, ("distances:Q", "distance"), mean, low, high, **look),
-        height=230,
-    )
+    """Draw a dot product over the distance of two positions, its mean over all such pairs."""
+    data = {"distances": to_array(by_distance.distances), "mean": to_array(by_distance.mean)}
+    line = {
+        "x": alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9)),
+        "y": alt.Y("mean:Q", title=title, axis=alt.Axis(tickCount=4)),
+    }
+    chart = vl.mark("line", data, line, ("distances:Q", "distance"), ("mean:Q", "", ".4g"), color=LINE, strokeWidth=2)
+    return alt.layer(chart, height=270)
 
 
 def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> vl.Chart:
