@@ -48,15 +48,16 @@ LAYERED = {
 
 PRESETS = {
     "Negation": "Not bad at all.",
+    "The other way": "Never boring, always moving.",
+    "Praise": "Gorgeous to look at and surprisingly moving.",
+    "Blame": "Unfortunately, none of the ideas goes anywhere.",
     "Negated praise": "This is not a good film, and it is never funny.",
-    "Praise": "A warm, funny and moving film with two wonderful performances.",
-    "Blame": "The director wastes a fine cast on a lifeless script.",
-    "Contrast": "The acting is superb, but the story is a tedious mess.",
     "Irony": "If you enjoy watching paint dry, you will love this masterpiece.",
 }
 """Label -> sentence; the first one is there on arrival."""
 
 MEANT = {
+    PRESETS["The other way"]: "positive",
     PRESETS["Praise"]: "positive",
     PRESETS["Blame"]: "negative",
     PRESETS["Negation"]: "positive",

@@ -27,7 +27,7 @@ STYLE = """<style>
 .verdict { font-size: 1.7rem; font-weight: 600; line-height: 1.25; margin: 0; }
 .verdict small { font-size: 0.95rem; font-weight: 400; opacity: 0.8; }
 .fault { margin: 0.2rem 0 0; font-size: 0.92rem; }
-.st-key-matter_words { min-height: 22rem; }
+.st-key-matter_words { min-height: 20.5rem; }
 .judges { display: grid; grid-template-columns: max-content minmax(40px, 1fr) max-content max-content; gap: 9px 12px;
   align-items: center; font-variant-numeric: tabular-nums; }
 .judges .head { font-size: 0.78rem; opacity: 0.75; }

@@ -13,8 +13,7 @@ from attention_core.topics.matter.sentences import (
     disagreement,
     read_sentence,
 )
-from attention_core.topics.matter.word_space import neighbours_chart, neighbours_in_training
-from attention_core.weights import WeightsError
+from attention_core.topics.matter.word_space import neighbours_chart, neighbours_in_place
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import cached_computation, model_or_stop
@@ -39,7 +38,7 @@ NEGATION = PRESETS["Negation"]
 PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
 """The word whose neighbours are shown."""
 _component = component("weighed_words")
-_neighbours = cached_computation(by_model=True)(neighbours_in_training)
+_neighbours = cached_computation(by_model=True)(neighbours_in_place)
 
 
 def _press() -> None:
@@ -102,22 +101,21 @@ def _points(change: float) -> str:
 
 def _where_they_disagree(sentence: Sentence, weights: list[float], changes: list[float], positive: float) -> str:
     names = [f"“{error_markdown(label)}”" for label in sentence.labels]
-    lines = []
-    pair = disagreement(weights, changes)
-    if pair:
-        first, second = (_points(changes[place]) for place in pair)
-        lines.append(
-            f"{names[pair.heavy]} has {weights[pair.heavy]:.0%} of the weight, {names[pair.light]} "
-            f"{weights[pair.light]:.0%}. Yet without either the answer moves by "
-            f"{first if first == second else f'{first} and {second}'}."
-        )
     against = against_the_answer(weights, changes, positive)
     if against is not None:
-        lines.append(
+        return (
             f"{names[against]} has {weights[against]:.0%} of the weight and pushes the *other* way: without it the "
             f"network is surer, by {_points(changes[against])}."
         )
-    return " ".join(lines) or "In this sentence a heavier word also changes more. Try another."
+    pair = disagreement(weights, changes)
+    if pair is None:
+        return "In this sentence a heavier word also changes more. Try another."
+    heavy, light = pair
+    return (
+        f"{names[heavy]} has {weights[heavy]:.0%} of the weight, {names[light]} {weights[light]:.0%}. Yet without "
+        f"{names[heavy]} the answer moves by {_points(changes[heavy])}, and without {names[light]} by "
+        f"{_points(changes[light])}."
+    )
 
 
 def _what_blocking_did(text: str, blocked: tuple[int, ...]) -> str:
@@ -186,19 +184,14 @@ def alike_words(sentence: Sentence, trace: AttentionTrace) -> None:
     if place is None:
         st.caption("There is no word with letters here.")
         return
-    try:
-        near = _neighbours(model_or_stop(ATTENTION), sentence, place)
-    except WeightsError as error:
-        st.warning(error_markdown(error))
-        return
+    near = _neighbours(model_or_stop(ATTENTION), sentence, place)
     words = literal(sentence.labels[place], 30)
     draw_chart(
         neighbours_chart(near), width="stretch", key="matter_near", alt=f"Weights of the words nearest to {words}"
     )
     st.caption(
         f"The eight words whose learned vectors point most nearly where that of {words} does: words of one meaning, or "
-        "of one use. Diamond: its weight in this place of the sentence. Dot and bar: its weight wherever it stands in "
-        "the training sentences."
+        "of one use. Each is put in its place, and the sentence is read anew."
     )
 
 

@@ -11,7 +11,6 @@ from attention_core.topics.translate.translation import (
     SourceSentence,
     Translation,
     explain_layers,
-    piece_probabilities,
     read_source,
     translate,
 )
@@ -62,7 +61,6 @@ OFF: Field[list[TransformerHead]] = Field(
 )
 SHOWN_EXPERIMENT: Field[Experiment | None] = Field(NAME, "at_top", None)  # whose French stands there
 _translated = cached_computation(by_model=True)(translate)
-_probabilities = cached_computation(by_model=True)(piece_probabilities)
 _layers_explained = cached_computation(by_model=True)(explain_layers)
 
 
@@ -89,14 +87,6 @@ def said(experiment: Experiment, source: SourceSentence, *, with_positions: bool
 def translation(text: str) -> Translation:
     """Return the French of a sentence by the model as trained."""
     return _translated(edited(Experiment(text)), read_source(text))
-
-
-def probabilities(experiment: Experiment) -> list[float]:
-    """Return how probable each piece of the translation as trained is to the model as changed."""
-    made = translation(experiment.text)
-    if not experiment.off:
-        return made.probabilities
-    return _probabilities(edited(experiment), read_source(experiment.text), made.ids)
 
 
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:

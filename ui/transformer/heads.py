@@ -12,8 +12,9 @@ from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.vega import weights_ramp
 from attention_core.device import to_array
+from attention_core.models.transformer import KINDS
 from attention_core.topics.transformer.ablation import TransformerHead, habit_words, head_importance
-from attention_core.topics.transformer.charts import head_importance_chart, piece_probability_chart
+from attention_core.topics.transformer.charts import head_importance_chart
 from attention_core.topics.translate.translation import WordView, read_source
 from ui.chart import click, draw_chart
 from ui.computed import cached_computation, model_or_stop
@@ -31,7 +32,6 @@ from ui.transformer.experiment import (
     SHOWN_EXPERIMENT,
     Experiment,
     experiment_on,
-    probabilities,
     traces,
     translation,
 )
@@ -140,11 +140,11 @@ def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
 
 def transformer_steps(text: str) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
-    head, experiment, trace, query = _choose_head(text)
+    head, _, trace, query = _choose_head(text)
     step = STEPS.draw(trace)
     if STEPS.draw_guess(trace, step, query, head.head):
         return
-    _arcs(experiment, trace, head, query)
+    _arcs(trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
         st.caption(f"Head {head.head + 1}; the query is {literal(trace.story.query_axis.labels[query])}")
@@ -154,21 +154,20 @@ def transformer_steps(text: str) -> None:
         show_step_chart(step, head.head, marked, f"transformer_{head.kind}")
 
 
-def _arcs(experiment: Experiment, trace: AttentionTrace, head: TransformerHead, query: int) -> None:
+def _arcs(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
     queries, keys = trace.story.query_axis, trace.story.key_axis
     labels = list(queries.labels)
-    says = head.kind == "cross" and translation(experiment.text).finished
     view = WordView(
         target=labels,
         source=list(keys.labels),
         keys=list(keys.labels),
         weights=trace.weights(head.head),
-        probabilities=probabilities(experiment) if says else [math.nan] * len(labels),
+        probabilities=[math.nan] * len(labels),
         first_piece=list(range(len(labels))),
         pieces_of=[[label] for label in labels],
     )
     section("Where it looks: click a word below", Role.QUERY)
-    aligned_words(NAME, view, model=head.label, active=query, plain=not says, on_choose=_take_query)
+    aligned_words(NAME, view, model=head.label, active=query, plain=True, on_choose=_take_query)
 
 
 def _take_query() -> None:
@@ -178,27 +177,16 @@ def _take_query() -> None:
 
 
 def heads_off(text: str) -> None:
-    """Draw what the translation loses without each head, and how the changed model finds its pieces."""
-    head, experiment, _, _ = _choose_head(text, switch=True)
-    left, right = st.columns([0.8, 1.2], gap="large")
-    left.markdown(f"**What each {head.kind} head is worth to this translation**")
-    worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(text), [head.kind])[head.kind]
-    chart = head_importance_chart(to_array(worth), size=330)
-    words = "Log-probability that the translation loses when one head alone is switched off"
-    draw_chart(chart, key="transformer_worth", width="content", alt=words, on=left)
-    left.caption("Orange: without this head alone the French becomes less probable. Near white: nobody misses it.")
-    with right:
-        if experiment.off:
-            _changed_probabilities(experiment)
-        else:
-            st.info("Choose a head and switch it off: the French at the top answers.")
-
-
-def _changed_probabilities(experiment: Experiment) -> None:
-    before = translation(experiment.text)
-    chart = piece_probability_chart(before.labels, probabilities(experiment.as_trained), probabilities(experiment))
-    words = "Probability of each piece of the first translation, as trained and edited"
-    draw_chart(chart, key="transformer_said", alt=words)
+    """Let a person switch heads off, and draw what the translation loses without each."""
+    _choose_head(text, switch=True)
+    st.markdown("Switch heads off: the French at the top answers. What does it lose without one head alone?")
+    worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(text))
+    for column, kind in zip(st.columns(3, gap="medium"), KINDS, strict=True):
+        column.markdown(f"**{kind.capitalize()}**")
+        chart = head_importance_chart(to_array(worth[kind]), size=270)
+        words = f"Log-probability that the translation loses when one {kind} head alone is switched off"
+        draw_chart(chart, key=f"transformer_worth_{kind}", width="content", alt=words, on=column)
+    st.caption("Orange: without this head the French becomes less probable. Near white: nobody misses it.")
 
 
 def take_along(text: str) -> None:

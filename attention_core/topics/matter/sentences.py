@@ -138,16 +138,6 @@ def explain(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Attentio
     return trace.with_story(key_axis=Axis("words", sentence.labels, whole=sentence.words))
 
 
-@torch.inference_mode()
-def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
-    """Return the weights of several sentences at once, one (n_words,) each, the same as in their traces."""
-    pieces, mask = batch_of(sentences)
-    encoding = model.encode(pieces.to(device_of(model)), mask.to(device_of(model)))  # type: ignore[operator]
-    scores = model.score()(model.queries(len(sentences)), encoding.states[:, None])[:, 0, 0]  # type: ignore[operator]
-    weights = scores.masked_fill(~encoding.mask, -torch.inf).softmax(-1).cpu()
-    return [row[: len(sentence)] for row, sentence in zip(weights, sentences, strict=True)]
-
-
 def erase_each(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Erasure:
     """Take away each word in turn, in two ways, and return how the probability of "positive" changes.
 

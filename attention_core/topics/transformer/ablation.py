@@ -55,9 +55,7 @@ class EditedTransformer:
 
 
 @torch.inference_mode()
-def head_importance(
-    model: Transformer, source: SourceSentence, made: Translation, kinds: Iterable[str] = KINDS
-) -> dict[str, Tensor]:
+def head_importance(model: Transformer, source: SourceSentence, made: Translation) -> dict[str, Tensor]:
     """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.
 
     Returns:
@@ -69,7 +67,7 @@ def head_importance(
     n = n_layers * n_heads + 1  # a row for each head, and one with all of them
     fed, wanted = (torch.tensor(ids, device=device).expand(n, -1) for ids in ([START, *made.ids[:-1]], made.ids))
     worth = {}
-    for kind in kinds:
+    for kind in KINDS:
         edits = {
             (kind, layer): [DropHead(head, item=n_heads * layer + head) for head in range(n_heads)]
             for layer in range(n_layers)

@@ -8,7 +8,6 @@ from torch import Tensor
 from attention_core.attention.attend import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.bars import before_after_bars
 from attention_core.charts.heads import head_axes
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.vega import alt
@@ -81,19 +80,3 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> vl.C
 def head_importance_chart(worth: np.ndarray, *, size: int = 300) -> vl.Chart:
     """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
     return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
-
-
-def piece_probability_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float]) -> vl.Chart:
-    """Draw how probable each piece of the translation is, before and after heads were switched off."""
-    series = {"as trained": before, "edited": after}
-    angle = 0 if len(pieces) <= 14 else -45
-    axis = alt.Axis(labelExpr=vl.label_expression(pieces), labelAngle=angle, labelLimit=80, ticks=False)
-    return (
-        before_after_bars(pieces, series, fields=("piece", "model"))
-        .encode(
-            x=alt.X("place:O", title=None, axis=axis),
-            xOffset=alt.XOffset("model:N", sort=list(series)),
-            y=vl.percent_axis("probability", "probability of the piece"),
-        )
-        .properties(height=210)
-    )
