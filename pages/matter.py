@@ -15,6 +15,7 @@ from ui.matter.judgement import (
     blocked_words,
     doubts,
     three_models,
+    without_attention,
 )
 from ui.matter.words import alike_words, surprise, words_section
 from ui.player import export_bar, show_step_chart, show_words
@@ -30,7 +31,7 @@ page_frame(
 )
 model_or_stop(ATTENTION)
 
-say, judgement = st.columns([1.15, 1], gap="large")
+say, judgement = st.columns([1.15, 1], gap="medium")
 with say:
     text = sentence_box(NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68)
 if text is None:
@@ -43,6 +44,8 @@ trace = attention_trace(text, blocked)
 with judgement:
     answer(text, blocked, is_read)
 words_section(sentence, text, trace, blocked)
+if is_read:
+    without_attention(text, blocked)
 try_this(NAME, surprise(text))
 
 

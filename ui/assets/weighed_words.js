@@ -5,9 +5,9 @@ const points = (change) => minus(`${change >= 0.0005 ? "+" : ""}${(100 * change)
 class WeighedWords {
   constructor(root) {
     const legend = make(root, "p", "legend");
-    make(legend, "span", "weight", "above: its weight");
-    make(legend, "span", "up", "below: without the word the answer is more positive, in points");
-    make(legend, "span", "down", "more negative");
+    make(legend, "span", "weight", "above: weight");
+    make(legend, "span", "up", "below: without the word more positive");
+    make(legend, "span", "down", "more negative, in points");
     this.sentence = make(root, "div", { class: "sentence", role: "group", "aria-label": "The sentence; press a word to block it" });
     this.tip = make(root, "p", { class: "tip", "aria-live": "polite" });
   }

@@ -80,7 +80,7 @@ def blocked_words(text: str) -> tuple[int, ...]:
 
 
 def answer(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
-    """Draw what the model with attention says, and a plain average, if they know enough words to judge by."""
+    """Draw what the model with attention says, if it knows enough words to judge by."""
     if not is_read:
         st.html(f'{STYLE}<p class="verdict">no judgement <small>too few of its words are known</small></p>')
         return
@@ -94,6 +94,10 @@ def answer(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
         f'{STYLE}<p class="verdict" style="color:{colour}">{now.answer} {now.confidence:.0%} '
         f"<small>{before}</small></p>{_fault(text, now.answer)}"
     )
+
+
+def without_attention(text: str, blocked: tuple[int, ...]) -> None:
+    """Say what a plain average answers, and how much attention helps."""
     figures = [card_or_empty(name).get("development_accuracy") for name in (ATTENTION, AVERAGE)]
     if model_or_none(AVERAGE)[0] is not None and all(figures):
         even, (own, other) = verdict_of(AVERAGE, text, blocked), figures
