@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.tools import leave_and_return, open_tab, submit
+from tests.browser.tools import leave_and_return, open_section, submit
 from ui.navigation import PAGES
 
 ENTRY = next(entry for entry in PAGES if entry.name == "memory")
