@@ -176,7 +176,7 @@ def trained(app):
 def cure(app, text=BOOK):
     """The tab of the cure, with the trained networks."""
     write(trained(app), text)
-    return settled(open_tab(app, "cure"), memory_cure_at=4)
+    return settled(app, memory_tab="cure", memory_cure_at=4)
 
 
 def test_attention_gives_back_the_word_that_is_said(app):
