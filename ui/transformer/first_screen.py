@@ -28,7 +28,6 @@ SHOWN = "transformer_orders"
 KEEP_PLACE = f"""<style>.st-key-{SHOWN} {{ min-height: 18rem; }}
 @media (max-width: 640px) {{ .st-key-{SHOWN} {{ min-height: 44rem; }} }}</style>"""
 PICTURED = 24  # numbers of each piece that are drawn
-MAX_NAMED = 4  # heads that are named; more are counted
 
 
 def _order_of(how: str, seed: str) -> tuple[str, int]:
@@ -122,10 +121,8 @@ def heads_that_are_off(experiment: Experiment, restore: Callable[[], None]) -> N
     """Say which heads are off and what the model said with all of them, if any are."""
     if not experiment.off:
         return
-    labels = [head.label for head in experiment.off]
-    more = f" and {len(labels) - MAX_NAMED} more" if len(labels) > MAX_NAMED else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Off: {', '.join(labels[:MAX_NAMED])}{more}.", width="content")
+        st.caption(f"Off: {experiment.off_words}.", width="content")
         trained = said(experiment.as_trained, read_source(experiment.text))
         st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
         st.button("Everything as trained", key="transformer_restore", on_click=restore)
