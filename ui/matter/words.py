@@ -71,9 +71,8 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
             on_pressed_change=_press,
         )
     if blocked:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.reset)
-            st.markdown(_what_blocking_did(text, blocked))
+        st.markdown(_what_blocking_did(text, blocked))
+        st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.reset)
     else:
         st.markdown(_where_they_disagree(sentence, weights, if_removed, positive))
 

@@ -144,12 +144,12 @@ def surprise(text: str, restore: Callable[[], None]) -> TryThis:
             [said(Experiment(text), one, with_positions=given) for one in (source, other)] for given in WAYS.values()
         )
         if moved == typed:
-            return 0, f"Both times *{moved}* With positions, *{heap}* becomes *{known}*"
+            return 0, f"Both orders become *{moved}* With positions the heap, *{heap}*, becomes *{known}*"
         return (1 if moved else 2), f"*{heap}* becomes *{moved}*"
 
     return TryThis(
-        "Shuffle *Tom is older than Mary.*",
-        "The words are in a heap. What does the transformer without positions say?",
+        f"Shuffle *{HEAP}*",
+        f"*{HEAP}* is thrown into a heap. What does the transformer without positions say?",
         ("The same French as before", "A heap of French words", "Nothing"),
         act,
         outcome,
