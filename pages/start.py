@@ -4,10 +4,9 @@ import streamlit as st
 
 from ui.skeleton import live, page_frame
 from ui.start.cards import page_cards
-from ui.start.first_screen import STYLE, first_answers, scene_part, translation_part
+from ui.start.first_screen import first_answers, scene_part, translation_part
 
 page_frame("start", "A network with attention looks where it has to. Type, draw, and see what is lost without.")
-st.html(STYLE)
 sentence, scene = st.columns([1.4, 1], gap="large")
 with sentence:
     live(translation_part)

@@ -1,6 +1,6 @@
 // A drawing that is asked about: pink where each look goes, and an arrow from one look to the next. A pen draws on it, or the
 // arrow keys with the space bar. Python hears of every stroke; an answer names the message that it answers.
-const SIDE = 320, PEN = 12, STEP = 8, PACE = 1400, FAINTEST = 1.5, FULL = 8;
+const SIDE = 320, PEN = 12, STEP = 8, PACE = 1400, FAINTEST = 1.5, FULL = 8, NEAR = 3;
 
 class StartScene {
   constructor(root) {
@@ -30,7 +30,7 @@ class StartScene {
     this.strokes = data.strokes;
     this.draw();
     if (!this.pen) this.offer(data.pens);
-    if (data.fault) this.answers.replaceChildren(create("p", { textContent: data.fault }));
+    if (data.fault) this.answers.replaceChildren(create("p", { textContent: data.fault, className: "fault" }));
     else this.answer(data);
   }
 
@@ -144,15 +144,15 @@ class StartScene {
     [...this.glow.children].forEach((group, number) => group.classList.toggle("off", !numbers.includes(number)));
     [...this.lines.children].forEach((line, number) => line.classList.toggle("off", !numbers.includes(number)));
     this.way.replaceChildren();
-    const spots = numbers.filter((number) => this.looks?.[number]).map((number) => [number, ...this.spot(number)]);
+    const spots = numbers.map((number) => [number, this.spot(this.looks?.[number]?.weights ?? [])]).filter(([, at]) => at);
     if (spots.length === 2) this.arrow(...spots);
-    for (const [number, x, y] of spots) {
+    for (const [number, [x, y]] of spots) {
       make(this.way, "svg:circle", { cx: x, cy: y, r: 13 });
       make(this.way, "svg:text", { x, y: y + 5.5 }, number + 1);
     }
   }
 
-  arrow([, x1, y1], [, x2, y2]) {
+  arrow([, [x1, y1]], [, [x2, y2]]) {
     const far = Math.hypot(x2 - x1, y2 - y1);
     if (far < 40) return;
     const [dx, dy] = [(x2 - x1) / far, (y2 - y1) / far], [x, y] = [x2 - 16 * dx, y2 - 16 * dy];
@@ -161,10 +161,14 @@ class StartScene {
     make(this.way, "svg:polygon", { points: tip.join(" ") });
   }
 
-  // Beside the place that gets most, so that the digit below can still be read.
-  spot(number) {
-    const { weights } = this.looks[number], n = Math.sqrt(weights.length), [[, place]] = heaviest(weights, 1);
-    return [((place % n) + 0.5) * SIDE / n, clamp((Math.floor(place / n) + 0.5) * SIDE / n + 46, 14, SIDE - 14)];
+  // Below the place that gets most, so that the digit there can still be read; none where most goes elsewhere.
+  spot(weights) {
+    const n = Math.sqrt(weights.length), [[, top] = []] = heaviest(weights, 1);
+    if (top === undefined) return null;
+    const row = Math.floor(top / n), column = top % n;
+    const near = (_, place) => Math.hypot(Math.floor(place / n) - row, (place % n) - column) <= NEAR;
+    if (weights.filter(near).reduce((sum, weight) => sum + weight, 0) < 0.5) return null;
+    return [(column + 0.5) * SIDE / n, clamp((row + 0.5) * SIDE / n + 46, 14, SIDE - 14)];
   }
 }
 const LABEL = "A drawing of coloured digits. Draw with a pointer, or with the arrow keys: the space bar puts the pen down and lifts it.";

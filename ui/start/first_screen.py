@@ -57,11 +57,8 @@ DRAWING = Field(NAME, "drawing", "", address="strokes", parse=checked_strokes, t
 """Packed strokes; "" = the drawing that is there on arrival."""
 ANSWERED = Field(NAME, "answered", 0.0)
 """The stroke, by its time, that the present answer knows."""
-STYLE = """<style>
-.st-key-start_none { min-height: 190px; } .st-key-start_additive { min-height: 170px; }
-.st-key-start_scene_place { min-height: 530px; }
-</style>"""
-"""Keeps the places of what comes after the page."""
+HEIGHTS = {"none": 182, "additive": 156, "scene": 524}
+"""Pixels that the pictures take, kept for them while they come."""
 _words, _scene = component("aligned_words"), component("start_scene")
 
 
@@ -80,11 +77,10 @@ def translation_part() -> None:
     text = LAST_TEXT.value
     translated = _translated(text)
     for name, title in zip(("none", "additive"), _titles(text, translated["only"]), strict=True):
-        with st.container(key=f"start_{name}", gap="small"):
-            st.markdown(title)
-            words = translated[name]
-            note_picture(lambda words=words: _arcs(words), f"{words['name']}: “{text}”")
-            _words(key=f"start_{name}_words", data=words | {"play": name != "none"})
+        st.markdown(title)
+        words = translated[name]
+        note_picture(lambda words=words: _arcs(words), f"{words['name']}: “{text}”")
+        _words(key=f"start_{name}_words", data=words | {"play": name != "none"}, height=HEIGHTS[name])
     _examples(TEXT, SENTENCES, "translate")
 
 
@@ -130,9 +126,19 @@ def _arcs(words: dict[str, Any]) -> Chart:
 def scene_part() -> None:
     """Draw a question and a drawing, where the network looks, and its answers with attention and without."""
     ASKED.widget(st.text_input, "A question", max_chars=QUESTION_BOX_LETTERS.most, label_visibility="collapsed")
-    with st.container(key="start_scene_place"):
-        _scene(key="start_scene", data=_asked(), default={"drawn": None}, on_drawn_change=_take_drawing)
+    data, height = _asked(), HEIGHTS["scene"]
+    for number, look in enumerate(data.get("looks", ()), 1):
+        note_picture(lambda look=look: _look(look["weights"]), f"Look {number}: “{ASKED.value}”")
+    _scene(key="start_scene", data=data, default={"drawn": None}, on_drawn_change=_take_drawing, height=height)
     _examples(ASKED, QUESTIONS, "ask")
+
+
+def _look(weights: list[float]) -> Chart:
+    from attention_core.charts import overlay
+    from ui.start.live_answers import canvas_of
+
+    side = round(len(weights) ** 0.5)
+    return overlay(canvas_of(strokes_now()), np.array(weights).reshape(side, side))
 
 
 def _asked() -> dict[str, Any]:

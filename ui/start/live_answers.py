@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from attention_core.attention.edits import Uniform
 from attention_core.attention.types import Role
 from attention_core.data.drawing import draw_strokes
@@ -67,6 +69,11 @@ def _only_in(target: Sequence[str], other: Sequence[str]) -> list[int]:
     return places
 
 
+def canvas_of(strokes: Sequence[Stroke]) -> np.ndarray:
+    """Return a drawing as the model is shown it, uint8 (SIDE, SIDE, 4)."""
+    return draw_strokes(strokes, (SIDE, SIDE), INK, PAPER)
+
+
 def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
     """Return where a network looks to answer a question about a drawing, and its answers, also without choosing.
 
@@ -74,7 +81,7 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
         QuestionError: the question cannot be read; the message says why.
     """
     words = read_question(question).words
-    picture = scene_input(draw_strokes(strokes, (SIDE, SIDE), INK, PAPER)).picture
+    picture = scene_input(canvas_of(strokes)).picture
     given = picture, numbers_of(words), words, "dot"
     chosen = explain("scene-question", *given)
     looks = [
