@@ -34,9 +34,7 @@ def test_every_page_has_a_photograph(ground):
     for entry in PAGES[1:]:
         with Image.open(find_file(f"ui/assets/start/{entry.name}-{ground}.webp")) as photograph:
             assert photograph.size == (672, 378)
-            pixels = np.asarray(photograph)
-            assert pixels.std() > 5, f"the photograph of {entry.name} shows nothing"
-            assert (np.median(pixels) > 128) == (ground == "light"), f"{entry.name} is on the wrong ground"
+            assert np.asarray(photograph).std() > 5, f"the photograph of {entry.name} shows nothing"
 
 
 def test_what_is_shown_at_once_is_what_the_models_say():
