@@ -1,8 +1,9 @@
-"""Makes what Start shows at once: python -m benchmarks.start_page [URL of the running app, to photograph its pages]."""
+"""Makes what Start shows at once: python -m benchmarks.start_page [URL of the running app [PAGES to photograph]]."""
 
 import io
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from PIL import Image
@@ -11,23 +12,35 @@ from attention_core.data.colours import PEN
 from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.files import find_file
 from benchmarks.browser import visitor
-from ui.navigation import PAGES
 from ui.start.first_screen import QUESTION, SENTENCE, listed
 from ui.start.live_answers import SIDE, roles_line, scene_answer, sentence_answer
 
 PENS = ("red", "orange", "green", "blue", "purple")
 FOLDER = find_file("ui/assets/start")
-SCREEN, SIZE = {"width": 1240, "height": 1400}, {"width": 336, "height": 189}
-"""Of a card: what is photographed has its own size on it, so that letters stay as large as on the page."""
-PARTS: dict[str, tuple[str, str]] = {}
-"""What is opened instead of the page as it is on arrival, and the part whose upper left corner is photographed."""
-LARGEST = """(selector) => {
-  const nodes = [...document.querySelectorAll(selector || ".stVegaLiteChart, .stBidiComponent")];
-  const boxes = nodes.map((node) => node.getBoundingClientRect()).filter(({ bottom, y }) => bottom < 1400 && y > 100);
-  const { x, y } = boxes.sort((a, b) => b.width * b.height - a.width * a.height)[0];
-  return { x, y };
+SCREEN, SIZE = {"width": 1440, "height": 1400}, (672, 378)
+"""Of the window, and of a photograph: twice as large as it is shown on a card."""
+PARTS = {
+    "lookup": (".st-key-tells_lookup", 420),
+    "vectors": (".st-key-vectors_pairs, .stVegaLiteChart", 380),
+    "scoring": (".st-key-scoring_plane", 420),
+    "memory": (".stVegaLiteChart", 440),
+    "matter": (".st-key-matter_weighed", 440),
+    "translate": (".st-key-translate_lower_words", 450),
+    "transformer": (".stBidiComponent", 460),
+    "pixels": (".st-key-pixels_stage", 400),
+    "find": (".st-key-find_hero", 480),
+    "read": (".st-key-read_film", 400),
+    "ask": (".st-key-ask_look_0", 400),
+    "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 460),
+    "model": (".stBidiComponent", 460),
+    "atlas": (".st-key-atlas_stage", 460),
+}
+"""Which part of a page is photographed, from its upper left corner on, and how many of its pixels are a card wide."""
+PLACE = """(selector) => {
+  const nodes = [...document.querySelectorAll(selector)].concat(...document.querySelectorAll(".stVegaLiteChart"));
+  const box = nodes.map((node) => node.getBoundingClientRect()).find(({ y, height }) => y > 60 && height > 40);
+  return { x: box.x, y: box.y };
 }"""
-"""Where the largest picture on the screen is."""
 
 
 def answers() -> dict[str, Any]:
@@ -46,24 +59,25 @@ def make_answers() -> None:
     (FOLDER / "answers.json").write_text(json.dumps(answers(), ensure_ascii=False), encoding="utf-8")
 
 
-def photograph(url: str) -> None:
-    """Write what every page shows, on a light ground and on a dark one."""
+def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
+    """Write what pages show, on a light ground and on a dark one."""
     with visitor() as first:
-        for scheme in ("light", "dark"):
-            page = first.context.browser.new_page(viewport=SCREEN, color_scheme=scheme, device_scale_factor=2)
-            page.set_default_timeout(180_000)
-            for entry in PAGES[1:]:
-                query, part = PARTS.get(entry.name, ("", ""))
-                page.goto(f"{url}/{entry.url_path}{query}")
+        page = first.context.browser.new_page(viewport=SCREEN, device_scale_factor=2)
+        page.set_default_timeout(180_000)
+        for name in names:
+            part, width = PARTS[name]
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                page.goto(f"{url}/{name}")
                 page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
                 page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
-                page.wait_for_timeout(6000)
-                clip = page.evaluate(LARGEST, part) | SIZE
+                page.wait_for_timeout(4000)
+                clip = page.evaluate(PLACE, part) | {"width": width, "height": width * SIZE[1] / SIZE[0]}
                 picture = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
-                picture.save(FOLDER / f"{entry.name}-{scheme}.webp", quality=70)
+                picture.resize(SIZE, Image.Resampling.LANCZOS).save(FOLDER / f"{name}-{scheme}.webp", quality=70)
 
 
 if __name__ == "__main__":
     make_answers()
-    for address in sys.argv[1:]:
-        photograph(address)
+    if url := sys.argv[1:2]:
+        photograph(*url, sys.argv[2:] or tuple(PARTS))

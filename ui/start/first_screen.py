@@ -191,4 +191,5 @@ def listed(strokes: list[Stroke]) -> list[list[Any]]:
 
 @lru_cache(maxsize=1)
 def first_answers() -> dict[str, Any]:
+    """Return what the models say about the first sentence, question and drawing; see benchmarks/start_page.py."""
     return json.loads(find_file("ui/assets/start/answers.json").read_text(encoding="utf-8"))
