@@ -64,6 +64,7 @@ MEMORY_CHARTS = {
     "average": lambda: fading_chart({"GRU": [1.0, 1.4]}, bands={"GRU": ([1, 0.5], [1, 1.6])}),
     "one word": lambda: fading_chart({"GRU": [1.0]}, words=["end"]),
     "lengths": lambda: length_chart(BLEU),
+    "marked lengths": lambda: length_chart(BLEU, marked={BLEU.groups[0]: "3 words"}),
 }
 
 
