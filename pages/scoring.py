@@ -6,70 +6,46 @@ import torch
 from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.computed import model_or_stop
-from ui.layout import attention_roles
 from ui.player import download_table, export_bar
-from ui.scoring.comparison import TAKEN, fields_tab, printed_tab, scale_tab, side_by_side, verdict
+from ui.scoring.comparison import ALL, fields_tab, place_of_plane, printed_tab, scale_tab, score_plane, verdict
 from ui.scoring.controls import (
-    ACTIVE,
     CHANGED,
     NAME,
-    TYPING,
     arranged_vectors,
     changed_functions,
-    controls,
-    cosines,
+    examples,
     parameters_in_use,
     parameters_tab,
-    vector_plane,
-    vector_table,
+    vector_editor,
 )
 from ui.skeleton import Tab, live, page_frame, page_tabs
-from ui.state import single_choice
 
-page_frame(
-    NAME, "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see."
-)
-attention_roles(
-    "the blue arrow",
-    "each orange arrow",
-    "what lies behind the key",
-    here="Here the blue arrow asks the orange ones: how alike are we?",
-    try_this="Press <i>One long key</i>: the dot product prefers the long k₂, though k₁ is nearer.",
-)
+page_frame(NAME, "Which key fits the query best? Two scores give two answers. Drag a key and watch both.")
 model = model_or_stop("scoring-functions")
 
 
 def take_along(traces: dict) -> None:
-    """Offer the numbers of all functions as a table, and those of a chosen one in every form."""
+    """Offer the numbers of all functions as a table, and those of the scaled dot product in every form."""
     download_table("Scores and weights of all", lambda: comparison_frame(traces), f"{NAME}-scores.csv", "scoring_csv")
-    name = single_choice("One function alone", TAKEN, list(traces), wrap=True)
-    export_bar(traces[name], NAME, query=0, about=name)
+    export_bar(traces["scaled dot"], NAME, query=0, about="scaled dot")
 
 
 def comparison() -> None:
-    """Draw everything that follows a drag; the plane is drawn last because it counts that as the answer."""
+    """Draw everything that follows a drag; the plane last, which tells the browser that Python has followed."""
     vectors = arranged_vectors()
-    controls(vectors)
+    place = place_of_plane()
     d, changed = vectors.d, CHANGED.value
     query = torch.tensor(vectors.query, dtype=torch.float64)
     key = torch.tensor(vectors.keys, dtype=torch.float64)
     parameters = parameters_in_use(d, model.parameters_of(d))
     functions = all_scores(parameters)
     traces = compare(functions, query[None], key)
-    left, right = st.columns([0.82, 1], gap="large")
-    with right:
-        side_by_side(traces, ACTIVE.value)
+    examples(vectors)
+    ALL.widget(st.toggle, "All eight scores")
+    if ALL.value:
         verdict(traces, query, key)
-    with left:
-        place = st.container()
-        if d == 2:
-            numbers = st.expander("Type the numbers", key=TYPING.key, on_change="rerun")
-            if numbers.open:
-                with numbers:
-                    vector_table(vectors)
-        else:
-            vector_table(vectors)
-            cosines(vectors)
+    with st.container(key="desk_scoring_vectors"):
+        vector_editor(vectors)
     page_tabs(
         NAME,
         Tab("field", "Score fields", lambda: fields_tab(functions, query, key, changed_functions(d))),
@@ -78,9 +54,8 @@ def comparison() -> None:
         Tab("scale", "Why divide by √dₖ", scale_tab),
         Tab("take", "Take it along", lambda: take_along(traces)),
     )
-    if d == 2:
-        with place:
-            vector_plane(vectors)
+    with place:
+        score_plane(vectors, traces)
 
 
 live(comparison)
