@@ -7,7 +7,18 @@ from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.computed import model_or_stop
 from ui.player import download_table, export_bar
-from ui.scoring.comparison import ALL, fields_tab, place_of_plane, printed_tab, scale_tab, score_plane, verdict
+from ui.scoring.comparison import (
+    ALL,
+    PLACE,
+    fields_tab,
+    lay_on_query,
+    place_of_plane,
+    printed_tab,
+    scale_tab,
+    score_plane,
+    verdict,
+    what_dot_chose,
+)
 from ui.scoring.controls import (
     CHANGED,
     NAME,
@@ -19,12 +30,22 @@ from ui.scoring.controls import (
     vector_editor,
 )
 from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.take_along import take_along
+from ui.try_this import TryThis, try_this
 
 page_frame(NAME, "Which key fits the query best? Two scores give two answers. Drag a key and watch both.")
 model = model_or_stop("scoring-functions")
+LAY_ON_QUERY = TryThis(
+    "Lay k₁ exactly onto the query",
+    "k₁ is then the query itself. Which key will the dot product choose?",
+    ("k₁", "k₂", "k₃"),
+    lay_on_query,
+    what_dot_chose,
+    PLACE,
+)
 
 
-def take_along(traces: dict) -> None:
+def export(traces: dict) -> None:
     """Offer the numbers of all functions as a table, and those of the scaled dot product in every form."""
     download_table("Scores and weights of all", lambda: comparison_frame(traces), f"{NAME}-scores.csv", "scoring_csv")
     export_bar(traces["scaled dot"], NAME, query=0, about="scaled dot")
@@ -46,14 +67,17 @@ def comparison() -> None:
         verdict(traces, query, key)
     with st.container(key="desk_scoring_vectors"):
         vector_editor(vectors)
+    try_this(NAME, LAY_ON_QUERY)
     page_tabs(
         NAME,
         Tab("field", "Score fields", lambda: fields_tab(functions, query, key, changed_functions(d))),
-        Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key)),
-        Tab("parameters", "The parameters", lambda: parameters_tab(d, parameters, changed)),
-        Tab("scale", "Why divide by √dₖ", scale_tab),
-        Tab("take", "Take it along", lambda: take_along(traces)),
+        more=(
+            Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key)),
+            Tab("parameters", "The parameters", lambda: parameters_tab(d, parameters, changed)),
+            Tab("scale", "Why divide by √dₖ", scale_tab),
+        ),
     )
+    take_along(lambda: export(traces))
     with place:
         score_plane(vectors, traces)
 

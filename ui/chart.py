@@ -218,31 +218,26 @@ def _flat(place: list) -> Iterator[Picture]:
             yield from _flat(one)
 
 
-@st.fragment
 def save_pictures(page: str) -> None:
     """Offer every picture of a page (see PageEntry.name) as a figure; nothing is made before it is asked for."""
-    place = st.popover("Save a picture", icon=":material/download:", key="pictures_open", on_change="rerun")
-    if not place.open:
-        return
     from attention_core.charts.figure import FORMATS
 
     shown = pictures()
-    with place:
-        if not shown:
-            st.caption("This page shows no picture just now.")
-            return
-        number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
-        width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
-        picture = shown[number]
-        with st.container(horizontal=True, gap="small"):
-            for form in FORMATS:
-                st.download_button(
-                    form.upper(),
-                    partial(_figure, picture, form, WIDTHS[width]),
-                    f"{file_name(page, picture.name)}.{form}",
-                    on_click="ignore",
-                    key=f"pictures_{form}",
-                )
+    if not shown:
+        st.caption("This page shows no picture just now.")
+        return
+    number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
+    width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
+    picture = shown[number]
+    with st.container(horizontal=True, gap="small"):
+        for form in FORMATS:
+            st.download_button(
+                form.upper(),
+                partial(_figure, picture, form, WIDTHS[width]),
+                f"{file_name(page, picture.name)}.{form}",
+                on_click="ignore",
+                key=f"pictures_{form}",
+            )
 
 
 def _figure(picture: Picture, form: str, width: float | None) -> bytes:

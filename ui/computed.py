@@ -138,7 +138,7 @@ def card_or_empty(name: str) -> dict[str, Any]:
         return {}
 
 
-Given = ParamSpec("Given")
+Params = ParamSpec("Given")
 Value = TypeVar("Value")
 
 
@@ -196,7 +196,7 @@ def compute_turn() -> Iterator[None]:
 
 def cached_computation(
     *, spinner: str = "", by_model: bool = False
-) -> Callable[[Callable[Given, Value]], Callable[Given, Value]]:
+) -> Callable[[Callable[Params, Value]], Callable[Params, Value]]:
     """Keep what a function returns, for all visitors; least looked at goes first. Use it as `@cached_computation()`.
 
     Arguments are compared by content: tensors and arrays by their numbers. A model's results do not depend on
@@ -211,13 +211,13 @@ def cached_computation(
         ValueError: the cluster would not find such a function.
     """
 
-    def decorate(function: Callable[Given, Value]) -> Callable[Given, Value]:
+    def decorate(function: Callable[Params, Value]) -> Callable[Params, Value]:
         name = function_name(function)
         if by_model and not is_ours(function.__module__):
             raise ValueError(f"{name} is to be computed by a model: it must stand in one of {', '.join(PACKAGES)}")
 
         @wraps(function)
-        def answer(*args: Given.args, **kwargs: Given.kwargs) -> Value:
+        def answer(*args: Params.args, **kwargs: Params.kwargs) -> Value:
             key = name, content_key(args), content_key(kwargs)
             found = result_cache().get(key)
             if found is None:

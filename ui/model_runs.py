@@ -353,14 +353,14 @@ def model_choice(name: str) -> ModelChoice:
     return ModelChoice(name, address="model")
 
 
-OF_THE_PAGE = model_choice("model")
+PAGE_MODEL = model_choice("model")
 """The first model of the page “Your own model”, not the one beside it."""
 
 
 def opened_run() -> ModelRun | None:
     """Return the recording that the app was started with; says what is wrong with the file if it cannot be opened."""
     file = opened_recording()
-    return None if file is None else _run_or_complaint(lambda: _run_of(str(file), file.name, file.stat().st_mtime))
+    return None if file is None else _run_or_error(lambda: _read_recording(str(file), file.name, file.stat().st_mtime))
 
 
 def uploaded_run(name: str) -> ModelRun | None:
@@ -373,7 +373,7 @@ def uploaded_run(name: str) -> ModelRun | None:
         help=f"At most {RECORDING_BYTES.millions:,} MB in memory.",
     )
     if upload is not None:
-        return _run_or_complaint(lambda: _run_of(upload.file_id, upload.name, 0, upload))
+        return _run_or_error(lambda: _read_recording(upload.file_id, upload.name, 0, upload))
     st.caption(
         "In a notebook: `with attention_core.capture() as p: my_model(x)`, then `p.save('run.npz')`. Or start the "
         "app with it: `attention-explorer run.npz`, in the repository `streamlit run app.py -- run.npz`."
@@ -381,7 +381,7 @@ def uploaded_run(name: str) -> ModelRun | None:
     return None
 
 
-def _run_or_complaint(read: Callable[[], ModelRun]) -> ModelRun | None:
+def _run_or_error(read: Callable[[], ModelRun]) -> ModelRun | None:
     try:
         return read()
     except (OSError, ValueError) as error:
@@ -393,7 +393,7 @@ def _run_or_complaint(read: Callable[[], ModelRun]) -> ModelRun | None:
 
 
 @st.cache_resource(max_entries=RECORDINGS.most, show_spinner="Opening the recording")
-def _run_of(path: str, name: str, changed: float, _upload: Any = None) -> ModelRun:
+def _read_recording(path: str, name: str, changed: float, _upload: Any = None) -> ModelRun:
     from attention_core.attention.recording import load_recording
     from attention_core.hub.run import recording_run
 

@@ -11,6 +11,8 @@ from attention_core.charts.vega import alt
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
+FULL_STRENGTH = 8
+"""A map's strongest colour stands for at least so many times the uniform weight: one that is uniform stays faint."""
 SMOOTH_SIDE = 256  # pixels along the longer side of the smooth map
 
 
@@ -29,7 +31,8 @@ def overlay(
 ) -> vl.Chart:
     """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
-    `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None.
+    `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None,
+    see strongest_weight.
     Boxes are (top, left, bottom, right) in shares of the picture, framed in dashes; the marked region, in reading
     order, is framed; a point selection over regions has the field position.
     """
@@ -83,10 +86,19 @@ def overlay_strip(
 
 
 def glow_ramp(n_regions: int, high: float) -> vl.Ramp:
-    """Return the ramp of a map over a picture: from no weight to the largest, the uniform weight marked."""
-    plain = vl.weights_ramp(n_regions, high)
+    """Return the ramp of a map over a picture: from no weight to the strongest, the uniform weight marked."""
+    plain = vl.weights_ramp(n_regions, strongest_weight(n_regions, high))
     has_room = 1 / max(n_regions, 1) > 0.12 * plain.high  # else its name would lie on that of 0
     return vl.Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference if has_room else None, plain.reference_label)
+
+
+def strongest_weight(n_regions: int, largest: float) -> float:
+    """Return the weight that the strongest colour of a map stands for, on every page.
+
+    It is the largest weight, but never below FULL_STRENGTH times 1/n: the colour says how far a weight is from that of
+    looking everywhere alike, and not only how it compares with the others.
+    """
+    return max(largest, min(1.0, FULL_STRENGTH / max(n_regions, 1)))
 
 
 @cached_by_content

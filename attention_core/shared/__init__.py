@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-ORDER = (
+LOCK_ORDER = (
     "import libraries",
     "heavy run",
     "start a download",
@@ -38,7 +38,7 @@ def note_requested(name: str, *, again: bool = False) -> None:
     """
     if CHECKED:
         held = _held.__dict__.setdefault("names", [])
-        late = [other for other in held if ORDER.index(other) >= ORDER.index(name)]
+        late = [other for other in held if LOCK_ORDER.index(other) >= LOCK_ORDER.index(name)]
         if late and not (again and name in held):
             raise RuntimeError(f"“{name}” must be taken before “{late[0]}”: see docs/concurrency.md")
         held.append(name)

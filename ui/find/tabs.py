@@ -51,8 +51,6 @@ MAX_BLOCKED = 60
 BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, MAX_BLOCKED))
 CASE = 236
 try_edits = by_model(find.try_edits)
-FAINT = 8
-"""A map is coloured up to at least this many times the uniform weight, so that a uniform one stays faint."""
 
 
 def find_steps(trace: AttentionTrace, drawing: np.ndarray, region: int) -> None:
@@ -256,10 +254,9 @@ def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
     )
     for number, (column, (title, mask, words)) in enumerate(zip(st.columns(4, gap="medium"), cases, strict=True)):
         peak = float(mask.max())
-        high = max(peak, FAINT / trace.n_keys)
         with column:
             st.markdown(f"**{title}**")
-            chart = overlay(drawing, mask, size=CASE, opacity=0.8, high=high, bar=False)
+            chart = overlay(drawing, mask, size=CASE, opacity=0.8, bar=False)
             draw_chart(chart, width="content", key=f"find_case_{number}", alt=f"{title}: the mask over the drawing")
             st.markdown(words)
             st.caption(f"Its largest weight is {peak:.1%}.")

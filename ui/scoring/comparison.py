@@ -15,7 +15,7 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from attention_core.attention.scores import Score
+from attention_core.attention.scores import SCORES, Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.vega import BLUE_ORANGE, ROLE_COLOURS, Chart, Ramp
@@ -26,6 +26,7 @@ from attention_core.topics.scoring.charts import vector_plane as plane
 from attention_core.topics.scoring.compare import (
     DIMENSIONS,
     ScaleRow,
+    compare,
     example_weights,
     favourites,
     measure_scale,
@@ -33,13 +34,13 @@ from attention_core.topics.scoring.compare import (
     printed_parts,
     score_field,
 )
-from attention_core.topics.scoring.presets import EXTENT, Vectors
+from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import cached_computation
 from ui.labels import number
 from ui.layout import figures_table
-from ui.scoring.controls import ACTIVE, NAME, PLANE, key_name, put_formula, take_move
+from ui.scoring.controls import ACTIVE, NAME, PLANE, VECTORS, arrange, key_name, put_formula, take_move
 from ui.skeleton import note, paragraph
 from ui.state import Field, one_of
 
@@ -53,6 +54,7 @@ _fields = component("score_fields")
 ALL = Field(NAME, "all", False, address="all")
 """Whether all functions are compared, not two."""
 TWO = ("dot", "L2 distance")
+PLACE = "scoring_place"
 STYLE = """<style>
 .st-key-scoring_place { min-height: 29.5rem; }
 @media (max-width: 640px) { .st-key-scoring_place { min-height: 30rem; } }
@@ -62,7 +64,7 @@ STYLE = """<style>
 
 def place_of_plane() -> DeltaGenerator:
     """Return the place of the plane, which keeps its height until it is drawn."""
-    place = st.container(key="scoring_place")
+    place = st.container(key=PLACE)
     place.html(STYLE)
     return place
 
@@ -93,6 +95,23 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
         "bare": bare,
     }
     PLANE.draw([query, *keys], data, take_move, active=ACTIVE.value + 1)
+
+
+def lay_on_query() -> None:
+    """Put the first example, with its first key where the query is."""
+    first = VECTOR_PRESETS[0]
+    arrange(Vectors(first.query, (first.query, *first.keys[1:])))
+
+
+def what_dot_chose() -> tuple[int, str]:
+    """Return the key that the dot product chooses now, and in words what it and nearness make of it."""
+    query, key = (torch.tensor(part, dtype=torch.float64) for part in ([VECTORS.value.query], VECTORS.value.keys))
+    best = favourites(compare({name: SCORES[name]() for name in TWO}, query, key))
+    (dot, weight), (near, share) = (best[name] for name in TWO)
+    if dot is None or near is None:
+        return -1, "all keys fit equally well now."
+    words = f"the dot product gives {key_name(dot)} {weight:.0%}, nearness gives {key_name(near)} {share:.0%}. "
+    return dot, words + "A dot product grows with a key's length, even for a key unlike the query."
 
 
 def _bar_picture(rows: Sequence[Mapping], limit: float) -> Chart:

@@ -90,7 +90,7 @@ CHANGED: Field[dict[int, Parameters]] = Field(
 )
 """Vectors' width -> the parameters that are no longer the trained ones; replaced as a whole by every change."""
 NOTES = {
-    "plain": "additive is now Wᵀtanh(q + k), W all ones. It can attend, because query and key meet inside the tanh; but "
+    "plain": "additive is now Wᵀtanh(q + k), W all ones. It can attend, for query and key meet inside the tanh; but "
     "it likes the key with the largest numbers, not the nearest. The trained one comes back under *The parameters*.",
     "printed": "concat is now vᵀtanh([q; k]) without W. Drag the query: its weights do not change at all. The trained "
     "one comes back under *The parameters*.",

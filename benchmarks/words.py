@@ -1,0 +1,168 @@
+"""Counts the words that the app writes on its pages: python -m benchmarks.words [--url http://127.0.0.1:8501].
+
+A visitor of session.py opens every page, every tab and every section once. What counts is text as the server sends it:
+Markdown, HTML, headings, alerts, captions, labels, options, placeholders, and the helps that a pointer brings up; each
+distinct text of a page once. A word is a run of characters between spaces with a letter in it.
+
+Left out: what charts, tables and components draw and say, code, formulas; what a person types (the example that is
+filled in, too) wherever a text quotes it whole or consists of its words, as a choice of words does; translations
+(`class="fr"`) and numbers. An answer of a word or two inside a sentence of ours counts with that sentence.
+"""
+
+import argparse
+import asyncio
+import html
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from benchmarks.server import running
+from benchmarks.session import Drawn, Session
+
+SECTIONS = ("expandable", "popover")
+SILENT = ("bidi_component", "code", "dataframe", "exception", "json", "table", "vega_lite_chart")
+"""Kinds whose texts are data."""
+SHOWN = ("body", "label", "caption", "text", "title", "placeholder", "content", "options", "imgs")
+"""Fields of Streamlit's messages that hold texts, or messages with texts."""
+HOVERED = ("help",)
+TYPED = ("text_area", "text_input")
+FORGOTTEN = (
+    r"(?s)<(style|script)\b.*?</\1>",
+    r'(?s)<(\w+)[^>]*(?:class="fr"|aria-hidden="true")[^>]*>.*?</\1>',
+    r"<(?!abbr|img)[^>]*>",
+    r"(?s)\$\$.*?\$\$|\$[^$\n]+\$",
+    r":material/\w+:",
+    r"\]\([^)\s]*\)",
+)
+"""Rules, translations and icons, tags, formulas, icons again, addresses."""
+SECONDS = 120.0
+
+
+def plain(text: str) -> str:
+    """Return the words that a reader of Markdown or HTML sees, and those of its tooltips."""
+    for pattern in FORGOTTEN:
+        text = re.sub(pattern, " ", text)
+    text = re.sub(r'<\w+[^>]*?\b(?:title|alt)="([^"]*)"[^>]*>', r" \1 ", text)
+    return html.unescape(text)
+
+
+def count_words(texts: set[str], typed: set[str]) -> int:
+    """Return how many words some texts have, without what a person typed.
+
+    Args:
+        texts: as the server sends them, each once.
+        typed: what stands in the fields.
+    """
+    total, sentences = 0, {" ".join(plain(one).split()) for one in typed} - {""}
+    vocabulary = {word for sentence in sentences for word in _words(sentence)}
+    for text in texts:
+        shown = " ".join(plain(text).split())
+        if all(word in vocabulary for word in _words(shown)):
+            continue
+        for sentence in sorted(sentences, key=len, reverse=True):
+            shown = shown.replace(sentence, " ") if len(sentence) > 1 else shown
+        total += sum(any(letter.isalpha() for letter in word) for word in shown.split())
+    return total
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", text.casefold())
+
+
+def _texts(message: Any, fields: tuple[str, ...]) -> Iterator[str]:
+    """Yield the texts of a message by the names of its fields, options one by one."""
+    for field, value in message.ListFields():
+        if field.name in fields:
+            for one in value if field.is_repeated else [value]:
+                yield from [one] if isinstance(one, str) else _texts(one, fields)
+
+
+class Reader:
+    """A visitor who opens all of a page and notes what it says.
+
+    Attributes:
+        texts: that were read, each once.
+        typed: what stood in fields.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.texts: set[str] = set()
+        self.typed: set[str] = set()
+
+    async def read_page(self) -> tuple[int, int, int]:
+        """Return the words before anything is opened, the words in all and the number of tabs."""
+        drawn = self.session.drawn
+        n_tabs = sum(one.kind == "tab" for one in drawn.values())
+        closed = [place for place, one in drawn.items() if one.kind in SECTIONS and not _is_open(one)]
+        self._note(SHOWN, hidden=closed)
+        first = count_words(self.texts, self.typed)
+        self._note()
+        await self._open_sections()
+        for key, label in [(one.key, label) for one in self._lazy("tab_container") for label in self.session.tabs(one)]:
+            found = [one for one in self._lazy("tab_container") if one.key == key]
+            if found and label in self.session.tabs(found[0]):
+                await self.session.use(found[0], "string_value", label, SECONDS)
+                self._note()
+                await self._open_sections()
+        return first, count_words(self.texts, self.typed), n_tabs
+
+    async def _open_sections(self) -> None:
+        """Open what is closed and drawn only when open; one may close another."""
+        opened: set[str] = set()
+        while closed := [one for one in self._lazy(*SECTIONS) if one.id not in opened and not _is_open(one)]:
+            opened.add(closed[0].id)
+            await self.session.use(closed[0], "bool_value", True, SECONDS)
+            self._note()
+
+    def _lazy(self, *kinds: str) -> list[Drawn]:
+        return [one for kind in kinds for one in self.session.widgets(kind)]
+
+    def _note(self, fields: tuple[str, ...] = SHOWN + HOVERED, hidden: Sequence[tuple[int, ...]] = ()) -> None:
+        for place, one in self.session.drawn.items():
+            if one.kind in SILENT or one.message is None or any(_below(place, above) for above in hidden):
+                continue
+            self.texts.update(_texts(one.message, fields))
+            if one.kind in TYPED:
+                state = self.session.states.get(one.id)
+                self.typed.update((one.message.default, one.message.value, state.string_value if state else ""))
+
+
+def _below(place: tuple[int, ...], above: tuple[int, ...]) -> bool:
+    return len(place) > len(above) and place[: len(above)] == above
+
+
+def _is_open(section: Drawn) -> bool:
+    return bool(getattr(section.message, "expanded", False) or getattr(section.message, "open", False))
+
+
+async def read_app(address: str) -> dict[str, tuple[int, int, int]]:
+    """Return what Reader.read_page counts, by the paths of the pages of a running app."""
+    first = Session(address)
+    await first.open("lookup", SECONDS)  # brings the libraries, without which Start shows less
+    counts = {}
+    for path in first.pages:
+        session = Session(address)
+        await session.open(path, SECONDS)
+        counts[path or "start"] = await Reader(session).read_page()
+        await session.close()
+    await first.close()
+    return counts
+
+
+def main() -> None:
+    """Print a line for every page, and the sum."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--url", help="a running server, of this commit or another one")
+    given = parser.parse_args().url
+    with nullcontext(given.rstrip("/")) if given else running("app.py") as address:
+        counts = asyncio.run(read_app(address))
+    print(f"{'page':12}  {'closed':>7}  {'in all':>7}  {'tabs':>4}")
+    sums = [sum(column) for column in zip(*counts.values(), strict=True)]
+    for page, figures in [*counts.items(), ("(sum)", sums)]:
+        print("{:12}  {:7,}  {:7,}  {:4}".format(page, *figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""Maps of weights over pictures: the same colour means the same on every page."""
+
+import numpy as np
+import pytest
+
+from attention_core.charts.overlay import glow_ramp
+
+
+@pytest.mark.parametrize("n", [49, 225, 784])
+def test_looking_everywhere_alike_is_as_faint_for_any_number_of_regions(n):
+    uniform = glow_ramp(n, 1 / n).position(np.array([1 / n]))
+    assert uniform == pytest.approx(1 / 8)
+
+
+def test_a_narrow_map_reaches_the_strongest_colour():
+    assert glow_ramp(225, 0.75).position(np.array([0.75])) == 1
+    assert glow_ramp(4, 0.25).high == 1  # eight times a quarter is no weight
