@@ -8,11 +8,8 @@ from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.computed import model_or_stop
 from ui.player import download_table, export_bar
 from ui.scoring.comparison import (
-    ALL,
-    PLACE,
     fields_tab,
     lay_on_query,
-    place_of_plane,
     printed_tab,
     scale_tab,
     score_plane,
@@ -20,8 +17,10 @@ from ui.scoring.comparison import (
     what_dot_chose,
 )
 from ui.scoring.controls import (
+    ALL,
     CHANGED,
     NAME,
+    PLANE,
     arranged_vectors,
     changed_functions,
     examples,
@@ -41,7 +40,7 @@ LAY_ON_QUERY = TryThis(
     ("k₁", "k₂", "k₃"),
     lay_on_query,
     what_dot_chose,
-    PLACE,
+    PLANE.place_key,
 )
 
 
@@ -54,7 +53,7 @@ def export(traces: dict) -> None:
 def comparison() -> None:
     """Draw everything that follows a drag; the plane last, which tells the browser that Python has followed."""
     vectors = arranged_vectors()
-    place = place_of_plane()
+    place = PLANE.place()
     d, changed = vectors.d, CHANGED.value
     query = torch.tensor(vectors.query, dtype=torch.float64)
     key = torch.tensor(vectors.keys, dtype=torch.float64)
@@ -62,12 +61,11 @@ def comparison() -> None:
     functions = all_scores(parameters)
     traces = compare(functions, query[None], key)
     examples(vectors)
-    ALL.widget(st.toggle, "All eight scores")
     if ALL.value:
         verdict(traces, query, key)
+    try_this(NAME, LAY_ON_QUERY)
     with st.container(key="desk_scoring_vectors"):
         vector_editor(vectors)
-    try_this(NAME, LAY_ON_QUERY)
     page_tabs(
         NAME,
         Tab("field", "Score fields", lambda: fields_tab(functions, query, key, changed_functions(d))),

@@ -10,7 +10,7 @@ from ui.take_along import take_along
 from ui.try_this import TryThis, try_this
 from ui.vectors.cell import show_cell, show_change
 from ui.vectors.experiments import both_ways_panel, hull_panel, neuron_panel, pixels_panel, softmax_panel
-from ui.vectors.pairs import PLACE, example_choice, move_x1, moved_weights, place_of_pairs, show_pairs
+from ui.vectors.pairs import PLANE, example_choice, move_x1, moved_weights, show_pairs
 from ui.vectors.problem import BEFORE, NAME, STEPS, attention, follow_preset, last_good, read_problem, remember
 from ui.vectors.rules import rules, tell_faults
 from ui.vectors.steps import HEAD, chosen_query, chosen_step, step_by_step
@@ -21,28 +21,29 @@ MOVE_ONE = TryThis(
     ("3, its own row", "5, all pairs with x1", "all 9"),
     move_x1,
     moved_weights,
-    PLACE,
+    PLANE.place_key,
 )
 
 
 def workbench() -> None:
     """Draw the whole page below its heading; the pairs last, which tells the browser that Python has followed."""
     follow_preset()
-    first = place_of_pairs()
+    first = PLANE.place()
     example_choice()
-    told = st.container()
+    surprise, told = st.container(), st.container()
     with st.container(key="desk_vectors_rules"):
         rules()
     problem, faults = read_problem()
     if problem is not None:
         remember(problem)
+    shown = last_good()
+    with surprise:
+        try_this(NAME, MOVE_ONE)
     with told:
         tell_faults(faults)
-    shown = last_good()
     trace = attention(shown)
     HEAD.clamp_to_options(range(trace.n_heads))
     before = None if BEFORE.value is None else attention(BEFORE.value)
-    try_this(NAME, MOVE_ONE)
     page_tabs(
         NAME,
         Tab("steps", "Step by step", lambda: step_by_step(shown, trace)),

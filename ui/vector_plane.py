@@ -3,8 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from ui.component import component
 from ui.state import PLAYING, Field, component_message
+
+HEIGHT = 480
+"""Screen pixels that it takes, on a wide screen and on a phone."""
+STYLE = """<style>
+.st-key-{place}, :has(> .st-key-{place}) {{ height: auto; min-height: 480px; overflow: visible; }}
+</style>"""
+"""Lets it grow, where all functions stand below each other; this comes later than the place."""
 
 
 class VectorPlane:
@@ -18,10 +28,17 @@ class VectorPlane:
     """
 
     def __init__(self, page: str, name: str, pause: int, parts: tuple[str, ...] = ()) -> None:
-        self.key, self._pause = f"{page}_plane", pause
+        self.key, self.place_key = f"{page}_plane", f"{page}_place"
+        self._pause = pause
         self._component = component(name, after=("vector_plane", *parts))
         self._revision = Field(page, "revision", 0)
         self._answered = Field(page, "answered", 0)
+
+    def place(self) -> DeltaGenerator:
+        """Return the place where it will be drawn, which has its height from the beginning."""
+        place = st.container(key=self.place_key, height=HEIGHT, border=False)
+        place.html(STYLE.format(place=self.place_key))
+        return place
 
     def refresh(self) -> None:
         """Let it take over the arrows at its next drawing, because Python has changed them."""

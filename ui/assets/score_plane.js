@@ -11,8 +11,8 @@ const geometry = (q, k) => {
   return { dot, distance, lengthQ, lengthK, cosine, degrees: defined ? (Math.acos(cosine) * 180) / Math.PI : null };
 };
 const ANSWERS = [
-  { name: "Dot product", formula: "q · k", about: "long keys win", of: ({ dot }) => dot },
-  { name: "Nearness", formula: "−|q − k|² / 2", about: "close keys win", of: ({ distance }) => -(distance ** 2) / 2 },
+  { name: "Dot product", formula: "q · k", about: "rewards length", of: ({ dot }) => dot },
+  { name: "Nearness", formula: "−|q − k|² / 2", about: "rewards closeness", of: ({ distance }) => -(distance ** 2) / 2 },
 ];
 
 class ScorePlane extends Plane {

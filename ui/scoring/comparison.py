@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 import torch
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core.attention.scores import SCORES, Score
@@ -40,7 +39,7 @@ from ui.component import component
 from ui.computed import cached_computation
 from ui.labels import number
 from ui.layout import figures_table
-from ui.scoring.controls import ACTIVE, NAME, PLANE, VECTORS, arrange, key_name, put_formula, take_move
+from ui.scoring.controls import ACTIVE, ALL, NAME, PLANE, VECTORS, arrange, key_name, put_formula, take_move
 from ui.skeleton import note, paragraph
 from ui.state import Field, one_of
 
@@ -51,22 +50,7 @@ BANDS = 17
 _fields = component("score_fields")
 
 
-ALL = Field(NAME, "all", False, address="all")
-"""Whether all functions are compared, not two."""
 TWO = ("dot", "L2 distance")
-PLACE = "scoring_place"
-STYLE = """<style>
-.st-key-scoring_place { min-height: 29.5rem; }
-@media (max-width: 640px) { .st-key-scoring_place { min-height: 30rem; } }
-</style>"""
-"""Keeps the room that the plane and its answers take."""
-
-
-def place_of_plane() -> DeltaGenerator:
-    """Return the place of the plane, which keeps its height until it is drawn."""
-    place = st.container(key=PLACE)
-    place.html(STYLE)
-    return place
 
 
 def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:

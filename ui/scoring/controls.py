@@ -34,6 +34,8 @@ SHOWN = Field(NAME, "shown", FIRST)
 """The vectors that the plane and the tables know."""
 ACTIVE = Field(NAME, "active", 0, address="active", parse=whole_number)
 """The key at full strength, whose angle is drawn."""
+ALL = Field(NAME, "all", False, address="all")
+"""Whether all functions are compared, not two."""
 TYPING = Field(NAME, "typing", False, address="typing")
 """Whether the table of the vectors in the plane is open."""
 VERSION = Field(NAME, "version", 0)
@@ -104,11 +106,12 @@ PROBLEMS: Field[dict[str, str]] = Field(NAME, "problems", dict)
 
 
 def examples(vectors: Vectors) -> None:
-    """Draw the examples and the note on what is arranged."""
-    with st.container(key="scoring_tools", horizontal=True, gap="xsmall", vertical_alignment="center"):
+    """Draw the examples, the switch to all functions, and the note on what is arranged."""
+    with st.container(key="scoring_tools", horizontal=True, gap="small", vertical_alignment="center"):
         for preset in VECTOR_PRESETS:
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=arrange, args=(replace(preset),))  # a copy: told in the address
+        ALL.widget(st.toggle, "All eight scores")
     st.caption(vectors.note or "Your own arrangement.")
 
 

@@ -5,7 +5,6 @@ from math import ceil, log2
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core.attention.steps import step_of
@@ -44,19 +43,6 @@ GRAB = Field(NAME, "grab", 0)
 """Tells one drag from the next."""
 MOVED_TO = (-1.0, 1.5)
 """Where x1 goes in Try this."""
-PLACE = "vectors_pairs"
-STYLE = """<style>
-.st-key-vectors_pairs { min-height: 25.5rem; }
-@media (max-width: 640px) { .st-key-vectors_pairs { min-height: 35rem; } }
-</style>"""
-"""Keeps the room that the component takes."""
-
-
-def place_of_pairs() -> DeltaGenerator:
-    """Return the place of the pairs, which keeps its height until they are drawn."""
-    place = st.container(key=PLACE)
-    place.html(STYLE)
-    return place
 
 
 def example_choice() -> None:
