@@ -93,8 +93,8 @@ def what_dot_chose() -> tuple[int, str]:
     best = favourites(compare({name: SCORES[name]() for name in TWO}, query, key))
     (dot, weight), (near, share) = (best[name] for name in TWO)
     if dot is None or near is None:
-        return -1, "all keys fit equally well now."
-    words = f"the dot product gives {key_name(dot)} {weight:.0%}, nearness gives {key_name(near)} {share:.0%}. "
+        return -1, "All keys fit equally well now."
+    words = f"The dot product gives {key_name(dot)} {weight:.0%}, nearness gives {key_name(near)} {share:.0%}. "
     return dot, words + "A dot product grows with a key's length, even for a key unlike the query."
 
 

@@ -141,7 +141,7 @@ def moved_weights() -> tuple[int, str]:
     now = attention(last_good())
     old = None if BEFORE.value is None else attention(BEFORE.value)
     if old is None or old.weights().shape != now.weights().shape:
-        return -1, "nothing has been moved since."
+        return -1, "Nothing has been moved since."
     changed = int(((now.weights() - old.weights()).abs() > 1e-9).sum())
     scores = int(((step_of(now, "scores").value(0) - step_of(old, "scores").value(0)).abs() > 1e-9).sum())
     words = (
