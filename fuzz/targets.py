@@ -16,8 +16,8 @@ import numpy as np
 from PIL import Image
 
 from attention_core.arrays import FileError
-from attention_core.atlas import contents_of, read_tensors
-from attention_core.atlas.landmarks import search
+from attention_core.atlas import read_tensors
+from attention_core.atlas.labels import search
 from attention_core.attention.recording import FORMAT, load_recording
 from attention_core.data.drawing import read_drawing, strokes_of
 from attention_core.data.pieces import english_words, french_words
@@ -134,7 +134,6 @@ LABELLED = npz(query=np.ones((2, 2)), key=np.ones((2, 2)), mask=np.ones((2, 2), 
 TARGETS = {
     "csv": Target(read_csv, (TableError,), (b"a,b\n1,2\n3,4\n", b"x\t1,5\ny\t2\n", b'"1";2\n', b"1 2\n")),
     "tensors": Target(lambda data: read_tensors(data, most_bytes=10**6), (FileError,), (LABELLED,)),
-    "contents": Target(contents_of, (FileError,), (LABELLED, b"\x93NUMPY", b"\x80\x04")),
     "safetensors": Target(_header, (FileError,), (json.dumps(PAIR).encode(),)),
     "recording": Target(_recording, (FileError,), (npz(about=np.array(ABOUT), q=np.zeros((1, 2, 2), np.float32)),)),
     "description": Target(_described, (FileError,), (ABOUT.encode(),)),

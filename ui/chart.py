@@ -249,14 +249,14 @@ def _figure(picture: Picture, form: str, width: float | None) -> bytes:
 MOST_BYTES = 96 * 2**20  # of all files together; the one that was used longest ago goes first
 FOLDER = "pictures"
 FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name is that of its content
-FILES = BoundedCache(MOST_BYTES, size=lambda found: len(found[0]))
+FILES = BoundedCache(MOST_BYTES, size=len)
 IS_SERVED = Event()
 
 
 async def _answer(request: Request) -> Response:
     name = request.path_params["name"]
-    found = FILES.get(name)
-    return Response(found[0], media_type=guess_type(name)[0], headers=FOR_GOOD) if found else Response(status_code=404)
+    file = FILES.get(name)
+    return Response(file.value, media_type=guess_type(name)[0], headers=FOR_GOOD) if file else Response(status_code=404)
 
 
 def route() -> Route:
@@ -272,5 +272,5 @@ def address(content: bytes, ending: str = "png") -> str | None:
         return None
     name = f"{hashlib.blake2b(content, digest_size=16).hexdigest()}.{ending}"
     if FILES.get(name) is None:
-        FILES.put(name, (content,))
+        FILES.put(name, content)
     return f"{FOLDER}/{name}"
