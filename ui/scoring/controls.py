@@ -23,7 +23,7 @@ from attention_core.topics.scoring.presets import (
 )
 from attention_core.weights import read_card
 from ui.computed import model_or_stop
-from ui.state import Field, is_mounted, one_of, single_choice, whole_number, widget_value
+from ui.state import Field, expander, is_mounted, one_of, single_choice, whole_number, widget_value
 from ui.vector_plane import VectorPlane
 
 NAME = "scoring"
@@ -117,7 +117,7 @@ def examples(vectors: Vectors) -> None:
 
 def vector_editor(vectors: Vectors) -> None:
     """Draw the vectors as a table to type into, and the number of keys; nothing of it while it is closed."""
-    folded, n_keys = st.expander("Change the vectors", key=TYPING.key, on_change="rerun"), len(vectors.keys)
+    folded, n_keys = expander("Change the vectors", TYPING), len(vectors.keys)
     if not folded.open:
         return
     with folded:

@@ -24,7 +24,7 @@ from attention_core.topics.vectors.tables import TableError, read_csv
 from ui.inside_streamlit import growing_table
 from ui.labels import error_markdown
 from ui.layout import role_colour
-from ui.state import Field, is_mounted, set_widget, single_choice, widget_value
+from ui.state import Field, expander, is_mounted, set_widget, single_choice, widget_value
 from ui.vectors.problem import (
     CELLS,
     DRAWN,
@@ -81,7 +81,7 @@ MOUNTED = Field(NAME, "mounted", 0)
 
 def rules() -> None:
     """Draw everything that can be changed; nothing of it is drawn while it is closed."""
-    folded = st.expander("Change the rules", key=RULES.key, on_change="rerun")
+    folded = expander("Change the rules", RULES)
     if not folded.open:
         return
     with folded:

@@ -28,6 +28,7 @@ MAX_CLICKED = 64
 
 
 def chosen_query(trace: AttentionTrace) -> int:
+    """Return the position of the chosen cell's query, or of the last one there is."""
     return min(CELL.value["query"], trace.n_queries - 1)
 
 
@@ -37,6 +38,7 @@ def chosen_cell(step: Step) -> tuple[int, int]:
 
 
 def chosen_step(trace: AttentionTrace) -> Step:
+    """Return the step of the stepper; where the trace has it no longer, its scores."""
     return next((step for step in steps_of(trace) if step.name == STEPS.field.value), step_of(trace, "scores"))
 
 
