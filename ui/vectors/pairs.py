@@ -1,7 +1,7 @@
 """The first screen: vectors that are dragged in a plane, and the weights of all their pairs."""
 
 from dataclasses import replace
-from math import ceil, log2
+from math import ceil
 
 import numpy as np
 import streamlit as st
@@ -82,7 +82,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace, before: AttentionTrace |
         "given": {name: problem.tables[name].tolist() for name in (problem.query_table, problem.key_table)},
         "query": problem.query_table,
         "key": problem.key_table,
-        "extent": 2.0 ** max(1, ceil(log2(1.1 * np.abs(arrows).max(initial=1)))),
+        "extent": 2.0 * ceil(0.55 * np.abs(arrows).max(initial=1)),
         "rows": list(axes[0].labels),
         "columns": list(axes[1].labels),
         "weights": weights.tolist(),
