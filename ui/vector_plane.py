@@ -12,7 +12,7 @@ from ui.state import PLAYING, Field, component_message
 HEIGHT = 480
 """Screen pixels that it takes, on a wide screen and on a phone."""
 STYLE = """<style>
-.st-key-{place}, :has(> .st-key-{place}) {{ height: auto; min-height: 480px; overflow: visible; }}
+.st-key-{place}, :has(> .st-key-{place}) {{ height: auto; min-height: 480px; flex-basis: auto; overflow: visible; }}
 </style>"""
 """Lets it grow, where all functions stand below each other; this comes later than the place."""
 

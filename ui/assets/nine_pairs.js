@@ -66,7 +66,7 @@ class NinePairs extends Plane {
       const weight = weights[i][j], moved = base ? weight - base[i][j] : 0, isMasked = allowed && !allowed[i][j];
       changed += Math.abs(moved) > 1e-9;
       share.textContent = isMasked ? "may not" : written(weight);
-      change.textContent = Math.abs(moved) > 1e-9 ? `${moved > 0 ? "+" : "−"}${written(Math.abs(moved))}` : "";
+      change.textContent = Math.abs(moved) > 1e-9 ? `${moved > 0 ? "+" : "−"}${written(Math.abs(moved)).replace("%", "")}` : "";
       cell.style.setProperty("--share", `${((80 * Math.abs(weight)) / most).toFixed(1)}%`);
       cell.classList.toggle("below", weight < 0);
     }));

@@ -84,7 +84,7 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
 def lay_on_query() -> None:
     """Put the first example, with its first key where the query is."""
     first = VECTOR_PRESETS[0]
-    arrange(Vectors(first.query, (first.query, *first.keys[1:])))
+    arrange(Vectors(first.query, (first.query, *first.keys[1:]), "k₁ is the query itself, k₂ is longer."))
 
 
 def what_dot_chose() -> tuple[int, str]:
@@ -95,7 +95,8 @@ def what_dot_chose() -> tuple[int, str]:
     if dot is None or near is None:
         return -1, "All keys fit equally well now."
     words = f"The dot product gives {key_name(dot)} {weight:.0%}, nearness gives {key_name(near)} {share:.0%}. "
-    return dot, words + "A dot product grows with a key's length, even for a key unlike the query."
+    is_longer = bool(key[dot].norm() > key[near].norm())
+    return dot, words + (f"{key_name(dot)} is longer, and a dot product grows with length." if is_longer else "")
 
 
 def _bar_picture(rows: Sequence[Mapping], limit: float) -> Chart:
