@@ -44,7 +44,9 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert party(page, 0)["fault"].tolist().count("missed") == 3
     assert not any(party(page, 1)["fault"])
     assert "Ben (7) looks at Cleo (16) and Finn (8) together" in said(page)
-    assert sum(len(open_tab(page, tab).get("vega_lite_chart")) - 2 for tab in ("steps", "all", "right", "why", "fit")) == 2
+    assert (
+        sum(len(open_tab(page, tab).get("vega_lite_chart")) - 2 for tab in ("steps", "all", "right", "why", "fit")) == 2
+    )
     open_tab(page, "right")
     assert [one.value for one in page.metric][1] == "100.0%"
 
@@ -129,11 +131,6 @@ def test_an_address_can_carry_numbers(app):
     app.query_params.update(numbers="1-2-28-5", shows="1")
     opened(app, PAGE)
     assert app.text_input(key=NUMBERS).value == "1 2 28 5"
-
-
-def test_fresh_sequences_are_answered_when_asked(page):
-    open_tab(page, "right").button(key="groups_fresh").click().run()
-    assert "two at once **100.00%**" in said(page)
 
 
 def test_missing_weights_are_told_without_a_traceback(app, tmp_path, monkeypatch):

@@ -13,7 +13,6 @@ from attention_core.charts import contact_sheet, weights_ramp
 from attention_core.charts.heatmap import pair_map
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
-from attention_core.evaluate import classification
 from attention_core.models.match3 import Match3Head
 from attention_core.topics.groups import Guest, guests_of, looks_of
 from attention_core.topics.groups.charts import party_chart
@@ -23,7 +22,7 @@ from ui.digits import by_model
 from ui.labels import error_markdown
 from ui.player import Stepper, show_step_chart, show_words
 from ui.skeleton import note
-from ui.state import Field, between, one_of, single_choice, whole_number
+from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import TryThis
 
 NAME = "groups"
@@ -31,9 +30,7 @@ HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
 HEAD_WORDS = {"pairs": "One guest at a time", "triples": "Two guests at once"}
 NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
 NAMES += ("Ines", "Jan", "Kim", "Leo", "Mia", "Noa", "Otto", "Pia")
-N_FRESH = 1000
 head_trace = by_model(Match3Head.trace)
-fresh_accuracy = by_model(classification.fresh_accuracy, spinner="Answering")
 SIZE = 430
 
 
@@ -57,7 +54,6 @@ TEXT = Field(
 SHOWS_NUMBERS = Field(NAME, "shows", False, address="shows")
 QUERY = Field(NAME, "query", -1, address="query", parse=whole_number)
 HEAD = Field(NAME, "head", "triples", address="head", parse=one_of(HEADS))
-DRAW = Field(NAME, "seed", 0, address="draw", parse=between(0, 9999))
 STEPS = Stepper(NAME)
 
 
@@ -177,7 +173,7 @@ def all_at_once(trace: AttentionTrace, numbers: list[int]) -> None:
 
 
 def accuracies() -> None:
-    """Draw both heads' accuracies from their cards, and on fresh parties when asked."""
+    """Draw both heads' accuracies from their cards."""
     pairs, triples = (read_card(file) for file in HEADS.values())
     shares = pairs["test_accuracy"], triples["test_accuracy"], triples["majority_share"]
     labels = *HEAD_WORDS.values(), "Always the commoner answer"
@@ -187,8 +183,3 @@ def accuracies() -> None:
         f"Right answers about {triples['test_numbers']:,} locks that no head was trained on. Both heads have "
         f"{triples['parameters']:,} parameters and saw the same {triples['batches']:,} batches."
     )
-    if st.button(f"Try {N_FRESH:,} new parties", key="groups_fresh"):
-        DRAW.value += 1
-    if DRAW.value:
-        of_pairs, of_triples = (fresh_accuracy(file, N_FRESH, DRAW.value) for file in HEADS.values())
-        st.markdown(f"Draw {DRAW.value}: one at a time **{of_pairs:.2%}**, two at once **{of_triples:.2%}**.")
