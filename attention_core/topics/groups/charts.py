@@ -13,9 +13,6 @@ WIDTH, HEIGHT, UNIT = 420, 316, 104  # screen pixels of the chart, and of the ra
 RIGHT, WRONG, SHUT = "#009E73", "#D55E00", "#6B7785"
 BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
 SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
-    "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 ",
-    "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z",
-)
 SHUT_LOCK, OPEN_LOCK = BODY + SHACKLE.format(-0.4, -0.1), BODY + SHACKLE.format(-0.65, -0.45)
 MIN_WEIGHT = 0.02  # weights below this get no line
 
