@@ -6,6 +6,7 @@ from ui.groups.sections import (
     HEADS,
     NAME,
     STEPS,
+    STYLE,
     accuracies,
     all_at_once,
     choose_query,
@@ -26,6 +27,7 @@ numbers = guest_numbers()
 traces = {head: head_trace(model, numbers) for head, model in HEADS.items()}
 query = choose_query(numbers)
 with st.container(key="groups_party"):
+    st.html(STYLE)
     for head, column in zip(HEADS, st.columns(2, gap="medium"), strict=True):
         with column:
             draw_party(head, traces[head], numbers, query)

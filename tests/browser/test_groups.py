@@ -33,9 +33,9 @@ def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):
 
 def test_a_click_on_a_guest_asks_for_their_lock(app_url, page):
     page.goto(f"{app_url}/groups")
-    page.get_by_text("Ben looks at Cleo and Finn together").wait_for()
+    page.get_by_text("Ben tries the keys of Cleo and Finn together").wait_for()
     party = page.locator("[class*=st-key-groups_party_triples]").first
     party.get_by_text("Cleo", exact=True).wait_for()
     box = party.locator("svg.marks, canvas").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2 + 104 * box["width"] / 420, box["y"] + box["height"] / 2)
-    page.get_by_text("Cleo looks at Ben and Finn together").wait_for()
+    page.get_by_text("Cleo tries the keys of Ben and Finn together").wait_for()

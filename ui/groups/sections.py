@@ -32,6 +32,7 @@ NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
 NAMES += ("Ines", "Jan", "Kim", "Leo", "Mia", "Noa", "Otto", "Pia")
 head_trace = by_model(Match3Head.trace)
 SIZE = 430
+STYLE = "<style>@media (min-width: 641px) { [class*=st-key-groups_party_] { min-height: 310px; } }</style>"
 
 
 def _readable(text: str) -> list[int]:
@@ -94,9 +95,11 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     guests = guests_of(trace, numbers, names)
     st.markdown(f"##### {HEAD_WORDS[head]}: {_count(guests)}")
     first, second = np.unravel_index(looks.argmax(), looks.shape)
-    whom = " and ".join([*names, "nobody"][one] for one in dict.fromkeys((first, second)))
-    together = "together " if first != second else ""
-    words = f"{names[query]} looks at {whom} {together}({looks.max():.0%})."
+    if first != second:
+        keys = f"the keys of {names[first]} and {names[second]} together"
+    else:
+        keys = f"the key of {names[first]} alone" if first < len(names) else "no key"
+    words = f"{names[query]} tries {keys}: {looks.max():.0%} of the attention."
     chart = party_chart(guests, query, looks[:-1, :-1], "guest")
     draw_chart(chart, width="content", alt=words, **click(f"groups_party_{head}", "guest", "guest", QUERY))
     st.caption(words)

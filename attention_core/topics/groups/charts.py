@@ -9,7 +9,7 @@ from attention_core.charts import vega as vl
 from attention_core.charts.vega import alt
 from attention_core.topics.groups import Guest
 
-WIDTH, HEIGHT, UNIT = 420, 316, 104  # screen pixels of the chart, and of the radius of the circle
+WIDTH, HEIGHT, UNIT = 420, 310, 104  # screen pixels of the chart, and of the radius of the circle
 RIGHT, WRONG, SHUT = "#009E73", "#D55E00", "#6B7785"
 BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
 SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
@@ -34,7 +34,7 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, select: 
     x = alt.X("x:Q", axis=None, scale=vl.exact_scale(-WIDTH / 2 / UNIT, WIDTH / 2 / UNIT))
     y = alt.Y("y:Q", axis=None, scale=vl.exact_scale(-HEIGHT / 2 / UNIT, HEIGHT / 2 / UNIT))
     space, whole = {"x": x, "y": y}, {"filled": True, "opacity": 1}
-    names = data | {axis: 1.34 * place for axis, place in places.items()}
+    names = data | {"x": 1.56 * places["x"], "y": 1.34 * places["y"]}
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
     lock = {**space, "shape": alt.Shape("lock:N", scale=None)}
     layers = [
