@@ -21,8 +21,8 @@ def page(app):
 
 
 def party(page, place: int) -> pd.DataFrame:
-    """Return the guests as the first or second chart has them: once for their locks, once for their names."""
-    return [frame for frame in frames(page) if "lock" in frame][2 * place]
+    """Return the guests as the first or second chart has them: for locks, names and faults."""
+    return [frame for frame in frames(page) if "lock" in frame][3 * place]
 
 
 def n_guests(page) -> int:

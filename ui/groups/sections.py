@@ -32,7 +32,7 @@ NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
 NAMES += ("Ines", "Jan", "Kim", "Leo", "Mia", "Noa", "Otto", "Pia")
 head_trace = by_model(Match3Head.trace)
 SIZE = 430
-STYLE = "<style>@media (min-width: 641px) { [class*=st-key-groups_party_] { min-height: 310px; } }</style>"
+STYLE = "<style>[class*=st-key-groups_party_] { min-height: min(324px, 77vw - 25px); }</style>"
 
 
 def _readable(text: str) -> list[int]:
@@ -171,7 +171,7 @@ def all_at_once(trace: AttentionTrace, numbers: list[int]) -> None:
     st.caption("One square for each guest who looks. Down: the first of two others; across: the second; last: nobody.")
     squares = np.stack([to_array(pair_weights(trace, place)) for place in range(len(numbers))])
     ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, 0))).sum()), 1.0)
-    chart = contact_sheet(squares, _names(numbers), ramp, title="weight", size=110)
+    chart = contact_sheet(squares, _names(numbers), ramp, title="weight", columns=4, size=150)
     draw_chart(chart, width="content", alt="One square of weights over all pairs for every guest")
 
 

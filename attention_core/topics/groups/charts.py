@@ -9,7 +9,7 @@ from attention_core.charts import vega as vl
 from attention_core.charts.vega import alt
 from attention_core.topics.groups import Guest
 
-WIDTH, HEIGHT, UNIT = 420, 310, 104  # screen pixels of the chart, and of the radius of the circle
+WIDTH, HEIGHT, UNIT = 420, 324, 100  # screen pixels of the chart, and of the radius of the circle
 RIGHT, WRONG, SHUT = "#009E73", "#D55E00", "#6B7785"
 BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
 SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
@@ -34,7 +34,8 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, select: 
     x = alt.X("x:Q", axis=None, scale=vl.exact_scale(-WIDTH / 2 / UNIT, WIDTH / 2 / UNIT))
     y = alt.Y("y:Q", axis=None, scale=vl.exact_scale(-HEIGHT / 2 / UNIT, HEIGHT / 2 / UNIT))
     space, whole = {"x": x, "y": y}, {"filled": True, "opacity": 1}
-    names = data | {"x": 1.56 * places["x"], "y": 1.34 * places["y"]}
+    names = data | {"x": 1.56 * places["x"], "y": 1.36 * places["y"]}
+    faults = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.15, -0.15)}  # not over the lock
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
     lock = {**space, "shape": alt.Shape("lock:N", scale=None)}
     layers = [
@@ -43,7 +44,7 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, select: 
         vl.clickable(vl.mark("point", data, space, shape="circle", size=1400, color=vl.FILL, **whole), select, "guest"),
         vl.mark("point", data, lock, size=400, color="white", **whole),
         vl.texts(names, space, fontSize=14, color=vl.TEXT_COLOUR, field="name"),
-        vl.texts(names, space, fontSize=13, color=WRONG, fontWeight="bold", dy=15, field="fault"),
+        vl.texts(faults, space, fontSize=13, color=WRONG, fontWeight="bold", field="fault"),
     ]
     return vl.fixed_size(layers, WIDTH, HEIGHT)
 
