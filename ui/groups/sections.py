@@ -127,7 +127,10 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
         one, two = (not any(guest.fault == "missed" for guest in party) for party in parties.values())
         return one + 2 * two, ". ".join(f"{HEAD_WORDS[head]} {_count(party)}" for head, party in parties.items()) + "."
 
-    question, options = "Who opens every lock that can be opened?", ("Neither", *HEAD_WORDS.values(), "Both")
+    question, options = (
+        "Eight new guests: who opens every lock that can be opened?",
+        ("Neither", *HEAD_WORDS.values(), "Both"),
+    )
     return TryThis("Invite eight new guests", question, options, invite, outcome, "groups_party")
 
 
