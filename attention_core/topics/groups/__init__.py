@@ -13,6 +13,8 @@ from attention_core.data.match3 import matching_pairs
 
 
 class Guest(NamedTuple):
+    """A guest as a head answers for them."""
+
     name: str
     can_open: bool  # whether two others open the lock
     is_opened: bool  # whether the head says so
