@@ -63,6 +63,15 @@ class Drawing:
         scale = np.array(self.fitted.shape) / [bottom - top, right - left]
         return (points[:, ::-1] - [top, left]) * scale + self.corner - 0.5
 
+    def place_on_canvas(self) -> tuple[float, float, float, float]:
+        """Return where the picture lies on the canvas, in shares of it: left, top, width, height; see locate."""
+        if self.box is None:
+            raise ValueError("an empty drawing has no place on the canvas")
+        top, bottom, left, right = self.box
+        cell = np.array([bottom - top, right - left]) / self.fitted.shape / self.ink.shape
+        (y, x), (height, width) = np.array([top, left]) / self.ink.shape - cell * self.corner, cell * self.image.shape
+        return float(x), float(y), float(width), float(height)
+
 
 def ink_of(canvas: np.ndarray) -> np.ndarray:
     """Return how far each pixel is from the canvas' background, its most frequent colour, as float32 (height, width).
