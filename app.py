@@ -14,8 +14,9 @@ from ui.headers import SecurityHeaders
 from ui.health import Health
 from ui.inside_streamlit import StopException
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, show_opened_file
-from ui.skeleton import foot, go_to_session, page_head, show_faults, show_lost_gpu, show_restart_notice, sidebar
+from ui.skeleton import foot, page_head, show_faults, show_lost_gpu, show_restart_notice, sidebar
 from ui.state import read_address, show_link_faults, write_address
+from ui.take_along import go_to_session
 from ui.uploads import UploadBounds, show_refusal
 from ui.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 

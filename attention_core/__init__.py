@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         NoScale,
         OutputFrom,
         PatternFrom,
-        Permuted,
+        PermuteKeys,
         RunHead,
         SetScore,
         SetWeights,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "attention.attend": "Attended, attend, merge_heads, split_heads",
     "attention.capture": "capture",
-    "attention.edits": "UNIFORM, BlockEdge, BlockKeys, DropHead, Edit, NoScale, OutputFrom, PatternFrom, Permuted, "
+    "attention.edits": "UNIFORM, BlockEdge, BlockKeys, DropHead, Edit, NoScale, OutputFrom, PatternFrom, PermuteKeys, "
     "RunHead, SetScore, SetWeights, Temperature, Uniform, with_runs",
     "attention.export": "trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz",
     "attention.interventions": "NO_INTERVENTION, Intervention",  # what edits were before
@@ -71,7 +71,7 @@ __all__ = [
     "NoScale",
     "OutputFrom",
     "PatternFrom",
-    "Permuted",
+    "PermuteKeys",
     "Prediction",
     "Recording",
     "Role",

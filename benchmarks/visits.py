@@ -121,7 +121,7 @@ ENGLISH = (
 pressed, chosen, typed = (partial(Action, kind) for kind in ("button", "button_group", "text_area"))
 line_typed = partial(Action, "text_input")
 TAB = Action("tab_container", "*_tabs")
-TAKE_ALONG = (Action("tab_container", "*_tabs", ("Take it along",)), Action("download_button", "*_npz"))
+TAKE_ALONG = (Action("popover", "take_along"), Action("download_button", "*_npz"))
 NEXT = pressed("*_step_next")
 STEP = chosen("*_step")
 CANVAS = Action("bidi_component", "*_pad_*[0-9]", stroke)
@@ -281,6 +281,7 @@ TYPED = {page: (typed(f"{page}_text", new_sentence),) * 1000 for page in ("trans
 FIELDS = {
     "button": "trigger_value",
     "checkbox": "bool_value",
+    "popover": "bool_value",
     "button_group": "string_array_value",
     "slider": "double_array_value",
     "number_input": "double_value",
@@ -298,6 +299,8 @@ def value_for(session: Session, widget: Drawn, given: Given | None, random: Rand
         return field, made if isinstance(made, str) else json.dumps(made)
     if widget.kind == "vega_lite_chart":
         return field, json.dumps({"selection": _click(message, random)})
+    if widget.kind == "popover":
+        return field, not (before and before.bool_value)
     if widget.kind in ("button", "checkbox"):
         return field, not (before.bool_value if before else message.default)
     if widget.kind == "number_input":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_core.shared import ORDER
+from attention_core.shared import LOCK_ORDER
 
 FORBIDDEN = {
     "attention_core": {"streamlit", "streamlit_drawable_canvas", "ui", "pages", "app"},
@@ -54,10 +54,10 @@ def test_one_file_reads_and_writes_the_session(root):
 
 def test_every_lock_has_a_place_in_the_order_and_a_line_in_its_page(root):
     lines = re.findall(r"^\| ([a-z ]+) \| `", (root / "docs/concurrency.md").read_text(), re.MULTILINE)
-    assert tuple(lines) == ORDER
+    assert tuple(lines) == LOCK_ORDER
     users = [path for layer in FORBIDDEN for path in (root / layer).rglob("*.py") if "Lock(" in path.read_text()]
     named = set(re.findall(r'(?:Lock|entering|in_order)\("([a-z ]+)"', "".join(path.read_text() for path in users)))
-    assert named | {"compute", "heavy run"} == set(ORDER)
+    assert named | {"compute", "heavy run"} == set(LOCK_ORDER)
     plain = {path for path in users if re.search(r"threading\.R?Lock\(", path.read_text())}
     assert plain == {root / "attention_core/shared/__init__.py", root / "ui/computed.py"}
 

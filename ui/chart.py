@@ -218,31 +218,26 @@ def _flat(place: list) -> Iterator[Picture]:
             yield from _flat(one)
 
 
-@st.fragment
 def save_pictures(page: str) -> None:
     """Offer every picture of a page (see PageEntry.name) as a figure; nothing is made before it is asked for."""
-    place = st.popover("Save a picture", icon=":material/download:", key="pictures_open", on_change="rerun")
-    if not place.open:
-        return
     from attention_core.charts.figure import FORMATS
 
     shown = pictures()
-    with place:
-        if not shown:
-            st.caption("This page shows no picture just now.")
-            return
-        number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
-        width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
-        picture = shown[number]
-        with st.container(horizontal=True, gap="small"):
-            for form in FORMATS:
-                st.download_button(
-                    form.upper(),
-                    partial(_figure, picture, form, WIDTHS[width]),
-                    f"{file_name(page, picture.name)}.{form}",
-                    on_click="ignore",
-                    key=f"pictures_{form}",
-                )
+    if not shown:
+        st.caption("This page shows no picture just now.")
+        return
+    number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
+    width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
+    picture = shown[number]
+    with st.container(horizontal=True, gap="small"):
+        for form in FORMATS:
+            st.download_button(
+                form.upper(),
+                partial(_figure, picture, form, WIDTHS[width]),
+                f"{file_name(page, picture.name)}.{form}",
+                on_click="ignore",
+                key=f"pictures_{form}",
+            )
 
 
 def _figure(picture: Picture, form: str, width: float | None) -> bytes:
@@ -254,14 +249,14 @@ def _figure(picture: Picture, form: str, width: float | None) -> bytes:
 MOST_BYTES = 96 * 2**20  # of all files together; the one that was used longest ago goes first
 FOLDER = "pictures"
 FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name is that of its content
-FILES = BoundedCache(MOST_BYTES, size=lambda found: len(found[0]))
+FILES = BoundedCache(MOST_BYTES, size=len)
 IS_SERVED = Event()
 
 
 async def _answer(request: Request) -> Response:
     name = request.path_params["name"]
-    found = FILES.get(name)
-    return Response(found[0], media_type=guess_type(name)[0], headers=FOR_GOOD) if found else Response(status_code=404)
+    file = FILES.get(name)
+    return Response(file.value, media_type=guess_type(name)[0], headers=FOR_GOOD) if file else Response(status_code=404)
 
 
 def route() -> Route:
@@ -277,5 +272,5 @@ def address(content: bytes, ending: str = "png") -> str | None:
         return None
     name = f"{hashlib.blake2b(content, digest_size=16).hexdigest()}.{ending}"
     if FILES.get(name) is None:
-        FILES.put(name, (content,))
+        FILES.put(name, content)
     return f"{FOLDER}/{name}"

@@ -1,6 +1,6 @@
-"""What models and numbers say, here or on a cluster: one at a time, kept for all visitors, bounded in bytes.
+"""Computing with models: loaded once, one computation at a time, here or on a cluster, results cached for all visitors.
 
-Models are loaded on first use and shared; what is missing is said in the page.
+Where a model's file is missing, the page says so.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from attention_core.log import log
 from attention_core.models import load
 from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostError
 from attention_core.serve.wire import PACKAGES, function_name, is_ours
-from attention_core.shared import BoundedCache, note_released, note_requested
+from attention_core.shared import BoundedCache, ComputedValue, note_released, note_requested
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.labels import error_markdown
 from ui.layout import end_here
@@ -37,48 +37,48 @@ AWAY = "ATTENTION_RAY_AWAY"
 """What to do while the cluster does not answer: "here" = compute here, "wait" = wait for it."""
 AWAY_WORDS = "The cluster does not answer."
 KNOWS_CLUSTER_AWAY = Field(APP, "cluster_told", False)
-"""Whether this visitor knows that it is away."""
+"""Whether this visitor has been told that the cluster does not answer."""
 
 
 @cache
 def cluster() -> Cluster | None:
-    """Return the cluster on which models compute, one for all visitors; None = here."""
+    """Return the cluster on which models compute, one for all visitors; None = they compute here."""
     return Cluster(os.environ[ADDRESS]) if os.environ.get(ADDRESS) else None
 
 
-def call_cluster(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any] | None:
-    """Return in a tuple what a function returns on the cluster; None = it is to be computed here.
+def call_cluster(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ComputedValue | None:
+    """Return what a function returns on the cluster; None = compute it here.
 
-    That is so without a cluster, while it does not answer (the visitor is told), and where it cannot say.
+    That is so without a cluster, while it does not answer (the visitor is told), and for what it cannot compute.
     """
-    there = cluster()
-    while there is not None:
+    remote = cluster()
+    while remote is not None:
         try:
-            found = (there.call(function, *args, **kwargs),)
+            result = ComputedValue(remote.call(function, *args, **kwargs))
             KNOWS_CLUSTER_AWAY.value = False
-            return found
+            return result
         except AwayError:
             if not _should_wait():
                 if not KNOWS_CLUSTER_AWAY.value:
                     st.toast(f"{AWAY_WORDS} This is computed here.")
                 KNOWS_CLUSTER_AWAY.value = True
                 return None
-            _wait_for_cluster(there)
-        except (LostError, ValueError):  # what it cannot do is told by trying it here
-            log.warning("%s did not compute %s", there.name, function, exc_info=True)
+            _wait_for_cluster(remote)
+        except (LostError, ValueError):  # computing it here shows what is wrong with it
+            log.warning("%s did not compute %s", remote.name, function, exc_info=True)
             return None
     return None
 
 
 def computing_words() -> str:
     """Return where models compute, in a sentence for people."""
-    here, there = _local_device(), cluster()
-    if there is None:
-        return f"Computing on {here}"
+    local, remote = _local_device(), cluster()
+    if remote is None:
+        return f"Computing on {local}"
     try:
-        return f"Computing on a cluster: {there.device()}"
+        return f"Computing on a cluster: {remote.device()}"
     except AwayError:
-        return f"{AWAY_WORDS} " + ("Waiting for it" if _should_wait() else f"Computing on {here}")
+        return f"{AWAY_WORDS} " + ("Waiting for it" if _should_wait() else f"Computing on {local}")
 
 
 @st.cache_resource(show_spinner=False)
@@ -90,18 +90,18 @@ def _should_wait() -> bool:
     return os.environ.get(AWAY) == "wait"
 
 
-def _wait_for_cluster(there: Cluster) -> None:
-    """Wait until it answers; a visitor who goes elsewhere ends it."""
-    spot = st.empty()
-    while there.is_away:
-        spot.info(f"{AWAY_WORDS} Waiting for it.")
+def _wait_for_cluster(remote: Cluster) -> None:
+    """Wait until it answers; a visitor who leaves the page ends the wait."""
+    notice = st.empty()
+    while remote.is_away:
+        notice.info(f"{AWAY_WORDS} Waiting for it.")
         time.sleep(BEAT)
-    spot.empty()
+    notice.empty()
 
 
 @st.cache_resource(show_spinner="Loading the model")
 def _load(name: str, device: str) -> nn.Module:
-    return load(name, device)  # there are as many as there are files, some 60 MB together
+    return load(name, device)  # unbounded: all files together are some 60 MB
 
 
 @st.cache_resource(max_entries=4, show_spinner="Loading the snapshots")
@@ -111,7 +111,7 @@ def load_snapshots(name: str) -> dict[str, Tensor]:
 
 
 def model_or_stop(name: str) -> nn.Module:
-    """Return a trained model; when its file is missing or damaged, say what to do and end the page there."""
+    """Return a trained model; if its file is missing or damaged, say what to do and end the page there."""
     try:
         return _load(name, choose_device())
     except WeightsError as error:
@@ -138,35 +138,35 @@ def card_or_empty(name: str) -> dict[str, Any]:
         return {}
 
 
-Given = ParamSpec("Given")
+Params = ParamSpec("Given")
 Value = TypeVar("Value")
 
 
 class FairLock:
-    """A lock for the runs of many visitors: whose run first asked goes first, its holder may take it again.
+    """A lock for the runs of many visitors: the run that first asked for it goes first; its holder may take it again.
 
-    A run asks several times. If each asking stood behind all others, the runs would go on side by side and all end
-    late; a run has a thread of its own, so that nobody waits for ever.
+    A run takes the lock several times. If each time it went to the back of the queue, all runs would advance side by
+    side and all end late. Each run has a thread of its own and ends, so nobody waits for ever.
     """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._line: list[tuple[int, int, threading.Event]] = []
-        """Number of the run, its thread, and what calls it; in the order of the runs."""
+        self._queue: list[tuple[int, int, threading.Event]] = []
+        """Number of the run, its thread, and the event that wakes it; in the order of the runs."""
         self._numbers, self._run = count(), threading.local()
         self._holder, self._depth = 0, 0
 
     def __enter__(self) -> None:
         note_requested("compute", again=True)
-        me, called = threading.get_ident(), threading.Event()
+        thread, wake = threading.get_ident(), threading.Event()
         with self._guard:
             if not hasattr(self._run, "number"):
                 self._run.number = next(self._numbers)
-            if self._holder in (0, me):
-                self._holder, self._depth = me, self._depth + 1
+            if self._holder in (0, thread):
+                self._holder, self._depth = thread, self._depth + 1
                 return
-            insort(self._line, (self._run.number, me, called))
-        called.wait()
+            insort(self._queue, (self._run.number, thread, wake))
+        wake.wait()
 
     def __exit__(self, *error: object) -> None:
         note_released("compute")
@@ -175,9 +175,9 @@ class FairLock:
             if self._depth:
                 return
             self._holder = 0
-            if self._line:
-                (_, self._holder, called), self._depth = self._line.pop(0), 1
-                called.set()
+            if self._queue:
+                (_, self._holder, wake), self._depth = self._queue.pop(0), 1
+                wake.set()
 
 
 COMPUTE_LOCK = FairLock()
@@ -185,10 +185,9 @@ COMPUTE_LOCK = FairLock()
 
 @contextmanager
 def compute_turn() -> Iterator[None]:
-    """Compute when it is this visitor's turn, so that many take turns instead of thrashing the cores.
+    """Wait for this visitor's turn to compute, so that many visitors do not slow each other down.
 
-    As a decorator or around a block; what is computed under it may call what else is. Torch keeps nothing for
-    gradients: who asks for them switches them on.
+    Use it as a decorator or around a block; it may be nested. Gradients are off inside.
     """
     with COMPUTE_LOCK, torch.inference_mode():
         yield
@@ -196,50 +195,51 @@ def compute_turn() -> Iterator[None]:
 
 def cached_computation(
     *, spinner: str = "", by_model: bool = False
-) -> Callable[[Callable[Given, Value]], Callable[Given, Value]]:
-    """Keep what a function returns, for all visitors; least looked at goes first. Use it as `@cached_computation()`.
+) -> Callable[[Callable[Params, Value]], Callable[Params, Value]]:
+    """Cache what a function returns, for all visitors; the least recently used goes first: `@cached_computation()`.
 
-    Arguments are compared by content: tensors and arrays by their numbers. A model's results do not depend on
-    who asks, so the function must not read the session.
+    Arguments are compared by content, tensors and arrays by their numbers. The function must not read the session,
+    since its result is shown to everybody.
 
     Args:
-        spinner: what to say while it is computed; "" = nothing.
-        by_model: a model computes it, on the cluster if there is one, which knows functions of attention_core alone:
-            `translated = cached_computation(by_model=True)(translate)`.
+        spinner: words to show while it is computed; "" = none.
+        by_model: whether a model computes it, on the cluster if there is one. Such a function must stand in
+            attention_core: `cached_translate = cached_computation(by_model=True)(translate)`.
 
     Raises:
-        ValueError: the cluster would not find such a function.
+        ValueError: the cluster does not have the function.
     """
 
-    def decorate(function: Callable[Given, Value]) -> Callable[Given, Value]:
+    def decorate(function: Callable[Params, Value]) -> Callable[Params, Value]:
         name = function_name(function)
         if by_model and not is_ours(function.__module__):
             raise ValueError(f"{name} is to be computed by a model: it must stand in one of {', '.join(PACKAGES)}")
 
         @wraps(function)
-        def answer(*args: Given.args, **kwargs: Given.kwargs) -> Value:
+        def cached(*args: Params.args, **kwargs: Params.kwargs) -> Value:
             key = name, content_key(args), content_key(kwargs)
-            found = result_cache().get(key)
-            if found is None:
-                with st.spinner(spinner) if spinner else nullcontext():
-                    found = call_cluster(function, *args, **kwargs) if by_model else None
-                    if found is not None:
-                        result_cache().put(key, found)
-                    else:
-                        with compute_turn():
-                            found = result_cache().get(key)  # whoever had the turn before may have asked the same
-                            if found is None:
-                                found = (function(*args, **kwargs),)
-                                result_cache().put(key, found)  # before the next one has the turn
-            return found[0]
+            result = result_cache().get(key)
+            if result is not None:
+                return result.value
+            with st.spinner(spinner) if spinner else nullcontext():
+                result = call_cluster(function, *args, **kwargs) if by_model else None
+                if result is not None:
+                    result_cache().put(key, result.value)
+                    return result.value
+                with compute_turn():
+                    result = result_cache().get(key)  # the visitor whose turn it was may have asked the same
+                    if result is None:
+                        result = ComputedValue(function(*args, **kwargs))
+                        result_cache().put(key, result.value)  # before the turn ends
+            return result.value
 
-        return answer
+        return cached
 
     return decorate
 
 
 def content_key(value: Any) -> Hashable:
-    """Return a key that is equal for values of equal content."""
+    """Return a hashable key, equal for values of equal content."""
     if origin := getattr(value, "origin", None) if isinstance(value, Tensor | nn.Module) else None:
         return origin  # a loaded model, or a part of it
     if isinstance(value, Tensor):
@@ -258,7 +258,7 @@ def content_key(value: Any) -> Hashable:
 
 
 def size_in_bytes(value: Any) -> int:
-    """Return about how much memory a value holds; models are shared and count nothing."""
+    """Return roughly how many bytes a value takes; models are shared and count nothing."""
     size, seen, waiting = 0, set(), [value]
     while waiting:
         part = waiting.pop()
@@ -289,5 +289,5 @@ def _parts(value: Any) -> list[Any]:
 
 @st.cache_resource(show_spinner=False)
 def result_cache() -> BoundedCache:
-    """Return what is kept for all visitors; the menu's “Clear cache” empties it with everything else."""
+    """Return the cache of results for all visitors; “Clear cache” in Streamlit's menu empties it too."""
     return BoundedCache(VALUE_BYTES.most, size=size_in_bytes)

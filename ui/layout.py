@@ -60,7 +60,7 @@ def attention_roles(
     key: str,
     value: str,
     here: str,
-    try_this: str,
+    try_this: str = "",
     *,
     meanwhile: Mapping[str, str] = NOTHING_TOLD,
     done_in: str = "",
@@ -81,6 +81,8 @@ def attention_roles(
     short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
     folded = f"<details><summary>{short.replace('>a ', '>A ', 1)}. {here}</summary>{whole}</details>"
     st.html(f'<div class="who">{folded}</div>')
+    if not try_this:
+        return
     line = f'<div class="who try"><b>Try this</b> {try_this}</div>'
     st.html(
         line if register_try_this(meanwhile, done_in) else HIDE_TRY_THIS

@@ -1,4 +1,4 @@
-"""Models of other people on several pages: chosen, downloaded, loaded, run for all visitors; what this one saw last."""
+"""Models of the hub: chosen, downloaded, loaded and run, for all visitors; and what this visitor ran last."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from attention_core.hub.catalogue import (
 )
 from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
-from attention_core.shared import BoundedCache, Lock
+from attention_core.shared import BoundedCache, ComputedValue, Lock
 from attention_core.topics.model import load_model, prepare, run_input
 from ui.computed import call_cluster, cluster, compute_turn
 from ui.job_queue import heavy
@@ -44,15 +44,15 @@ from ui.uploads import most_megabytes
 
 LATEST = Field[dict[str, Any] | None](APP, "model_latest", None)
 ALSO_FORGOTTEN: list[Callable[[], None]] = []
-"""By make_room: what else holds on to models."""
+"""Called by free_models: they forget further values that hold a model."""
 _STARTING = Lock("start a download")
 _DOWNLOADS: dict[str, Download] = {}
-"""By the model's name: those in progress, and some that have ended, so that who waits for one is told."""
+"""By the model's name: those in progress, and up to MAX_ENDED that have ended, whose outcome is still to be shown."""
 MAX_ENDED = 32
 
 
 class LatestRun(NamedTuple):
-    """What a visitor looked at last, to be handed to run_of."""
+    """What a visitor ran last: arguments of run_of."""
 
     key: str
     given: ModelInput
@@ -60,7 +60,7 @@ class LatestRun(NamedTuple):
 
 @st.cache_resource(max_entries=MODELS.most, show_spinner="Loading the model")
 def pretrained_of(key: str) -> Pretrained:
-    """Return a model by a key from choose_model, loaded once for everybody; ModelError = it is not there any more."""
+    """Return a model by a key from choose_model, loaded once for everybody; ModelError = it is gone."""
     try:
         return load_model(key)
     except NoMemory:
@@ -69,7 +69,7 @@ def pretrained_of(key: str) -> Pretrained:
 
 
 def free_models() -> None:
-    """Forget every loaded model and every run; who looks at one gets it loaded again."""
+    """Forget every loaded model and every run; they are loaded again when needed."""
     for forget in (_runs().clear, prepared_of.clear, pretrained_of.clear, *ALSO_FORGOTTEN):
         forget()
     gc.collect()
@@ -77,34 +77,38 @@ def free_models() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _runs() -> BoundedCache:
-    return BoundedCache(most=RUNS.most)
+    return BoundedCache(max_items=RUNS.most)
 
 
 def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -> ModelRun:
-    """Return what a model (see pretrained_of) did with an input, computed once for everybody; not while computing."""
-    asked = key, given, tuple(off)
-    found = _runs().get(asked)
-    if found is None:
+    """Return a model's run on an input without the heads in `off`, computed once for everybody.
+
+    The key is as of pretrained_of. Do not call it inside compute_turn: it waits in the job queue.
+    """
+    arguments = key, given, tuple(off)
+    result = _runs().get(arguments)
+    if result is None:
         with st.spinner("Running the model") if cluster() else nullcontext():
-            found = call_cluster(run_input, *asked)
-        if found is None:
+            result = call_cluster(run_input, *arguments)
+        if result is None:
             pretrained, prepared = pretrained_of(key), prepared_of(key, given)
-            with heavy("Running the model"):  # who was before may have asked the same
-                found = _runs().get(asked) or (run(pretrained, prepared, edits=dropped(asked[-1])),)
-        _runs().put(asked, found)
-    return found[0]
+            with heavy("Running the model"):  # a visitor before may have asked the same
+                edits = dropped(arguments[-1])
+                result = _runs().get(arguments) or ComputedValue(run(pretrained, prepared, edits=edits))
+        _runs().put(arguments, result.value)
+    return result.value
 
 
 @st.cache_resource(max_entries=RUNS.most, show_spinner=False)
 def prepared_of(key: str, given: ModelInput) -> ModelInputs:
-    """Return what a model is called with for an input; as run_of."""
+    """Return an input as tensors that the model takes; not inside compute_turn, as run_of."""
     pretrained = pretrained_of(key)
     with compute_turn():
         return prepare(pretrained, given)
 
 
 def remember(key: str, given: ModelInput) -> None:
-    """Keep what this visitor looks at, for the other page and for coming back; plain values only."""
+    """Remember what this visitor ran, for other pages and for coming back; as plain values."""
     plain = {"png": given.png} if isinstance(given, PictureInput) else {"text": astuple(given)}
     LATEST.value = {"key": key, **plain}
 
@@ -122,9 +126,9 @@ class _Stopped(Exception):
 
 
 class Download:
-    """One download, in a thread of its own: `done` bytes of `total` are there.
+    """A download in a thread of its own: `done` bytes of `total` have arrived.
 
-    The outcome is None until it has ended; then "error" or "info" and why the model is not there, or "" and "".
+    The outcome is None until it has ended; then ("error" or "info", the reason), or ("", "") if all has arrived.
     """
 
     def __init__(self, candidate: ModelCandidate) -> None:
@@ -160,7 +164,7 @@ class Download:
 
 
 def start_download(candidate: ModelCandidate) -> None:
-    """Begin a download, or join the one for the same model; ModelError = as many others are on their way as may be."""
+    """Begin a download, or join the one for the same model; ModelError = too many others are in progress."""
     with _STARTING:
         ended = [name for name, one in _DOWNLOADS.items() if one.outcome is not None]
         if candidate.name in _DOWNLOADS and candidate.name not in ended:
@@ -186,7 +190,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 def choose_model(name: str) -> str | None:
     """Draw the choice of a model and return the key of the one that is loaded, or None if there is none at all.
 
-    What cannot be had is told beside the field, and the model shown before stays. The choice is in the address.
+    If it cannot be loaded, the field says why and the model shown before stays. The choice is in the address.
     """
     return model_choice(name).draw()
 
@@ -194,8 +198,8 @@ def choose_model(name: str) -> str | None:
 def folders_allowed() -> bool:
     """Return whether this visitor may open folders of this machine.
 
-    ATTENTION_HOSTED says 1 = nobody may, 0 = everybody may. Without it, only who sits at this machine: the connection
-    comes from it, the page was opened under its own name, and no proxy hands on the questions of others.
+    ATTENTION_HOSTED=1 = nobody may, 0 = everybody may. Without it only a visitor at this machine: the connection comes
+    from it, the page was opened at its own address, and there is no proxy between.
     """
     if os.environ.get(HOSTED) == "0":
         return True
@@ -207,7 +211,7 @@ def folders_allowed() -> bool:
 
 
 class ModelChoice:
-    """The choice of a model in one place of the app: `name` begins its keys, `address` is as of a Field."""
+    """The widgets that choose a model, in one place of the app; `name` begins their keys, for `address` see Field."""
 
     def __init__(self, name: str, address: str = "") -> None:
         self.name = name
@@ -236,7 +240,7 @@ class ModelChoice:
         return self._loaded(there)
 
     def _of_link(self, wanted: str) -> str:
-        """Return the model that a link asks for; ValueError = it cannot be shown without a click, and is told so."""
+        """Return the model that a link asks for; ValueError = it is not here, and the page offers to load it."""
         if find_local(wanted) is not None:
             return wanted
         self.asked.value = wanted[:200]
@@ -253,7 +257,7 @@ class ModelChoice:
         self.message.reset()
 
     def ask(self, wanted: str | None = None) -> None:
-        """Look a model up: show it at once if it is on this machine, else begin to fetch it."""
+        """Show a model at once if it is on this machine, else begin to download it."""
         if wanted is not None:
             self.asked.value = wanted
         self.message.reset()
@@ -316,7 +320,7 @@ class ModelChoice:
             st.info(error_markdown(words))
 
     def _loaded(self, there: list[str]) -> str | None:
-        """Load the chosen model; if that fails, say why and go back to the one before, or to the first there is."""
+        """Load the chosen model and return its key; if that fails, say why and take the one before, or the first."""
         drawn = self.key.value
         for key in dict.fromkeys((drawn, self.loaded_last.value, *there[:1])):
             try:
@@ -353,18 +357,18 @@ def model_choice(name: str) -> ModelChoice:
     return ModelChoice(name, address="model")
 
 
-OF_THE_PAGE = model_choice("model")
-"""The first model of the page “Your own model”, not the one beside it."""
+PAGE_MODEL = model_choice("model")
+"""The first model of the page “Your own model”; a second one may stand beside it."""
 
 
 def opened_run() -> ModelRun | None:
-    """Return the recording that the app was started with; says what is wrong with the file if it cannot be opened."""
+    """Return the recording that the app was started with, or None; show why if its file cannot be opened."""
     file = opened_recording()
-    return None if file is None else _run_or_complaint(lambda: _run_of(str(file), file.name, file.stat().st_mtime))
+    return None if file is None else _run_or_error(lambda: _read_recording(str(file), file.name, file.stat().st_mtime))
 
 
 def uploaded_run(name: str) -> ModelRun | None:
-    """Draw a place for a recording's file and return the recording in it, or None; says what is wrong with it."""
+    """Draw an upload for a recording and return the recording, or None; show why if the file cannot be opened."""
     upload = st.file_uploader(
         "A recording, run.npz",
         type="npz",
@@ -373,7 +377,7 @@ def uploaded_run(name: str) -> ModelRun | None:
         help=f"At most {RECORDING_BYTES.millions:,} MB in memory.",
     )
     if upload is not None:
-        return _run_or_complaint(lambda: _run_of(upload.file_id, upload.name, 0, upload))
+        return _run_or_error(lambda: _read_recording(upload.file_id, upload.name, 0, upload))
     st.caption(
         "In a notebook: `with attention_core.capture() as p: my_model(x)`, then `p.save('run.npz')`. Or start the "
         "app with it: `attention-explorer run.npz`, in the repository `streamlit run app.py -- run.npz`."
@@ -381,7 +385,7 @@ def uploaded_run(name: str) -> ModelRun | None:
     return None
 
 
-def _run_or_complaint(read: Callable[[], ModelRun]) -> ModelRun | None:
+def _run_or_error(read: Callable[[], ModelRun]) -> ModelRun | None:
     try:
         return read()
     except (OSError, ValueError) as error:
@@ -393,7 +397,7 @@ def _run_or_complaint(read: Callable[[], ModelRun]) -> ModelRun | None:
 
 
 @st.cache_resource(max_entries=RECORDINGS.most, show_spinner="Opening the recording")
-def _run_of(path: str, name: str, changed: float, _upload: Any = None) -> ModelRun:
+def _read_recording(path: str, name: str, changed: float, _upload: Any = None) -> ModelRun:
     from attention_core.attention.recording import load_recording
     from attention_core.hub.run import recording_run
 

@@ -24,6 +24,7 @@ from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.vega import weights_ramp
 from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart, file_name, say_subject
+from ui.guess import ask_guess, show_verdict
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import role_colour, section
 from ui.skeleton import explain
@@ -284,33 +285,30 @@ class Stepper(Player[str]):
                 selection_mode="cell",
             )
         elif columns := options(step, head, row):
-            key, labels = f"{self.name}_option", step.col_axis.labels
+            labels = step.col_axis.labels
             names = {
                 column: f"{letter}: {error_markdown(labels[column])}"
                 for letter, column in zip("ABC", columns, strict=False)
             }
             name, guessed_row, guess = self.guessed.value or ("", row, None)
-            set_widget(key, guess if (name, guessed_row) == (step.name, row) and guess in columns else None)
 
-            def take_option() -> None:
-                column = widget_value(key)
+            def take_option(column: int | None) -> None:
                 self.guessed.value = None if column is None else (step.name, row, column)
 
-            label = f"In the row of {error_markdown(step.row_axis.labels[row])}: where is the largest of these numbers?"
-            st.segmented_control(label, columns, format_func=names.__getitem__, key=key, on_change=take_option)
+            question = f"In the row of {error_markdown(step.row_axis.labels[row])}: where is the largest number?"
+            chosen = guess if (name, guessed_row) == (step.name, row) else None
+            ask_guess(question, names, f"{self.name}_option", chosen, take_option)
 
     def _draw_result(self, step: Step, head: int) -> None:
         name, row, column = self.guessed.value or ("", 0, 0)
         if name != step.name or row >= step.shape[0] or column >= step.shape[1]:
             return
-        told, labels, asks = compare(step, head, row, column), step.col_axis.labels, literal(step.row_axis.labels[row])
-        yours = f"In the row of {asks} you expected the largest number at {literal(labels[column])}"
-        if not told.rank:
-            st.success(f"{yours}. **Right**: it is {told.largest:.3g}.")
-        else:
-            larger = f"{told.rank:,} other number{' is' if told.rank == 1 else 's are'} larger"
-            best = f"The largest is {told.largest:.3g}, at {literal(labels[told.best])}."
-            st.info(f"{yours}: {told.value:.3g}, and {larger}. {best}")
+        guess, labels = compare(step, head, row, column), step.col_axis.labels
+        asks, best = literal(step.row_axis.labels[row]), literal(labels[guess.best])
+        yours = f"In the row of {asks} you expected the largest number at {literal(labels[column])}."
+        larger = f"{guess.rank:,} other number{' is' if guess.rank == 1 else 's are'} larger"
+        outcome = f"It is {guess.value:.3g}, and {larger}. The largest is {guess.largest:.3g}, at {best}."
+        show_verdict(yours, not guess.rank, outcome if guess.rank else f"it is {guess.largest:.3g}.")
 
     def _reveal(self, name: str) -> None:
         self.revealed.value = name
@@ -441,8 +439,7 @@ def export_bar(
             download_table("This query's row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
     st.caption(
         f"Script and notebook compute the step *{step}* of the chosen head and query from what the layer was given, "
-        "and print the same numbers as this page; the offline page needs no network. *Save a picture*, below, makes "
-        "figures."
+        "and print the same numbers as this page; the offline page needs no network."
     )
 
 

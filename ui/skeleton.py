@@ -1,6 +1,6 @@
-"""The skeleton of every page: title, parts that rerun alone, tabs, sidebar, foot; what fails is said in the page.
+"""The skeleton of every page: title, parts that rerun alone, tabs or a lecture's screens, sidebar, foot.
 
-Its foot hands on what the page shows: its link, or a session's file; lecture mode; what other texts call things.
+What fails is said in the page.
 """
 
 from __future__ import annotations
@@ -18,26 +18,24 @@ import streamlit as st
 
 from attention_core.files import find_file
 from attention_core.log import log
-from attention_core.packed import read_session, write_session
-from ui.chart import forget_pictures, new_part, noted_in, save_pictures
-from ui.component import component
+from ui.chart import forget_pictures, new_part, noted_in
 from ui.inside_streamlit import StopException
 from ui.labels import error_markdown
+from ui.lecture import LECTURE, SCREENS, hide_what_stands_above, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.state import (
-    ADDRESS_TEXTS,
     APP,
-    LEFT_OUT,
-    OPENED_SESSION,
     PAGE,
     PLAYING,
     Field,
     read_address,
     reset_try_this,
     set_widget,
+    single_choice,
     widget_value,
     write_address,
 )
+from ui.take_along import OPEN_MENU, reset_take_along, take_along_menu
 from ui.warm_up import is_warm
 
 STYLE = """<style>
@@ -50,6 +48,7 @@ STYLE = """<style>
 .who summary { cursor: pointer; } .who .icon { font: 1.15em/1 "Material Symbols Rounded"; vertical-align: -0.2em; }
 .stHtml:has(> .who details) { margin-top: -0.6rem; }
 .stHtml:has(> .try) { margin-top: -1rem; }
+[class*="_try_this"] { min-height: 2.6rem; }
 .stApp:has(.tried) .try, [data-testid="stElementContainer"]:has(> .stHtml > .tried) { display: none; }
 .try b { margin-right: 0.3em; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
@@ -73,7 +72,9 @@ STYLE += f"<style>{find_file('ui/assets/pages/readable.css').read_text(encoding=
 
 
 OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
-"""The slug of the tab that is open on each page."""
+"""The slug of what is open on each page: a tab, a section of More, or in lecture mode TOP."""
+TOP, MORE, TAKE = "top", "more", "take"
+"""A lecture's first screen; the tab of sections; in old addresses, what the foot's menu holds."""
 SHOWN_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}
 
 
@@ -94,11 +95,13 @@ class Tab(NamedTuple):
         slug: its name in the address, the same in every language.
         label: its name for people.
         draw: draws it, without arguments; called only while the tab is open.
+        formerly: slugs by which old addresses open it.
     """
 
     slug: str
     label: str
     draw: Callable[[], None]
+    formerly: tuple[str, ...] = ()
 
 
 def page_frame(name: str, question: str) -> None:
@@ -113,6 +116,7 @@ def page_frame(name: str, question: str) -> None:
         read_address(name)
     forget_pictures()
     reset_try_this()
+    reset_take_along()
     page_head(entry_of(name).heading, question)
 
 
@@ -144,31 +148,56 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = 
     st.fragment(run, run_every=seconds)(*given)
 
 
-def page_tabs(name: str, *tabs: Tab, players: tuple[Ticking, ...] = ()) -> None:
+def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Ticking, ...] = ()) -> None:
     """Draw the tabs below the first screen. Only the open one is computed; the address tells which, as `?tab=`.
 
-    A click in a tab runs that tab alone. The first one is open on arrival.
+    A click in a tab runs that tab alone. The first one is open on arrival. In lecture mode the first screen, each tab
+    and each section stand alone, see ui.lecture.
 
     Args:
         name: of the page.
         tabs: in order.
+        more: what goes deeper, closed sections of a last tab.
         players: those in the tabs.
     """
-    labels = {tab.slug: tab.label for tab in tabs}
-    OPEN_TAB[name].suggest(tabs[0].slug)
-    OPEN_TAB[name].clamp_to_options(list(labels))
-    live(_tabs, name, tabs, players=players)
+    opened, slugs = OPEN_TAB[name], [tab.slug for tab in (*tabs, *more)]
+    first = tabs[0].slug if tabs else MORE
+    start = TOP if LECTURE.value else first
+    opened.suggest(start)
+    renamed = {slug: tab.slug for tab in (*tabs, *more) for slug in tab.formerly}
+    if opened.value == TAKE and TAKE not in slugs:
+        set_widget(OPEN_MENU, True)
+        renamed[TAKE] = first
+    if opened.value in renamed:
+        opened.value = renamed[opened.value]
+    opened.clamp_to_options([*([TOP] if LECTURE.value else []), *slugs, *([MORE] if more else [])], start)
+    live(_screens if LECTURE.value else _tabs, name, tabs, more, players=players)
 
 
-def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:
+def _screens(name: str, tabs: tuple[Tab, ...], more: tuple[Tab, ...]) -> None:
+    """Draw a lecture's screen and the list of all."""
+    opened, screens = OPEN_TAB[name], {tab.slug: tab for tab in (*tabs, *more)}
+    mark = st.empty()
+    with st.container(key=SCREENS):
+        labels = {TOP: entry_of(name).title} | {slug: tab.label for slug, tab in screens.items()}
+        single_choice("Screen", opened, labels, label_visibility="collapsed", wrap=True)
+    if opened.value != TOP:
+        hide_what_stands_above(mark)
+        screens[opened.value].draw()
+
+
+def _tabs(name: str, tabs: tuple[Tab, ...], more: tuple[Tab, ...]) -> None:
     opened, shown, key = OPEN_TAB[name], SHOWN_TABS[name], f"{name}_tabs"
+    if more:
+        tabs = (*tabs, Tab(MORE, "More", lambda: _sections(name, more)))
     labels = {tab.label: tab.slug for tab in tabs}
 
     def take() -> None:
         opened.value = labels[widget_value(key)]
         PLAYING.value = ""
 
-    label = next(tab.label for tab in tabs if tab.slug == opened.value)
+    slug = MORE if opened.value in {section.slug for section in more} else opened.value
+    label = next(tab.label for tab in tabs if tab.slug == slug)
     if widget_value(key) != label or shown.value != list(labels):  # other tabs would open on their first
         set_widget(key, label)
         shown.value = list(labels)
@@ -178,21 +207,36 @@ def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:
                 tab.draw()
 
 
+def _sections(name: str, sections: tuple[Tab, ...]) -> None:
+    """Draw closed sections; one is open at a time, and computed only then."""
+    opened = OPEN_TAB[name]
+
+    def take(slug: str, key: str) -> None:
+        opened.value = slug if widget_value(key) else MORE
+
+    for section in sections:
+        key = f"{name}_section_{section.slug}"
+        set_widget(key, opened.value == section.slug)
+        place = st.expander(section.label, key=key, on_change=take, args=(section.slug, key))
+        if place.open:
+            with place:
+                section.draw()
+
+
 def foot(entry: PageEntry) -> None:
-    """Draw the end of a page: what leads on, the pages before and after, other texts' notations, how to share it."""
+    """Draw the end of a page: what leads on, the pages before and after, the menu of what can be taken along."""
     place = PAGES.index(entry)
-    st.divider()
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(entry.leads_on, width="content")
-        if place + 1 < len(PAGES):
-            _foot_link("after", PAGES[place + 1], "arrow_forward", "right")
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        if place:
-            _foot_link("before", PAGES[place - 1], "arrow_back", "left")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            save_pictures(entry.name)
-            other_notations()
-            sharing(entry)
+    with st.container(key="page_foot"):
+        st.divider()
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.markdown(entry.leads_on, width="content")
+            if place + 1 < len(PAGES):
+                _foot_link("after", PAGES[place + 1], "arrow_forward", "right")
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            if place:
+                _foot_link("before", PAGES[place - 1], "arrow_back", "left")
+            with show_faults():
+                take_along_menu(entry)
 
 
 def _foot_link(where: str, entry: PageEntry, icon: str, side: Literal["left", "right"]) -> None:
@@ -203,7 +247,7 @@ def _foot_link(where: str, entry: PageEntry, icon: str, side: Literal["left", "r
 def sidebar() -> None:
     """Draw the sidebar's foot."""
     with st.sidebar:
-        lecture_mode()
+        lecture_mode(on_change=OPEN_TAB[PAGE.value].reset if PAGE.value else None)
         if is_warm():
             from ui.computed import computing_words
 
@@ -342,85 +386,3 @@ def note(text: str) -> None:
 def abbr(term: str) -> str:
     """Return HTML for a term that explains itself on hover."""
     return f'<abbr title="{TERMS[term]}">{term}</abbr>'
-
-
-NOTATIONS = (
-    (r"$W_Q,\; W_K,\; W_V$", r"$QW,\; KW,\; VW$; $W^Q,\; W^K,\; W^V$", "the projections that make $Q$, $K$ and $V$"),
-    (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word; the key and the value there"),
-    (r"$S_{ij}$, a score", r"$e_{ij}$, an energy; a logit; $\alpha_{ij}$ before the softmax", "how well a key fits"),
-    (r"$A_{ij}$, a weight", r"$\alpha_{ij}$ after the softmax", "the share that a query gives to a key"),
-    (r"$c_i$, a context", "a glimpse; an attention vector; a head's output", "the weighted sum of the values"),
-    (r"$d_k$", r"$d_e$; $d$", "how many numbers a query and a key have"),
-)
-
-
-def other_notations() -> None:
-    """Offer the table to readers who come from another text."""
-    head = "| here | elsewhere | what it is |\n|---|---|---|\n"
-    with st.popover("In other notations", icon=":material/translate:"):
-        paragraph(head + "\n".join(f"| {' | '.join(row)} |" for row in NOTATIONS))
-        note("Some texts write α for the scores, and for the weights too once the softmax has made them.")
-
-
-LECTURE = Field(APP, "lecture", False, address="lecture")
-_component = component("lecture")
-
-
-def lecture_mode() -> None:
-    """Let a lecturer switch lecture mode on, and give the page its keys."""
-    on = LECTURE.widget(
-        st.toggle,
-        "Lecture mode",
-        help="Everything larger, for a projector. The key ? lists the others, those of a presenter's remote too.",
-    )
-    if on:
-        st.html(find_file("ui/assets/pages/lecture.css"))
-    _component(key="lecture_keys", data={"on": on, "paths": [page.url_path for page in PAGES]})
-
-
-N_UPLOADS = Field(APP, "session_uploads", 0)
-REFUSED, PAGE_OF_SESSION = Field(APP, "session_refused", ""), Field(APP, "session_page", "")
-_share = component("share")
-
-
-def sharing(entry: PageEntry) -> None:
-    """Draw the button that copies the page's link, and the session's file to save and to open."""
-    values = ADDRESS_TEXTS.value
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="sharing"):
-        _share(key="share", data={"without": LEFT_OUT}, width="content")
-        with st.popover("Session file", icon=":material/save:"):
-            st.caption("All that the page shows, whatever its length: for what is too long for a link.")
-            st.download_button(
-                "Save the session",
-                lambda: write_session(entry.name, values),
-                f"{entry.name}-session.json",
-                "application/json",
-                on_click="ignore",
-                key="session_save",
-            )
-            key = f"session_upload_{N_UPLOADS.value}"
-            st.file_uploader("Open a session", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
-            if REFUSED.value:
-                st.error(f"{REFUSED.value} The page is as it was.", icon=":material/error:")
-
-
-def go_to_session(entry: PageEntry) -> None:
-    """Bring a visitor who has opened a session to its page."""
-    wanted, PAGE_OF_SESSION.value = PAGE_OF_SESSION.value, ""
-    if wanted and wanted != entry.name:
-        st.switch_page(next(path_of(other) for other in PAGES if other.name == wanted))
-
-
-def _open(key: str) -> None:
-    """Take an uploaded session, or say why not; runs before the page does."""
-    upload = widget_value(key)
-    if upload is None:
-        return
-    try:
-        page, values = read_session(upload.getvalue())
-        if page not in {entry.name for entry in PAGES}:
-            raise ValueError("This session is of a page that is not here.")
-        PAGE_OF_SESSION.value, OPENED_SESSION.value, REFUSED.value = page, values, ""
-    except ValueError as error:
-        REFUSED.value = str(error)
-    N_UPLOADS.value += 1  # empties the place

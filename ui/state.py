@@ -19,28 +19,28 @@ from ui.labels import literal
 
 Value = TypeVar("Value")
 FOLLOWED_ADDRESS, PARSED_KEYS, BAD_PARTS = "address_arrived", "address_read", "address_faults"
-"""In the session: what the visitor came with, the fields that have read it, and what of it was no value."""
+"""Keys in the session: the address that the visitor arrived with, the fields that have parsed it, its invalid parts."""
 APP = ""
-"""In the place of a page: fields that every page has."""
+"""Instead of a page's name: for fields that every page has."""
 MAX_PLAIN_LETTERS = 600
-"""Letters up to which a text stands in the address as it is; longer ones are packed."""
+"""Texts up to this many letters stand in the address as they are; longer ones are packed."""
 BAD_VALUE_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
-"""What goes wrong when a value is read, or written, that a page cannot use."""
+"""Raised when the address holds a value that a page cannot use, or a value cannot be written into it."""
 _FIELDS: dict[str, dict[str, Field]] = {}
 
 
 class Field(Generic[Value]):
-    """One thing that a visitor can set on a page; declared once, it outlives reruns and changes of page.
+    """One thing that a visitor can set on a page; declared once per module. Its value outlives reruns and other pages.
 
     Args:
         page: on whose page, see PageEntry.name; APP = on all; "model_other" is a part of the page "model", whose names
             in the address begin with "other_".
         name: of the field; with the page's it makes the key in the session.
-        default: what a visitor finds on arrival, or a function that makes it.
-        address: its name in the page's address; "" = it is not told there.
-        parse: reads what the address says, one of UNSOUND = not a value, and the default stands; None = as the type of
-            the default has it.
-        text: writes a value for the address, short and the same in every language; "" = leave it out.
+        default: its value on arrival, or a function that makes it.
+        address: its name in the page's address; "" = it is not in the address.
+        parse: returns the value for a text of the address, or raises one of BAD_VALUE_ERRORS, and the default stands;
+            None = chosen by the type of the default.
+        text: returns a short text for the address; "" = leave it out.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Field(Generic[Value]):
 
     @property
     def key(self) -> str:
-        """Its key in the session, filled in: give it to the widget that sets it."""
+        """Its key in the session, which has a value from now on; for the widget that sets the field."""
         if self._key not in st.session_state:
             st.session_state[self._key] = self._initial_value()
         return self._key
@@ -79,18 +79,18 @@ class Field(Generic[Value]):
     def default(self) -> Value:
         return self._default() if callable(self._default) else self._default
 
-    def widget(self, draw: Callable[..., Any], label: str, *given: Any, **look: Any) -> Any:
-        """Draw a widget that sets it, such as st.slider, and return what that returns; it outlives other pages."""
-        return draw(label, *given, key=self.key, persist_state="session", **look)
+    def widget(self, draw: Callable[..., Any], label: str, *args: Any, **kwargs: Any) -> Any:
+        """Draw a widget that sets it, such as st.slider, and return what that returns."""
+        return draw(label, *args, key=self.key, persist_state="session", **kwargs)
 
     def clamp_to_options(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
-        """Return what is set, brought back to `otherwise` or the first of the options if it is none of them."""
+        """Return the value; if it is none of the options, set it to `otherwise` or to the first of them."""
         first = options[0] if otherwise is None or otherwise not in options else otherwise
         value, default = self.value, self.default
         return self._clamp(value if value in options else first, default if default in options else first)
 
     def clamp(self, lowest: Any, highest: Any) -> Value:
-        """Return what is set, brought inside the bounds."""
+        """Return the value, set to the nearest bound if it lies outside."""
         return self._clamp(*(max(lowest, min(highest, value)) for value in (self.value, self.default)))
 
     def preset(self, value: Value) -> None:
@@ -103,15 +103,15 @@ class Field(Generic[Value]):
             state[self._key] = value
 
     def suggest(self, value: Value) -> None:
-        """Let a visitor find a value that depends on what they look at, unless one is set or the address says."""
-        was_offered = self.is_preset
+        """Set the default to a value that depends on what the visitor looks at, and the value unless it is set."""
+        was_preset = self.is_preset
         st.session_state[f"{self._key}_default"] = _copy(value)
-        if not was_offered and _same(self.value, self.default):
+        if not was_preset and _same(self.value, self.default):
             self.value = _copy(value)
 
     @property
     def is_preset(self) -> bool:
-        """Whether `set_default` has said what a visitor finds, since the address was last followed."""
+        """Whether `preset` or `suggest` has set the default since the address was last followed."""
         return f"{self._key}_default" in st.session_state
 
     def reset(self) -> None:
@@ -119,19 +119,20 @@ class Field(Generic[Value]):
         st.session_state.pop(f"{self._key}_default", None)
 
     def forget_preset(self) -> None:
-        """Let the address tell it even if nobody chose it: what it was brought back to has changed since."""
+        """Go back to the declared default, so that the address has the value even if nobody chose it."""
         st.session_state.pop(f"{self._key}_default", None)
 
     def encode(self) -> str:
+        """Return the text for the address; "" if the value is the default or has no text."""
         value = self.value
-        as_found = _same(value, st.session_state.get(f"{self._key}_default", self.default))
+        is_default = _same(value, st.session_state.get(f"{self._key}_default", self.default))
         try:
-            return "" if as_found or value is None else self._text(value)
-        except BAD_VALUE_ERRORS:  # such as an infinite number in a table, which a page names and leaves out
+            return "" if is_default or value is None else self._text(value)
+        except BAD_VALUE_ERRORS:  # such as an infinite number in a table
             return ""
 
     def _clamp(self, value: Value, otherwise: Value) -> Value:
-        """Set a value in bounds; `otherwise` is the default in the same bounds, which the address leaves out."""
+        """Set the clamped value; `otherwise` is the clamped default, which the address leaves out."""
         state, before = st.session_state, self.value
         if _same(before, self.default):
             if not _same(value, before):
@@ -148,16 +149,16 @@ class Field(Generic[Value]):
         state = st.session_state
         is_new = self._key not in state.setdefault(PARSED_KEYS, set())
         state[PARSED_KEYS].add(self._key)
-        found = state.get(f"{self._key}_default", self.default)
+        default = state.get(f"{self._key}_default", self.default)
         asked = state.get(FOLLOWED_ADDRESS, {}).get(self.address, "") if is_new else ""
         try:
-            return self._parse(asked) if asked else _copy(found)
+            return self._parse(asked) if asked else _copy(default)
         except BAD_VALUE_ERRORS:
             self._note_fault()
-            return _copy(found)
+            return _copy(default)
 
     def _note_fault(self) -> None:
-        """Note that what the address says of it is no value, if that is what the visitor has just come with."""
+        """Note that its part of the address is invalid, to be shown once on arrival."""
         asked = st.session_state.get(FOLLOWED_ADDRESS, {}).get(self.address)
         if asked and st.session_state.get(BAD_PARTS) is not None:
             st.session_state[BAD_PARTS][self.address] = asked
@@ -192,10 +193,10 @@ def plain_text(text: str) -> str:
 
 
 def whole_number(text: str) -> int:
-    """Return a number of an address; at most six digits, so that nobody asks for the impossible.
+    """Return a whole number of an address; at most six digits, so that nobody asks for the impossible.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is no such number.
     """
     if not text.isdecimal() or len(text) > 6:
         raise ValueError(f"text must be a whole number of at most six digits, got {text!r}")
@@ -203,14 +204,14 @@ def whole_number(text: str) -> int:
 
 
 def whole_numbers(text: str) -> list[int]:
-    """Return whole numbers of an address, with dots between them; at most so many as nobody clicks."""
+    """Return whole numbers of an address, with dots between them; at most 1,000, more than anybody clicks."""
     if not re.fullmatch(r"-?\d{1,6}(\.-?\d{1,6}){0,999}", text):
         raise ValueError(f"text must be whole numbers with dots between, got {text[:40]!r}")
     return [int(number) for number in text.split(".")]
 
 
 def between(lowest: float, highest: float) -> Callable[[str], Any]:
-    """Return what reads a number of an address inside bounds: a whole one if the bounds are."""
+    """Return a parser of numbers inside these bounds; whole ones if the bounds are whole."""
 
     def parse(text: str) -> float:
         value = type(lowest)(text)
@@ -222,18 +223,21 @@ def between(lowest: float, highest: float) -> Callable[[str], Any]:
 
 
 def one_of(values: Iterable[Any]) -> Callable[[str], Any]:
-    """Return what reads one of some values in an address, as as_text writes them."""
+    """Return a parser of one of these values, as as_text writes them."""
     return {as_text(value): value for value in values}.__getitem__
 
 
 def named(**values: Any) -> dict[str, Any]:
-    """Return how a field tells values that are words for people: by names that stay, `Field(..., **named(all=ALL))`."""
+    """Return parse and text of a Field whose values are words for people: links have names that never change.
+
+    Field(..., **named(all=ALL_HEADS)) has "all" in the address for the value ALL_HEADS.
+    """
     names = {value: name for name, value in values.items()}
     return {"parse": values.__getitem__, "text": names.__getitem__}
 
 
 def parse_switch(text: str) -> bool:
-    """Return whether an address says 1, and not 0; the way in which switches are told there."""
+    """Return True for "1" and False for "0", as addresses have switches."""
     return {"1": True, "0": False}[text]
 
 
@@ -247,7 +251,7 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
 
 
 def widget_value(key: str, otherwise: Any = None) -> Any:
-    """Return what a visitor has set a widget to, or a component has sent; for its callback."""
+    """Return the value of a widget, or the last message of a component; for its callback."""
     return st.session_state.get(key, otherwise)
 
 
@@ -262,7 +266,7 @@ def set_widget(key: str, value: Any) -> None:
 
 
 def component_message(key: str, part: str) -> Any:
-    """Return a part of what a component has sent last; None before."""
+    """Return a part of the last message of a component; None before the first."""
     return (widget_value(key) or {}).get(part)
 
 
@@ -297,22 +301,22 @@ def multiple_choice(label: str, field: Field[list[int]], options: Mapping[int, s
 
 
 def follow_address(asked: Mapping[str, str]) -> None:
-    """Begin to follow an address."""
+    """Begin to follow an address: fields take their values from it when they are first read."""
     st.session_state.update({FOLLOWED_ADDRESS: asked, BAD_PARTS: {}, PARSED_KEYS: set()})
 
 
 def address_followed() -> tuple[Mapping[str, str], dict[str, str] | None]:
-    """Return the address that is followed, and what of it was no value; None once that was said."""
+    """Return the address that is followed, and its invalid parts; None once they have been shown."""
     return st.session_state.get(FOLLOWED_ADDRESS, {}), st.session_state.get(BAD_PARTS)
 
 
 def forget_faults() -> None:
-    """Note that what was no value has been said."""
+    """Note that the invalid parts have been shown."""
     st.session_state[BAD_PARTS] = None
 
 
 def fields_of(page: str) -> list[Field]:
-    """Return the fields that the address of a page tells, those that every page has among them."""
+    """Return the fields in the address of a page, with those that every page has."""
     return [field for owner in {page, APP} for field in _FIELDS.get(owner, {}).values() if field.address]
 
 
@@ -320,19 +324,19 @@ PAGE, PLAYING = Field(APP, "page_shown", ""), Field(APP, "playing", "")
 """The page that a visitor is on; the player that goes on by itself."""
 WRITTEN_ADDRESS = Field[dict[str, str] | None](APP, "address_written", None)
 ADDRESS_TEXTS = Field[dict[str, str]](APP, "address_told", dict)
-"""All that the page's fields say, in one and the same dict, for who reads it while no script runs."""
+"""What the page's fields have in the address; always the same dict, which is also read between two runs."""
 IS_BY_HISTORY = Field(APP, "address_came_back", False)
 OPENED_SESSION = Field[dict[str, str] | None](APP, "session_opened", None)
 LEFT_OUT = "without"
-"""In an address: what was too long for it."""
+"""The part of an address that names fields which were too long for it."""
 MAX_ADDRESS_LETTERS = 3_900
-"""Letters of all that an address tells; a link of 4,000 has room for its server and page."""
+"""Letters of an address after the page's name; a link of 4,000 then has room for its server and page."""
 
 
 def read_address(page: str) -> None:
-    """Let the page follow its address: on arrival what a link says, after Back and Forward all of it.
+    """Set the page's fields from its address: on arrival those that it names, after Back and Forward all of them.
 
-    An opened session file is followed the same way. What every page has stays as it is unless the address says.
+    An opened session file is followed the same way. Fields of every page change only if the address names them.
 
     Args:
         page: see PageEntry.name.
@@ -352,16 +356,16 @@ def read_address(page: str) -> None:
 
 
 def encode_fields(page: str) -> dict[str, str]:
-    """Return what an address without bounds would say of a page."""
+    """Return the address of a page, by field, however long."""
     texts = {field.address: field.encode() for field in fields_of(page)}
     return {name: text for name, text in texts.items() if text}
 
 
 def write_address() -> None:
-    """Let the address tell what the page shows, in one message: one entry for the browser's Back.
+    """Write the page's fields into the address, in one message: one entry for the browser's Back.
 
-    While something plays it waits: Back undoes what a visitor did, not every beat. What is too long is left out, the
-    longest first, and named.
+    Not while something plays: Back undoes what a visitor did, not every step of a player. If the address is too long,
+    the longest fields are left out and named in it.
     """
     present, page = st.query_params.to_dict(), PAGE.value
     if PLAYING.value:
@@ -386,7 +390,7 @@ def write_address() -> None:
 
 
 def show_link_faults() -> None:
-    """Say once what of the address was no value; and what it had no room for, on arrival and when that happens."""
+    """Show once which parts of the address are invalid, and which fields it had no room for."""
     asked_for, faults = address_followed()
     for name, asked in (faults or {}).items():
         part = literal(f"{name}={asked}")

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edit, Edits
 from attention_core.attention.scores import ScaledDot, Score, same_width
-from attention_core.attention.trace import Pairs, at_least_float32, masked
+from attention_core.attention.trace import AttentionScores, at_least_float32, masked
 from attention_core.attention.types import Attended
 
 
@@ -59,10 +59,10 @@ def attend(
     _check(query, key, value)
     if not edits and has_softmax:
         return _attended(query, key, value, score or ScaledDot(), mask, with_normaliser, with_weights)
-    by_row = not has_softmax or any(not _is_for_kernels(edit) and edit.place != "context" for edit in edits)
+    by_row = not has_softmax or any(not _is_for_kernels(edit) and edit.target != "context" for edit in edits)
     n_items = len(query) if by_row else 1  # whose rows are computed anew; one tells whether the edits can be done
     items = [
-        Pairs(query=q, key=k, score=score or ScaledDot(), mask=m, has_softmax=has_softmax, edits=edits)
+        AttentionScores(query=q, key=k, score=score or ScaledDot(), mask=m, has_softmax=has_softmax, edits=edits)
         for q, k, m in zip(query[:n_items], key, _masks(mask, len(query)), strict=False)
     ]
     if not has_softmax:
@@ -75,7 +75,7 @@ def attend(
             _correct(attended, number, item, own)
     heads = range(query.shape[1])
     for edit in edits:
-        if edit.place == "context":
+        if edit.target == "context":
             for head in filter(edit.applies_to, heads):
                 for own, context in zip(map(edit.for_item, range(len(query))), attended.context[:, head], strict=True):
                     if own is not None:
@@ -100,24 +100,24 @@ def _attended(
         return _fused(query, key, value, mask, factor, with_normaliser)
     if with_weights or factors is not None or len(query) > 1:
         return _at_once(query, key, value, score, mask, factors)
-    pairs = Pairs(query=query[0], key=key[0], score=score, mask=_masks(mask, 1)[0])
-    return Attended(context_in_blocks(pairs, value[0])[None])
+    attention = AttentionScores(query=query[0], key=key[0], score=score, mask=_masks(mask, 1)[0])
+    return Attended(context_in_blocks(attention, value[0])[None])
 
 
 def _even(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    pairs: Pairs,
+    attention: AttentionScores,
     mask: Tensor | None,
     with_normaliser: bool,
     with_weights: bool,
 ) -> Attended:
     """Attend with the edits that change scores of a head by a factor or hide keys from all, which kernels can do."""
     heads = range(query.shape[1])
-    by_head = [pairs.factor(head) for head in heads]
+    by_head = [attention.factor(head) for head in heads]
     factors = query.new_tensor(by_head)[:, None, None] if any(factor != 1 for factor in by_head) else None
-    blocked = {key for edit in pairs.edits if _is_for_kernels(edit) for key in edit.blocked()}
+    blocked = {key for edit in attention.edits if _is_for_kernels(edit) for key in edit.blocked()}
     if blocked:
         kept = torch.ones(key.shape[2], dtype=torch.bool, device=key.device)
         kept[list(blocked)] = False
@@ -127,7 +127,7 @@ def _even(
         else:
             mask = kept if mask is None else mask & kept.to(mask.device)
             mask = mask.expand(*(1,) * (4 - mask.ndim), *mask.shape)
-    return _attended(query, key, value, pairs.scoring, mask, with_normaliser, with_weights, factors)
+    return _attended(query, key, value, attention.scoring, mask, with_normaliser, with_weights, factors)
 
 
 def _is_for_kernels(edit: Edit) -> bool:
@@ -135,11 +135,11 @@ def _is_for_kernels(edit: Edit) -> bool:
     return edit.is_fusable and (not edit.blocked() or getattr(edit, "head", None) is None)
 
 
-def _correct(attended: Attended, number: int, pairs: Pairs, value: Tensor) -> None:
+def _correct(attended: Attended, number: int, attention: AttentionScores, value: Tensor) -> None:
     """Compute those rows of an item anew that the other edits change, (n_heads, n_keys, d_v) its values."""
-    edits = [edit for edit in pairs.ordered_edits if not _is_for_kernels(edit)]
-    for head in range(pairs.n_heads):
-        for rows, weights, normaliser in pairs.row_blocks(head, pairs.changed_rows(head, edits)):
+    edits = [edit for edit in attention.ordered_edits if not _is_for_kernels(edit)]
+    for head in range(attention.n_heads):
+        for rows, weights, normaliser in attention.row_blocks(head, attention.changed_rows(head, edits)):
             attended.context[number, head, rows] = (weights @ at_least_float32(value[head])).to(value.dtype)
             if attended.log_normaliser is not None:
                 attended.log_normaliser[number, head, rows] = normaliser.to(attended.log_normaliser)
@@ -169,14 +169,14 @@ def _fused(
     return Attended(F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale))
 
 
-def context_in_blocks(pairs: Pairs, value: Tensor) -> Tensor:
+def context_in_blocks(attention: AttentionScores, value: Tensor) -> Tensor:
     """Return the weighted sums of the values (n_heads, n_keys, d_v) for any scoring function and any edit of weights.
 
     A row that sees no key, and so has no softmax, gets the zeros that it stands for.
     """
-    merged = pairs.query.new_empty(*pairs.query.shape[:2], value.shape[-1])
-    for head in range(pairs.n_heads):
-        for rows, weights, _ in pairs.row_blocks(head):
+    merged = attention.query.new_empty(*attention.query.shape[:2], value.shape[-1])
+    for head in range(attention.n_heads):
+        for rows, weights, _ in attention.row_blocks(head):
             merged[head, rows] = weights @ value[head]
     return merged
 

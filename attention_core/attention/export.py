@@ -44,7 +44,7 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
     }
     if trace.edits:
         arrays["weights"] = torch.stack([trace.weights(head) for head in heads])
-    tiles = [trace.whole_mask(head) for head in trace.heads_of_mask]
+    tiles = [trace.full_mask(head) for head in trace.heads_of_mask]
     masks = [tile for tile in tiles if tile is not None]
     if masks:
         arrays["mask"] = torch.stack(masks)

@@ -188,7 +188,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         weights = WEIGHTS_WITHOUT_SOFTMAX.filled(scores="S'" if len(steps) > 1 else "S", copied=copied)
     elif trace.sinks is None and trace.has_mask:
         weights = replace(weights, code=weights.code + BLIND)
-    if "weights" in _places(trace):
+    if "weights" in _targets(trace):
         weights = replace(weights, code=f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)")
     steps.append(weights.step(trace.weights, *pairs, names))
     if story.shows_masked:
@@ -200,7 +200,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
                 names,
             )
         )
-    if "context" in _places(trace):
+    if "context" in _targets(trace):
         context = replace(context, code=f"{context.code} * kept + taken  # 0, and what comes in its place")
     if story.withheld:
         context = replace(context, code=f"{context.code}\ncontext[withheld] = 0")
@@ -213,15 +213,15 @@ def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols
 
 
 def _edits(trace: AttentionTrace) -> str:
-    places = _places(trace)
-    moved = "scores[:, order]" if "order" in places else "scores"
-    scaled = f"{moved} * factor" if "factor" in places else moved
-    line = f"({scaled}).index_put((rows, columns), edited)" if "scores" in places else scaled
+    targets = _targets(trace)
+    permuted = "scores[:, order]" if "key order" in targets else "scores"
+    scaled = f"{permuted} * factor" if "factor" in targets else permuted
+    line = f"({scaled}).index_put((rows, columns), edited)" if "scores" in targets else scaled
     return "" if line == "scores" else f"\nscores = {line.replace('(scores)', 'scores')}  # edits inside the attention"
 
 
-def _places(trace: AttentionTrace) -> set[str]:
-    return {edit.place_in(trace) for edit in trace.edits}
+def _targets(trace: AttentionTrace) -> set[str]:
+    return {edit.target_in(trace) for edit in trace.edits}
 
 
 def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
         "d_k": trace.key.shape[-1],
         "n_keys": trace.n_keys,
         "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
-        "mask": trace.whole_mask(head),
+        "mask": trace.full_mask(head),
         "sink": None if trace.sinks is None else trace.sinks.expand(pairs[:2])[head, :, None],
         "withheld": list(trace.story.withheld),
         **(_of_edits(trace, head) if trace.edits else {}),

@@ -1,8 +1,8 @@
 """The attention trace: the one value that travels from every mechanism to every chart.
 
-A trace is queries and keys that meet (Pairs), the values, and one normaliser per query, O(n d). Scores, mask and
-weights of any tile are computed when somebody looks at them, exactly, with every edit applied: weights[I, J] =
-exp(scores[I, J] - log_normaliser[I]). The n x n matrix is built only for a caller who asks for all of it.
+A trace holds queries and keys (AttentionScores), the values, and one log-normaliser per query: memory O(n d). Scores,
+mask and weights of any tile are computed when somebody looks at them, exactly, with every edit applied: weights[I, J]
+= exp(scores[I, J] - log_normaliser[I]). The n x n matrix is built only for a caller who asks for all of it.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.types import ALL, Attended, Rows, Story
 from attention_core.device import device_of
 
-Changes = Sequence[Any]  # edits, which know pairs: see attention_core.attention.edits
-AFTER_ALL_EDITS = 1000  # above the order of every edit
+Edits = Sequence[Any]  # of attention_core.attention.edits.Edit, whose file imports this one
+AFTER_ALL_EDITS = 1000  # above the apply_order of every edit
 ROWS_AT_ONCE = 256
-"""Queries in one block of the streaming passes: memory stays O(n), a block of 784 keys fits the cache."""
+"""Queries in a block of a pass over all rows: memory stays O(n), and a block with 784 keys fits the cache."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Pairs:
-    """Every query of one item with every key, of which nothing is computed before somebody looks.
+class AttentionScores:
+    """The scores, mask and weights of all pairs of queries and keys of one item; any tile of them, computed on demand.
 
     Attributes:
         query: (n_heads, n_queries, d_q).
         key: (n_heads, n_keys, d_k), or fewer heads where groups of query heads share one (see key_of).
         score: the scoring function, query and key -> scores.
         mask: bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend.
-        is_causal: query i may attend to keys 0 to i only, besides the mask; costs no memory.
-        bias: float, broadcastable to (n_heads, n_queries, n_keys), added to the scores; part of them from then on.
-        sinks: broadcastable to (n_heads, n_queries), a score in each row's normaliser that belongs to no key, so that
-            the weights of the row sum to less than 1.
+        is_causal: whether query i may attend to keys 0 to i only, besides the mask; takes no memory.
+        bias: float, broadcastable to (n_heads, n_queries, n_keys), added to the scores.
+        sinks: broadcastable to (n_heads, n_queries), one more score in each row's softmax, which belongs to no key, so
+            that the weights of the row sum to less than 1.
         has_softmax: whether the weights are the softmax of the scores; else they are the scores themselves.
-        edits: what was changed inside the attention.
+        edits: what was changed, see attention_core.attention.edits.
     """
 
     query: Tensor
@@ -53,7 +53,7 @@ class Pairs:
     bias: Tensor | None = field(default=None, repr=False)
     sinks: Tensor | None = field(default=None, repr=False)
     has_softmax: bool = True
-    edits: Changes = ()
+    edits: Edits = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edits", tuple(self.edits))
@@ -77,11 +77,11 @@ class Pairs:
         return self.key[head // (self.n_heads // self.key.shape[0])]
 
     @cached_property
-    def ordered_edits(self) -> Changes:
-        """The edits sorted by their order; those that must be applied jointly are merged."""
-        ordered = sorted(self.edits, key=lambda edit: (edit.order, edit.name))
-        kinds = [list(some) for _, some in groupby(ordered, key=type)]
-        return tuple(one for some in kinds for one in some[0].merge(some, self.n_heads))
+    def ordered_edits(self) -> Edits:
+        """The edits in the order in which they are applied; those of one kind may be merged, see Edit.merge."""
+        ordered = sorted(self.edits, key=lambda edit: (edit.apply_order, edit.name))
+        by_kind = [list(same_kind) for _, same_kind in groupby(ordered, key=type)]
+        return tuple(edit for edits in by_kind for edit in edits[0].merge(edits, self.n_heads))
 
     @cached_property
     def scoring(self) -> Score:
@@ -92,20 +92,22 @@ class Pairs:
         return score
 
     def factor(self, head: int) -> float:
+        """Return what the edits multiply all scores of a head by."""
         return math.prod(edit.factor() for edit in self.edits if edit.applies_to(head))
 
     @property
     def has_mask(self) -> bool:
-        """Whether any pair may be hidden, causality aside."""
+        """Whether any key may be hidden from a query, causality aside."""
         return self.mask is not None or any(edit.hides for edit in self.ordered_edits)
 
-    def changed_rows(self, head: int, edits: Changes | None = None) -> Rows:
+    def changed_rows(self, head: int, edits: Edits | None = None) -> Rows:
+        """Return the queries whose weights the edits, or some of them, change in a head."""
         rows: set[int] = set()
         for edit in self.ordered_edits if edits is None else edits:
-            its = edit.rows(self, head)
-            if isinstance(its, slice):
+            changed = edit.rows(self, head)
+            if isinstance(changed, slice):
                 return ALL
-            rows.update(its)  # type: ignore[arg-type]
+            rows.update(changed)  # type: ignore[arg-type]
         return sorted(rows)
 
     def score_tile(
@@ -118,28 +120,34 @@ class Pairs:
         score: Score | None = None,
         before: int = AFTER_ALL_EDITS,
     ) -> Tensor:
-        """Return scores before the mask, (n_rows, n_cols), with the edits of a lower order than `before` applied.
+        """Return scores before the mask, (n_rows, n_cols), with edits whose apply_order is below `before`.
 
-        Without a dtype scores have that of the query, at least float32. A score stands in for the scoring function.
+        Args:
+            head: from 0.
+            rows: queries.
+            cols: keys.
+            dtype: of the scores; None = the query's, at least float32.
+            score: a scoring function to use instead of the trace's own.
+            before: which edits are applied.
         """
         edits = [edit for edit in self.ordered_edits if edit.applies_to(head)]
-        some_queries = at_least_float32(self.query[head, rows])
-        taken = cols
+        query = at_least_float32(self.query[head, rows])
+        permuted_cols = cols
         for edit in edits:
             order = edit.key_order(self, head)
-            taken = taken if order is None else order[taken]
-        own = self.scoring if score is None else score
-        tile = own.tile(some_queries if dtype is None else some_queries.to(dtype), self.key_of(head), taken)
+            permuted_cols = permuted_cols if order is None else order[permuted_cols]
+        score = self.scoring if score is None else score
+        tile = score.tile(query if dtype is None else query.to(dtype), self.key_of(head), permuted_cols)
         if self.bias is not None:
-            full = self.bias.expand(self.n_heads, self.n_queries, self.n_keys)
-            tile = tile + full[head][rows][:, taken].to(tile.dtype)
+            bias = self.bias.expand(self.n_heads, self.n_queries, self.n_keys)
+            tile = tile + bias[head][rows][:, permuted_cols].to(tile.dtype)
         if not edits:
             return tile
         if (factor := self.factor(head)) != 1:
             tile = tile * factor
         queries, keys = self._positions(rows, cols)
         for edit in edits:
-            if edit.order < before:
+            if edit.apply_order < before:
                 edit.change_scores(self, head, queries, keys, tile)
         return tile
 
@@ -156,10 +164,10 @@ class Pairs:
     ) -> Tensor | None:
         """Return the mask's tile, True = may attend, or None when every query may attend to every key.
 
-        Only edits of a lower order than `before` count.
+        Only edits whose apply_order is below `before` count.
         """
         tile = self.mask_before_edits(head, rows, cols)
-        edits = [edit for edit in self.ordered_edits if edit.order < before and edit.applies_to(head)]
+        edits = [edit for edit in self.ordered_edits if edit.apply_order < before and edit.applies_to(head)]
         queries, keys = self._positions(rows, cols) if edits else (None, None)
         for edit in edits:
             hidden = edit.hidden(self, head, queries, keys)  # type: ignore[arg-type]
@@ -169,66 +177,69 @@ class Pairs:
 
     @property
     def heads_of_mask(self) -> range:
-        """The heads whose masks differ: all, or the first for all."""
-        alike = not self.edits and (self.mask is None or self.mask.ndim < 3 or self.mask.shape[0] == 1)
-        return range(1 if alike else self.n_heads)
+        """The heads with masks of their own: all, or only the first where one mask serves all."""
+        is_shared = not self.edits and (self.mask is None or self.mask.ndim < 3 or self.mask.shape[0] == 1)
+        return range(1 if is_shared else self.n_heads)
 
-    def whole_mask(self, head: int) -> Tensor | None:
-        """Return the mask of a head, (n_queries, n_keys); None where there is none for any head."""
+    def full_mask(self, head: int) -> Tensor | None:
+        """Return the mask of a head with all edits, (n_queries, n_keys); None if no head has a mask."""
         allowed = self.allowed(head)
-        if allowed is None and self.has_mask:  # of another head
+        if allowed is None and self.has_mask:  # another head has one
             return torch.ones(self.n_queries, self.n_keys, dtype=torch.bool, device=self.query.device)
         return allowed
 
     def mask_before_edits(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor | None:
-        """Return the mask's tile as it is without edits, or None."""
-        tile = None if self.mask is None else self.given_mask(head)[rows][:, cols].to(self.query.device)
+        """Return the mask's tile without edits, or None."""
+        tile = None if self.mask is None else self.mask_of_head(head)[rows][:, cols].to(self.query.device)
         if not self.is_causal:
             return tile
         queries, keys = self._positions(rows, cols)
         past = keys <= queries[:, None]
         return past if tile is None else tile & past
 
-    def given_mask(self, head: int) -> Tensor:
-        """Return the mask of a head, (n_queries, n_keys), an expanded view where it can be; there is one."""
+    def mask_of_head(self, head: int) -> Tensor:
+        """Return the attribute `mask`, which must not be None, for one head, (n_queries, n_keys)."""
         mask = self.mask
         assert mask is not None
         of_head = mask[head if mask.shape[0] > 1 else 0] if mask.ndim == 3 else mask
         return of_head.expand(self.n_queries, self.n_keys)
 
-    def with_sinks(self, normaliser: Tensor, head: int, rows: Rows) -> Tensor:
-        """Return a normaliser of keys alone, (n_rows,), with what the sinks of these rows add to it."""
+    def with_sinks(self, log_normaliser: Tensor, head: int, rows: Rows) -> Tensor:
+        """Return a log-normaliser over the keys, (n_rows,), with the sinks of these rows included."""
         if self.sinks is None:
-            return normaliser
-        return torch.logaddexp(normaliser, self.sinks.expand(self.query.shape[:2])[head, rows].to(normaliser))
+            return log_normaliser
+        sinks = self.sinks.expand(self.query.shape[:2])[head, rows]
+        return torch.logaddexp(log_normaliser, sinks.to(log_normaliser))
 
-    def row_normaliser(self, head: int, rows: Rows) -> Tensor:
+    def row_log_normaliser(self, head: int, rows: Rows) -> Tensor:
         """Return the log-sum-exp of these rows, (n_rows,); -inf for a query that sees no key."""
         return self.with_sinks(self.masked_scores(head, rows).logsumexp(-1), head, rows)
 
     def row_blocks(self, head: int, rows: Rows = ALL) -> Iterator[tuple[Rows, Tensor, Tensor]]:
-        """Yield (rows, weights, normalisers) of whole rows, block by block; blind ones have weights of 0."""
+        """Yield (rows, weights, log-normalisers) of whole rows, in blocks; a row that sees no key has weights of 0."""
         chosen = range(self.n_queries) if isinstance(rows, slice) else rows
         for span in spans(0, len(chosen), ROWS_AT_ONCE):
-            some = span if isinstance(rows, slice) else rows[span]
-            scores = self.masked_scores(head, some)
+            block = span if isinstance(rows, slice) else rows[span]
+            scores = self.masked_scores(head, block)
             if self.has_softmax:
-                normaliser = self.with_sinks(scores.logsumexp(-1), head, some)
+                log_normaliser = self.with_sinks(scores.logsumexp(-1), head, block)
                 weights = (
                     scores.softmax(-1)
                     if self.sinks is None
-                    else (scores - zero_where_masked(normaliser)[:, None]).exp()
+                    else (scores - zero_where_masked(log_normaliser)[:, None]).exp()
                 )
             else:
-                normaliser, weights = scores[:, 0], scores
+                log_normaliser, weights = scores[:, 0], scores
             weights = weights.masked_fill(scores == -math.inf, 0)
-            yield some, self.with_set_weights(weights, head, some), normaliser
+            yield block, self.with_set_weights(weights, head, block), log_normaliser
 
-    def weights_of(self, scores: Tensor, normaliser: Tensor | None, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
-        """Return the weights of a tile of scores whose rows have these normalisers; None where there is no softmax."""
+    def weights_of(
+        self, scores: Tensor, log_normaliser: Tensor | None, head: int, rows: Rows, cols: Rows = ALL
+    ) -> Tensor:
+        """Return the weights of a tile of scores; log_normaliser (n_rows,) is None where there is no softmax."""
         allowed = self.allowed(head, rows, cols)
-        if normaliser is not None:
-            scores = (scores - zero_where_masked(normaliser)[:, None]).exp_()  # in place: half the memory
+        if log_normaliser is not None:
+            scores = (scores - zero_where_masked(log_normaliser)[:, None]).exp_()  # in place: half the memory
         weights = scores if allowed is None else scores.masked_fill(~allowed, 0)
         return self.with_set_weights(weights, head, rows, cols)
 
@@ -251,23 +262,23 @@ class Pairs:
 
 
 def spans(start: int, stop: int, size: int) -> Iterator[slice]:
-    """Yield the slices of a range, each of a size but for the last, which may be shorter."""
+    """Yield the slices that cut a range into parts of one size; the last one may be shorter."""
     for left in range(start, stop, size):
         yield slice(left, min(left + size, stop))
 
 
 def masked(scores: Tensor, allowed: Tensor | None) -> Tensor:
-    """Return scores with minus infinity where a query may not attend; a mask of None forbids nothing."""
+    """Return scores with minus infinity where a query may not attend; None = it may attend to every key."""
     return scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
 
 
 def at_least_float32(tensor: Tensor) -> Tensor:
-    """Return half and bfloat16 numbers as float32, in which scores are computed; others as they are."""
+    """Return float16 and bfloat16 numbers as float32, in which scores are computed; others as they are."""
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
 def zero_where_masked(log_normaliser: Tensor) -> Tensor:
-    """Return a normaliser with 0 in place of the -inf of queries that see no key, so that it can be subtracted."""
+    """Return a log-normaliser with 0 instead of -inf, for queries that see no key, so that it can be subtracted."""
     return log_normaliser.masked_fill(log_normaliser == -math.inf, 0)
 
 
@@ -276,20 +287,20 @@ class Summary(NamedTuple):
 
     received: Tensor  # (n_keys,) mean of each column of the weights over the chosen queries; sums to 1
     score_row_mean: Tensor  # (n_queries,) mean of each row of the scores over the keys it may attend to
-    entropy: Tensor  # (n_queries,) of each row of the weights, in bits; log2(n_keys) = looks everywhere alike
+    entropy: Tensor  # (n_queries,) of each row of the weights, in bits; log2(n_keys) = equal weights
     largest: Tensor  # (n_queries,) the largest weight of each row
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AttentionTrace(Pairs):
-    """What one attention layer did with one input; its pairs' attributes stand at Pairs.
+class AttentionTrace(AttentionScores):
+    """What one attention layer did with one input; further attributes stand at AttentionScores.
 
     Attributes:
         value: (n_heads, n_keys, d_v), or as few heads as the key (see value_of).
         story: what queries and keys stand for, and the steps around the attention.
-        normaliser: (n_heads, n_queries) log-sum-exp of the masked scores if the kernel gave it.
-        fused_context: (n_heads, n_queries, d_v) as the model used it, if it was kept.
-        dropout: probability with which the model dropped weights in this call; the weights here are those before.
+        normaliser: (n_heads, n_queries) the log-normaliser, if a kernel returned it; else it is computed on demand.
+        fused_context: (n_heads, n_queries, d_v) as a kernel returned it; else it is computed on demand.
+        dropout: probability with which the model dropped weights in this call; the weights here are without dropout.
     """
 
     value: Tensor
@@ -324,22 +335,22 @@ class AttentionTrace(Pairs):
         """(n_heads, n_queries) log-sum-exp of each row's masked scores; -inf for a query that sees no key."""
         if self.normaliser is not None:
             return self.normaliser
-        normaliser = at_least_float32(self.query).new_empty(self.query.shape[:2])
+        log_normaliser = at_least_float32(self.query).new_empty(self.query.shape[:2])
         for head in range(self.n_heads):
             for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
-                normaliser[head, rows] = self.row_normaliser(head, rows)
-        return normaliser
+                log_normaliser[head, rows] = self.row_log_normaliser(head, rows)
+        return log_normaliser
 
     def weights(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
-        """Return the weights: masked cells are exactly 0, blind queries are all 0.
+        """Return the weights, or a tile of them; exactly 0 where a query may not attend.
 
-        Each whole row sums to 1, or to less where a sink takes its share; without a softmax to anything.
+        Each whole row sums to 1, or to less where a sink takes a share; without a softmax it may sum to anything.
         """
         return self._weights_of(self.scores(head, rows, cols), head, rows, cols)
 
     def _weights_of(self, scores: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
-        normaliser = self.log_normaliser[head, rows] if self.has_softmax else None
-        return self.weights_of(scores, normaliser, head, rows, cols)
+        log_normaliser = self.log_normaliser[head, rows] if self.has_softmax else None
+        return self.weights_of(scores, log_normaliser, head, rows, cols)
 
     def context(self, head: int = 0) -> Tensor:
         """Return the weighted sum of the values, (n_queries, d_v); 0 for a head that was switched off."""
@@ -349,14 +360,14 @@ class AttentionTrace(Pairs):
     def _context(self) -> Tensor:
         if self.fused_context is not None:
             return self.fused_context
-        merged = at_least_float32(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
+        context = at_least_float32(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
         for head in range(self.n_heads):
             value = at_least_float32(self.value_of(head))
             for rows, _, weights in self.blocks(head):
-                merged[head, rows] = weights @ value
+                context[head, rows] = weights @ value
             for edit in self.edits:
-                merged[head] = edit.context(head, merged[head])
-        return merged
+                context[head] = edit.context(head, context[head])
+        return context
 
     @cached_property
     def blind_queries(self) -> list[int]:
@@ -376,22 +387,22 @@ class AttentionTrace(Pairs):
             head: which head, from 0.
             queries: bool (n_queries,), the queries over which `received` averages; None = all.
         """
-        chosen = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
+        averaged = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
         received = at_least_float32(self.query).new_zeros(self.n_keys)
         # Filled in place: a small result kept from every block would keep the memory of the block from being reused.
         means, entropies, largest = received.new_empty(3, self.n_queries)
         for rows, scores, weights in self.blocks(head):
             allowed = self.allowed(head, rows)
-            received += weights[chosen[rows].to(weights.device)].sum(0)
+            received += weights[averaged[rows].to(weights.device)].sum(0)
             largest[rows] = weights.amax(1)
             entropies[rows] = -torch.xlogy(weights, weights).sum(1) / math.log(2)
             if allowed is None:
                 means[rows] = scores.mean(1)
             else:
                 means[rows] = scores.masked_fill(~allowed, 0).sum(1) / allowed.sum(1).clamp(min=1)
-        return Summary(received / max(int(chosen.sum()), 1), means, entropies, largest)
+        return Summary(received / max(int(averaged.sum()), 1), means, entropies, largest)
 
-    def replace(self, edits: Changes) -> AttentionTrace:
+    def replace(self, edits: Edits) -> AttentionTrace:
         """Return the trace of the same layer on the same input with these edits instead of the present ones.
 
         Later layers are not recomputed: call the model with the edits for that.
@@ -404,7 +415,7 @@ class AttentionTrace(Pairs):
         return replace(self, story=replace(self.story, **changes))
 
     def retold(self, **changes: Any) -> AttentionTrace:
-        """Return with_story(**changes), by its name of 0.1."""
+        """Return with_story(**changes); the name of version 0.1."""
         warnings.warn("AttentionTrace.retold is with_story now", DeprecationWarning, 2)
         return self.with_story(**changes)
 
@@ -422,21 +433,21 @@ class Prediction(NamedTuple):
 
 
 class TracedModel(nn.Module):
-    """A model whose forward(inputs, edits=, trace=True) gives a trace of the first input."""
+    """A model whose forward(inputs, edits=, trace=True) returns a trace of the first input."""
 
-    takes: ClassVar[torch.dtype] = torch.float32
+    takes: ClassVar[torch.dtype] = torch.float32  # what its inputs are converted to
 
-    def trace(self, one: Any, edits: Changes = ()) -> AttentionTrace:
-        """Return the attention trace of one input, a tensor or an array of the shape that forward takes many of."""
-        one = torch.as_tensor(one, dtype=self.takes, device=device_of(self))
+    def trace(self, item: Any, edits: Edits = ()) -> AttentionTrace:
+        """Return the attention trace of one input, a tensor or array without the batch dimension that forward takes."""
+        item = torch.as_tensor(item, dtype=self.takes, device=device_of(self))
         with torch.inference_mode():
-            return self(one[None], edits=edits, trace=True).traces[0]
+            return self(item[None], edits=edits, trace=True).traces[0]
 
 
 def first_trace(
-    query: Tensor, key: Tensor, value: Tensor, attended: Attended, story: Story, **more: Any
+    query: Tensor, key: Tensor, value: Tensor, attended: Attended, story: Story, **attributes: Any
 ) -> AttentionTrace:
-    """Return the trace of a batch's first item: query, key and value (batch, n_heads, n, d), and what it collected."""
+    """Return the trace of a batch's first item from query, key and value (batch, n_heads, n, d) and their result."""
     return AttentionTrace(
         query=query[0],
         key=key[0],
@@ -444,5 +455,5 @@ def first_trace(
         normaliser=None if attended.log_normaliser is None else attended.log_normaliser[0],
         fused_context=attended.context[0],
         story=story,
-        **more,
+        **attributes,
     )

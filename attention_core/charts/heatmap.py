@@ -39,19 +39,20 @@ MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cel
 
 
 def cached_by_content(make: Callable[..., bytes]) -> Callable[..., bytes]:
-    """Keep what a function makes of an array, its first argument, told by what the array holds."""
-    pictures = BoundedCache(most=MAX_KEPT)
+    """Cache what a function returns for an array, its first argument, by the numbers in the array."""
+    pictures = BoundedCache(max_items=MAX_KEPT)
 
     @wraps(make)
-    def answer(array: np.ndarray, *rest: Any) -> bytes:
+    def cached(array: np.ndarray, *rest: Any) -> bytes:
         key = array.shape, array.dtype.str, hashlib.sha1(np.ascontiguousarray(array)).digest(), rest
-        found = pictures.get(key)
-        if found is None:
-            found = (make(array, *rest),)
-            pictures.put(key, found)
-        return found[0]
+        kept = pictures.get(key)
+        if kept is not None:
+            return kept.value
+        content = make(array, *rest)
+        pictures.put(key, content)
+        return content
 
-    return answer
+    return cached
 
 
 @cached_by_content

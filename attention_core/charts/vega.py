@@ -1,4 +1,4 @@
-"""Charts as Vega-Lite has them: colours, marks, scales and places, put together without Altair's own work.
+"""Vega-Lite charts: colours, marks, scales and positions. Written as with Altair, without its slow checks.
 
 data = {"x": [1, 2], "y": [3, 4]}
 chart = mark("point", data, {"x": alt.X("x:Q", title="one"), "y": alt.Y("y:Q")})
@@ -28,31 +28,30 @@ ROLE_COLOURS = {
     Role.CONTEXT: "#D55E00",
     Role.OUTPUT: "#6B7785",
 }
-CHOSEN = ROLE_COLOURS[Role.QUERY]  # frames around what is chosen: it asks, or is asked about
+CHOSEN = ROLE_COLOURS[Role.QUERY]  # of frames around what is selected
 
 VIRIDIS = (
     "#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c",
     "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725",
 )  # fmt: skip
-"""For weights and everything else from 0 upwards. Source: van der Walt and Smith 2015."""
+"""Sequential, for weights and other values from 0 upwards. Source: van der Walt and Smith 2015."""
 BLUE_ORANGE = (
     "#134b73", "#2a6f9e", "#5b97c0", "#98bfd9", "#cfdfe9", "#f4f2ee",
     "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511",
 )  # fmt: skip
-"""For signed values, 0 in the middle."""
+"""Diverging, for signed values: 0 in the middle."""
 INK_COLOURS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention."""
 GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
 TEXT_COLOUR, LABEL_COLOUR = "#7d8794", "#747b86"
 """Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
 DARK_COLOUR, MASKED_GREY = "#050607", "#9aa1aa"
-"""Numbers on bright cells, dark enough to be read on those that are half bright, and frames of chosen ones; cells
-without a value."""
+"""DARK_COLOUR: numbers on bright cells and frames of selected ones. MASKED_GREY: cells without a value."""
 
 
 @dataclass(frozen=True)
 class Ramp:
-    """How values become colours."""
+    """A colour scale: how values become colours."""
 
     colours: tuple[str, ...]  # from the lowest to the highest value
     low: float
@@ -60,16 +59,17 @@ class Ramp:
     exponent: float = 1.0  # below 1 spreads small values: colour = ((value - low) / (high - low)) ** exponent
     reference: float | None = None  # a value to mark on the colour bar, such as the uniform weight
     reference_label: str = ""
-    is_cut: bool = False  # whether there are values beyond the ends, which then say so
+    is_cut: bool = False  # whether values lie beyond the ends, which are then labelled ≤ and ≥
 
     def position(self, values: np.ndarray) -> np.ndarray:
-        """Return where on the ramp the values lie, 0 to 1; values beyond the ends are put there."""
+        """Return where on the ramp the values lie, from 0 to 1; values beyond an end count as that end."""
         span = max(self.high - self.low, 1e-30)
         inside = np.clip(np.nan_to_num(values, nan=self.low), self.low, self.high)
         share = np.clip((inside - self.low) / span, 0, 1)
         return share**self.exponent
 
     def lookup(self, n: int = 256) -> np.ndarray:
+        """Return n colours along the ramp, uint8 (n, 3), red, green and blue."""
         anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in self.colours])
         where = np.linspace(0, len(anchors) - 1, n)
         channels = [np.interp(where, np.arange(len(anchors)), anchors[:, channel]) for channel in range(3)]
@@ -77,7 +77,7 @@ class Ramp:
 
 
 def signed_ramp(values: np.ndarray) -> Ramp:
-    """Return a diverging ramp, symmetric around 0; of many values the largest thousandth saturates."""
+    """Return a diverging ramp, symmetric around 0, that ends at the 99.9th percentile of the absolute values."""
     finite = np.abs(values[np.isfinite(values)])
     high = float(np.quantile(finite, 0.999, method="higher")) if finite.size else 1.0
     return Ramp(BLUE_ORANGE, -(high or 1.0), high or 1.0, is_cut=bool((finite > high).any()))
@@ -86,8 +86,7 @@ def signed_ramp(values: np.ndarray) -> Ramp:
 def weights_ramp(n_keys: int, high: float = 1.0) -> Ramp:
     """Return the ramp of weights: sequential from 0, with the uniform weight 1/n marked.
 
-    Many keys share 1 among them, so that most weights are far below the largest; the square-root-like scale keeps
-    the uniform weight visible beside it.
+    With many keys most weights are far below the largest; a root-like scale keeps the uniform weight visible.
     """
     uniform = 1 / max(n_keys, 1)
     high = max(high, 1.02 * uniform)
@@ -97,7 +96,7 @@ def weights_ramp(n_keys: int, high: float = 1.0) -> Ramp:
 
 
 def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
-    """Return the ramp that a matrix of this role wears: weights and ink from 0, everything else around 0."""
+    """Return the ramp for a matrix of this role: weights and probabilities from 0, other values around 0."""
     if role == Role.WEIGHTS:
         return weights_ramp(n_keys, float(np.nanmax(values, initial=0.0)))
     if role == Role.OUTPUT and values.size and np.nanmin(values) >= 0:  # probabilities
@@ -109,8 +108,8 @@ INK_RAMP = Ramp(INK_COLOURS, 0.0, 1.0)
 
 
 def mix_with_white(colour: str, share: float) -> str:
-    """Return so much of a colour on white paper, the rest being paper."""
-    return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))
+    """Return a colour mixed with white: a share of 1 is the colour itself, 0 is white."""
+    return "#" + "".join(f"{round(255 - share * (255 - int(colour[i : i + 2], 16))):02x}" for i in (1, 3, 5))
 
 
 FONT_STYLE = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}  # screen pixels, as on the pages
@@ -141,20 +140,20 @@ THEME: dict[str, Any] = {
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 TYPES = {"Q": "quantitative", "N": "nominal", "O": "ordinal", "T": "temporal"}
-UNDEFINED = object()  # stands for what is left to Vega-Lite, where None would switch it off
+UNDEFINED = object()  # Vega-Lite's default; None would switch the property off
 
 Spec = dict[str, Any]
 Data = Mapping[str, Any]  # columns of equal length by their names; a data frame is one, too
-Columns = dict[str, Any]  # data that are put together: quicker than a data frame
+Columns = dict[str, Any]  # Data made here: a dict is quicker than a data frame
 
 
 class Channel(Spec):
-    """What a channel of a mark shows, such as x or color."""
+    """The spec of an encoding channel, such as x or color."""
 
 
-def without_undefined(named: Spec) -> Spec:
-    """Return what is not left to Vega-Lite."""
-    return {name: value for name, value in named.items() if value is not UNDEFINED}
+def without_undefined(spec: Spec) -> Spec:
+    """Return the properties that are not UNDEFINED."""
+    return {name: value for name, value in spec.items() if value is not UNDEFINED}
 
 
 def _spec_of(**named: Any) -> Spec:
@@ -162,18 +161,18 @@ def _spec_of(**named: Any) -> Spec:
 
 
 def _channel(field: str | None = None, **named: Any) -> Channel:
-    """Return a channel that shows a field with its type, such as "row:Q"."""
+    """Return a channel for a field with its type, such as "row:Q"."""
     name, _, kind = (field or "").partition(":")
     return Channel(without_undefined({"field": name or UNDEFINED, "type": TYPES.get(kind, UNDEFINED), **named}))
 
 
 def _end(field: str | None = None, **named: Any) -> Channel:
-    """Return the channel of a second end, whose type is that of the first."""
+    """Return a channel such as x2, whose type is that of x."""
     return _channel((field or "").partition(":")[0], **named)
 
 
 class alt:
-    """Pieces of charts by the names that Altair has for them."""
+    """Parts of charts by Altair's names, so that a chart here reads like one written with `import altair as alt`."""
 
     Undefined = UNDEFINED
     X = XOffset = Y = YOffset = Angle = Color = Description = Detail = Opacity = Order = _channel
@@ -193,9 +192,9 @@ class alt:
 
     @staticmethod
     def condition(test: str | Spec, then: Spec, otherwise: Spec) -> Channel:
-        """Return one channel where a test of the data, or a selection, holds, and another one elsewhere."""
-        tested = {"test": test} if isinstance(test, str) else {"param": test["name"]}
-        return Channel(condition={**tested, **then}, **otherwise)
+        """Return the channel `then` where a test of the data, or a selection, holds, and `otherwise` elsewhere."""
+        condition = {"test": test} if isinstance(test, str) else {"param": test["name"]}
+        return Channel(condition={**condition, **then}, **otherwise)
 
     @staticmethod
     def selection_point(name: str, **named: Any) -> Spec:
@@ -203,7 +202,7 @@ class alt:
 
     @staticmethod
     def layer(*layers: Chart, **properties: Any) -> Chart:
-        """Return layers in one plot, the first one below."""
+        """Return layers in one plot, the first one at the bottom."""
         return Chart({"layer": [layer.spec for layer in layers], **properties})
 
 
@@ -211,7 +210,7 @@ class Chart:
     """A chart, or one layer of a chart. PNG bytes in its data become data URLs in to_dict()."""
 
     def __init__(self, spec: Spec) -> None:
-        self.spec = spec  # as Vega-Lite has it, with columns for data
+        self.spec = spec  # Vega-Lite's, with Data instead of references to them
 
     def properties(self, **named: Any) -> Chart:
         return Chart({**self.spec, **named})
@@ -220,26 +219,26 @@ class Chart:
         return self.properties(encoding={**self.spec["encoding"], **channels})
 
     def transform_filter(self, test: str) -> Chart:
-        """Return the chart of those rows of its data for which an expression is true."""
-        return self._and("transform", {"filter": test})
+        """Return the chart with those rows of its data for which an expression is true."""
+        return self._extended("transform", {"filter": test})
 
     def transform_calculate(self, **columns: str) -> Chart:
-        return self._and("transform", *({"calculate": how, "as": name} for name, how in columns.items()))
+        return self._extended("transform", *({"calculate": how, "as": name} for name, how in columns.items()))
 
     def add_params(self, *selections: Spec) -> Chart:
-        return self._and("params", *selections)
+        return self._extended("params", *selections)
 
-    def _and(self, name: str, *more: Spec) -> Chart:
+    def _extended(self, name: str, *more: Spec) -> Chart:
         return self.properties(**{name: [*self.spec.get(name, []), *more]})
 
     def spec_and_data(self, *, themed: bool = False) -> tuple[Spec, dict[str, Data]]:
-        """Return the Vega-Lite spec, for a file with a theme, and the data by the names that stand for them in it."""
+        """Return the Vega-Lite spec, with THEME if it is for a file, and the data by the names that the spec uses."""
         data: dict[str, Data] = {}
         config = {"view": {"continuousWidth": 300, "continuousHeight": 300}, **(THEME if themed else {})}
         spec = {**_to_json(self.spec, data), "$schema": SCHEMA, "config": config}
         params = []
         for number, layer in enumerate(_layers(spec)):
-            if "params" in layer:  # the whole names the layers in which a click counts
+            if "params" in layer:  # Vega-Lite wants selections at the top, with the views in which they listen
                 layer["name"] = f"view_{number}"
                 params += [{**one, "views": [layer["name"]]} for one in layer.pop("params")]
         return {**spec, "params": params} if params else spec, data
@@ -264,7 +263,7 @@ class Chart:
 
 
 def _to_json(node: Any, data: dict[str, Data]) -> Any:
-    """Return a copy as JSON has it: Python's own numbers and lists, texts for pictures, and names for its data."""
+    """Return a copy for JSON: plain numbers and lists, data URLs for pictures, and names instead of data."""
     if isinstance(node, dict):
         return {
             name: _data_reference(one, data) if name == "data" else _to_json(one, data) for name, one in node.items()
@@ -277,13 +276,14 @@ def _to_json(node: Any, data: dict[str, Data]) -> Any:
 
 
 def _data_reference(columns: Data, data: dict[str, Data]) -> Spec:
-    found = next((name for name, one in data.items() if one is columns), f"columns_{len(data)}")
-    data[found] = columns  # Vega calls its own ones data_0, data_1 ...
-    return {"name": found}
+    # Vega calls its own data data_0, data_1 ...
+    name = next((name for name, known in data.items() if known is columns), f"columns_{len(data)}")
+    data[name] = columns
+    return {"name": name}
 
 
 def data_url(content: bytes) -> str:
-    """Return a PNG file as the address of a picture that holds the picture itself."""
+    """Return a PNG file as a data URL."""
     return "data:image/png;base64," + base64.b64encode(content).decode()
 
 
@@ -294,7 +294,7 @@ def _layers(spec: Spec) -> Iterator[Spec]:
 
 
 def _records(columns: Data) -> list[Spec]:
-    """Return data row by row, as JSON has it: None where a number is missing."""
+    """Return data as a list of rows for JSON: None where a number is missing."""
     lists = [np.asarray(columns[name], dtype=object).tolist() for name in columns]
     lists = [[*map(data_url, one)] if one and isinstance(one[0], bytes) else one for one in lists]
     rows = zip(*lists, strict=True)
@@ -302,48 +302,48 @@ def _records(columns: Data) -> list[Spec]:
 
 
 NO_TOOLTIP: dict[str, Any] = {"aria": False, "tooltip": None}
-"""Style of a mark that neither the mouse nor a screen reader meets."""
+"""Style of a mark without a tooltip, which screen readers skip."""
 EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}  # style of the thin line around a picture
-FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # colours that the data name themselves
-TooltipField = Sequence[str]  # what the mouse is told: "field:Q", or with a title and a format after it, "" = none
+FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # colours that stand in the data
+TooltipField = Sequence[str]  # a line of a tooltip: "field:Q", or (field, title, format), "" = none
 
 
-def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: TooltipField, **style: Any) -> Chart:
-    """Return a layer of marks, such as "rect" or "line"; what of its style is a Channel, such as FILL, is one of it.
+def mark(kind: str, data: Data, channels: Mapping[str, Any], *tooltip: TooltipField, **style: Any) -> Chart:
+    """Return a layer of marks, such as "rect" or "line".
 
-    Those of which nothing is told meet neither the mouse nor a screen reader.
+    A style that is a Channel, such as FILL, becomes an encoding. Without a tooltip screen readers skip the marks.
     """
-    own: Spec = {name: value for name, value in style.items() if isinstance(value, Channel)}
-    look = {**({} if told else NO_TOOLTIP), **{name: value for name, value in style.items() if name not in own}}
-    if told:
-        own["tooltip"] = tooltip_channels(*told)
-    return Chart({"data": data, "mark": {"type": kind, **without_undefined(look)}, "encoding": {**channels, **own}})
+    encoded: Spec = {name: value for name, value in style.items() if isinstance(value, Channel)}
+    look = {**({} if tooltip else NO_TOOLTIP), **{name: value for name, value in style.items() if name not in encoded}}
+    if tooltip:
+        encoded["tooltip"] = tooltip_channels(*tooltip)
+    return Chart({"data": data, "mark": {"type": kind, **without_undefined(look)}, "encoding": {**channels, **encoded}})
 
 
 def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> Chart:
-    """Return pictures, whose data URLs are a field of the data, from corner to corner with crisp pixels."""
+    """Return a layer of pictures with crisp pixels; a field of the data has their PNG bytes or data URLs."""
     return mark("image", data, {**space, "url": alt.Url(f"{field}:N")}, **{"smooth": False, "aspect": False, **style})
 
 
 def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> Chart:
-    """Return words, a field of the data, at x and y of the space."""
+    """Return a layer of texts, a field of the data, at x and y of the space."""
     return mark("text", data, {"x": space["x"], "y": space["y"], "text": alt.Text(f"{field}:N")}, **style)
 
 
 def text_at(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Chart:
-    """Return one text at a place."""
+    """Return a layer of one text."""
     return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
 
 
 def outlined(data: Data, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> Chart:
-    """Return the outlines of rectangles, in the colour of what is chosen unless told otherwise."""
+    """Return a layer of outlines of rectangles, in the colour of a selection by default."""
     return mark("rect", data, space, fillOpacity=0, stroke=colour, strokeWidth=width, **style)
 
 
 def halo_outlines(
     data: Data, space: Mapping[str, Any], widths: tuple[float, float], colour: Any = CHOSEN, kind="rect", **style: Any
 ) -> list[Chart]:
-    """Return the outlines of marks on a white halo that shows on any ground; widths are those of halo and outline."""
+    """Return outlines with a white halo, so that they show on any background; widths of halo and outline."""
     strokes = zip(("white", colour), widths, strict=True)
     return [mark(kind, data, space, fillOpacity=0, stroke=one, strokeWidth=wide, **style) for one, wide in strokes]
 
@@ -356,20 +356,20 @@ def _tooltip_channel(field: str, title: str = "", form: str = "") -> Channel:
     return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
 
 
-def hover_cells(data: Data, space: Mapping[str, Any], *told: TooltipField, **style: Any) -> Chart:
-    """Return what the mouse meets and is told by, for the top: invisible rectangles."""
-    return mark("rect", data, space, *told, **{"opacity": 0, "aria": False, **style})
+def hover_cells(data: Data, space: Mapping[str, Any], *tooltip: TooltipField, **style: Any) -> Chart:
+    """Return a layer of invisible rectangles that show a tooltip; to be put on top."""
+    return mark("rect", data, space, *tooltip, **{"opacity": 0, "aria": False, **style})
 
 
 def clickable(chart: Chart, select: str | None, *fields: str, clear: Any = False) -> Chart:
-    """Return the chart with a point selection over fields that a click makes and no click clears; as it is if None."""
+    """Return the chart with a selection of this name, by its fields, that a click makes; unchanged without a name."""
     if not select:
         return chart
     return chart.add_params(alt.selection_point(name=select, fields=list(fields), on="click", clear=clear))
 
 
 def pointer_style(select: str | None) -> dict[str, Any]:
-    """Return what makes the mouse a hand over marks that can be selected."""
+    """Return the style of marks with a hand as cursor if they can be selected."""
     return {"cursor": "pointer" if select else "default", "aria": False}
 
 
@@ -391,7 +391,7 @@ def long_form(
 
 
 def colour_scale(ramp: Ramp) -> Spec:
-    """Return the scale that paints as the ramp does."""
+    """Return the ramp as a Vega-Lite scale."""
     power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
     return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
@@ -404,7 +404,7 @@ def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **le
 
 
 def legend_columns(names: Sequence[str]) -> dict[str, str]:
-    """Return the columns of a legend whose names stand below one another where the chart is too narrow for a row."""
+    """Return the columns of a legend: one below another where the chart is too narrow for a row of names."""
     return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
 
 
@@ -414,7 +414,7 @@ def category_scale(names: Sequence[str], looks: Sequence[Any]) -> Spec:
 
 
 def is_dark(colours: np.ndarray) -> np.ndarray:
-    """Say which colours, RGB (..., 3), need white numbers on them: whose contrast with white is 4.5 (WCAG 2.2)."""
+    """Return which colours, RGB (..., 3), have a contrast with white of 4.5 or more (WCAG 2.2)."""
     share = colours / 255
     light = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
     return light @ np.array([0.2126, 0.7152, 0.0722]) < 1.05 / 4.5 - 0.05
@@ -463,14 +463,14 @@ def _has_room(ramp: Ramp, reference: float) -> bool:
 
 
 def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Chart:
-    """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
+    """Return an invisible layer with a colour bar, for an image, whose colours Vega does not know."""
     ends = {"value": [ramp.low, ramp.high]}
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
     return mark("point", ends, {"color": colour}, opacity=0, size=0)
 
 
 def exact_scale(low: float, high: float, **more: Any) -> Spec:
-    """Return the scale that begins and ends exactly there."""
+    """Return a linear scale from low to high, not rounded to nice numbers."""
     return alt.Scale(domain=[low, high], nice=False, **more)
 
 
@@ -481,7 +481,7 @@ def percent_axis(field: str, title: Any = None, ticks: int = 3) -> Channel:
 
 
 def label_expression(labels: Sequence[str], place: str = "datum.value", every: int | None = None) -> str:
-    """Return the expression that puts the labels, or every so many of them, in the place of positions from 0."""
+    """Return the expression that labels positions from 0 by name, or only each every-th of them."""
     names = f"{json.dumps(list(labels))}[{place}]"
     return f"{place} % {every} == 0 ? {names} : ''" if every else names
 
@@ -492,22 +492,22 @@ def rule_at(axis: str, field: str, value: float, **style: Any) -> Chart:
 
 
 CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
-"""Channels of rectangles, in the scales of another layer."""
+"""Channels of rectangles that use the scales of another layer."""
 
 
 def fixed_size(layers: Sequence[Chart], width: int, height: int, **properties: Any) -> Chart:
-    """Return layers in a plot of exactly this size; axes and colour bar come on top (cells stay square)."""
+    """Return layers in a plot of exactly this size, axes and colour bar not counted, so that cells stay square."""
     return alt.layer(*layers, width=width, height=height, autosize={"type": "pad"}, **properties)
 
 
 def corners(width: float, height: float, **own: Any) -> dict[str, Any]:
-    """Return the channels of rectangles, (0, 0) at the top left, without axes; own: an x or y that has one."""
+    """Return channels of rectangles without axes, (0, 0) at the top left; `own` replaces some of them."""
     x = alt.X("left:Q", axis=None, scale=exact_scale(0, width))
     return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=exact_scale(height, 0)), **own}
 
 
 def rectangles(left: Any, top: Any, width: Any = 1, height: Any = 1, **columns: Any) -> Columns:
-    """Return rectangles: left, right, top, bottom and what else is known of them; one number or text counts for all."""
+    """Return columns left, right, top, bottom and further ones; one number or text counts for all rectangles."""
     left, top, width, height = np.broadcast_arrays(*map(np.atleast_1d, (left, top, width, height)))
     known = {name: [one] * len(left) if np.isscalar(one) else one for name, one in columns.items()}
     return {"left": left, "right": left + width, "top": top, "bottom": top + height, **known}
@@ -528,9 +528,9 @@ def cell_columns(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Sequ
 
 
 def grid_layout(n: int, columns: int, width: int, height: int, gap: int, head: int) -> tuple[Columns, int, int]:
-    """Return where n pictures of one size lie, line by line: number and corners, and the whole's width and height.
+    """Return number and corners of n pictures of one size in a grid, and the width and height of the grid.
 
-    A line has so many columns, with gaps between the pictures and room for a head above each.
+    There are gaps between the pictures, and room of height `head` above each.
     """
     places = np.arange(n)
     left, top = places % columns * (width + gap), places // columns * (height + gap + head) + head

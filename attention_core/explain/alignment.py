@@ -16,7 +16,7 @@ Link = tuple[int, int]  # (source word, target word), positions from 0
 def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_of: Sequence[int]) -> Tensor:
     """Return weights between words, target by source, from weights between pieces and the word of each, without gaps.
 
-    What a piece gives to the pieces of a source word adds up; the pieces of a target word are averaged. Rows that
+    Weights on the pieces of one source word are added; those of the pieces of one target word are averaged. Rows that
     summed to 1 still do.
     """
     if weights.shape != (len(target_word_of), len(source_word_of)):
@@ -24,32 +24,32 @@ def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_o
             f"weights {tuple(weights.shape)} need {len(target_word_of)} target and {len(source_word_of)} source pieces"
         )
     rows, cols = (torch.as_tensor(words, device=weights.device) for words in (target_word_of, source_word_of))
-    wide = weights.new_zeros(len(rows), int(cols.max()) + 1).index_add_(1, cols, weights)
-    summed = weights.new_zeros(int(rows.max()) + 1, wide.shape[1]).index_add_(0, rows, wide)
+    by_source_word = weights.new_zeros(len(rows), int(cols.max()) + 1).index_add_(1, cols, weights)
+    summed = weights.new_zeros(int(rows.max()) + 1, by_source_word.shape[1]).index_add_(0, rows, by_source_word)
     return summed / torch.bincount(rows, minlength=summed.shape[0])[:, None]
 
 
 def strongest_links(weights: Tensor) -> set[Link]:
     """Return, for every target word, the link to the source word with the largest weight.
 
-    The weights, (n_target_words, n_source_words), are without the end of either sentence.
+    Weights are (n_target_words, n_source_words), without the end of either sentence.
     """
     return {(source, target) for target, source in enumerate(weights.argmax(1).tolist())}
 
 
 class AlignedPair(NamedTuple):
-    """A sentence pair with the links that people agree on."""
+    """A sentence pair that people aligned."""
 
     source: list[str]  # words
     target: list[str]  # words
-    sure: set[Link]  # links that must be there
-    possible: set[Link]  # links that may be there; sure ones included
+    sure: set[Link]  # links that people are sure of
+    possible: set[Link]  # links that people accept; sure ones included
 
 
 class AlignmentError(NamedTuple):
     """How links compare with those of people."""
 
-    rate: float  # alignment error rate, 0 = all sure links found and no impossible one
+    rate: float  # alignment error rate, 0 = all sure links and only possible ones
     precision: float  # share of the links that are possible
     recall: float  # share of the sure links that were found
 
@@ -57,7 +57,10 @@ class AlignmentError(NamedTuple):
 def alignment_error(links: Iterable[set[Link]], pairs: Sequence[AlignedPair]) -> AlignmentError:
     """Return the alignment error rate over a corpus, 1 - (|A and S| + |A and P|) / (|A| + |S|).
 
-    A ValueError where there is neither a link nor a sure link anywhere. Source: Och and Ney 2003, eq. 20 to 22.
+    A are the links, S the sure and P the possible ones. Source: Och and Ney 2003, eq. 20 to 22.
+
+    Raises:
+        ValueError: there is no link, or no sure link.
     """
     n_links = n_sure = in_sure = in_possible = 0
     for found, pair in zip(links, pairs, strict=True):
@@ -78,11 +81,11 @@ class CommittedErrors(NamedTuple):
 
 def committed_errors() -> CommittedErrors | None:
     """Return the figures that `python -m benchmarks.alignments` wrote; None if its file is missing."""
-    found = read_figures(COMMITTED)
-    if found is None:
+    figures = read_figures(COMMITTED)
+    if figures is None:
         return None
     by_score = {
         name: AlignmentError(*(error[field] for field in ("aer", "precision", "recall")))
-        for name, error in found["by_score"].items()
+        for name, error in figures["by_score"].items()
     }
-    return CommittedErrors(by_score, found["same_place"], found["pairs"])
+    return CommittedErrors(by_score, figures["same_place"], figures["pairs"])

@@ -193,7 +193,7 @@ class _Call:
         """Return the context and the trace of an item with edits; only rows that these change are computed anew."""
         if not edits:
             return self.context, trace
-        only_context = all(edit.place == "context" for edit in edits)
+        only_context = all(edit.target == "context" for edit in edits)
         if SCALED_BY_SINK in trace.story.note and not only_context:
             raise EditError("a sink scales what its heads hand over, so that no weight can be set")
         kept, value = replace(trace, edits=edits), self.asked.value

@@ -1,4 +1,4 @@
-"""What a model loses without a head: the same input runs again while the head hands over nothing.
+"""Ablation of heads: how a model's output changes when a head hands over nothing.
 
 Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?".
 """
@@ -19,9 +19,9 @@ from attention_core.hub.tracing import UnsupportedError, run_ablations
 Head = tuple[int, int]
 """(Number of the trace in Recording.traces, head)."""
 MAX_NUMBERS = 16_000_000
-"""Numbers of logits that one batch may hand out, 64 MB."""
+"""Logits that one batch may return, 64 MB."""
 ROW_NUMBERS = 1_000_000
-"""Logits that are compared at one time, so that a large vocabulary takes no more memory."""
+"""Logits that are compared at once, which bounds memory for a large vocabulary."""
 MAX_ITEMS = 16
 """Runs in one batch."""
 
@@ -30,10 +30,9 @@ class Effect(NamedTuple):
     """How much one output differs from another.
 
     Attributes:
-        everywhere: mean over all positions; of a long text over a large vocabulary the last ones, as many as
-            MAX_NUMBERS allows.
-        in_the_end: at the last position, where the next token is expected; of a sentence encoder, of the mean over
-            all tokens.
+        everywhere: mean over all positions, or over as many of the last ones as MAX_NUMBERS allows.
+        in_the_end: at the last position, which predicts the next token; for a sentence encoder, of the mean over all
+            tokens.
     """
 
     everywhere: float
@@ -41,14 +40,14 @@ class Effect(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a model hands out for one item: logits (n_positions or 1, n_outputs), hidden (n_positions, d_model)."""
+    """What a model returns for one item: logits (n_positions or 1, n_outputs), hidden (n_positions, d_model)."""
 
     logits: Tensor | None
     hidden: Tensor | None
 
 
 def divergence(before: Tensor, after: Tensor) -> Tensor:
-    """Return the Jensen-Shannon divergence of logits (n_rows, n_outputs) in bits, 0 = the same to 1 = all different.
+    """Return the Jensen-Shannon divergence of logits (n_rows, n_outputs) in bits: 0 = equal, 1 = nothing in common.
 
     Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy", equation 3.8.
     """
@@ -58,29 +57,32 @@ def divergence(before: Tensor, after: Tensor) -> Tensor:
 
 def _divergence(before: Tensor, after: Tensor) -> Tensor:
     before, after = before.float().log_softmax(-1), after.float().log_softmax(-1)
-    lead = before - after
-    # log of 2 p / (p + q) for both: small differences do not drown in the logarithms themselves
-    sides = ((before, -lead), (after, lead))
-    one, other = ((logs.exp() * (math.log(2) - softplus(ratio))).nansum(-1) for logs, ratio in sides)
-    return ((one + other) / 2 / math.log(2)).clamp(0, 1)
+    log_ratio = before - after
+    # log(2 p / (p + q)) as log 2 - softplus(log(q / p)): exact for small differences, too.
+    terms = ((before, -log_ratio), (after, log_ratio))
+    divergences = [(logs.exp() * (math.log(2) - softplus(ratio))).nansum(-1) for logs, ratio in terms]
+    return (sum(divergences) / 2 / math.log(2)).clamp(0, 1)
 
 
 def cosine_change(before: Tensor, after: Tensor) -> Tensor:
-    """Return 1 - cosine of each row (n_rows, d_model), 0 = the same direction to 2 = the opposite one."""
+    """Return 1 - cosine of each row (n_rows, d_model), from 0 = the same direction to 2 = the opposite one."""
     before, after = before.cpu().double(), after.cpu().double()  # MPS has no float64
     return (1 - torch.cosine_similarity(before, after, dim=-1)).clamp(0, 2).float()
 
 
 def sentence_change(before: Tensor, after: Tensor) -> float:
-    """Return 1 - cosine of the mean over all tokens, which sentence encoders take for the sentence."""
+    """Return 1 - cosine of the mean over all tokens, with which sentence encoders represent a sentence."""
     return float(cosine_change(before.float().mean(0, keepdim=True), after.float().mean(0, keepdim=True)))
 
 
 def effect(before: Outcome, after: Outcome) -> Effect:
-    """Return how much an output has changed; ModelError = the model hands out nothing that tells.
+    """Return how much an output has changed.
 
-    By the probabilities where it hands out some: the divergence of every position. Else by the last layer: 1 - cosine
-    per token, and of the mean over tokens for the whole.
+    With logits it is the divergence of the probabilities at each position; else 1 - cosine of the last layer, per token
+    and of the mean over tokens.
+
+    Raises:
+        ModelError: the model returns neither logits nor a last layer.
     """
     if before.logits is not None and after.logits is not None:
         per_row = divergence(before.logits, after.logits)
@@ -93,9 +95,9 @@ def effect(before: Outcome, after: Outcome) -> Effect:
 
 @dataclass
 class KnockOutMap:
-    """What the model loses without each head alone, filled in for one head after the other while it is computed.
+    """The effect of ablating each head alone, filled in head by head while it is computed.
 
-    `before` is the output with every head; None before the beginning and after the end.
+    `before` is the output with every head, kept only while the map is being computed.
     """
 
     heads: tuple[Head, ...]
@@ -116,38 +118,38 @@ def every_head(recording: Recording) -> tuple[Head, ...]:
     return tuple((number, head) for number, trace in enumerate(recording.traces) for head in range(trace.n_heads))
 
 
-def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMap) -> Iterator[float]:
-    """Go on with a map, a few heads at a time; yields how much is done and may be left at any time.
+def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], knock_outs: KnockOutMap) -> Iterator[float]:
+    """Continue a map, a few heads at a time; yields the share that is done and may be stopped at any time.
 
-    Several heads are tried in one run, each in an item of its own of the batch; the inputs are a batch of one.
+    Each run ablates several heads, each in an item of its own of the batch; the inputs are a batch of one.
     """
-    if found.is_whole:
+    if knock_outs.is_whole:
         return
-    if found.before is None:
-        found.before = outcomes(pretrained, inputs, [()])[0]
-    before = found.before
+    if knock_outs.before is None:
+        knock_outs.before = outcomes(pretrained, inputs, [()])[0]
+    before = knock_outs.before
     n_at_once = max(1, min(MAX_ITEMS, MAX_NUMBERS // max(1 if before.logits is None else before.logits.numel(), 1)))
-    while not found.is_whole:
-        place = len(found.effects)
-        heads = found.heads[place : place + n_at_once]
+    while not knock_outs.is_whole:
+        n_done = len(knock_outs.effects)
+        heads = knock_outs.heads[n_done : n_done + n_at_once]
         new = [effect(before, after) for after in outcomes(pretrained, inputs, [(head,) for head in heads])]
-        if len(found.effects) == place:  # nobody else has gone on with it meanwhile
-            found.effects.extend(new)
-        if found.is_whole:
-            found.before = None
-        yield found.share
+        if len(knock_outs.effects) == n_done:  # no other thread has continued it meanwhile
+            knock_outs.effects.extend(new)
+        if knock_outs.is_whole:
+            knock_outs.before = None
+        yield knock_outs.share
 
 
 def outcomes(
     pretrained: Pretrained, inputs: Mapping[str, Tensor], ablations: Sequence[Collection[Head]]
 ) -> list[Outcome]:
-    """Return what the model hands out for a batch of one, once for each choice of heads that are switched off."""
+    """Return what the model returns for a batch of one, once for each choice of heads that are switched off."""
     device, n = pretrained.model.device, len(ablations)
     batch: dict[str, Any] = {name: value.to(device).expand(n, *value.shape[1:]) for name, value in inputs.items()}
     n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is ModelKind.DECODER else 0
     with worded(pretrained, "be run without a head", UnsupportedError):
         output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MAX_NUMBERS), ablations)
     logits, hidden = output.get("logits"), output.get("last_hidden_state")
-    of_items = [None] * n if logits is None else logits.float().reshape(n, -1, logits.shape[-1])
-    states = [None] * n if hidden is None or hidden.ndim != 3 else hidden.float()
-    return [Outcome(*both) for both in zip(of_items, states, strict=True)]
+    item_logits = [None] * n if logits is None else logits.float().reshape(n, -1, logits.shape[-1])
+    item_states = [None] * n if hidden is None or hidden.ndim != 3 else hidden.float()
+    return [Outcome(*both) for both in zip(item_logits, item_states, strict=True)]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits, nothing_to_edit
+from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import Attended, Axis, Story
 from attention_core.data.language_pieces import VOCABULARY_SIZE
@@ -93,7 +93,7 @@ class RecurrentLanguage(nn.Module):
 
     def _contexts(self, states: Tensor, edits: Edits) -> tuple[Tensor, ...]:
         if not self.config.attends:
-            nothing_to_edit(edits)
+            refuse_edits(edits)
             return ()
         query, key, value = (part[:, None] for part in (self.query(states), self.key(states), states))
         return (attend(query, key, value, mask=earlier(states), edits=edits).context[:, 0],)

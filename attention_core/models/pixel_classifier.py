@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend, places, plane_waves, turn
-from attention_core.attention.edits import Edits, nothing_to_edit
+from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Story, always
@@ -239,7 +239,7 @@ class FFNClassifier(nn.Module):
 
     def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
         """Classify images (batch, 28, 28) in [0, 1]; there is no attention to trace or to change."""
-        nothing_to_edit(edits)
+        refuse_edits(edits)
         return Prediction(self.layers(images.flatten(1)))
 
 

@@ -1,7 +1,7 @@
-"""Digits read by the attention layer as the notes on pixels have it: softmax(Q K^T / sqrt(d)) V, flattened, then read.
+"""A digit classifier of one plain attention layer over pixels: an MLP on the flattened softmax(Q K^T / sqrt(d)) V.
 
-Nothing is given at the start: positions and all matrices are random. Beside it stand its controls, which read the same
-pixels through the same feed-forward network, but do not choose where to look.
+It is the layer of the lecture notes on pixels. Training begins with random positions and matrices. Its controls read
+the same pixels through the same MLP, but cannot choose where to look.
 """
 
 import math
@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits, nothing_to_edit
+from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
@@ -25,15 +25,15 @@ N_CHEBYSHEV_NODES = 32
 
 @dataclass(frozen=True)
 class NotesConfig:
-    # "softmax": softmax(Q K^T / sqrt(d_k)) V. "product": (Q K^T / n) V, computed as Q (K^T V) / n, which needs no n x n
-    # matrix. Controls: "itself": A = I; "alike": A = 1/n; "none": no attention, the network alone reads the pixels.
-    looks: str = "softmax"
-    placed: bool = True  # whether a token is its ink and a learned position, or its ink alone
+    # "softmax": softmax(Q K^T / sqrt(d_k)) V. "linear": (Q K^T / n) V, computed as Q (K^T V) / n, which needs no n x n
+    # matrix. Controls: "identity": A = I; "uniform": A = 1/n; "none": no attention, the MLP reads the pixels.
+    attention: str = "softmax"
+    has_positions: bool = True  # whether a token has a learned position besides its ink
     side: int = 28  # pixels along a side of the picture; n = side * side tokens
     d_model: int = 32  # width of a token
     d_k: int = 16  # width of queries and keys
     d_v: int = 4  # width of values
-    hidden: int = 256  # units of the feed-forward network
+    hidden: int = 256  # units of the MLP
     dropout: float = 0.1  # share of hidden units left out while training
 
 
@@ -47,9 +47,9 @@ class PixelControl(nn.Module):
         super().__init__()
         self.config = config
         width = config.side**2
-        if config.looks != "none":
+        if config.attention != "none":
             self.ink = nn.Parameter(torch.randn(config.d_model))
-            self.position = nn.Parameter(torch.randn(width, config.d_model)) if config.placed else None
+            self.position = nn.Parameter(torch.randn(width, config.d_model)) if config.has_positions else None
             self.value = nn.Linear(config.d_model, config.d_v, bias=False)
             width *= config.d_v
         self.classify = nn.Sequential(
@@ -61,30 +61,30 @@ class PixelControl(nn.Module):
         return ink if self.position is None else ink + self.position
 
     def forward(self, images: Tensor, *, edits: Edits = ()) -> Prediction:
-        nothing_to_edit(edits)
-        if self.config.looks == "none":
+        refuse_edits(edits)
+        if self.config.attention == "none":
             return self.read(images)
         value = self.value(self.tokens(images))
-        return self.read(value if self.config.looks == "itself" else value.mean(1, keepdim=True).expand_as(value))
+        return self.read(value if self.config.attention == "identity" else value.mean(1, keepdim=True).expand_as(value))
 
     def read(self, context: Tensor) -> Prediction:
-        """Answer from what every pixel has collected, (batch, n, d_v)."""
+        """Classify from the context of every pixel, (batch, n, d_v)."""
         return Prediction(self.classify(context.flatten(1)))
 
 
 class PixelNotes(PixelControl, TracedModel):
-    """One head of plain self-attention over all pixels, with or without softmax, laid end to end and read.
+    """One head of plain self-attention over all pixels, with or without softmax, flattened and classified.
 
-    Nothing has a bias before the feed-forward network. Without positions paper is zero everywhere: the scores are the
+    No layer before the MLP has a bias. Without positions a white pixel is a vector of zeros, and the scores are the
     outer product of the drawing with itself, times one number.
 
     Source: scaled dot-product attention, Vaswani et al. 2017, eq. 1; without softmax, Katharopoulos et al. 2020,
-    "Transformers are RNNs", section 3.2, with nothing done to queries and keys.
+    "Transformers are RNNs", section 3.2, without a feature map on queries and keys.
     """
 
     def __init__(self, config: NotesConfig = NotesConfig()) -> None:
         super().__init__(config)
-        self.has_softmax = config.looks == "softmax"
+        self.has_softmax = config.attention == "softmax"
         self.query = nn.Linear(config.d_model, config.d_k, bias=False)
         self.key = nn.Linear(config.d_model, config.d_k, bias=False)
 
@@ -94,15 +94,16 @@ class PixelNotes(PixelControl, TracedModel):
 
     def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
         if self.training and self.has_softmax and self.position is None and not edits and not trace:
-            return self.read(self._of_ink(images.flatten(1)))
+            return self.read(self._context_of_ink(images.flatten(1)))
         query, key, value = self.project(images)
         score = ScaledDot() if self.has_softmax else ScaledDot(1 / key.shape[-2])
         if self.has_softmax:
-            given = any(edit.place == "context" for edit in edits)  # a context, of the values' own width
-            wide = value if given else F.pad(value, (0, key.shape[-1] - value.shape[-1]))  # one width for the kernel
-            attended = attend(query, key, wide, edits=edits, with_normaliser=trace)
+            sets_context = any(edit.target == "context" for edit in edits)  # its width is that of the values
+            # The kernel wants values as wide as keys.
+            padded = value if sets_context else F.pad(value, (0, key.shape[-1] - value.shape[-1]))
+            attended = attend(query, key, padded, edits=edits, with_normaliser=trace)
             attended = attended._replace(context=attended.context[..., : value.shape[-1]])
-        elif edits:  # they are about scores, which are made for them alone
+        elif edits:  # edits need the scores, which are computed for them alone
             attended = attend(query, key, value, score=score, edits=edits, has_softmax=False)
         else:
             attended = Attended(query @ (key.transpose(-2, -1) @ value) * (1 / key.shape[-2]))
@@ -110,23 +111,25 @@ class PixelNotes(PixelControl, TracedModel):
         if not trace:
             return prediction
         story = self._story(images[0], (query[0], key[0], value[0]), prediction.logits[0])
-        how = {"score": score, "has_softmax": self.has_softmax, "edits": edits}
-        return prediction._replace(traces=(first_trace(query, key, value, attended, story, **how),))
+        settings = {"score": score, "has_softmax": self.has_softmax, "edits": edits}
+        return prediction._replace(traces=(first_trace(query, key, value, attended, story, **settings),))
 
-    def _of_ink(self, ink: Tensor) -> Tensor:
-        """Return what pixels that are their ink alone collect, (batch, n, d_v), to some five digits, for training.
+    def _context_of_ink(self, ink: Tensor) -> Tensor:
+        """Return the context of pixels without positions, (batch, n, d_v), to some five digits, for training.
 
-        Where a query looks depends on one number, its ink, and smoothly: LEVELS shades are asked, the others lie on
-        the polynomial through them (Chebyshev interpolation). That is a tenth of the work.
+        The context of a query is a smooth function of one number, its ink. It is computed at N_CHEBYSHEV_NODES shades
+        and interpolated by the polynomial through them: a tenth of the work.
         """
         order = torch.arange(N_CHEBYSHEV_NODES, device=ink.device)
         angle = (order + 0.5) * math.pi / N_CHEBYSHEV_NODES
         shades = (1 + angle.cos()) / 2
-        number = self.query(self.ink) @ self.key(self.ink) * self.config.d_k**-0.5
-        collected = (number * shades[:, None] * ink[:, None]).softmax(-1) @ ink[..., None]
-        series = collected[..., 0] @ torch.outer(angle, order).cos() * torch.where(order > 0, 2, 1) / N_CHEBYSHEV_NODES
-        at = ((2 * ink - 1).acos()[..., None] * order).cos()
-        return (at @ series[..., None]) * self.value(self.ink)
+        scale = self.query(self.ink) @ self.key(self.ink) * self.config.d_k**-0.5
+        context = (scale * shades[:, None] * ink[:, None]).softmax(-1) @ ink[..., None]
+        coefficients = (
+            context[..., 0] @ torch.outer(angle, order).cos() * torch.where(order > 0, 2, 1) / N_CHEBYSHEV_NODES
+        )
+        polynomials = ((2 * ink - 1).acos()[..., None] * order).cos()
+        return (polynomials @ coefficients[..., None]) * self.value(self.ink)
 
     def _story(self, image: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         pixels = Axis.picture("pixels", *image.shape)
@@ -134,10 +137,14 @@ class PixelNotes(PixelControl, TracedModel):
         first, second = self.classify[0], self.classify[3]
         blanks = {"place": "", "plus": "", "learned": "e is learned", "told": ""}
         if self.position is not None:
-            learned, told = "e and the 784 positions are learned", ", plus a learned vector for its place"
-            blanks = {"place": r" + \pi_i", "plus": " + position", "learned": learned, "told": told}
+            blanks = {
+                "place": r" + \pi_i",
+                "plus": " + position",
+                "learned": "e and the 784 positions are learned",
+                "told": ", plus a learned vector for its place",
+            }
         tokens = self.tokens(image[None])[0]
-        towards = (
+        steps_before = (
             NOTES_EMBEDDING.filled(**blanks).step(tokens, pixels, e=self.ink, position=self.position),
             *projections(
                 vectors,
@@ -151,17 +158,17 @@ class PixelNotes(PixelControl, TracedModel):
             ),
         )
         mechanism = f"plain self-attention over pixels{'' if self.has_softmax else ', without softmax'}"
-        answered = {"W_1": first.weight, "b_1": first.bias, "W_2": second.weight, "b_2": second.bias}
-        return pixel_story(mechanism, image, towards, (), NOTES_CLASS, logits, **answered)
+        parameters = {"W_1": first.weight, "b_1": first.bias, "W_2": second.weight, "b_2": second.bias}
+        return pixel_story(mechanism, image, steps_before, (), NOTES_CLASS, logits, **parameters)
 
 
 VARIANTS: dict[str, tuple[type[PixelControl], NotesConfig]] = {
     "pixel-notes": (PixelNotes, NotesConfig()),
-    "pixel-notes-ink": (PixelNotes, NotesConfig(placed=False)),
-    "pixel-notes-product": (PixelNotes, NotesConfig("product")),
-    "pixel-notes-self": (PixelControl, NotesConfig("itself")),
-    "pixel-notes-uniform": (PixelControl, NotesConfig("alike")),
+    "pixel-notes-ink": (PixelNotes, NotesConfig(has_positions=False)),
+    "pixel-notes-product": (PixelNotes, NotesConfig("linear")),
+    "pixel-notes-self": (PixelControl, NotesConfig("identity")),
+    "pixel-notes-uniform": (PixelControl, NotesConfig("uniform")),
     "pixel-notes-alone": (PixelControl, NotesConfig("none")),
 }
-for _name, _made_of in VARIANTS.items():
-    register(_name, "classification:evaluate_digits", *_made_of)
+for _name, (_model, _config) in VARIANTS.items():
+    register(_name, "classification:evaluate_digits", _model, _config)

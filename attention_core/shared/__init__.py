@@ -1,4 +1,4 @@
-"""What the threads of a server share: locks, in one order that docs/concurrency.md explains, and bounded caches."""
+"""What the threads of a server share: locks, in the order that docs/concurrency.md explains, and bounded caches."""
 
 import os
 import sys
@@ -6,9 +6,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
-ORDER = (
+LOCK_ORDER = (
     "import libraries",
     "heavy run",
     "start a download",
@@ -24,35 +24,35 @@ ORDER = (
     "surveyor",
     "cache",
 )
-"""Whoever holds one takes later ones only, so that no two threads wait for each other."""
+"""A thread that holds one lock takes only later ones, so that no two threads wait for each other."""
 _held = threading.local()
 CHECKED = os.environ.get("ATTENTION_CHECK_LOCKS") == "1"
 """Whether the order is checked as locks are taken, as it is in tests."""
 
 
 def note_requested(name: str, *, again: bool = False) -> None:
-    """Note that this thread is about to take a lock; `again` = one that its holder may take again.
+    """Note that this thread is about to take a lock; `again` = its holder may take it again.
 
     Raises:
-        RuntimeError: the thread holds one that comes later, and order is checked.
+        RuntimeError: the thread holds a lock that comes later in LOCK_ORDER; only where CHECKED.
     """
     if CHECKED:
         held = _held.__dict__.setdefault("names", [])
-        late = [other for other in held if ORDER.index(other) >= ORDER.index(name)]
-        if late and not (again and name in held):
-            raise RuntimeError(f"“{name}” must be taken before “{late[0]}”: see docs/concurrency.md")
+        later = [other for other in held if LOCK_ORDER.index(other) >= LOCK_ORDER.index(name)]
+        if later and not (again and name in held):
+            raise RuntimeError(f"“{name}” must be taken before “{later[0]}”: see docs/concurrency.md")
         held.append(name)
 
 
 def note_released(name: str) -> None:
-    """Note that this thread has given a lock back."""
+    """Note that this thread has released a lock."""
     if CHECKED:
         _held.names.remove(name)
 
 
 @contextmanager
 def holding(name: str) -> Iterator[None]:
-    """Hold what is no Lock and has a place in the order all the same, such as a turn in a queue."""
+    """Hold something that is no Lock but has a place in LOCK_ORDER, such as a turn in a queue."""
     note_requested(name)
     try:
         yield
@@ -61,10 +61,10 @@ def holding(name: str) -> Iterator[None]:
 
 
 class Lock:
-    """A lock with a place in the order.
+    """A lock with a place in LOCK_ORDER.
 
     Args:
-        name: one of ORDER.
+        name: one of LOCK_ORDER.
         again: whether its holder may take it again.
     """
 
@@ -81,41 +81,46 @@ class Lock:
         note_released(self._name)
 
 
+class ComputedValue(NamedTuple):
+    """A value that is there, which may itself be None; where there is none, None stands instead of a ComputedValue."""
+
+    value: Any
+
+
 class BoundedCache:
-    """Keeps values up to a number of bytes; the least looked at goes first.
+    """Keeps values up to a number of bytes; the least recently used goes first.
 
     Args:
-        most_bytes: all of them together; a value that is larger alone is not kept.
-        most: how many.
-        size: how many bytes a value takes; without a bound on bytes it need not be known.
+        max_bytes: of all values together; a value that is larger alone is not kept.
+        max_items: how many values.
+        size: returns how many bytes a value takes; not needed without a bound on bytes.
     """
 
     def __init__(
-        self, most_bytes: int = sys.maxsize, most: int = sys.maxsize, size: Callable[[Any], int] = lambda value: 0
+        self, max_bytes: int = sys.maxsize, max_items: int = sys.maxsize, size: Callable[[Any], int] = lambda value: 0
     ) -> None:
-        self.most_bytes, self.most, self.size, self.n_bytes = most_bytes, most, size, 0
-        self._door = Lock("cache")
-        self._values: OrderedDict[Hashable, tuple[tuple[Any], int]] = OrderedDict()
+        self.max_bytes, self.max_items, self.size, self.n_bytes = max_bytes, max_items, size, 0
+        self._lock = Lock("cache")
+        self._values: OrderedDict[Hashable, tuple[ComputedValue, int]] = OrderedDict()
 
-    def get(self, key: Hashable) -> tuple[Any] | None:
-        """Return a kept value in a tuple of its own, or None."""
-        with self._door:
+    def get(self, key: Hashable) -> ComputedValue | None:
+        with self._lock:
             if key not in self._values:
                 return None
             self._values.move_to_end(key)
             return self._values[key][0]
 
-    def put(self, key: Hashable, value: tuple[Any]) -> None:
+    def put(self, key: Hashable, value: Any) -> None:
         size = self.size(value)
-        with self._door:
-            if size > self.most_bytes or key in self._values:
+        with self._lock:
+            if size > self.max_bytes or key in self._values:
                 return
-            self._values[key] = value, size
+            self._values[key] = ComputedValue(value), size
             self.n_bytes += size
-            while self.n_bytes > self.most_bytes or len(self._values) > self.most:
+            while self.n_bytes > self.max_bytes or len(self._values) > self.max_items:
                 self.n_bytes -= self._values.popitem(last=False)[1][1]
 
     def clear(self) -> None:
-        with self._door:
+        with self._lock:
             self._values.clear()
             self.n_bytes = 0

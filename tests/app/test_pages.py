@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attention_core.shared import BoundedCache
-from tests.app.tools import opened
+from tests.app.tools import opened, settled
 from ui.navigation import PAGES, path_of
 from ui.state import Field
 
@@ -78,7 +78,8 @@ def test_each_page_says_which_question_it_answers():
         assert entry.question.endswith("?"), entry.name
 
 
-def test_foot_that_all_pages_share_says_what_other_texts_call_things(app):
+def test_menu_at_every_foot_says_what_other_texts_call_things(app):
+    settled(app, take_along=True)
     tables = [text.value for text in app.markdown if "| here | elsewhere |" in text.value]
     assert len(tables) == 1
     for name in ("$QW,\\; KW,\\; VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):

@@ -25,7 +25,7 @@ def served(monkeypatch):
     """A function that begins a server's pictures anew, within a bound in bytes."""
 
     def begin(most_bytes: int) -> None:
-        monkeypatch.setattr(chart, "FILES", BoundedCache(most_bytes, size=lambda found: len(found[0])))
+        monkeypatch.setattr(chart, "FILES", BoundedCache(most_bytes, size=len))
         monkeypatch.setattr(chart, "IS_SERVED", Event())
         chart.IS_SERVED.set()
 
@@ -34,7 +34,7 @@ def served(monkeypatch):
 
 def content_at(address: str | None) -> bytes | None:
     found = chart.FILES.get((address or "").removeprefix("pictures/"))
-    return found[0] if found else None
+    return found.value if found else None
 
 
 def test_one_content_is_one_file(served):
@@ -62,7 +62,7 @@ def test_the_bound_holds_and_what_was_used_last_stays(served):
     chart.address(contents[3])
     assert content_at(addresses[1]) is None
     assert content_at(addresses[0]) == contents[0]
-    assert chart.FILES.n_bytes <= chart.FILES.most_bytes
+    assert chart.FILES.n_bytes <= chart.FILES.max_bytes
 
 
 @pytest.mark.parametrize("is_served", [True, False])

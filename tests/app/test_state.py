@@ -169,16 +169,16 @@ def test_computed_tells_faults_on_and_keeps_none():
     assert len(calls) == 2
 
 
-def test_shelf_lets_the_least_looked_at_go_and_refuses_what_is_too_large():
-    shelf = BoundedCache(most_bytes=3_000, size=size_in_bytes)
+def test_cache_lets_the_least_recently_used_go_and_refuses_what_is_too_large():
+    cache = BoundedCache(max_bytes=2_500, size=size_in_bytes)
     for name in "ab":
-        shelf.put(name, (np.zeros(1_000, np.uint8),))
-    shelf.get("a")
-    shelf.put("c", (np.zeros(1_000, np.uint8),))
-    assert [shelf.get(name) is not None for name in "abc"] == [True, False, True]
-    shelf.put("d", (np.zeros(5_000, np.uint8),))
-    assert shelf.get("d") is None
-    assert shelf.n_bytes <= 3_000
+        cache.put(name, np.zeros(1_000, np.uint8))
+    cache.get("a")
+    cache.put("c", np.zeros(1_000, np.uint8))
+    assert [cache.get(name) is not None for name in "abc"] == [True, False, True]
+    cache.put("d", np.zeros(5_000, np.uint8))
+    assert cache.get("d") is None
+    assert cache.n_bytes <= 2_500
 
 
 def test_sizes_count_tensors_once_and_keys_tell_types_apart():
@@ -196,14 +196,14 @@ def test_turns_come_in_the_order_of_the_runs_and_a_run_that_has_begun_goes_on_fi
     def take(number):
         with turn, turn:
             order.append(number)
-            while number == 0 and len(turn._line) < 5:
+            while number == 0 and len(turn._queue) < 5:
                 time.sleep(0.001)
 
     with turn:
         for number in range(5):
             threads.append(threading.Thread(target=take, args=(number,)))
             threads[-1].start()
-            while len(turn._line) <= number:
+            while len(turn._queue) <= number:
                 time.sleep(0.001)
     with turn:
         order.append("again")

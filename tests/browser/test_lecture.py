@@ -2,16 +2,19 @@
 
 import pytest
 
-from tests.browser.tools import CHIP, open_tab, settle
+from tests.browser.tools import CHIP, settle
 
 SIZES = """() => {
   const size = (node) => {
     const svg = node.ownerSVGElement, drawn = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
     return drawn * parseFloat(node.getAttribute("font-size"));
   };
-  return [...document.querySelectorAll("svg.marks text")].filter(({ textContent }) => textContent.trim()).map(size);
+  const texts = [...document.querySelectorAll("svg.marks text")];
+  return texts.filter((node) => node.textContent.trim() && node.getClientRects().length).map(size);
 }"""
 """Sizes of all letters of charts, in pixels of the screen."""
+
+HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 
 
 @pytest.fixture
@@ -33,8 +36,8 @@ def overlay(page, part: str):
 
 
 def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
-    page = lecture("vectors?step=weights&lecture=1")
-    page.locator("svg.marks text").first.wait_for()
+    page = lecture("vectors?tab=softmax&lecture=1")
+    page.locator("svg.marks text >> visible=true").first.wait_for()
     sizes = sorted(page.evaluate(SIZES))
     assert sizes[0] >= 16
     assert sizes[len(sizes) // 2] >= 20
@@ -43,7 +46,7 @@ def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
 
 
 def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
-    page = lecture("pixels?step=scores&lecture=1")
+    page = lecture("pixels?tab=steps&step=scores&lecture=1")
     first = page.locator(CHIP).inner_text()
     page.keyboard.press("PageDown")
     page.wait_for_url("**step=scaled**")
@@ -57,11 +60,14 @@ def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
         assert overlay(page, part).is_visible()
         page.keyboard.press("Escape")
         assert not overlay(page, part).is_visible()
-    page.keyboard.press("2")
-    page.wait_for_url("**tab=pixel**")
+    page.keyboard.press("3")
+    page.wait_for_url(lambda url: "tab=" in url and "tab=steps" not in url)
     settle(page, 800)
-    tabs = page.get_by_role("tablist").bounding_box()
-    assert abs(tabs["y"]) < 60, "an opened tab begins at the top of the screen"
+    assert not page.locator(CHIP).count(), "a screen stands alone"
+    page.keyboard.press("1")
+    page.wait_for_url(lambda url: "tab=" not in url)
+    settle(page, 800)
+    assert page.evaluate(HEIGHT) <= 1080
     page.keyboard.press("]")
     page.get_by_role("heading", name="Find the digit", exact=True).wait_for()
     settle(page)
@@ -117,14 +123,12 @@ def test_guess_is_clicked_into_the_empty_matrix(lecture):
     settle(page)
     page.keyboard.press("r")
     page.get_by_text("you expected the largest number at").wait_for()
-    open_tab(page, "A weighted average")
 
 
 def test_full_screen_shows_the_whole_chart(lecture):
     page = lecture("translate?step=weights&tab=steps&lecture=1")
     chart = page.locator("svg.marks").first
     chart.wait_for()
-    page.keyboard.press("1")
     settle(page, 1000)
     chart.hover()
     page.keyboard.press("f")
@@ -137,3 +141,15 @@ def test_full_screen_shows_the_whole_chart(lecture):
     assert box["height"] > 900
     page.keyboard.press("f")
     page.locator("[aria-label^='Close fullscreen']").wait_for(state="detached")
+
+
+def test_remote_control_goes_on_to_the_next_screen_and_page_after_the_last_step(lecture):
+    page = lecture("lookup?lecture=1&tab=steps&step=context")
+    page.locator(CHIP).wait_for()
+    page.keyboard.press("PageDown")
+    page.wait_for_url(lambda url: "tab=steps" not in url)
+    settle(page)
+    page.locator("[class*=lecture_screens] [role=radio]").last.click()
+    settle(page)
+    page.keyboard.press("PageDown")
+    page.get_by_role("heading", name="Three vectors, nine pairs", exact=True).wait_for()

@@ -60,6 +60,7 @@ def test_drawing_and_answer_survive_a_reload_and_more_strokes_join_them(drawn):
 
 def test_share_copies_a_link_that_opens_the_same(drawn, context, app_url):
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=app_url)
+    drawn.get_by_role("button", name="Take it along").click()
     drawn.get_by_role("button", name="Share", exact=True).click()
     drawn.get_by_text("it opens what you see").wait_for()
     link = drawn.evaluate("navigator.clipboard.readText()")
@@ -75,7 +76,7 @@ def test_share_copies_a_link_that_opens_the_same(drawn, context, app_url):
 
 def test_session_file_brings_a_page_back_and_a_broken_one_is_refused(drawn, tmp_path):
     answer, link = drawn.evaluate(ANSWER), drawn.url
-    drawn.get_by_role("button", name="Session file").click()
+    drawn.get_by_role("button", name="Take it along").click()
     with drawn.expect_download() as download:
         drawn.get_by_role("button", name="Save the session").click()
     file = tmp_path / "session.json"
@@ -84,7 +85,7 @@ def test_session_file_brings_a_page_back_and_a_broken_one_is_refused(drawn, tmp_
     drawn.get_by_test_id("stPageLink").filter(has_text="Find the digit").last.click()
     drawn.get_by_role("heading", name="Find the digit", exact=True).wait_for()
     run_to_the_end(drawn, 800)
-    drawn.get_by_role("button", name="Session file").click()
+    drawn.get_by_role("button", name="Take it along").click()
     broken = tmp_path / "broken.json"
     broken.write_text(file.read_text()[:-9])
     upload = drawn.locator("[class*=session_upload] input[type=file]")
@@ -101,7 +102,8 @@ def test_lecture_mode_survives_reload_and_change_of_page(page, app_url):
     page.goto(f"{app_url}/groups?lecture=1")
     is_large = "document.querySelector('[data-testid=stMainBlockContainer]')?.currentCSSZoom > 1"
     page.wait_for_function(is_large)
-    page.get_by_test_id("stPageLink").filter(has_text="Your own model").last.click()
+    settle(page)
+    page.keyboard.press("]")
     page.get_by_role("heading", name="Your own model", exact=True).wait_for()
     page.wait_for_url(re.compile(r"/model\?.*lecture=1"))
     page.reload()

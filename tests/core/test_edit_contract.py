@@ -23,7 +23,7 @@ from attention_core.attention.edits import (
     NoScale,
     OutputFrom,
     PatternFrom,
-    Permuted,
+    PermuteKeys,
     RunHead,
     SetScore,
     SetWeights,
@@ -31,7 +31,7 @@ from attention_core.attention.edits import (
     Uniform,
 )
 from attention_core.attention.scores import ScaledDot
-from attention_core.attention.trace import Pairs
+from attention_core.attention.trace import AttentionScores
 from attention_core.attention.types import Attended
 from attention_core.data.pieces import START
 from attention_core.data.questions import numbers_of, question_words
@@ -122,9 +122,11 @@ def plain_attend(query, key, value, *, score=None, mask=None, edits=(), has_soft
     weights, context = torch.zeros(shape, dtype=torch.float64), torch.zeros(*shape[:3], value.shape[-1]).double()
     for item in range(shape[0]):
         own = None if mask is None else seen[item]
-        pairs = Pairs(query=query[item], key=key[item], score=score, mask=own, has_softmax=has_softmax, edits=edits)
+        of_item = AttentionScores(
+            query=query[item], key=key[item], score=score, mask=own, has_softmax=has_softmax, edits=edits
+        )
         for head in range(shape[1]):
-            orders = [edit.key_order(pairs, head) for edit in edits if isinstance(edit, Permuted)]
+            orders = [edit.key_order(of_item, head) for edit in edits if isinstance(edit, PermuteKeys)]
             scores = scores_of(score, query[item, head], key[item, head], edits)
             weights[item, head] = weights_of(head, scores, seen[item, head], edits, has_softmax, *(orders or [None]))
             context[item, head] = weights[item, head] @ value[item, head].double()
@@ -266,7 +268,7 @@ def edits_for(trace: AttentionTrace) -> dict[str, Sequence]:
         "set a weight, not renormalised": [SetWeights(query, ((last, 0.9),), renormalised=False)],
         "uniform": [Uniform()],
         "uniform in a head": [Uniform(head=head)],
-        "permuted": [Permuted(5)],
+        "permuted": [PermuteKeys(5)],
         "temperature": [Temperature(0.5)],
         "temperature of a head": [Temperature(2.0, head=head)],
         "no scale": [NoScale()],

@@ -24,7 +24,7 @@ from attention_core.attention.edits import (
     NoScale,
     OutputFrom,
     PatternFrom,
-    Permuted,
+    PermuteKeys,
     RunHead,
     SetScore,
     SetWeights,
@@ -70,7 +70,7 @@ EVERY = {
     "set the whole of a row": (SetWeights(9, ((2, 0.5), (7, 0.5)), head=1),),
     "set a weight beside the softmax": (SetWeights(9, ((2, 0.8),), head=1, renormalised=False),),
     "uniform": UNIFORM,
-    "permuted": (Permuted(3), SetScore(9, 2, 1.5)),
+    "permuted": (PermuteKeys(3), SetScore(9, 2, 1.5)),
     "temperature": (Temperature(0.5), Uniform(head=0)),
     "no scale": (NoScale(),),
     "drop head": (DropHead(1),),
@@ -99,7 +99,7 @@ def dense(trace, head):
     scores = scores if trace.bias is None else scores + trace.bias[head].double()
     allowed = torch.ones(scores.shape, dtype=torch.bool) if trace.mask is None else trace.mask
     allowed = allowed.tril() if trace.is_causal else allowed
-    orders = [edit.key_order(trace, head) for edit in trace.edits if isinstance(edit, Permuted)]
+    orders = [edit.key_order(trace, head) for edit in trace.edits if isinstance(edit, PermuteKeys)]
     if trace.sinks is not None:
         scores = torch.cat((scores, trace.sinks[head].double()[:, None]), 1)
         allowed = torch.cat((allowed, torch.ones(len(allowed), 1, dtype=torch.bool)), 1)
@@ -244,13 +244,13 @@ def test_one_edit_can_be_taken_away_again():
 
 def test_a_permutation_is_one_for_all_queries_of_a_head_and_stays_among_the_keys_that_are_seen():
     trace = make_trace(mask=PADDING)
-    orders = [Permuted(1).key_order(trace, head).tolist() for head in range(2)]
+    orders = [PermuteKeys(1).key_order(trace, head).tolist() for head in range(2)]
     assert orders[0] != orders[1]
-    assert orders[0] != Permuted(2).key_order(trace, 0).tolist()
+    assert orders[0] != PermuteKeys(2).key_order(trace, 0).tolist()
     for head, order in enumerate(orders):
         assert sorted(order) == list(range(13))
         assert order[9:] == [9, 10, 11, 12]
-        assert_close(trace.replace((Permuted(1),)).weights(head), trace.weights(head)[:, order])
+        assert_close(trace.replace((PermuteKeys(1),)).weights(head), trace.weights(head)[:, order])
 
 
 REFUSED = {
@@ -336,7 +336,13 @@ def test_they_say_what_they_do():
     words, queries = ["the", "animal", "was", "tired"], ["it", "slept"]
     edits = (
         *(BlockKeys((1,), head=2), BlockEdge(0, 1), SetScore(0, 3, 2.5), SetWeights(1, ((1, 0.5), (3, 0.25)), head=0)),
-        *(SetWeights(9, ((9, 1.5),), renormalised=False), Uniform(), Permuted(4, head=1), Temperature(0.5), NoScale()),
+        *(
+            SetWeights(9, ((9, 1.5),), renormalised=False),
+            Uniform(),
+            PermuteKeys(4, head=1),
+            Temperature(0.5),
+            NoScale(),
+        ),
         *(DropHead(2), PatternFrom(0, RUN), OutputFrom(0, RUN)),
     )
     assert {type(edit) for edit in edits} == set(EDITS.values())

@@ -72,7 +72,7 @@ def test_where_pixels_are_ink_alone_training_on_some_shades_is_training_on_all(n
     drawn[0] *= drawn[0] > 0.7
     drawn[1] = 0
     whole = torch.cat([model.trace(one).context() for one in drawn])
-    assert_close(model._of_ink(drawn.flatten(1)).flatten(0, 1), whole, atol=1e-4, rtol=1e-3)
+    assert_close(model._context_of_ink(drawn.flatten(1)).flatten(0, 1), whole, atol=1e-4, rtol=1e-3)
 
 
 def test_controls_look_at_themselves_and_at_all_alike():

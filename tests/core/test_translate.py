@@ -19,7 +19,6 @@ from attention_core.topics.translate.translation import (
     explain,
     explain_layers,
     french_prefix,
-    grown,
     likelihood_gain,
     likeness,
     mean_over_heads,
@@ -27,6 +26,7 @@ from attention_core.topics.translate.translation import (
     parts_of_context,
     piece_probabilities,
     read_source,
+    repeat_words,
     sentence_probability,
     translate,
     translation_of,
@@ -174,7 +174,7 @@ def test_any_number_of_states_becomes_one_vector(additive, n):
 
 
 def test_a_short_sentence_begins_again(additive):
-    assert grown(["a", "b"], 5) == ["a", "b", "a", "b", "a"]
+    assert repeat_words(["a", "b"], 5) == ["a", "b", "a", "b", "a"]
     assert collapse(additive, TEXT, 6).words == ["The", "red", "chihuahua", ".", "The", "red"]
 
 
@@ -183,7 +183,7 @@ def test_bounds_are_told(additive):
         with pytest.raises(ValueError, match="from 1 to"):
             collapse(additive, TEXT, n)
     with pytest.raises(ValueError, match="at least one"):
-        grown([], 3)
+        repeat_words([], 3)
     with pytest.raises(ValueError, match="at least 1"):
         cost(0, 3, 2)
 

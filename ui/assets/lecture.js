@@ -2,13 +2,16 @@
 // laid over the page from a place of its own in the document, so that no rerun takes it away. Last, for everybody: what keeps
 // the colours of charts.
 const KEYS = [
-  ["→, Page Down", "next step"], ["←, Page Up", "step before"], ["], [", "next page, page before"], ["1 to 9", "open a tab"],
+  ["→, Page Down", "next step, word or screen"], ["←, Page Up", "back"], ["1 to 9", "a screen"], ["], [", "next page, page before"],
   ["R", "reveal what was hidden"], ["F", "full screen of the chart under the pointer, and back"],
   ["S", "spotlight on a region, on a row, off"], ["+, −", "larger or smaller spotlight"], ["B or .", "black screen, and back"],
   ["D", "dark or light"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
-const DESIGN_WIDTH = 1040, SPOTS = ["", "region", "row"], ARROWS = { PageDown: ["next", "ArrowRight"], PageUp: ["previous", "ArrowLeft"] };
-const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], canvas";
+const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
+const MIN_ZOOM = 1.2, MAX_ZOOM = 2.2, STRIP = 52;  // the list of screens
+const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas";
+const BLOCK = '[data-testid="stMainBlockContainer"]';
+const SCREENS = '.st-key-lecture_screens [role="radio"]';
 const CHART = '[data-testid="stFullScreenFrame"]';
 
 const press = (selector) => {
@@ -41,8 +44,10 @@ class Lecture {
     ]) make(this.bar, "button", { title: about, "aria-label": about }, label).onclick = act;
     this.size = 260;
     this.kind = 0;
+    this.fitSoon = onceAFrame(() => this.fit());
+    this.watch = new ResizeObserver(() => this.fitSoon());
     window.addEventListener("keydown", (event) => this.key(event), true);
-    window.addEventListener("resize", () => this.fit());
+    window.addEventListener("resize", () => this.fitSoon());
     window.addEventListener("pointermove", (event) => this.follow(event), { passive: true });
     window.addEventListener("click", (event) => requestAnimationFrame(() => this.clicked(event)), true);
   }
@@ -52,17 +57,47 @@ class Lecture {
     this.on = on;
     this.place.hidden = !on;
     if (!on) this.clear();
-    this.fit();
+    const block = document.querySelector(BLOCK);
+    if (block !== this.block) {
+      this.watch.disconnect();
+      for (const node of block?.children ?? []) this.watch.observe(node);
+      this.block = block;
+    }
+    this.fitSoon();
+    this.showShared();
+  }
+
+  // A link to a tab or a step opens scrolled to it.
+  showShared() {
+    if (this.hasArrived) return;
+    this.hasArrived = true;
+    if (this.on || !/[?&](tab|step)=/.test(window.location.search)) return;
+    const look = new MutationObserver(() => {
+      const tabs = document.querySelector('[data-testid="stMain"] [role="tablist"]');
+      if (!tabs) return;
+      look.disconnect();
+      setTimeout(() => tabs.scrollIntoView(), 300);
+    });
+    look.observe(document.body, { subtree: true, childList: true });
   }
 
   // Who clicks a chip wants the arrow keys for the steps; who came to it by the Tab key, for its neighbours.
   clicked({ detail, target }) {
     if (detail && focused()?.matches("button, [role=radio], [role=tab], input[type=checkbox]")) focused().blur();
-    if (this.on) target.closest?.('[role="tablist"]')?.scrollIntoView({ behavior: "smooth" });
   }
 
+  // The largest zoom at which the whole screen is seen.
   fit() {
-    document.documentElement.style.setProperty("--zoom", this.on ? Math.max(1, window.innerWidth / DESIGN_WIDTH) : 1);
+    const zoomTo = (zoom) => document.documentElement.style.setProperty("--zoom", zoom);
+    if (!this.on || !this.block) return zoomTo(1);
+    let low = MIN_ZOOM, high = MAX_ZOOM;
+    while (high - low > 0.02) {
+      const middle = (low + high) / 2;
+      zoomTo(middle);
+      const { scrollWidth, clientWidth } = this.block.parentElement, { bottom } = this.block.firstElementChild.getBoundingClientRect();
+      if (bottom + this.block.parentElement.scrollTop <= window.innerHeight - STRIP && scrollWidth <= clientWidth) low = middle; else high = middle;
+    }
+    zoomTo(low);
   }
 
   clear() {
@@ -101,25 +136,21 @@ class Lecture {
     chart?.querySelector('[data-testid="stElementToolbarButton"] button[aria-label*="ullscreen"]')?.click();
   }
 
-  // Press and let go: what is only pressed would count as held with the next key.
-  type(key) {
-    focused()?.blur();
-    for (const kind of ["keydown", "keyup"]) {
-      document.body.dispatchEvent(new KeyboardEvent(kind, { key, code: key, bubbles: true }));
-    }
+  // The next step, or word, of what is visible; after the last one the next screen; after the last screen the next page.
+  go(way) {
+    if (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`)) return;
+    const screens = [...document.querySelectorAll(SCREENS)], by = way === "next" ? 1 : -1;
+    const beside = screens[screens.findIndex((node) => node.ariaChecked === "true") + by];
+    if (screens.length && beside) beside.click(); else this.turnPage(by);
   }
 
-  // A step of the stepper where there is one: elsewhere the arrows may belong to another walk of the page.
-  step(where, arrow) {
-    if (!press(`[class*="_step_${where}"] button`)) this.type(arrow);
-  }
+  turnPage(by) { document.querySelector(`.st-key-page_${by > 0 ? "after" : "before"} a`)?.click(); }
 
   act(key) {
     const number = Number(key);
-    if (key in ARROWS) this.step(...ARROWS[key]);
-    else if (number) press(`[role="tab"]:nth-of-type(${number})`);
-    else if (key === "]") press(".st-key-page_after a");
-    else if (key === "[") press(".st-key-page_before a");
+    if (key in WAYS) this.go(WAYS[key]);
+    else if (number) document.querySelectorAll(SCREENS)[number - 1]?.click();
+    else if (key === "]" || key === "[") this.turnPage(key === "]" ? 1 : -1);
     else if (key === "r") press('[class*="_reveal"] button');
     else if (key === "f") this.fullScreen();
     else if (key === "s") { this.kind = (this.kind + 1) % SPOTS.length; this.light(); }
@@ -135,6 +166,7 @@ class Lecture {
 
   key(event) {
     if (!this.on || event.ctrlKey || event.metaKey || event.altKey || focused()?.matches(TYPING)) return;
+    if (event.key.startsWith("Arrow") && focused()?.matches("button, [role=radio], [role=tab], input")) return;
     if (!event.isTrusted || !this.act(event.key.length === 1 ? event.key.toLowerCase() : event.key)) return;
     event.preventDefault();
     event.stopImmediatePropagation();

@@ -24,7 +24,7 @@ from attention_core.explain.heads import (
 )
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from attention_core.shared import BoundedCache
+from attention_core.shared import BoundedCache, ComputedValue
 from ui.chart import draw_chart
 from ui.job_queue import heavy
 from ui.labels import literal
@@ -182,13 +182,14 @@ def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]
     of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
     for: these wait for their turn with a lock of their own in hand.
     """
-    results = _RESULTS.setdefault(run, BoundedCache(most=MAX_RESULTS))
-    found = results.get(what)
-    if found is None:
-        with heavy():
-            found = results.get(what) or (compute(),)
-            results.put(what, found)
-    return found[0]
+    results = _RESULTS.setdefault(run, BoundedCache(max_items=MAX_RESULTS))
+    kept = results.get(what)
+    if kept is not None:
+        return kept.value
+    with heavy():
+        kept = results.get(what) or ComputedValue(compute())  # another visitor may have computed it meanwhile
+        results.put(what, kept.value)
+    return kept.value
 
 
 def portion() -> Iterator[None]:

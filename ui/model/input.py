@@ -11,7 +11,7 @@ from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import error_markdown, literal
 from ui.model.glance import NAME, OTHER
 from ui.model_runs import (
-    OF_THE_PAGE,
+    PAGE_MODEL,
     LatestRun,
     choose_model,
     opened_run,
@@ -98,7 +98,7 @@ def offer_model(run: ModelRun) -> None:
         if run.recording.text:
             for kind in ModelKind:
                 TEXT[NAME, kind].value = run.recording.text
-        OF_THE_PAGE.ask(name)
+        PAGE_MODEL.ask(name)
 
     st.button("Load it, with the same text" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=load)
 

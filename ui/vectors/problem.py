@@ -295,7 +295,7 @@ def preset_choice() -> None:
         left.selectbox,
         "Example",
         list(titles),
-        format_func=titles.get,
+        format_func=titles.__getitem__,
         on_change=_first_step,
         label_visibility="collapsed",
     )

@@ -115,7 +115,7 @@ class Weighing:
     def trace(self, found: ItemLayout, keeper: TraceBuilder) -> AttentionTrace:
         """Return the trace, checked against weights and product; a ValueError where no softmax gives the weights."""
         weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
-        dropout = next((float(step.more) for step in self.steps if step.kind == "dropout"), 0.0)
+        dropout = next((float(step.detail) for step in self.steps if step.kind == "dropout"), 0.0)
         notes = self._notes(found, len(weights), dropout, keeper.item)
         plain = score_inputs(self.softmax.scores, found.scores) if found.scores and not self.is_mixed else None
         if plain is not None:
@@ -134,7 +134,7 @@ class Weighing:
 
     def _notes(self, found: ItemLayout, n_heads: int, dropout: float, item: int) -> list[str]:
         notes = [item_note(item, found.n_items)]
-        if found.apart:
+        if found.splits_heads:
             notes.append(APART)
         elif len(self.softmax.layout.shape) <= 3 and n_heads > 1:
             notes.append(NO_HEADS)
@@ -150,7 +150,7 @@ def _plain(plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], 
     if plain.bias is not None:
         masks.append(keeper.shared(plain.bias, split_mask))
     if plain.hidden is not None:
-        masks.append(keeper.shared(plain.hidden, split_barred if plain.barred else split_hidden))
+        masks.append(keeper.shared(plain.hidden, split_barred if plain.is_minus_infinity else split_hidden))
     return keeper.build(
         plain.query,
         plain.key,

@@ -13,7 +13,7 @@ from attention_core.attention.edits.edit import (
     EditError,
     Edits,
     NoScale,
-    Permuted,
+    PermuteKeys,
     RunHead,
     SetScore,
     Temperature,
@@ -22,7 +22,7 @@ from attention_core.attention.edits.edit import (
     described,
     dropped,
     for_queries,
-    nothing_to_edit,
+    refuse_edits,
 )
 from attention_core.attention.edits.plain import edits_from_plain
 from attention_core.attention.edits.replaced import OutputFrom, PatternFrom, SetWeights, with_runs
@@ -39,7 +39,7 @@ __all__ = [
     "NoScale",
     "OutputFrom",
     "PatternFrom",
-    "Permuted",
+    "PermuteKeys",
     "RunHead",
     "SetScore",
     "SetWeights",
@@ -50,6 +50,6 @@ __all__ = [
     "dropped",
     "edits_from_plain",
     "for_queries",
-    "nothing_to_edit",
+    "refuse_edits",
     "with_runs",
 ]

@@ -1,6 +1,7 @@
-"""What a change of attention is, one small value that every way of computing attention applies alike; the simple kinds.
+"""The base class of edits, and the simple kinds: those that leave something out or change scores.
 
-They leave something out, or change scores. Those that put numbers in the place of a head's own are in replaced.py.
+Every way of computing attention applies the same edits. Kinds that replace a head's weights or output are in
+replaced.py.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.scores import Scaled, Score
-from attention_core.attention.trace import Pairs
+from attention_core.attention.trace import AttentionScores
 from attention_core.attention.types import ALL, Rows
 
 EDITS: dict[str, type[Edit]] = {}  # all kinds of edits by name
 NO_ROWS: Rows = ()
-Place = Literal["scoring", "order", "factor", "mask", "scores", "weights", "context"]
-"""The scoring function, which key is compared, all scores of a head, the mask, single scores, weights, context."""
+EditTarget = Literal["scoring", "key order", "factor", "mask", "scores", "weights", "context"]
+"""What an edit changes: the scoring function, the order of the keys, a factor on all scores of a head, the mask, single
+scores, the weights after the softmax, or the context."""
 Kind = TypeVar("Kind", bound="type[Edit]")
 
 
@@ -55,42 +57,42 @@ class RunHead:
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of attention; edits of one attention are applied in one order, whatever order they come in.
+    """One change of attention. Several edits are applied by apply_order, not in the order in which they are given.
 
-    Positions and heads count from 0. Every method here does nothing; a subclass overrides those for what it changes.
+    Positions and heads count from 0. The methods here change nothing; a subclass overrides those that it needs.
 
     Attributes:
-        name: of the kind, in links.
-        place: where it acts; see place_in().
-        order: kinds with a lower one are applied first.
-        is_fusable: whether the score function, one factor per head and blocked keys describe it completely, so that
-            fused kernels can compute it.
-        hides: whether it may hide cells.
+        name: of the kind, as it stands in links.
+        target: what it changes; see target_in().
+        apply_order: kinds with a lower number are applied first.
+        is_fusable: whether fused kernels can compute it: they know a scoring function, a factor per head and keys that
+            are hidden from all queries.
+        hides: whether it may hide keys from queries.
     """
 
     name: ClassVar[str]
-    place: ClassVar[Place] = "scores"
-    order: ClassVar[int] = 0
+    target: ClassVar[EditTarget] = "scores"
+    apply_order: ClassVar[int] = 0
     is_fusable: ClassVar[bool] = False
     hides: ClassVar[bool] = False
 
     def applies_to(self, head: int) -> bool:
-        """Return whether it changes anything in a head; a kind without a head, or with None, changes all."""
+        """Return whether it changes this head: its own, or every head where it names none."""
         return getattr(self, "head", None) in (None, head)
 
-    def place_in(self, pairs: Pairs) -> Place:
-        """Return where it acts, which may hang on whether there is a softmax."""
-        return self.place
+    def target_in(self, attention: AttentionScores) -> EditTarget:
+        """Return what it changes in this attention; for some kinds that depends on whether there is a softmax."""
+        return self.target
 
     @property
     def changes_single_scores(self) -> bool:
-        return self.place == "scores"
+        return self.target == "scores"
 
-    def check(self, pairs: Pairs) -> None:
-        """Refuse an attention in which this cannot be done, with an EditError."""
-        check_range(pairs.n_heads, "head", getattr(self, "head", None))
-        check_range(pairs.n_queries, "query", getattr(self, "query", None))
-        check_range(pairs.n_keys, "key", getattr(self, "key", None))
+    def check(self, attention: AttentionScores) -> None:
+        """Raise an EditError if it cannot be applied to this attention."""
+        check_range(attention.n_heads, "head", getattr(self, "head", None))
+        check_range(attention.n_queries, "query", getattr(self, "query", None))
+        check_range(attention.n_keys, "key", getattr(self, "key", None))
 
     def scoring(self, score: Score, d_k: int) -> Score:
         return score
@@ -102,41 +104,45 @@ class Edit:
         """Return the keys that it hides from every query."""
         return ()
 
-    def key_order(self, pairs: Pairs, head: int) -> Tensor | None:
-        """Return for each column the index of the key whose score goes there, (n_keys,); None = unpermuted."""
+    def key_order(self, attention: AttentionScores, head: int) -> Tensor | None:
+        """Return the key whose score each column shows, (n_keys,); None = the keys stay where they are."""
         return None
 
-    def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
-        """Return which cells of a tile it hides, bool, broadcastable to (n_rows, n_cols), from positions of both."""
+    def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
+        """Return which cells of these queries and keys it hides, bool, broadcastable to (n_rows, n_cols)."""
         blocked = self.blocked()
         return torch.isin(keys, torch.tensor(blocked, device=keys.device))[None] if blocked else None
 
-    def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        """Change a tile of scores in place, from positions of its rows and columns; hidden cells do not matter."""
+    def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
+        """Change the scores of these queries and keys in place; what it writes into hidden cells is ignored."""
 
-    def change_weights(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        """Change a tile of weights in place."""
+    def change_weights(
+        self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor
+    ) -> None:
+        """Change the weights of these queries and keys in place, after the softmax."""
 
     def context(self, head: int, context: Tensor) -> Tensor:
-        """Return a head's context (n_queries, d_v) in place of one."""
+        """Return what replaces a head's context, (n_queries, d_v)."""
         return context
 
-    def rows(self, pairs: Pairs, head: int) -> Rows:
+    def rows(self, attention: AttentionScores, head: int) -> Rows:
+        """Return the queries whose weights it may change in a head."""
         query = getattr(self, "query", None)
-        if not self.applies_to(head) or self.place == "context":
+        if not self.applies_to(head) or self.target == "context":
             return NO_ROWS
         return ALL if query is None else [query]
 
     @classmethod
     def merge(cls, edits: Sequence[Self], n_heads: int) -> Sequence[Edit]:
+        """Return edits of this kind as they are applied: those that belong together become one."""
         return edits
 
     def for_item(self, item: int) -> Edit | None:
-        """Return what it is for one item of a batch; None = nothing."""
+        """Return the edit as it applies to one item of a batch; None = it leaves that item alone."""
         return self
 
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
-        """Return the edit for n queries from `first` on, counted from 0, once for each of n_times copies of a batch."""
+        """Return the edit for the n queries from `first` on, repeated for n_times copies of them laid end to end."""
         query = getattr(self, "query", None)
         if query is None:
             return [self]
@@ -152,17 +158,17 @@ class Edit:
         return "" if head is None else f" (head {head + 1})"
 
     def to_plain(self) -> dict[str, Any]:
-        given = ((field.name, getattr(self, field.name), field.default) for field in fields(self) if field.compare)
-        return {"edit": self.name} | {name: _plain(value) for name, value, usual in given if value != usual}
+        values = ((field.name, getattr(self, field.name), field.default) for field in fields(self) if field.compare)
+        return {"edit": self.name} | {name: _plain(value) for name, value, default in values if value != default}
 
 
 def label(labels: Sequence[str], place: int, what: str) -> str:
-    """Return what a position is called; numbered from 1 where nobody says."""
+    """Return the label of a position, or such as "key 3", counted from 1, where there is no label."""
     return labels[place] if place < len(labels) else f"{what} {place + 1}"
 
 
 def check_range(n: int, what: str, *places: int | None) -> None:
-    """Refuse positions that are not there, with an EditError."""
+    """Raise an EditError for a position below 0 or beyond the last one."""
     for place in places:
         if place is not None and not 0 <= place < n:
             raise EditError(f"{what} must be from 0 to {n - 1}, got {place}")
@@ -183,37 +189,37 @@ class BlockEdge(Edit):
     """One query no longer looks at one key, in one head or in all."""
 
     name = "block edge"
-    place = "mask"
+    target = "mask"
     hides = True
 
     query: int
     key: int
     head: int | None = None
 
-    def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor:
+    def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor:
         return (queries == self.query)[:, None] & (keys == self.key)
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        asks, asked = label(queries, self.query, "query"), label(keys, self.key, "key")
-        return f"{asks} no longer looks at {asked}{self.of_head}"
+        query, key = label(queries, self.query, "query"), label(keys, self.key, "key")
+        return f"{query} no longer looks at {key}{self.of_head}"
 
 
 @register
 @dataclass(frozen=True)
 class BlockKeys(Edit):
-    """No query looks at these keys, in one head or, without one, in all: they count as if they were not there."""
+    """No query looks at these keys, in one head or in all, as if the keys were not there."""
 
     name = "block keys"
-    place = "mask"
+    target = "mask"
     is_fusable = True
     hides = True
 
     keys: tuple[int, ...]
     head: int | None = None
 
-    def check(self, pairs: Pairs) -> None:
-        super().check(pairs)
-        check_range(pairs.n_keys, "blocked keys", *self.keys)
+    def check(self, attention: AttentionScores) -> None:
+        super().check(attention)
+        check_range(attention.n_keys, "blocked keys", *self.keys)
 
     def blocked(self) -> Sequence[int]:
         return self.keys
@@ -229,11 +235,11 @@ class DropHead(Edit):
 
     Attributes:
         head: from 0.
-        item: of the batch, in which alone it is dropped, and which no trace of a model shows; None = all.
+        item: the one item of the batch in which it is dropped, which no trace shows; None = in all items.
     """
 
     name = "drop head"
-    place = "context"
+    target = "context"
 
     head: int
     item: int | None = None
@@ -249,7 +255,7 @@ class DropHead(Edit):
 
 
 def dropped(heads: Iterable[tuple[LayerKey, int]]) -> dict[LayerKey, tuple[Edit, ...]]:
-    """Return the edits that switch heads off, by attention, of (attention, head) pairs."""
+    """Return the edits that switch off these (attention, head), by attention."""
     edits: dict[LayerKey, tuple[Edit, ...]] = {}
     for place, head in sorted(set(heads)):  # type: ignore[type-var]
         edits[place] = (*edits.get(place, ()), DropHead(head))
@@ -262,12 +268,12 @@ class NoScale(Edit):
     """Scores are not scaled any more, in all heads."""
 
     name = "no scale"
-    place = "scoring"
+    target = "scoring"
     is_fusable = True
 
-    def check(self, pairs: Pairs) -> None:
-        score = pairs.score
-        if not isinstance(score, Scaled) or score.factor(pairs.key.shape[-1]) in (0, 1):
+    def check(self, attention: AttentionScores) -> None:
+        score = attention.score
+        if not isinstance(score, Scaled) or score.factor(attention.key.shape[-1]) in (0, 1):
             raise EditError(f"these scores ({score.name}) have no scale that could be left out")
 
     def scoring(self, score: Score, d_k: int) -> Score:
@@ -279,7 +285,7 @@ class NoScale(Edit):
         return "its scores are not scaled"
 
 
-CAUSAL = (
+CAUSAL_REASON = (
     "the queries do not all see the same keys, as in causal attention: keys that change places would show some of them "
     "what they may not see, so that nothing can be permuted"
 )
@@ -287,66 +293,68 @@ CAUSAL = (
 
 @register
 @dataclass(frozen=True)
-class Permuted(Edit):
-    """The keys of a head change places among those that may be seen, the same way for all its queries.
+class PermuteKeys(Edit):
+    """The visible keys of a head change places at random, the same way for all its queries.
 
     Attributes:
-        seed: of the order, which differs from head to head.
+        seed: of the random order; each head has an order of its own.
         head: from 0; None = all.
     """
 
     name = "permuted"
-    place = "order"
+    target = "key order"
 
     seed: int = 0
     head: int | None = None
 
-    def check(self, pairs: Pairs) -> None:
-        super().check(pairs)
-        if pairs.is_causal and pairs.n_queries > 1:
-            raise EditError(CAUSAL)
-        for head in filter(self.applies_to, range(pairs.n_heads if pairs.mask is not None else 0)):
-            allowed = pairs.given_mask(head)
-            seeing = allowed[allowed.any(1)]
-            if len(seeing) and not (seeing == seeing[:1]).all():
-                raise EditError(CAUSAL)
+    def check(self, attention: AttentionScores) -> None:
+        super().check(attention)
+        if attention.is_causal and attention.n_queries > 1:
+            raise EditError(CAUSAL_REASON)
+        for head in filter(self.applies_to, range(attention.n_heads if attention.mask is not None else 0)):
+            allowed = attention.mask_of_head(head)
+            rows = allowed[allowed.any(1)]
+            if len(rows) and not (rows == rows[:1]).all():
+                raise EditError(CAUSAL_REASON)
 
-    def key_order(self, pairs: Pairs, head: int) -> Tensor | None:
+    def key_order(self, attention: AttentionScores, head: int) -> Tensor | None:
         if not self.applies_to(head):
             return None
-        order = torch.arange(pairs.n_keys)
-        seen = order.clone() if pairs.mask is None else pairs.given_mask(head).any(0).nonzero().flatten().cpu()
-        order[seen] = seen[_shuffled(self.seed, head, len(seen))]
-        return order.to(pairs.query.device)
+        order = torch.arange(attention.n_keys)
+        visible = order.clone()
+        if attention.mask is not None:
+            visible = attention.mask_of_head(head).any(0).nonzero().flatten().cpu()
+        order[visible] = visible[_random_order(self.seed, head, len(visible))]
+        return order.to(attention.query.device)
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
         return f"its keys change places at random, seed {self.seed}{self.of_head}"
 
 
 @lru_cache(maxsize=64)
-def _shuffled(seed: int, head: int, n: int) -> Tensor:
+def _random_order(seed: int, head: int, n: int) -> Tensor:
     return torch.randperm(n, generator=torch.Generator().manual_seed(seed * 1_000_003 + head))
 
 
 @register
 @dataclass(frozen=True)
 class SetScore(Edit):
-    """One query scores one key so much, in one head or in all; scaled, as it meets the softmax."""
+    """The score of one query and one key, after scaling, is this number, in one head or in all."""
 
     name = "set score"
-    order = 2
+    apply_order = 2
 
     query: int
     key: int
     score: float
     head: int | None = None
 
-    def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
+    def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
         tile[(queries == self.query).nonzero(), (keys == self.key).nonzero().T] = self.score
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        asks, asked = label(queries, self.query, "query"), label(keys, self.key, "key")
-        return f"{asks} scores {asked} {self.score:.4g}{self.of_head}"
+        query, key = label(queries, self.query, "query"), label(keys, self.key, "key")
+        return f"{query} scores {key} {self.score:.4g}{self.of_head}"
 
 
 @register
@@ -359,7 +367,7 @@ class Temperature(Edit):
     """
 
     name = "temperature"
-    place = "factor"
+    target = "factor"
     is_fusable = True
 
     temperature: float
@@ -379,10 +387,10 @@ class Temperature(Edit):
 @register
 @dataclass(frozen=True)
 class Uniform(Edit):
-    """Every query attends to all keys that it may see alike, in one head or in all: every score is 0."""
+    """Every score is 0, so that each query gives all keys that it may see the same weight; in one head or in all."""
 
     name = "uniform"
-    place = "factor"
+    target = "factor"
     is_fusable = True
 
     head: int | None = None
@@ -396,7 +404,7 @@ class Uniform(Edit):
 
 Edits = Sequence[Edit]
 UNIFORM: Edits = (Uniform(),)
-"""Every query attends to all keys alike: what is left when attention may not choose."""
+"""All weights of a query are equal: attention may not choose."""
 
 
 def blocked_keys(edits: Edits) -> set[int]:
@@ -405,12 +413,13 @@ def blocked_keys(edits: Edits) -> set[int]:
 
 
 def for_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_causal: bool = False) -> Edits:
-    """Return edits for those n queries alone that come from the first on, n_times over.
+    """Return edits for the n queries from `first` on alone, see Edit.for_queries.
 
-    An EditError refuses what a causal attention cannot have.
+    Raises:
+        EditError: a causal attention cannot have them.
     """
-    if is_causal and any(isinstance(edit, Permuted) for edit in edits):
-        raise EditError(CAUSAL)
+    if is_causal and any(isinstance(edit, PermuteKeys) for edit in edits):
+        raise EditError(CAUSAL_REASON)
     return tuple(part for edit in edits for part in edit.for_queries(first, n, n_times))
 
 
@@ -418,7 +427,7 @@ def described(edits: Edits, queries: Sequence[str] = (), keys: Sequence[str] = (
     return [edit.describe(queries, keys) for edit in edits]
 
 
-def nothing_to_edit(edits: Edits) -> None:
-    """Refuse edits of a network without attention, with an EditError."""
+def refuse_edits(edits: Edits) -> None:
+    """Raise an EditError if there are edits: for networks without attention."""
     if edits:
         raise EditError("this network has no attention that could be changed")

@@ -1,4 +1,4 @@
-"""Edits as plain values, such as a link holds: read with mistrust."""
+"""Edits from plain values of a link: everything is checked, since anybody can write a link."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -6,18 +6,18 @@ from typing import Any, get_type_hints
 
 from attention_core.attention.edits.edit import EDITS, Edit, EditError, Edits, RunHead
 from attention_core.bounds import EDIT_CELLS, EDIT_POSITION, MODEL_NAME_LETTERS, MODEL_TEXT_LETTERS
-from attention_core.bounds import EDITS as MOST
+from attention_core.bounds import EDITS as MAX_EDITS
 
 
 def edits_from_plain(plain: Any) -> Edits:
-    """Return the edits whose to_plain() values a link holds; an EditError says what else it holds, or too much of."""
-    if not isinstance(plain, list | tuple) or len(plain) > MOST.most:
-        raise EditError(f"a link holds a list of {MOST} edits at most")
+    """Return the edits from their to_plain() values; EditError = something else, or too many of them."""
+    if not isinstance(plain, list | tuple) or len(plain) > MAX_EDITS.most:
+        raise EditError(f"a link holds a list of {MAX_EDITS} edits at most")
     return tuple(edit_from_plain(one) for one in plain)
 
 
 def edit_from_plain(plain: Any) -> Edit:
-    """Return what to_plain() made; an EditError says why it is anything else."""
+    """Return an edit from its to_plain() values; EditError = something else."""
     kind = EDITS.get(str(plain.get("edit"))) if isinstance(plain, dict) else None
     if kind is None:
         raise EditError(f"an edit must be one of {', '.join(EDITS)}")
@@ -31,7 +31,7 @@ def _read(kind: Any, plain: dict[str, Any]) -> Any:
     if plain.keys() - known.keys():
         raise EditError(f"{what} has {', '.join(known)}, got {', '.join(map(str, plain))}")
     try:
-        return kind(**{name: READ[known[name]](value) for name, value in plain.items()})
+        return kind(**{name: PARSERS[known[name]](value) for name, value in plain.items()})
     except (TypeError, OverflowError) as error:
         raise EditError(f"{what} cannot be read: {error}") from None
 
@@ -48,13 +48,13 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _several(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
-    def several(value: Any) -> tuple[Any, ...]:
+def _tuple_of(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    def read_all(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple) or len(value) > EDIT_CELLS.most:
             raise EditError(f"an edit has at most {EDIT_CELLS} positions")
         return tuple(map(read, value))
 
-    return several
+    return read_all
 
 
 def _pair(value: Any) -> tuple[int, float]:
@@ -63,7 +63,7 @@ def _pair(value: Any) -> tuple[int, float]:
     return _position(value[0]), _number(value[1])
 
 
-def _truth(value: Any) -> bool:
+def _boolean(value: Any) -> bool:
     if type(value) is not bool:
         raise EditError("yes or no must be true or false")
     return value
@@ -81,14 +81,14 @@ def _run_head(value: Any) -> RunHead:
     return _read(RunHead, value)
 
 
-READ: dict[Any, Callable[[Any], Any]] = {
+PARSERS: dict[Any, Callable[[Any], Any]] = {
     int: _position,
     int | None: lambda value: None if value is None else _position(value),
     float: _number,
-    bool: _truth,
+    bool: _boolean,
     str: _text,
-    tuple[int, ...]: _several(_position),
-    tuple[tuple[int, float], ...]: _several(_pair),
+    tuple[int, ...]: _tuple_of(_position),
+    tuple[tuple[int, float], ...]: _tuple_of(_pair),
     RunHead: _run_head,
 }
-"""How the values of a field are read, by its type."""
+"""What reads the value of a field, by the type of the field."""

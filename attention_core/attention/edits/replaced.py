@@ -1,4 +1,4 @@
-"""Edits that put numbers in the place of a head's own: weights that are given, what a head of another run did."""
+"""Edits that replace what a head computes: its weights, or what it hands over, by given numbers or another run's."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,32 +12,32 @@ from attention_core.attention.edits.edit import (
     Edit,
     EditError,
     Edits,
-    Place,
+    EditTarget,
     RunHead,
     check_range,
     label,
     register,
 )
-from attention_core.attention.trace import Pairs
+from attention_core.attention.trace import AttentionScores
 
 ROUND_OFF = 1e-6
-FULL = 1 - 1e-9  # weights of a row that sum to this leave nothing to the others
-BEYOND = 40.0  # a score so much above a sink leaves it e^-40, less than float64 shows beside 1
+FULL_ROW = 1 - 1e-9  # set weights with this sum leave nothing for the other keys of the row
+FAR_ABOVE_SINK = 40.0  # a score this far above a sink leaves the sink a weight of e^-40, which float64 rounds to 0
 
 
 @register
 @dataclass(frozen=True)
 class OutputFrom(Edit):
-    """A head hands over what a head of another run did.
+    """A head hands over the output of a head of another run.
 
     Attributes:
         head: whose context is replaced, from 0.
-        run: whose it is.
-        output: (n_queries, d_v), which with_runs() finds.
+        run: the head whose output it takes.
+        output: (n_queries, d_v), which with_runs() fills in.
     """
 
     name = "output from"
-    place = "context"
+    target = "context"
 
     head: int
     run: RunHead
@@ -47,7 +47,7 @@ class OutputFrom(Edit):
         if not self.applies_to(head):
             return context
         if self.output is None:
-            raise EditError(f"the output of {self.run} is not here yet: with_runs() finds it")
+            raise EditError(f"the output of {self.run} is not here yet: with_runs() fills it in")
         if self.output.shape != context.shape:
             raise EditError(f"{self.run} hands over {tuple(self.output.shape)}, here it is {tuple(context.shape)}")
         return self.output.to(context)
@@ -63,21 +63,21 @@ class OutputFrom(Edit):
 @register
 @dataclass(frozen=True)
 class SetWeights(Edit):
-    """One query gives keys these weights, in one head or in all; the others share what is left, in proportion.
+    """One query gives some keys these weights, in one head or in all; the other keys share the rest in proportion.
 
-    A weight p is the score log(p / (1 - p)) + logsumexp(the others), computed when the row is; all weights that are
-    set in a row count together. 0 hides a key, and what sums to 1 hides all others. Where the weights are no softmax,
-    and where they are not renormalised, the weights are those numbers and the others stay as they are.
+    A weight p is reached by the score log(p / (1 - p)) + logsumexp(scores of the others), computed with the row. All
+    weights set in one row are solved for together. A weight of 0 hides its key; weights that sum to 1 hide all other
+    keys. Without a softmax, or if not renormalised, the numbers are written as they are and the others stay.
 
     Attributes:
         query: the row.
         weights: (key, weight) pairs.
         head: from 0; None = all.
-        renormalised: whether the row keeps its sum.
+        renormalised: whether the other weights shrink or grow so that the row keeps its sum.
     """
 
     name = "set weights"
-    order = 3
+    apply_order = 3
 
     query: int
     weights: tuple[tuple[int, float], ...]
@@ -86,80 +86,90 @@ class SetWeights(Edit):
 
     @classmethod
     def merge(cls, edits: Sequence[Self], n_heads: int) -> Sequence[Edit]:
-        """Return one edit for each row of each head; of two weights of a cell the later one counts."""
+        """Return one edit for each row of each head; of two weights for one cell the later one counts."""
         rows: dict[tuple[int, int, bool], dict[int, float]] = {}
         for edit in edits:
             for head in filter(edit.applies_to, range(n_heads)):
                 rows.setdefault((edit.query, head, edit.renormalised), {}).update(edit.weights)
-        return [cls(query, tuple(cells.items()), head, kept) for (query, head, kept), cells in rows.items()]
+        return [
+            cls(query, tuple(cells.items()), head, renormalised) for (query, head, renormalised), cells in rows.items()
+        ]
 
-    def check(self, pairs: Pairs) -> None:
-        super().check(pairs)
-        check_range(pairs.n_keys, "key", *(key for key, _ in self.weights))
+    def check(self, attention: AttentionScores) -> None:
+        super().check(attention)
+        check_range(attention.n_keys, "key", *(key for key, _ in self.weights))
         if not all(math.isfinite(weight) for _, weight in self.weights):
             raise EditError("a weight must be a finite number")
-        if pairs.has_softmax and min((weight for _, weight in self.weights), default=0) < 0:
+        if attention.has_softmax and min((weight for _, weight in self.weights), default=0) < 0:
             raise EditError("a weight of a softmax cannot be negative")
-        if self._is_share(pairs) and self._total > 1 + ROUND_OFF:
+        if self._is_renormalised(attention) and self._total > 1 + ROUND_OFF:
             raise EditError(f"the weights of a row sum to 1 at most, got {self._total:.6g} for query {self.query}")
-        for head in filter(self.applies_to, range(pairs.n_heads)):
-            self._check_row(pairs, head)
+        for head in filter(self.applies_to, range(attention.n_heads)):
+            self._check_row(attention, head)
 
-    def _check_row(self, pairs: Pairs, head: int) -> None:
-        allowed = pairs.allowed(head, [self.query], before=self.order)
+    def _check_row(self, attention: AttentionScores, head: int) -> None:
+        allowed = attention.allowed(head, [self.query], before=self.apply_order)
         given = [key for key, weight in self.weights if weight != 0]
         if allowed is not None and not allowed[0, given].all():
-            raise EditError(f"query {self.query} may not look at all of these keys, so that they cannot have a weight")
+            raise EditError(f"query {self.query} may not look at all of these keys, so they cannot have a weight")
         keys = [key for key, _ in self.weights]
-        left = torch.ones(pairs.n_keys, dtype=torch.bool) if allowed is None else allowed[0].cpu().clone()
+        left = torch.ones(attention.n_keys, dtype=torch.bool) if allowed is None else allowed[0].cpu().clone()
         left[keys] = False
-        if self._is_share(pairs) and self._total < 1 - ROUND_OFF and not left.any() and pairs.sinks is None and given:
+        if (
+            self._is_renormalised(attention)
+            and self._total < 1 - ROUND_OFF
+            and not left.any()
+            and attention.sinks is None
+            and given
+        ):
             raise EditError(f"nothing is left in the row of query {self.query} that could take the other weight")
 
     @property
     def hides(self) -> bool:  # type: ignore[override]
-        return self.renormalised and (self._total >= FULL or any(weight == 0 for _, weight in self.weights))
+        return self.renormalised and (self._total >= FULL_ROW or any(weight == 0 for _, weight in self.weights))
 
     @property
     def _total(self) -> float:
         return sum(weight for _, weight in self.weights)
 
-    def _is_share(self, pairs: Pairs) -> bool:
-        return self.renormalised and pairs.has_softmax
+    def _is_renormalised(self, attention: AttentionScores) -> bool:
+        return self.renormalised and attention.has_softmax
 
-    def place_in(self, pairs: Pairs) -> Place:
-        return "scores" if self._is_share(pairs) else "weights"
+    def target_in(self, attention: AttentionScores) -> EditTarget:
+        return "scores" if self._is_renormalised(attention) else "weights"
 
-    def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
-        if not self._is_share(pairs):
+    def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
+        if not self._is_renormalised(attention):
             return None
         given = torch.tensor([key for key, weight in self.weights if weight > 0], dtype=keys.dtype, device=keys.device)
         empty = torch.tensor([key for key, weight in self.weights if weight == 0], dtype=keys.dtype, device=keys.device)
-        gone = ~torch.isin(keys, given) if self._total >= FULL else torch.isin(keys, empty)
-        return (queries == self.query)[:, None] & gone
+        hidden = ~torch.isin(keys, given) if self._total >= FULL_ROW else torch.isin(keys, empty)
+        return (queries == self.query)[:, None] & hidden
 
-    def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
+    def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
         rows = (queries == self.query).nonzero()
         given = [(key, weight) for key, weight in self.weights if weight > 0]
-        if not self._is_share(pairs) or not len(rows) or not given:
+        if not self._is_renormalised(attention) or not len(rows) or not given:
             return
-        allowed = pairs.allowed(head, [self.query])
-        row = pairs.score_tile(head, [self.query], dtype=tile.dtype, before=self.order)[0].clone()
+        allowed = attention.allowed(head, [self.query])
+        row = attention.score_tile(head, [self.query], dtype=tile.dtype, before=self.apply_order)[0].clone()
         if allowed is not None:
             row[~allowed[0]] = -math.inf
         row[[key for key, _ in given]] = -math.inf
-        others = float(pairs.with_sinks(row.logsumexp(0)[None], head, [self.query])[0])
+        others = float(attention.with_sinks(row.logsumexp(0)[None], head, [self.query])[0])
         total = self._total
-        if total >= FULL or others == -math.inf:
-            base = 0.0 if others == -math.inf else others + BEYOND
+        if total >= FULL_ROW or others == -math.inf:
+            base = 0.0 if others == -math.inf else others + FAR_ABOVE_SINK
         else:
             base = others - math.log1p(-total)
         for key, weight in given:
             tile[rows, (keys == key).nonzero().T] = base + math.log(weight)
 
-    def change_weights(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
+    def change_weights(
+        self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor
+    ) -> None:
         rows = (queries == self.query).nonzero()
-        if self._is_share(pairs) or not len(rows):
+        if self._is_renormalised(attention) or not len(rows):
             return
         for key, weight in self.weights:
             tile[rows, (keys == key).nonzero().T] = weight
@@ -173,59 +183,61 @@ class SetWeights(Edit):
 @register
 @dataclass(frozen=True)
 class PatternFrom(Edit):
-    """A head looks where a head of another run looked; its values stay its own.
+    """A head has the weights of a head of another run; its values stay its own.
 
     Attributes:
         head: whose weights are replaced, from 0.
-        run: whose they are.
-        pattern: (n_queries, n_keys), which with_runs() finds.
+        run: the head whose weights it takes.
+        pattern: (n_queries, n_keys), which with_runs() fills in.
     """
 
     name = "pattern from"
-    order = 1
+    apply_order = 1
     hides = True
 
     head: int
     run: RunHead
     pattern: Tensor | None = field(default=None, compare=False, repr=False)
 
-    def check(self, pairs: Pairs) -> None:
-        super().check(pairs)
-        pattern, wanted = self._other_weights(pairs), (pairs.n_queries, pairs.n_keys)
+    def check(self, attention: AttentionScores) -> None:
+        super().check(attention)
+        pattern, wanted = self._other_weights(attention), (attention.n_queries, attention.n_keys)
         if pattern.shape != wanted:
             raise EditError(f"{self.run} has weights for {tuple(pattern.shape)} queries and keys, here are {wanted}")
-        allowed = pairs.mask_before_edits(self.head)
+        allowed = attention.mask_before_edits(self.head)
         if allowed is not None and bool((pattern > 0)[~allowed].any()):
             raise EditError(f"{self.run} looks where a query may not look here")
 
-    def _other_weights(self, pairs: Pairs) -> Tensor:
+    def _other_weights(self, attention: AttentionScores) -> Tensor:
         if self.pattern is None:
-            raise EditError(f"the weights of {self.run} are not here yet: with_runs() finds them")
-        pattern = self.pattern.to(pairs.query.device)
-        spare = pattern[:, pairs.n_keys :]  # keys that are still to come where a decoder goes word by word
-        return pattern[:, : pairs.n_keys] if spare.numel() and not spare.any() else pattern
+            raise EditError(f"the weights of {self.run} are not here yet: with_runs() fills them in")
+        pattern = self.pattern.to(attention.query.device)
+        future = pattern[:, attention.n_keys :]  # keys that a decoder, going word by word, has not reached yet
+        return pattern[:, : attention.n_keys] if future.numel() and not future.any() else pattern
 
-    def place_in(self, pairs: Pairs) -> Place:
-        return "scores" if pairs.has_softmax else "weights"
+    def target_in(self, attention: AttentionScores) -> EditTarget:
+        return "scores" if attention.has_softmax else "weights"
 
-    def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
-        return self._other_weights(pairs)[queries][:, keys] == 0 if pairs.has_softmax else None
+    def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
+        return self._other_weights(attention)[queries][:, keys] == 0 if attention.has_softmax else None
 
-    def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        if not pairs.has_softmax:
+    def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
+        if not attention.has_softmax:
             return
-        pattern = self._other_weights(pairs)[queries].to(tile)
+        pattern = self._other_weights(attention)[queries].to(tile)
         base = tile.new_zeros(len(queries), 1)
-        if pairs.sinks is not None:
-            sinks = pairs.with_sinks(torch.full_like(base[:, 0], -torch.inf), head, queries)[:, None]
+        if attention.sinks is not None:
+            sinks = attention.with_sinks(torch.full_like(base[:, 0], -torch.inf), head, queries)[:, None]
             left = 1 - pattern.sum(1, keepdim=True)
-            base = sinks + torch.where(left > 1e-6, -left.clamp(min=1e-6).log(), BEYOND)
+            base = sinks + torch.where(left > 1e-6, -left.clamp(min=1e-6).log(), FAR_ABOVE_SINK)
         tile.copy_(pattern[:, keys].log() + base)
         tile.masked_fill_(pattern[:, keys] == 0, 0)
 
-    def change_weights(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        if not pairs.has_softmax:
-            tile.copy_(self._other_weights(pairs)[queries][:, keys])
+    def change_weights(
+        self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor
+    ) -> None:
+        if not attention.has_softmax:
+            tile.copy_(self._other_weights(attention)[queries][:, keys])
 
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         rows = None if self.pattern is None else self.pattern[first : first + n].repeat(n_times, 1)
@@ -236,7 +248,7 @@ class PatternFrom(Edit):
 
 
 def with_runs(edits: Edits, find: Callable[[RunHead], Any]) -> Edits:
-    """Return edits with what they take from other runs: find gives the trace of a RunHead's attention."""
+    """Return edits with their patterns and outputs filled in; find(RunHead) returns the trace of that attention."""
     return tuple(_with_run(edit, find) for edit in edits)
 
 

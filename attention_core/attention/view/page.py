@@ -206,7 +206,7 @@ class _Shared:
 def _described(number: int, trace: AttentionTrace, opening: Opening, axes: _Shared, masks: _Shared) -> dict[str, Any]:
     story, mask = trace.story, None
     if trace.has_mask:
-        whole = [to_array(cast(Tensor, trace.whole_mask(head))) for head in trace.heads_of_mask]
+        whole = [to_array(cast(Tensor, trace.full_mask(head))) for head in trace.heads_of_mask]
         mask = masks.place_of([text_of(np.packbits(head, bitorder="little").tobytes()) for head in whole])
     return {
         "name": story.name or story.mechanism,

@@ -34,6 +34,7 @@ from attention_core.models.transformer import EditsByPlace, Transformer
 from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
 
 END_LABEL = "end"
+NEXT_LABEL = "?"  # stands for the word with which an unfinished translation would go on
 MAX_CHARACTERS = 1000
 """Characters of a sentence that are looked at, so that a single endless word costs nothing."""
 
@@ -58,16 +59,17 @@ class SourceSentence:
 
     @property
     def known(self) -> list[bool]:
+        """For each word, whether the vocabulary has it as one piece."""
         unknown = self.unknown
         return [self.word_of.count(place) == 1 and word not in unknown for place, word in enumerate(self.words)]
 
     @property
     def cut(self) -> list[tuple[str, list[str]]]:
-        """Words that are read in several pieces, with these."""
+        """The words that are cut into several pieces, each with its pieces."""
         pieces: list[list[str]] = [[] for _ in range(len(self.words) + 1)]
         for label, word in zip(self.labels, self.word_of, strict=True):
             pieces[word].append(label)
-        return [(word, of_word) for word, of_word in zip(self.words, pieces, strict=False) if len(of_word) > 1]
+        return [(word, its_pieces) for word, its_pieces in zip(self.words, pieces, strict=False) if len(its_pieces) > 1]
 
     @property
     def unknown(self) -> list[str]:
@@ -115,7 +117,7 @@ def read_source(text: str) -> SourceSentence:
     n_pieces = min(len(cut.ids), MAX_SOURCE_PIECES)
     cut = Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
     spoken = spoken[: cut.word_of[-1] + 1]
-    with torch.inference_mode(False):  # it is kept for whoever asks next, perhaps for gradients
+    with torch.inference_mode(False):  # the result is cached, and the next caller may need gradients
         ids = torch.tensor([*cut.ids, END])
     return SourceSentence(
         words=[strip_space_mark(word) for word in spoken],
@@ -127,7 +129,7 @@ def read_source(text: str) -> SourceSentence:
 
 
 def french_prefix(text: str) -> list[int]:
-    """Return the pieces of the beginning of a French sentence that a person wants the translation to have.
+    """Return the pieces of typed French words with which a translation is to begin.
 
     The first word loses its capital unless it is a name, as in the sentences that the models learned from.
     """
@@ -169,13 +171,13 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
 
 
 def translate(model: CanTranslate, source: SourceSentence, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
-    """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces."""
+    """Return the best translation that begins with the prefix, by beam search; a width of 1 is greedy."""
     best = beam_search(model, source.ids[None].to(device_of(model)), width, prefix)[0][0]
     return translation_of(best.ids, [math.exp(log) for log in best.logs])
 
 
 def forced_translation(model: CanTranslate, source: SourceSentence, forced: Sequence[int]) -> Translation:
-    """Return the best translation that begins with the forced pieces; END as the last of them ends it there."""
+    """Return the best translation that begins with the forced pieces, or those alone if END is the last of them."""
     if forced and forced[-1] == END:
         return translation_of(forced, piece_probabilities(model, source, forced))
     return translate(model, source, prefix=forced)
@@ -195,39 +197,38 @@ def next_pieces(model: CanTranslate, source: SourceSentence, prefix: Sequence[in
     ]
 
 
-def explain(model: Translator, source: SourceSentence, made: Translation, edits: Edits = ()) -> AttentionTrace:
-    """Return the attention trace of a recurrent translator saying a given sentence.
+def explain(model: Translator, source: SourceSentence, translation: Translation, edits: Edits = ()) -> AttentionTrace:
+    """Return the attention trace of a recurrent translator that is made to write a given translation.
 
-    Row t of the weights is where the decoder looks to say piece t. An unfinished sentence gets one row more, labelled
-    "?", for what would come next.
+    Row t of the weights is where the decoder looks to write piece t. An unfinished translation has one more row,
+    labelled NEXT_LABEL, for the piece that would come next.
     """
-    asked, fed, labels = _as_fed(model, source, made)
-    return model.trace(asked, fed, labels, edits)
+    source_ids, decoder_ids, labels = _model_inputs(model, source, translation)
+    return model.trace(source_ids, decoder_ids, labels, edits)
 
 
 def explain_layers(
     model: Transformer,
     source: SourceSentence,
-    made: Translation,
+    translation: Translation,
     interventions: EditsByPlace | None = None,
     *,
     with_positions: bool = True,
 ) -> dict[tuple[str, int], AttentionTrace]:
-    """Return the attention traces of a transformer saying a given sentence, by (kind, layer)."""
-    asked, fed, labels = _as_fed(model, source, made)
-    return model.trace(asked, fed, labels, interventions, with_positions=with_positions)
+    """Return the attention traces of a transformer that is made to write a given translation, by (kind, layer)."""
+    source_ids, decoder_ids, labels = _model_inputs(model, source, translation)
+    return model.trace(source_ids, decoder_ids, labels, interventions, with_positions=with_positions)
 
 
-def _as_fed(model: CanTranslate, source: SourceSentence, made: Translation) -> tuple[Tensor, Tensor, Labels]:
+def _model_inputs(
+    model: CanTranslate, source: SourceSentence, translation: Translation
+) -> tuple[Tensor, Tensor, Labels]:
+    """Return the ids that the encoder reads, the ids that the decoder reads, and the labels."""
     device = device_of(model)
-    said = made.ids[:-1] if made.finished else made.ids
-    wanted = made.labels if made.finished else [*made.labels, "?"]
-    labels = Labels(source.labels, wanted, ["start", *made.labels[: len(said)]])
-    return source.ids.to(device), torch.tensor([START, *said], device=device), labels
-
-
-NEXT_LABEL = "?"
-"""Stands for the word that an unfinished sentence would go on with."""
+    read = translation.ids[:-1] if translation.finished else translation.ids
+    predicted = translation.labels if translation.finished else [*translation.labels, NEXT_LABEL]
+    labels = Labels(source.labels, predicted, ["start", *translation.labels[: len(read)]])
+    return source.ids.to(device), torch.tensor([START, *read], device=device), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,48 +256,48 @@ class WordView:
 def word_view(
     trace: AttentionTrace,
     source: SourceSentence,
-    made: Translation,
+    translation: Translation,
     probabilities: Sequence[float],
     *,
     by_piece: bool = False,
     head: int | None = None,
 ) -> WordView:
-    """Return what a trace says about words, or about the pieces that they are cut into.
+    """Return the weights of a trace by word, or by piece.
 
-    It is that of a recurrent translator, or of one cross-attention layer, saying `made`; its heads are averaged unless
-    one is named. Probabilities are those of each piece, see piece_probabilities.
+    The trace is that of a recurrent translator, or of one cross-attention layer, on this translation. Without a head it
+    is averaged over all heads. Probabilities are those of each piece, see piece_probabilities.
     """
     weights = mean_over_heads(trace) if head is None else trace.weights(head)
-    asked = trace.n_queries - len(made.ids)
-    labels = [*made.labels, *[NEXT_LABEL] * asked]
-    known = [*probabilities, *[math.nan] * asked]
-    alone = trace.n_keys == 1 and len(source.labels) > 1
+    n_unwritten = trace.n_queries - len(translation.ids)
+    labels = [*translation.labels, *[NEXT_LABEL] * n_unwritten]
+    of_pieces = [*probabilities, *[math.nan] * n_unwritten]
+    is_single = trace.n_keys == 1 and len(source.labels) > 1
     if by_piece:
         return WordView(
             target=labels,
             source=source.labels,
-            keys=list(trace.story.key_axis.labels) if alone else source.labels,
+            keys=list(trace.story.key_axis.labels) if is_single else source.labels,
             weights=weights,
-            probabilities=known,
+            probabilities=of_pieces,
             first_piece=list(range(len(labels))),
             pieces_of=[[label] for label in labels],
         )
-    word_of = [*made.word_of, *[len(made.words)] * asked]
-    numbers = {word: place for place, word in enumerate(dict.fromkeys(word_of))}  # words without a piece have no row
-    rows = [numbers[word] for word in word_of]
+    word_of = [*translation.word_of, *[len(translation.words)] * n_unwritten]
+    row_of = {word: row for row, word in enumerate(dict.fromkeys(word_of))}  # words without a piece have no row
+    rows = [row_of[word] for word in word_of]
     n_rows = rows[-1] + 1
     members: list[list[int]] = [[] for _ in range(n_rows)]
     for piece, row in enumerate(rows):
         members[row].append(piece)
-    names = [*made.words, labels[-1]]
+    names = [*translation.words, labels[-1]]
     return WordView(
-        target=[names[word_of[vocabulary[0]]] for vocabulary in members],
+        target=[names[word_of[pieces[0]]] for pieces in members],
         source=source.word_labels,
-        keys=list(trace.story.key_axis.labels) if alone else source.word_labels,
-        weights=merge_to_words(weights, rows, [0] if alone else source.word_of),
-        probabilities=[math.prod(known[piece] for piece in vocabulary) for vocabulary in members],
-        first_piece=[vocabulary[0] for vocabulary in members],
-        pieces_of=[[labels[piece] for piece in vocabulary] for vocabulary in members],
+        keys=list(trace.story.key_axis.labels) if is_single else source.word_labels,
+        weights=merge_to_words(weights, rows, [0] if is_single else source.word_of),
+        probabilities=[math.prod(of_pieces[piece] for piece in pieces) for pieces in members],
+        first_piece=[pieces[0] for pieces in members],
+        pieces_of=[[labels[piece] for piece in pieces] for pieces in members],
     )
 
 
@@ -317,21 +318,23 @@ def show_translation(
     translator: str,
     source: SourceSentence,
     forced: tuple[int, ...],
-    made: Translation,
+    translation: Translation,
     layer: int,
     by_piece: bool,
 ) -> ShownTranslation:
     """Return a translation with its attention; `layer` is the transformer's, from 1."""
-    trace = _trace_of(model, source, made, layer)
-    words = word_view(trace, source, made, made.probabilities)
-    view = word_view(trace, source, made, made.probabilities, by_piece=True) if by_piece else words
-    return ShownTranslation(translator, forced, made, trace, words, view)
+    trace = _trace_of(model, source, translation, layer)
+    words = word_view(trace, source, translation, translation.probabilities)
+    view = word_view(trace, source, translation, translation.probabilities, by_piece=True) if by_piece else words
+    return ShownTranslation(translator, forced, translation, trace, words, view)
 
 
-def _trace_of(model: Translator | Transformer, source: SourceSentence, made: Translation, layer: int) -> AttentionTrace:
+def _trace_of(
+    model: Translator | Transformer, source: SourceSentence, translation: Translation, layer: int
+) -> AttentionTrace:
     if isinstance(model, Transformer):
-        return explain_layers(model, source, made)["cross", layer - 1]
-    return explain(model, source, made)
+        return explain_layers(model, source, translation)["cross", layer - 1]
+    return explain(model, source, translation)
 
 
 def mean_over_heads(trace: AttentionTrace) -> Tensor:
@@ -345,9 +348,9 @@ def piece_probabilities(model: CanTranslate, source: SourceSentence, ids: Sequen
     if not ids:
         return []
     device = device_of(model)
-    fed, wanted = (torch.tensor(pieces, device=device) for pieces in ([START, *ids[:-1]], ids))
-    logits, _ = model.step(model.begin(source.ids[None].to(device)), fed[None])
-    return logits[0].softmax(-1).gather(1, wanted[:, None])[:, 0].tolist()
+    read, predicted = (torch.tensor(pieces, device=device) for pieces in ([START, *ids[:-1]], ids))
+    logits, _ = model.step(model.begin(source.ids[None].to(device)), read[None])
+    return logits[0].softmax(-1).gather(1, predicted[:, None])[:, 0].tolist()
 
 
 def likelihood_gain(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> float:
@@ -382,7 +385,7 @@ class Likeness(NamedTuple):
 
 
 def likeness(
-    model: TiedTranslator, trace: AttentionTrace, source: SourceSentence, made: Translation, view: WordView
+    model: TiedTranslator, trace: AttentionTrace, source: SourceSentence, translation: Translation, view: WordView
 ) -> Likeness:
     """Return how alike state and key, and the two word vectors, are for every row and English word of a view by words.
 
@@ -391,19 +394,21 @@ def likeness(
     states, keys = (vectors.transpose(0, 1).flatten(1) for vectors in (trace.query, trace.key))
     table = model.embedding.weight
     english = table[source.ids.to(table.device)]
-    ends = [*view.first_piece[1:], len(made.ids)]
+    ends = [*view.first_piece[1:], len(translation.ids)]
     french = torch.stack([
-        table[made.ids[first:end]].mean(0) if first < end else table.new_full(table.shape[1:], torch.nan)
+        table[translation.ids[first:end]].mean(0) if first < end else table.new_full(table.shape[1:], torch.nan)
         for first, end in zip(view.first_piece, ends, strict=True)
     ])  # fmt: skip
     key_of = _means(keys, source.word_of) if len(keys) == len(source.word_of) else keys
     return Likeness(_cosines(states[view.first_piece], key_of), _cosines(french, _means(english, source.word_of)))
 
 
-def likeness_at(model: Translator | Transformer, source: SourceSentence, made: Translation, layer: int) -> Likeness:
+def likeness_at(
+    model: Translator | Transformer, source: SourceSentence, translation: Translation, layer: int
+) -> Likeness:
     """Return the likeness of a translation's words, see likeness; `layer` is the transformer's, from 1."""
-    trace = _trace_of(model, source, made, layer)
-    return likeness(model, trace, source, made, word_view(trace, source, made, made.probabilities))
+    trace = _trace_of(model, source, translation, layer)
+    return likeness(model, trace, source, translation, word_view(trace, source, translation, translation.probabilities))
 
 
 def n_agreeing(weights: Tensor, alike: Tensor) -> int:
@@ -448,7 +453,8 @@ def cost(n: int, d_state: int, d_out: int) -> ReadOutCost:
     return ReadOutCost(d_state, n * d_state, 2 * d_state * d_out, (1 + n) * d_state * d_out)
 
 
-def grown(words: Sequence[str], n: int) -> list[str]:
+def repeat_words(words: Sequence[str], n: int) -> list[str]:
+    """Return n words: the given ones, again and again; ValueError without a word or for n below 1."""
     if not words or n < 1:
         raise ValueError(f"words and n must be at least one, got {len(words)} and {n}")
     return list(islice(cycle(words), n))
@@ -466,7 +472,7 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
     """
     if not 1 <= n <= LONGEST:
         raise ValueError(f"n must be from 1 to {LONGEST}, got {n}")
-    taken = grown(english_words(text), n)
+    taken = repeat_words(english_words(text), n)
     cut = load_vocabulary().cut([word.lower() for word in taken])
     device = device_of(model)
     encoding = model.encode(torch.tensor([[*cut.ids, END]], device=device))

@@ -1,0 +1,8 @@
+// Brings what a surprise has changed into view, once: where it is in view already, nothing moves.
+export default ({ data, parentElement }) => {
+  const root = parentElement.querySelector(".root");
+  if (root.dataset.key === data.key) return;
+  root.dataset.key = data.key;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  document.querySelector(`.st-key-${data.key}`)?.scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
+};

@@ -1,0 +1,33 @@
+"""A guess before the answer: of the next step's largest number, or of what comes of a page's surprise."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from ui.state import set_widget, widget_value
+
+
+def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, on_guess: Callable[[Any], None]) -> None:
+    """Ask for one of some options.
+
+    Args:
+        question: Markdown.
+        options: what may be guessed, with the words for it.
+        key: of the widget.
+        guess: the present one, None before.
+        on_guess: is called with the option, or None if it was taken back.
+    """
+    set_widget(key, guess if guess in options else None)
+    st.segmented_control(
+        question,
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        on_change=lambda: on_guess(widget_value(key)),
+    )
+
+
+def show_verdict(guess: str, is_right: bool, outcome: str) -> None:
+    """Show what was guessed beside what came out, both Markdown."""
+    (st.success if is_right else st.info)(f"{guess} {'**Right**: ' if is_right else ''}{outcome}")

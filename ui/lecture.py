@@ -1,0 +1,37 @@
+"""Lecture mode: a page is a row of screens, each fitted to the projector, with keys for a presenter's remote control.
+
+What a hall does not need stands in containers whose keys begin with `desk_`.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention_core.files import find_file
+from ui.component import component
+from ui.navigation import PAGES
+from ui.state import APP, Field
+
+LECTURE = Field(APP, "lecture", False, address="lecture")
+SCREENS = "lecture_screens"
+"""The key of the list of a page's screens, by which the keys find it."""
+_component = component("lecture")
+
+
+def lecture_mode(on_change: Callable[[], None] | None = None) -> None:
+    """Let a lecturer switch lecture mode on, and give the page its keys."""
+    on = LECTURE.widget(
+        st.toggle,
+        "Lecture mode",
+        on_change=on_change,
+        help="Everything larger, for a projector. The key ? lists the others, those of a presenter's remote too.",
+    )
+    if on:
+        st.html(find_file("ui/assets/pages/lecture.css"))
+    _component(key="lecture_keys", data={"on": on, "paths": [page.url_path for page in PAGES]})
+
+
+def hide_what_stands_above(place: DeltaGenerator) -> None:
+    """Hide what stands on the page above a place, see lecture.css."""
+    place.html('<span class="screen"></span>')

@@ -1,0 +1,103 @@
+"""What can be taken along from a page, one menu at its foot: numbers, pictures, its link or session file, notations."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attention_core.packed import read_session, write_session
+from ui.chart import save_pictures
+from ui.component import component
+from ui.navigation import PAGES, PageEntry, path_of
+from ui.state import ADDRESS_TEXTS, APP, LEFT_OUT, OPENED_SESSION, Field, set_widget, widget_value
+
+OPEN_MENU = "take_along"
+"""The key of the menu, true while it is open."""
+EXPORT = Field[Callable[[], None] | None](APP, "export", None)
+"""Draws what the page has to export."""
+NOTATIONS = (
+    (r"$W_Q,\; W_K,\; W_V$", r"$QW,\; KW,\; VW$; $W^Q,\; W^K,\; W^V$", "the projections that make $Q$, $K$ and $V$"),
+    (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word; the key and the value there"),
+    (r"$S_{ij}$, a score", r"$e_{ij}$, an energy; a logit; $\alpha_{ij}$ before the softmax", "how well a key fits"),
+    (r"$A_{ij}$, a weight", r"$\alpha_{ij}$ after the softmax", "the share that a query gives to a key"),
+    (r"$c_i$, a context", "a glimpse; an attention vector; a head's output", "the weighted sum of the values"),
+    (r"$d_k$", r"$d_e$; $d$", "how many numbers a query and a key have"),
+)
+N_UPLOADS = Field(APP, "session_uploads", 0)
+REFUSED, PAGE_OF_SESSION = Field(APP, "session_refused", ""), Field(APP, "session_page", "")
+_share = component("share")
+
+
+def reset_take_along() -> None:
+    """Begin with a page that has nothing of its own to export."""
+    EXPORT.value = None
+
+
+def take_along(export: Callable[[], None]) -> None:
+    """Let the menu at the page's foot offer what `export` draws; it is called only while the menu is open."""
+    EXPORT.value = export
+
+
+@st.fragment
+def take_along_menu(entry: PageEntry) -> None:
+    """Draw the menu; nothing in it is computed while it is closed."""
+    if OPENED_SESSION.value is not None:
+        st.rerun()  # the whole page, which follows it
+    menu = st.popover("Take it along", icon=":material/ios_share:", key=OPEN_MENU, on_change="rerun", width="content")
+    if not menu.open:
+        return
+    with menu:
+        _share(key="share", data={"without": LEFT_OUT})
+        if EXPORT.value:
+            st.markdown("**Numbers and code**")
+            EXPORT.value()
+        st.markdown("**A picture**")
+        save_pictures(entry.name)
+        st.markdown("**Everything, as a session file**")
+        _session_file(entry)
+        with st.expander("In other notations"):
+            st.markdown("| here | elsewhere | what it is |\n|---|---|---|\n" + "\n".join(map(_row, NOTATIONS)))
+            st.caption("Some texts write α for the scores, and for the weights too once the softmax has made them.")
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _session_file(entry: PageEntry) -> None:
+    """Offer the file of all that the page shows, and open one."""
+    values = ADDRESS_TEXTS.value
+    st.download_button(
+        "Save the session",
+        lambda: write_session(entry.name, values),
+        f"{entry.name}-session.json",
+        "application/json",
+        on_click="ignore",
+        key="session_save",
+    )
+    key = f"session_upload_{N_UPLOADS.value}"
+    st.file_uploader("Open a session", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
+    if REFUSED.value:
+        st.error(f"{REFUSED.value} The page is as it was.", icon=":material/error:")
+
+
+def go_to_session(entry: PageEntry) -> None:
+    """Bring a visitor who has opened a session to its page."""
+    wanted, PAGE_OF_SESSION.value = PAGE_OF_SESSION.value, ""
+    if wanted and wanted != entry.name:
+        st.switch_page(next(path_of(other) for other in PAGES if other.name == wanted))
+
+
+def _open(key: str) -> None:
+    """Take an uploaded session, or say why not; runs before the page does."""
+    upload = widget_value(key)
+    if upload is None:
+        return
+    try:
+        page, values = read_session(upload.getvalue())
+        if page not in {entry.name for entry in PAGES}:
+            raise ValueError("This session is of a page that is not here.")
+        PAGE_OF_SESSION.value, OPENED_SESSION.value, REFUSED.value = page, values, ""
+        set_widget(OPEN_MENU, False)
+    except ValueError as error:
+        REFUSED.value = str(error)
+    N_UPLOADS.value += 1  # empties the place

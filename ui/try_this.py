@@ -1,0 +1,80 @@
+"""Try this: a button that asks for a guess, performs the page's surprise, and shows what came out beside the guess."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from ui.component import component
+from ui.guess import ask_guess, show_verdict
+from ui.navigation import PAGES
+from ui.state import Field, one_of
+
+NOT_TRIED, ASKED, MAX_OPTIONS = "", "ask", 4
+TRIED = {
+    entry.name: Field(
+        entry.name, "tried", NOT_TRIED, address="tried", parse=one_of((ASKED, *map(str, range(MAX_OPTIONS))))
+    )
+    for entry in PAGES
+}
+"""On each page: nothing, ASKED while the guess is awaited, then the number of the guessed option."""
+_scroll_to = component("scroll_to")
+
+
+class TryThis(NamedTuple):
+    """A page's surprise, which a visitor brings about.
+
+    Attributes:
+        button: what will be done, Markdown.
+        question: asked first, Markdown.
+        options: two to four answers.
+        act: brings it about by setting fields; called before the page runs again.
+        outcome: returns the number of the option that came true and a sentence that says what came out, of what the
+            page shows now; called only afterwards.
+        scroll_to: the key of the container that shows it.
+    """
+
+    button: str
+    question: str
+    options: Sequence[str]
+    act: Callable[[], None]
+    outcome: Callable[[], tuple[int, str]]
+    scroll_to: str
+
+
+def try_this(page: str, surprise: TryThis) -> None:
+    """Draw a page's surprise: its button, then its question, then what came of it, in one place of one height."""
+    state = TRIED[page]
+    with st.container(key=f"{page}_try_this"):
+        if state.value == NOT_TRIED:
+            label = f"**Try this**: {surprise.button}"
+            st.button(label, key=f"{page}_try", icon=":material/bolt:", on_click=_set, args=(page, ASKED))
+        elif state.value == ASKED:
+            _ask(page, surprise)
+        else:
+            _answer(page, surprise)
+
+
+def _ask(page: str, surprise: TryThis) -> None:
+    def take(option: int | None) -> None:
+        if option is not None:
+            surprise.act()
+            _set(page, str(option))
+
+    ask_guess(surprise.question, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
+
+
+def _answer(page: str, surprise: TryThis) -> None:
+    option = min(int(TRIED[page].value), len(surprise.options) - 1)
+    right, outcome = surprise.outcome()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container():
+            show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
+        st.button("Close", key=f"{page}_try_close", on_click=_set, args=(page, NOT_TRIED))
+    _scroll_to(key=f"{page}_try_scroll", data={"key": surprise.scroll_to})
+
+
+def _set(page: str, value: str) -> None:
+    TRIED[page].value = value
