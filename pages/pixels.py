@@ -13,6 +13,7 @@ from ui.pixels.first_screen import (
     STEPS,
     STYLE,
     answers,
+    equal_weights,
     last_drawing,
     layer_section,
     pixel_map,
@@ -22,8 +23,11 @@ from ui.pixels.first_screen import (
 from ui.pixels.learned import learned_section
 from ui.pixels.patches import patches_section
 from ui.pixels.steps import pixels_steps
+from ui.pixels.worth import worth_section
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.take_along import take_along
+from ui.try_this import try_this
 
 page_frame(NAME, "Every pixel asks all 784. The pinker one is, the more the framed pixel takes from it.")
 st.html(STYLE)
@@ -47,15 +51,20 @@ if not is_stale:
 with beside:
     with st.container(key="pixels_stale" if is_stale else "pixels_fresh"):
         answers(reading)
+    try_this(NAME, equal_weights(reading))
     with st.container(key="desk_pixels_layer"):
         layer_section()
 
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: pixels_steps(reading)),
-    Tab("erase", "Try", lambda: erase_section(reading)),
-    Tab("learned", "What was learned", lambda: learned_section(reading)),
-    Tab("patches", "49 patches", lambda: patches_section(reading)),
+    Tab("try", "Try", lambda: erase_section(reading), formerly=("erase",)),
+    Tab("learned", "What was learned", lambda: learned_section(reading), formerly=("parts",)),
+    more=(
+        Tab("worth", "How much of the work did attention do?", worth_section),
+        Tab("patches", "49 patches", lambda: patches_section(reading)),
+    ),
     players=(STEPS,),
 )
-export_bar(reading.trace, NAME, query=chosen_query(drawing.image, NAME), picture=inked(drawing.image))
+query = chosen_query(drawing.image, NAME)
+take_along(lambda: export_bar(reading.trace, NAME, query=query, picture=inked(drawing.image)))

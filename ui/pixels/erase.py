@@ -11,9 +11,8 @@ from attention_core.topics import pixels
 from attention_core.topics.pixels import Answer
 from ui.chart import draw_chart
 from ui.digits import by_model, read_image
-from ui.labels import number
-from ui.layout import figures_table
 from ui.pixels.first_screen import LAYER, NAME, Reading, map_chart, received
+from ui.skeleton import note
 from ui.state import Field, between, single_choice
 
 N_DRAWS = 20
@@ -29,7 +28,7 @@ ERASED = Field(
 )
 N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
 SIZE = 168
-ask_many, moves, damage = by_model(pixels.ask_many), by_model(pixels.moves), by_model(pixels.confidence_drop)
+ask_many, moves = by_model(pixels.ask_many), by_model(pixels.moves)
 
 
 def erase_section(reading: Reading) -> None:
@@ -62,7 +61,10 @@ def erase_section(reading: Reading) -> None:
     for column, case in zip(st.columns(3, gap="large"), cases, strict=True):
         with column:
             _case(*case)
-    _damage_table(name, image, taken, n, trials)
+    note(
+        "A weight says where a value was taken from, a Jacobian what a small change would do: neither has to foretell "
+        "what happens without the pixel. Compare with as many at random."
+    )
 
 
 def _at_random(image: Tensor, n: int) -> Tensor:
@@ -88,31 +90,3 @@ def _case(title: str, image: Tensor, answer: Answer, moving: Tensor, words: str)
                 st.caption(label)
                 draw_chart(chart, width="content", alt=f"{title}: {label}, pixel by pixel")
     st.markdown(words)
-
-
-def _damage_table(name: str, image: Tensor, taken: Tensor, n: int, trials: Tensor) -> None:
-    maps = {
-        "attention received": taken,
-        "Jacobian of the attention network": moves(name, image),
-        "Jacobian of the feed-forward network": moves(FFN, image),
-    }
-    falls = {words: [float(damage(net, image, its, [n])[0]) for net in (name, FFN)] for words, its in maps.items()}
-    falls[f"chance, mean of {N_DRAWS} draws"] = [_random_harm(net, image, trials) for net in (name, FFN)]
-    st.markdown(f"**Which map foretold the damage?** The {n} ink pixels that each map ranks first are erased.")
-    figures_table(
-        ("erased by", "attention network: its answer falls by", "feed-forward network: its answer falls by"),
-        *((words, *map(_points, fall)) for words, fall in falls.items()),
-    )
-    st.caption(
-        "Points of probability; below 0 the network has become surer. A weight says where a value was taken from, a "
-        "Jacobian what a small change would do: neither has to foretell a large one."
-    )
-
-
-def _points(fall: float) -> str:
-    return f"{number(round(100 * fall, 1) + 0.0, '.1f')} points"
-
-
-def _random_harm(name: str, image: Tensor, trials: Tensor) -> float:
-    before, after = ask_many(name, image[None])[0], ask_many(name, trials)
-    return float(before.max() - after[:, before.argmax()].mean())

@@ -27,6 +27,7 @@ from ui.computed import cached_computation, card_or_empty
 from ui.digits import chosen_query, digit_bars, inked, query_field, read_image
 from ui.player import Stepper
 from ui.state import Field, component_message, named, one_of, single_choice
+from ui.try_this import TryThis
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")
@@ -66,10 +67,13 @@ AVERAGES = {
     ROWS: "Row attention: the mean of each row of Q Kᵀ. Orange: this pixel scores the others above 0 on average.",
 }
 STYLE = """<style>
-.st-key-pixels_said { min-height: 5.4rem; }
+.st-key-pixels_said { min-height: 4.4rem; }
 .st-key-pixels_canvas_frame { zoom: 1.25; min-height: 256px; }
-div.st-key-pixels_presets { display: flex; max-width: none; }
-div.st-key-pixels_presets button { min-width: 1.65rem; padding: 0.2rem; }
+@media (max-width: 640px) { .st-key-pixels_said { min-height: 6rem; } }
+@media (min-width: 641px) {
+  div.st-key-pixels_presets { display: flex; max-width: none; }
+  div.st-key-pixels_presets button { min-width: 1.65rem; padding: 0.2rem; }
+}
 .st-key-pixels_stale { opacity: 0.35; }
 .verdict { margin: 0; font-size: 1.1rem; line-height: 1.6rem; white-space: nowrap; }
 .verdict b { font-size: 1.6rem; }
@@ -209,6 +213,23 @@ def layer_section() -> None:
     single_choice("The map shows", MAP, (ONE, COLUMNS, ROWS), wrap=True)
     single_choice("Attention layer", LAYER, LAYERS, wrap=True)
     st.caption(HANDED_OVER[LAYER.value])
+
+
+def equal_weights(reading: Reading) -> TryThis:
+    """Return the surprise: with every weight equal the same network no longer reads the digit."""
+    digit = reading.learned.digit
+
+    def act() -> None:
+        EQUAL.value = True
+
+    def outcome() -> tuple[int, str]:
+        before, after = reading.learned, reading.equal
+        words = f"With its own weights it reads {digit} ({before.confidence:.0%}), with equal ones {after.digit}"
+        return int(after.digit != digit), f"{words} ({after.confidence:.0%})."
+
+    question = "If every pixel takes from all alike: what will the network read?"
+    options = (f"Still {digit}", "Something else")
+    return TryThis("Make every weight equal", question, options, act, outcome, "pixels_stage")
 
 
 def received(trace: AttentionTrace, image: Tensor) -> Tensor:

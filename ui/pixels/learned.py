@@ -1,8 +1,6 @@
-"""What was learned: the map at eight moments of the training, what asks for what, and what attention is worth."""
+"""What was learned: the map at eight moments of the training, and what asks for what."""
 
-import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -18,21 +16,14 @@ from attention_core.topics.pixels import split
 from attention_core.topics.pixels.split import PARTS, SplitScores, split_scores, with_parts
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
-from ui.computed import card_or_empty, load_snapshots
+from ui.computed import load_snapshots
 from ui.digits import by_model, chosen_query, digit_bars, read_image
 from ui.labels import error_markdown, number
-from ui.layout import figures_table, section
+from ui.layout import section
 from ui.pixels.first_screen import (
-    ALIKE,
-    ALONE,
-    GUIDED,
     INK_ONLY,
     LAYER,
     NAME,
-    NO_SOFTMAX,
-    PENS,
-    PLAIN,
-    SELF,
     Reading,
     map_chart,
     received,
@@ -46,26 +37,14 @@ KEPT = Field(NAME, "parts", list(range(len(PARTS))), address="parts", parse=whol
 NAMES = ["place asks for a place", "place asks for ink", "ink asks for a place", "ink asks for ink"]
 SHORT = ["place → place", "place → ink", "ink → place", "ink → ink"]
 SIZE = 200
-ROWS = {
-    PLAIN: ("ink and position", "softmax"),
-    INK_ONLY: ("ink only", "softmax"),
-    NO_SOFTMAX: ("without softmax", "Q Kᵀ"),
-    SELF: ("control: each pixel takes from itself", "identity I"),
-    ALIKE: ("control: all take from all alike", "1/784"),
-    ALONE: ("control: the network alone", "none"),
-    GUIDED: ("with a head start", "softmax"),
-}
-FIGURES = ("test_accuracy", PENS, "test_accuracy_with_uniform_attention")
-N_TEST = 10_000  # test digits that the accuracies are measured on
 at_snapshot = by_model(attention_at_snapshot)
 read_with, ink_number = by_model(split.read_with), by_model(split.ink_number)
 
 
 def learned_section(reading: Reading) -> None:
-    """Draw what training made of the maps, which part of the scores makes them, and what attention was worth."""
+    """Draw what training made of the maps, and which part of the scores makes them."""
     _moments(reading)
     _parts(reading)
-    _worth()
 
 
 def _moments(reading: Reading) -> None:
@@ -145,7 +124,10 @@ def _parts(reading: Reading) -> None:
     with four:
         _four_maps(parts, query)
     if name == INK_ONLY:
-        _rank_one(trace, reading.image, query)
+        note(
+            f"One number is all that W_Q and W_K have learned together: Q Kᵀ is the drawing times itself, times "
+            f"{ink_number(INK_ONLY):.3g}, a matrix of rank one."
+        )
 
 
 def _kept_words(now: np.ndarray, reading: Reading, kept: list[int]) -> str:
@@ -162,73 +144,3 @@ def _four_maps(parts: SplitScores, query: int) -> None:
     sheet = contact_sheet(rows, SHORT, signed_ramp(rows), title="score", columns=4, size=96, marked=query)
     draw_chart(sheet, width="content", alt="The framed pixel's scores, split into four parts")
     st.caption("The framed pixel's scores, part by part: what asks → what is asked. They sum to its scores, exactly.")
-
-
-def _rank_one(trace: AttentionTrace, image: Tensor, query: int) -> None:
-    """Show with the present numbers that the product of queries and keys is the drawing times itself."""
-    constant = ink_number(INK_ONLY)
-    pixels = image.flatten()
-    key = int(pixels.argmax())
-    product = trace.query[0].cpu() @ trace.key[0].cpu().T
-    off = float((product - constant * torch.outer(pixels, pixels)).abs().max())
-    section("Without a position, Q Kᵀ is the drawing times itself", Role.SCORES)
-    st.latex(
-        rf"Q K^{{\top}} = c\, p\, p^{{\top}}, \quad c = {constant:.4g}: \qquad "
-        rf"({query + 1}, {key + 1}) = {constant:.4g} \cdot {float(pixels[query]):.3f} \cdot {float(pixels[key]):.3f} "
-        rf"= {constant * float(pixels[query] * pixels[key]):.4g}, \quad \text{{computed: }} "
-        rf"{float(product[query, key]):.4g}"
-    )
-    st.caption(
-        f"One number, c, is all that W_Q and W_K have learned together; p is the drawing's 784 pixels. The matrix has "
-        f"rank one. Over all 614,656 cells the largest difference is {off:.1e}, which is rounding."
-    )
-
-
-def _worth() -> None:
-    cards = {name: card for name in ROWS if "test_accuracy" in (card := card_or_empty(name))}
-    if not {PLAIN, ALONE} <= set(cards):
-        return
-    section("How much of the work did attention do?")
-    table, words = st.columns([1.45, 1], gap="large")
-    with table:
-        figures_table(
-            ("what collects", "weights", "test digits", "pen digits", "made uniform"),
-            *((*ROWS[name], *(_share(card, part) for part in FIGURES)) for name, card in cards.items()),
-        )
-    with words:
-        st.markdown(verdict(*(cards[name]["test_accuracy"] for name in (PLAIN, ALONE))))
-        note(
-            "All but the last are trained alike, with a feed-forward network of 256 hidden units on top. Made uniform, "
-            "a network reads one vector 784 times, which it never met in training: beside that every attention looks "
-            "good."
-        )
-
-
-def _share(card: dict[str, Any], part: str) -> str:
-    return f"{card[part]:.1%}" if card.get(part) is not None else ""
-
-
-def verdict(plain: float, alone: float) -> str:
-    """Say how much work attention did: the plain layer against the network alone, within two standard errors.
-
-    Given are the shares of the test digits that each reads right.
-    """
-    gain = plain - alone
-    figures = f"with attention {plain:.1%} of the test digits are read right, without any {alone:.1%}"
-    standard_error = math.sqrt((plain * (1 - plain) + alone * (1 - alone)) / N_TEST)
-    if abs(gain) <= 2 * standard_error:
-        return (
-            f"**Attention did next to none of the work**: {figures}, a difference that chance alone could make. The "
-            "network on top sees every pixel's ink in its place in any case, and passes the attention by."
-        )
-    if gain < 0:
-        return (
-            f"**Attention cost more than it gave**: {figures}. The network on top sees every pixel's ink in its place "
-            "in any case; mixing the pixels before it only blurs them."
-        )
-    share = gain / (1 - alone)
-    part = "a small" if share < 1 / 3 else "a good"
-    return (
-        f"**Attention did {part} part of the work**: {figures}; it takes away {share:.0%} of the errors. The rest is "
-        "done by the network on top, which sees every pixel's ink in its place in any case."
-    )
