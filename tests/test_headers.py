@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.server import command
 from ui.headers import HEADERS, SecurityHeaders, headers
+from ui.old_addresses import new_address
 
 
 def test_every_answer_carries_the_headers_and_keeps_its_own():
@@ -72,3 +73,21 @@ def test_a_public_server_shows_no_traceback(hosted, monkeypatch):
         assert asyncio.run(begin()) == ("none" if hosted else "full")
     finally:
         st.set_option("client.showErrorDetails", "full")
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("/welcome", "/?digit=3"),
+        ("/start", "/?digit=3"),
+        ("/Draw-a-digit", "/pixels?digit=3"),
+        ("/pixels", None),
+        ("/", None),
+        ("/_stcore/health", None),
+        ("/favicon.png", None),
+    ],
+)
+def test_an_address_that_is_no_page_s_leads_to_one(path, leads_to):
+    scope = {"path": path, "query_string": b"digit=3", "headers": [(b"accept", b"text/html,*/*")]}
+    assert new_address(scope) == leads_to
+    assert new_address(scope | {"headers": []}) is None

@@ -132,6 +132,7 @@ def drawing_pad(pad: Pad) -> PadState:
     Returns:
         what is drawn now.
     """
+    pad.paper.suggest("dark" if st.context.theme.type == "dark" else "light")
     if _address_state(pad) != pad.put.value:  # on arrival, and after Back
         _follow_address(pad)
     component = f"{pad.name}_pad_{pad.generation.value}"

@@ -102,7 +102,7 @@ def test_lecture_mode_survives_reload_and_change_of_page(page, app_url):
     page.goto(f"{app_url}/groups?lecture=1")
     is_large = "document.querySelector('[data-testid=stMainBlockContainer]')?.currentCSSZoom > 1"
     page.wait_for_function(is_large)
-    settle(page)
+    page.locator(".st-key-page_after a").wait_for(state="attached")
     page.keyboard.press("]")
     page.get_by_role("heading", name="Your own model", exact=True).wait_for()
     page.wait_for_url(re.compile(r"/model\?.*lecture=1"))

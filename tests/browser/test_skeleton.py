@@ -11,16 +11,33 @@ from ui.navigation import PAGES
 MAX_PIXELS = 2 * 900 + 60
 """Two screens, and what other machines' letters may add to them."""
 CHOSEN = "[role=tab][aria-selected=true]"
+MAX_TABS = 4
+WATCH_SHIFTS = """() => {
+  window.shifts = [];
+  const isSidebar = ({ node, previousRect, currentRect }) =>
+    node?.closest?.("[data-testid=stSidebar]") || Math.abs(previousRect.x - currentRect.x) > 90;
+  new PerformanceObserver((list) => {
+    for (const { sources, value, hadRecentInput } of list.getEntries()) {
+      const parts = sources.map(({ node }) => (node?.innerText ?? "").slice(0, 40));
+      if (!hadRecentInput && !sources.some(isSidebar)) window.shifts.push([value, ...parts]);
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}"""
+"""Notes what moves while a page opens, but for what Streamlit's sidebar moves."""
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 
 
 @pytest.mark.parametrize("entry", PAGES[1:], ids=lambda entry: entry.name)
 def test_tabs_are_short_and_back_undoes_the_last_one(page, app_url, entry):
+    page.add_init_script(f"({WATCH_SHIFTS})()")
     page.goto(f"{app_url}/{entry.url_path}")
     page.get_by_role("tab").first.wait_for()
     settle(page, 600)
     assert "?" not in page.url, "plain arrival must leave the address alone"
+    shifts = page.evaluate("window.shifts")
+    assert sum(value for value, *_ in shifts) < 0.1, shifts
     labels = page.get_by_role("tab").all_inner_texts()
+    assert len(labels) <= MAX_TABS or entry.name == "model"
     heights = {labels[0]: page.evaluate(HEIGHT)}
     for label in labels[1:]:
         before = page.url
@@ -88,3 +105,19 @@ def test_answers_say_that_a_page_loads_nothing_from_elsewhere(page, app_url):
     assert "default-src 'self'" in headers["content-security-policy"]
     assert headers["referrer-policy"] == "same-origin"
     expect(page.locator("h1")).to_have_text("Attention Explorer")
+
+
+def test_who_has_no_pointer_skips_to_the_page_and_draws_by_keys(page, app_url):
+    page.goto(f"{app_url}/find")
+    pad = page.locator("canvas.upper-canvas[tabindex='0']")
+    pad.wait_for()
+    settle(page, 600)
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the page")
+    expect(skip).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("stMain")).to_be_focused()
+    pad.focus()
+    for key in (" ", *["ArrowRight"] * 4, *["ArrowDown"] * 4, " "):
+        page.keyboard.press(key)
+    page.wait_for_url("**strokes=**")
