@@ -57,7 +57,7 @@ with beside:
 
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", lambda: pixels_steps(reading)),
+    Tab("steps", "Step by step", lambda: pixels_steps(reading), formerly=("pixel", "all")),
     Tab("try", "Try", lambda: erase_section(reading), formerly=("erase",)),
     Tab("learned", "What was learned", lambda: learned_section(reading), formerly=("parts",)),
     more=(

@@ -286,7 +286,7 @@ def test_guess_among_three_columns_comes_with_a_link(visit):
 BEFORE = json.loads((Path(__file__).parent.parent / "data/links_of_0_1.json").read_text())
 """What people kept of each page before classes and files had their present names."""
 
-GONE = {"pixels": ["ink"], "find": ["opacity"]}
+GONE = {"pixels": ["ink"]}
 """What pages no longer let a visitor choose."""
 
 

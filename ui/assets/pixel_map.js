@@ -56,7 +56,7 @@ class PixelMap {
       look: (event) => this.ask(this.under(event)),
       choose: (event) => { this.ask(this.under(event)); this.answer({ query: this.query }); },
       begin: () => this.show(false),
-      end: () => { if (!this.shown) this.late = setTimeout(() => this.show(true), LATEST); },
+      end: () => { clearTimeout(this.late); if (!this.shown) this.late = setTimeout(() => this.show(true), LATEST); },
       rest: () => { this.held = false; this.query = this.data.query; this.paint(); },
     });
   }

@@ -30,6 +30,11 @@ const underHand = (pad, { over, look, choose, begin, end, rest }) => {
     }
   });
   pad.addEventListener("pointerleave", rest);
+  board.addEventListener("keydown", (event) => {  // who draws by keys sees the pad for a while
+    if (event.key === "Tab") return;
+    begin();
+    end();
+  });
   const up = (event) => {
     if (!pad.isConnected) last.removeEventListener("pointerup", up, true);
     if (draws && event.pointerType === "touch") pass("mouseup", last, event);

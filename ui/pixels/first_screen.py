@@ -129,7 +129,9 @@ def pixel_map(reading: Reading, pad: PadState) -> None:
     shown = MAP.value
     query = chosen_query(drawing.image, NAME)
     means = _averages(reading.learned.traces[0], shown)
-    blue, orange = BLUE_ORANGE[5::-1], BLUE_ORANGE[5:]
+    ramps = {"given": GLOW if means is None else BLUE_ORANGE[5:], "taken": BLUE_ORANGE[5::-1]}
+    if pad.paper == "dark":
+        ramps = {name: colours[::-1] for name, colours in ramps.items()}
     data = {
         "numbers": _text(looks.numbers),
         "unit": 0.0 if EQUAL.value else looks.unit,
@@ -141,7 +143,7 @@ def pixel_map(reading: Reading, pad: PadState) -> None:
         "stays": field.value is not None,
         "map": None if means is None else [round(mean, 3) for mean in means.tolist()],
         "says": AVERAGES.get(shown, ""),
-        "ramps": {"given": GLOW if means is None else orange, "taken": blue, "ink": (PAPER[pad.paper], GREY)},
+        "ramps": {**ramps, "ink": (PAPER[pad.paper], GREY)},
         "asks": CHOSEN,
     }
 
