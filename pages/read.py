@@ -2,50 +2,36 @@
 
 import streamlit as st
 
-from attention_core.topics.read import ReadDrawing
-from ui.layout import attention_roles, end_here, section
+from ui.first_screen import last_on_phone
 from ui.player import export_bar
-from ui.read.experiments import another_start
-from ui.read.first_screen import COLUMNS, NAME, REMARKS, answer, number_pad
+from ui.read.answer import answer, looks_chart
+from ui.read.experiments import another_start, read_now
+from ui.read.first_screen import COLUMNS, NAME, number_pad
 from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, read_steps, vectors
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.take_along import take_along
 
-page_frame(
-    NAME,
-    "How does attention move from step to step? One picture, one look per digit; *what has been read decides where to "
-    "look next*.",
-)
-attention_roles(
-    "the reader's state before each look",
-    "12 × 48 regions of the drawing",
-    "their features",
-    here="Here what was read so far asks every region for the next digit.",
-    try_this="Press <i>31415</i>, open <i>Try: change the question</i>, choose <i>from later in this number</i>: the "
-    "same picture reads 1415.",
-)
+page_frame(NAME, "How does attention move? One look per digit: *what was read decides where to look next*.")
 
-left, right = st.columns(COLUMNS, gap="large")
-with left:
-    drawing = number_pad()
-with right:
-    if not isinstance(drawing, ReadDrawing):
-        st.info(REMARKS[drawing])
-        end_here()
-    section("It reads")
-    answer(drawing)
-
+last_on_phone("read_first", "read_looks", "read_typed")
+with st.container(key="read_first"):
+    left, right = st.columns(COLUMNS, gap="large")
+    with left:
+        drawing, is_present = number_pad()
+        now = read_now(drawing)
+        looks_chart(drawing, now)
+    with right:
+        answer(drawing, now, is_present)
 
 page_tabs(
     NAME,
-    Tab("film", "Look by look", lambda: look_by_look(drawing)),
-    Tab("question", "Same picture, another question", lambda: another_question(drawing)),
-    Tab("state", "State, glimpse, state", lambda: vectors(drawing)),
-    Tab("steps", "Step by step", lambda: read_steps(drawing)),
-    Tab("start", "Try: change the question", lambda: another_start(drawing)),
-    Tab(
-        "take",
-        "Take it along",
-        lambda: export_bar(drawing.reading.trace, NAME, query=present_look(drawing), picture=drawing.canvas),
+    Tab("film", "Step by step", lambda: look_by_look(drawing)),
+    Tab("try", "Try", lambda: another_start(drawing, now), formerly=("start",)),
+    Tab("question", "Another question", lambda: another_question(drawing)),
+    more=(
+        Tab("state", "State, glimpse, state", lambda: vectors(drawing)),
+        Tab("steps", "One look in formulas", lambda: read_steps(drawing)),
     ),
     players=(WALK, STEPS),
 )
+take_along(lambda: export_bar(drawing.reading.trace, NAME, query=present_look(drawing), picture=drawing.canvas))

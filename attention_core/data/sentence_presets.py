@@ -11,14 +11,10 @@ LEARNED = (
 
 TRANSLATE = {
     "Adjective after noun": "The red car is in front of the house.",
+    "Two animals": "The dog is sleeping under the table and the cat is sleeping on the bed.",
+    "A long one": "My uncle bought a new house near the station last year because he works in the city.",
     "ne … pas": "I don't know where he bought this book.",
-    "I am a student": "I am a student.",
     "The classic figure": "The agreement on the European Economic Area was signed in August 1992.",
-    "Compound past": "They have already sold their old house.",
-    "A long one": (
-        "The man who was sitting next to me on the train told me that he had lived in a small village near the sea "
-        "for many years."
-    ),
     "Unknown words": "My chihuahua Zorglub hates broccoli.",
 }
 """Sentences to translate: the label of each, and the sentence."""
@@ -27,18 +23,42 @@ CLASSIC = TRANSLATE["The classic figure"]
 GIVEN = {CLASSIC: "L'accord sur la zone économique européenne a été signé en août 1992."}
 """French that comes with a sentence of TRANSLATE. Source: figure 3a of Bahdanau et al. 2015."""
 
-REMEMBERED = {
-    "Fifteen words": "The book that my sister gave me when I was ill is still on the table.",
-    "Five words": "The red car stopped here.",
-    "Two clauses": "I don't know where he bought this book, but I would like to read it too.",
-    "Twenty-eight words": "The old man who lives in the small house at the end of our street told me yesterday that "
-    "his daughter will come back from Paris next week.",
+READ_BACK = {
+    "La voiture est en route de la maison.": "The car is on the way of the house.",
+    "Le chien dort sur la table et le lit sous le lit.": "The dog sleeps on the table, and the bed under the bed.",
+    "Mon oncle a acheté une nouvelle maison dans la ville mais il s'est produit la semaine prochaine.": (
+        "My uncle bought a new house in the town but he happened next week."
+    ),
+    "Ma voiture a acheté un journal rouge dans la maison mais il est en train de marcher dans le magasin.": (
+        "My car bought a red newspaper in the house but he is walking in the shop."
+    ),
+    "Les enfants de Tom sont en train de manger dans la pièce, mais elle a mangé sa mère au tennis.": (
+        "Tom's children are eating in the room, but she ate her mother at tennis."
+    ),
 }
-"""Sentences to be read word by word: by how long they are."""
+"""French that the translator without attention makes of examples -> what it says, in English."""
+
+REMEMBERED = {
+    "Aunt and car": "My aunt bought a red car last month because she works in the city and her husband works in the "
+    "village.",
+    "Mother and children": "The children are playing in the garden, but their mother is sleeping in her room because "
+    "she worked all night.",
+    "Uncle and house": "My uncle bought a new house near the station last year because he works in the city.",
+}
+"""Long sentences to be read word by word."""
+
+SHORTER = dict(
+    zip(
+        REMEMBERED.values(),
+        ("My aunt bought a red car.", "The children are playing in the garden.", "My uncle bought a new house."),
+        strict=True,
+    )
+)
+"""Long sentence -> the short one that it begins with."""
 
 LAYERED = {
+    "Who helped whom": "Tom helped Mary.",
     "Adjective after noun": "The red car is in front of the house.",
-    "Who bit whom": "The dog bit the man.",
     "What was tired": "The animal didn't cross the street because it was too tired.",
     "ne … pas": "I don't know where he bought this book.",
     "Word pieces": "The unbelievable magician disappeared.",
@@ -47,18 +67,17 @@ LAYERED = {
 
 
 PRESETS = {
-    "Praise": "A warm, funny and moving film with two wonderful performances.",
-    "Blame": "The plot is dull, the jokes are stale and nobody seems to care.",
     "Negation": "Not bad at all.",
+    "The other way": "Never boring, always moving.",
+    "Praise": "Gorgeous to look at and surprisingly moving.",
+    "Blame": "Unfortunately, none of the ideas goes anywhere.",
     "Negated praise": "This is not a good film, and it is never funny.",
-    "Contrast": "The acting is superb, but the story is a tedious mess.",
-    "Contrast turned": "The story is a tedious mess, but the acting is superb.",
     "Irony": "If you enjoy watching paint dry, you will love this masterpiece.",
-    "No opinion": "The film was shot in Norway in the winter of 1998.",
 }
 """Label -> sentence; the first one is there on arrival."""
 
 MEANT = {
+    PRESETS["The other way"]: "positive",
     PRESETS["Praise"]: "positive",
     PRESETS["Blame"]: "negative",
     PRESETS["Negation"]: "positive",
@@ -73,51 +92,6 @@ def is_negated(sentence: str) -> bool:
     """Return whether a sentence holds a word that negates, such as "not" or "isn't"."""
     words = re.findall(r"[a-z']+", sentence.lower().replace("’", "'"))
     return any(word in NEGATIONS or word.endswith("n't") for word in words)
-
-
-BANK = (
-    "A delightful comedy that never runs out of charm.",
-    "The director wastes a fine cast on a lifeless script.",
-    "Beautiful images cannot hide how boring the story is.",
-    "An engrossing thriller, smart from the first scene to the last.",
-    "Too long, too loud and too silly.",
-    "The most touching love story I have seen in years.",
-    "It tries hard to be clever and ends up merely tiresome.",
-    "A powerful portrait of a family under pressure.",
-    "There is nothing new here, only noise.",
-    "Her performance alone is worth the price of a ticket.",
-    "A clumsy mix of cheap gags and bad acting.",
-    "Quiet, honest and deeply human.",
-    "I wanted to like it, but it is simply flat.",
-    "The dialogue crackles with wit and intelligence.",
-    "Every joke arrives late and leaves early.",
-    "A fascinating look at a forgotten corner of history.",
-    "The whole thing feels like a pointless exercise.",
-    "Gorgeous to look at and surprisingly moving.",
-    "A predictable tale told without energy.",
-    "Entertaining, inventive and full of heart.",
-    "The characters are shallow and the ending is absurd.",
-    "A refreshing change from the usual summer fare.",
-    "It is hard to imagine a worse sequel.",
-    "An unforgettable film about courage and loss.",
-    "The script is a mess and the pace is slow.",
-    "A brilliant and original debut.",
-    "Neither funny nor scary, just dumb.",
-    "The film has real warmth and a lovely sense of place.",
-    "A ridiculous story played with a straight face.",
-    "Compelling, complex and beautifully acted.",
-    "By the end I was only waiting for the lights to come up.",
-    "An enjoyable ride for children and grown-ups alike.",
-    "The worst kind of film: loud, mean and empty.",
-    "A gentle drama with a great deal of humour.",
-    "It fails as a comedy and as a romance.",
-    "Solid, well made and a pleasure to watch.",
-    "A thin plot stretched over two dreary hours.",
-    "The music is lovely and the ending is perfect.",
-    "Unfortunately, none of the ideas goes anywhere.",
-    "A rich, provocative and powerful work.",
-)
-"""Examples in which a word's neighbours can be met; none of them is from a data set."""
 
 
 THE_LIGHTHOUSE = """\

@@ -11,7 +11,7 @@ def tries(page) -> bool:
     return any("Try this" in body for body in bodies) and not any('class="tried"' in body for body in bodies)
 
 
-@pytest.mark.parametrize("name", ["lookup", "scoring", "ask", "groups"])
+@pytest.mark.parametrize("name", ["lookup", "scoring", "groups"])
 def test_the_line_is_there_on_arrival_and_while_tabs_are_opened(app, name):
     page = opened(app, f"pages/{name}.py")
     assert tries(page)

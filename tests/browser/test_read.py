@@ -13,6 +13,14 @@ FOUR = ([(0.30, 0.2), (0.25, 0.6), (0.345, 0.6)], [(0.325, 0.4), (0.325, 0.82)])
 SEVEN = ([(0.55, 0.22), (0.65, 0.22), (0.585, 0.8)],)
 
 
+def test_try_this_reads_the_rest_and_shows_it(visitor):
+    visitor.locator(".st-key-read_try button").click()
+    visitor.get_by_text("only 1415", exact=True).click()
+    visitor.locator(f"{CARDS}[aria-label='Reads 1415']").first.wait_for()
+    expect(visitor.get_by_text("It reads 1415")).to_be_visible()
+    settle(visitor)
+
+
 @pytest.fixture
 def visitor(page, app_url):
     """The page, opened and painted."""
@@ -62,7 +70,7 @@ def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor)
     settle(visitor)
 
 
-def test_film_plays_to_its_end_and_pictures_arrows_and_scrubbing_lead_back(visitor):
+def test_film_plays_to_its_end_and_an_arrow_leads_back(visitor):
     first = visitor.locator(FILM).inner_html()
     visitor.locator(".st-key-read_at_play button").click()
     visitor.get_by_text("Look 3 of 6").wait_for()
@@ -78,25 +86,14 @@ def test_film_plays_to_its_end_and_pictures_arrows_and_scrubbing_lead_back(visit
     visitor.keyboard.press("ArrowLeft")
     visitor.get_by_text("Look 5 of 6").wait_for()
     settle(visitor)
-    strip = visitor.locator("[class*=st-key-read_strip] svg.marks")
-    for _ in range(2):  # the second click on the same picture counts too
-        strip.scroll_into_view_if_needed()
-        box = strip.bounding_box()
-        visitor.mouse.click(box["x"] + 0.37 * box["width"], box["y"] + 0.3 * box["height"])
-        visitor.get_by_text("Look 2 of 6").wait_for()
-        settle(visitor)
-        visitor.locator(".st-key-read_at_next button").click()
-        visitor.get_by_text("Look 3 of 6").wait_for()
-        settle(visitor)
-    visitor.locator(".st-key-read_scrub input").press("ArrowRight")
-    visitor.get_by_text("Look 4 of 6").wait_for()
-    settle(visitor)
 
 
 def test_click_on_the_map_follows_a_region(visitor):
-    open_tab(visitor, "Same picture, another question")
-    visitor.locator(FILM).wait_for()
-    box = visitor.locator(FILM).bounding_box()
+    open_tab(visitor, "Another question")
+    regions = visitor.locator(".st-key-read_regions svg.marks")
+    regions.wait_for()
+    regions.scroll_into_view_if_needed()
+    box = regions.bounding_box()
     visitor.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.3 * box["height"])
     visitor.get_by_text("The region that you chose").wait_for()
     settle(visitor)

@@ -23,7 +23,7 @@ LABELS = ["1: 4", "2: 2", "3: end"]
 STRIPS = [Strip("q", GENERATOR.normal(size=12), Role.QUERY), Strip("c", GENERATOR.normal(size=7), Role.CONTEXT)]
 
 CHARTS = {
-    "columns": lambda: columns_chart(PAPER, COLUMNS, LABELS, marked=1, column=5),
+    "columns": lambda: columns_chart(PAPER, COLUMNS, LABELS, marked=1),
     "region": lambda: region_chart(np.array([1.0, -2.0, 0.5]), COLUMNS[:, 0], LABELS, marked=2),
     "strips": lambda: strips_chart(STRIPS),
     "regions": lambda: region_picture(VALUES, (3, 4), weights_ramp(13), title="w", extra="nothing", marked=2),

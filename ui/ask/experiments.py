@@ -1,4 +1,4 @@
-"""Experiments: a sentence about the drawing, digits taken away and counted, regions and choice itself forbidden."""
+"""Experiments: regions blocked, a sentence about the drawing, digits taken away and counted."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,40 +7,37 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.edits import BlockKeys, Uniform
+from attention_core.attention.edits import BlockKeys, Edits, Uniform
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts import overlay_strip
-from attention_core.data.colours import PEN
-from attention_core.data.presets import HEIGHT, MOST, PLACES_OF_MANY, digit_strokes
-from attention_core.data.questions import ParsedQuestion, Question, QuestionKind, write
+from attention_core.charts import overlay_strip, probability_bars
+from attention_core.charts.overlay import strongest_weight
+from attention_core.data.presets import MOST
+from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, write
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
 from attention_core.models.scene_question import SceneAnswer
-from attention_core.topics.ask import SceneInput, ask_about_many, regions_around, regions_of, scene_input
+from attention_core.topics import ask
+from attention_core.topics.ask import SceneInput, regions_around, regions_of
 from attention_core.topics.ask.charts import nothing_weights
 from ui.ask.first_screen import (
     MODEL,
     NAME,
-    SCORE_NAMES,
     SCORING,
-    SIDE,
+    UNIFORM,
     AskedDrawing,
-    answer_bars,
-    ask_this,
+    answer_one,
     best_answer,
     big_answer,
-    both_answers,
     grid_of,
     look_map,
 )
-from ui.canvas import render_strokes
 from ui.chart import draw_chart
-from ui.computed import cached_computation, card_or_empty
+from ui.computed import card_or_empty
 from ui.digits import by_model, framed
 from ui.labels import distinct
 from ui.player import Walk
-from ui.state import Field, chart_selection, multiple_choice, named, single_choice
+from ui.state import Field, chart_selection, multiple_choice
 
 
 class BlockedRegions:
@@ -81,22 +78,18 @@ class BlockedRegions:
             label = f"Give the {len(blocked)} clicked regions back"
             st.button(label, key=f"{self.field.key}_give_back", on_click=self.field.reset)
         else:
-            st.caption("Click the map to block a region and its neighbours, click again to give them back.")
+            st.caption("Click the map to block a region and its neighbours.")
 
 
-OWN, COMPOSED = "this drawing", "a composed one"
-DIGITS_OF_MANY = (4, 7, 2, 9, 6)
 EMPTY_KEY = -1  # among the choices: block the key that stands for nothing
-SIZE = 250
-COUNT_OF = Field(NAME, "count_of", OWN, address="count", **named(own=OWN, composed=COMPOSED))
+SIZE, MAX_BARS = 250, 6
 BLOCKED_DIGITS = Field[list[int]](NAME, "block", list, address="block")
 BLOCKED = BlockedRegions(Field[list[int]](NAME, "blocked", list, address="blocked"))
-UNIFORM = Field(NAME, "uniform", False, address="uniform")
 TELLER = "scene-caption"
 WALK = Walk(NAME, label="Look")
 HIDDEN = BlockedRegions(Field[list[int]](NAME, "hidden", list, address="hidden"))
 MAX_NAMED = 3
-count, tell = by_model(ask_about_many), by_model(SceneCaption.explain)
+ask_about_many, tell = by_model(ask.ask_about_many), by_model(SceneCaption.explain)
 
 
 class Series(NamedTuple):
@@ -105,46 +98,36 @@ class Series(NamedTuple):
     question: Question  # what is asked about each
 
 
-def counting(drawing: AskedDrawing, question: Question | None) -> None:
+def counting(drawing: AskedDrawing, question: Question) -> None:
     """Say and show how the model counts although its weights sum to one."""
     st.markdown(
-        "Averaging three equal values gives the same as one, so a plain average cannot count. But things that do not "
-        "match get weight too: bare paper, and one extra key that stands for *nothing*. The more digits match, the "
-        "less weight is left for the rest. The network reads the count from how much the rest has faded."
+        "Averaging three equal values gives the same as one, so a plain average cannot count. But bare paper gets "
+        "weight too, and so does one extra key that stands for *nothing*. The more digits match, the less is left for "
+        "them: the network reads the count from that."
     )
+    series = _own_series(drawing, question)
+    if series is None:
+        st.info("There is no digit on the canvas to take away.")
+        return
+    counts, shown, asked = series
+    text = f"{write(asked)}?"
+    counted = ask_about_many(MODEL, [seen.picture for seen in shown], text, SCORING.value)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
-        source = single_choice("Digits of", COUNT_OF, (OWN, COMPOSED))
-        series = _own_series(drawing, question) if source == OWN else _composed_series()
-        if series is None:
-            st.info("There is no digit on the canvas to take away. Draw some, or look at a composed drawing.")
-            return
-        counts, shown, asked = series
-        text = f"{write(asked)}?"
         st.markdown(f"Asked each time: **{text}**")
-        if st.button("Ask this about the drawing above", key="ask_ask_count", on_click=ask_this, args=(text,)):
-            st.rerun()
+        words = "The drawings that were asked about"
         st.image(
-            _strip([seen.shown for seen in shown]),
-            width=min(84 * len(shown), 504),
-            output_format="PNG",
-            alt="The drawings that were asked about",
+            _strip([seen.shown for seen in shown]), width=min(84 * len(shown), 504), output_format="PNG", alt=words
         )
+        n_right = sum(told == str(count) for told, count in zip(counted.answers, counts, strict=True))
         st.caption(
-            "Your drawing, its matching digits taken away one by one. Strokes of one ink that touch count as one digit."
-            if source == OWN
-            else "None to five red digits beside a blue one."
+            f"Your drawing, its matching digits taken away one by one: {n_right} of {len(counts)} counts are right. "
+            "Strokes of one ink that touch count as one digit."
         )
-    counted = count(MODEL, [seen.picture for seen in shown], text, SCORING.value)
     with right:
         chart = nothing_weights(counts, counted.empty, counted.paper, counted.answers)
         words = "The weight of the empty key and of bare paper against the number of digits that match"
         draw_chart(chart, width="stretch", key="ask_counting", alt=words)
-        n_right = sum(told == str(count) for told, count in zip(counted.answers, counts, strict=True))
-        st.caption(
-            f"Measured just now with the {SCORE_NAMES[SCORING.value]} score: {n_right} of {len(counts)} counts are "
-            "right. Block the empty key under “Try: forbid it to look”: bare paper alone is often enough to count."
-        )
 
 
 def _own_series(drawing: AskedDrawing, question: Question | None) -> Series | None:
@@ -164,21 +147,6 @@ def _own_series(drawing: AskedDrawing, question: Question | None) -> Series | No
     )
 
 
-@cached_computation()
-def _composed_series() -> Series:
-    places = [(x * SIDE, y * SIDE) for x, y in PLACES_OF_MANY]
-    blue = digit_strokes(3, places[-1], HEIGHT * SIDE, colour=PEN["blue"])
-    shown = []
-    for count in range(MOST):
-        red = [
-            stroke
-            for digit, place in list(zip(DIGITS_OF_MANY, places, strict=False))[:count]
-            for stroke in digit_strokes(digit, place, HEIGHT * SIDE, colour=PEN["red"])
-        ]
-        shown.append(scene_input(render_strokes([*blue, *red], (SIDE, SIDE), "light")))
-    return Series(list(range(MOST)), shown, Question(QuestionKind.COUNT, colour="red"))
-
-
 def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
     large = [framed(picture, 2) for picture in pictures]
     gap = np.full((len(large[0]), 6, 3), 255, np.uint8)
@@ -186,39 +154,40 @@ def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def forbidding(drawing: AskedDrawing, reading: ParsedQuestion, before: SceneAnswer) -> None:
-    """Let a person block keys or make the attention uniform, and show what the answer becomes."""
+    """Let a person block keys, and show what the answer becomes."""
     grid = grid_of(before.looks[-1])
     choose, after_map, result = st.columns([0.85, 1.25, 0.95], gap="medium")
     with choose:
         names = dict(enumerate(distinct([f"{digit.colour}, {digit.place}" for digit in drawing.digits])))
         digits = multiple_choice("Block", BLOCKED_DIGITS, names | {EMPTY_KEY: "the empty key"})
-        told = "Every region and the empty key get the same weight, whatever is asked."
-        uniform = UNIFORM.widget(st.toggle, "Uniform attention", help=told)
-        clicked = BLOCKED.regions(grid)
-        st.caption("A region has seen its surroundings too, so that a digit is blocked with a margin.")
+        st.caption("A digit is blocked with a margin: the regions around it have seen it too.")
     blocked = [drawing.digits[place] for place in digits if place != EMPTY_KEY]
-    keys = set(clicked) | {key for digit in blocked for key in regions_of(digit, grid)}
+    keys = {*BLOCKED.regions(grid), *(key for digit in blocked for key in regions_of(digit, grid))}
     if EMPTY_KEY in digits:
         keys.add(grid[0] * grid[1])
-    edits = (*([Uniform()] if uniform else []), *([BlockKeys(tuple(sorted(keys)))] if keys else []))
-    changed = bool(edits)
-    after = both_answers(MODEL, drawing.picture, reading.words, edits)[SCORING.value] if changed else before
+    edits: Edits = (*([Uniform()] if UNIFORM.value else []), BlockKeys(tuple(sorted(keys))))
+    after = answer_one(MODEL, drawing.picture, reading.words, SCORING.value, edits) if keys else before
     with after_map:
         BLOCKED.draw(drawing.canvas, after.looks[-1], SIZE, [digit.box for digit in blocked])
-        st.caption(f"Look {len(after.looks)}, the last one, with your change. Dashed: blocked.")
+        st.caption("The last look. Dashed: blocked.")
     with result:
         big_answer(after)
-        series = {"as it is": before, "with your change": after} if changed else {"as it is": before}
-        answer_bars(series, "as it is", "ask_after", "Answers before and after")
-        st.caption(_what_became(best_answer(before)[0], best_answer(after)[0], changed))
+        _answer_bars({"as it is": before, **({"blocked": after} if keys else {})})
+        said, now = best_answer(before)[0], best_answer(after)[0]
+        if not keys:
+            st.caption("Block the digit that it needs, or the one it finds first.")
+        elif said == now:
+            st.caption(f"The answer stays {said}: what you took away was not needed, or a neighbour knew it too.")
+        else:
+            st.caption(f"The answer was {said} and is now {now}.")
 
 
-def _what_became(before: str, after: str, changed: bool) -> str:
-    if not changed:
-        return "Nothing is changed yet: block a digit, or switch the attention to uniform."
-    if before == after:
-        return f"The answer stays {before}: what you took away was not needed, or a neighbour knew it too."
-    return f"The answer was {before} and is now {after}."
+def _answer_bars(answers: dict[str, SceneAnswer]) -> None:
+    best = [answered.probabilities.argsort(descending=True).tolist() for answered in answers.values()]
+    places = list(dict.fromkeys([*best[0][: MAX_BARS - 2], *best[-1][:3]]))[:MAX_BARS]
+    series = {name: answered.probabilities[places].tolist() for name, answered in answers.items()}
+    chart = probability_bars(series, [ANSWERS[place] for place in places], height=150)
+    draw_chart(chart, key="ask_after", alt="Answers before and after")
 
 
 def caption_tab(drawing: AskedDrawing) -> None:
@@ -236,29 +205,27 @@ def caption_tab(drawing: AskedDrawing) -> None:
         _next_word(told, look, labels)
     with looks:
         maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
-        shades = maps / maps.max((1, 2), keepdims=True).clip(1e-9)
-        chart = overlay_strip(drawing.canvas, shades, labels, size=80, columns=7, chosen=look)
+        shades = [each / strongest_weight(each.size, float(each.max())) for each in maps]
+        chart = overlay_strip(drawing.canvas, np.stack(shades), labels, size=80, columns=7, chosen=look)
         draw_chart(
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
-        st.caption(f"Each map is as dark as it can be where its own weight is largest. {_figures()}")
+        st.caption(f"Each map has a scale of its own. {_figures()}")
 
 
 def _sentence(told: Caption, before: Caption | None) -> None:
     words = sentence(told.words)
     st.markdown(f"### {words[:1].upper()}{words[1:]}{'.' if told.finished else ' …'}")
     if not told.finished:
-        st.caption("It never came to an end, and was stopped: a drawing unlike those that it has learned from.")
+        st.caption("It never came to an end, and was stopped.")
     if before is not None:
-        changed = (
-            "The sentence has not changed." if before.words == told.words else f"Before: {sentence(before.words)}."
-        )
+        changed = "Nothing has changed." if before.words == told.words else f"Before: {sentence(before.words)}."
         st.caption(f"With regions blocked. {changed}")
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:
     if labels[look].startswith("glance"):
-        st.markdown("**A first glance**, before any word: what it sees stays in the state and steers the next look.")
+        st.markdown("**A first glance**, before any word.")
         return
     probabilities = to_array(told.probabilities[look])
     best = np.argsort(-probabilities)[:MAX_NAMED]
@@ -272,8 +239,8 @@ def _figures() -> str:
     if not ({"accuracy", "peak_inside"} <= set(figures) and "accuracy" in pen):
         return ""
     return (
-        f"On {figures['n']:,} composed drawings of up to three digits that it never saw, whole sentences are right in "
-        f"{figures['accuracy']:.1%}, on pen strokes that it never saw in {pen['accuracy']:.1%}; the peak of the mask "
-        f"lies inside a digit being told in {figures['peak_inside']:.1%}. With uniform weights "
-        f"{card['with_uniform_attention']:.1%} are right."
+        f"Of {figures['n']:,} new drawings of up to three digits it tells {figures['accuracy']:.1%} without a mistake "
+        f"({pen['accuracy']:.1%} of those in new handwriting), with every weight alike "
+        f"{card['with_uniform_attention']:.1%}. The strongest weight lies inside a digit being told in "
+        f"{figures['peak_inside']:.1%}."
     )

@@ -1,4 +1,4 @@
-"""The first screen: coloured digits on the pad, a question about them, its answer by both scores, where looks went."""
+"""The first screen: coloured digits on the pad, a question about them, its answer, where the looks went."""
 
 import html
 import random
@@ -9,10 +9,11 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention.edits import Uniform
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
-from attention_core.charts import overlay, probability_bars
+from attention_core.bounds import QUESTION_BOX_LETTERS
+from attention_core.charts import overlay
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.canvases import MAX_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
 from attention_core.data.colours import COLOURS, PEN, colour_name, hex_to_rgb, nearest_names
@@ -22,12 +23,9 @@ from attention_core.data.questions import (
     ANSWERS,
     DIGITS,
     NOTHING,
-    PLACES,
-    RELATIONS,
     ParsedQuestion,
     Question,
     QuestionError,
-    QuestionKind,
     read_question,
     write,
 )
@@ -46,10 +44,12 @@ from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
 from ui.chart import draw_chart
 from ui.computed import cached_computation
 from ui.digits import by_model
+from ui.first_screen import grey_out
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade
 from ui.skeleton import note
-from ui.state import Field, one_of, plain_text, single_choice
+from ui.state import Field, one_of, plain_text
+from ui.try_this import TryThis, try_this
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
@@ -66,35 +66,11 @@ MODEL = "scene-question"
 FIRST = "which digit is left of the blue one?"
 TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.most])
 SCORING = Field(NAME, "scoring", SCORINGS[0], address="score", parse=one_of(SCORINGS))
-SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
-MAP_SIZE = 176
-MAX_EXAMPLES, MAX_BARS = 6, 6
-KINDS = {
-    QuestionKind.DIGIT_AT: "which digit, by place",
-    QuestionKind.COLOUR_AT: "which colour, by place",
-    QuestionKind.DIGIT_OF_COLOUR: "which digit, by colour",
-    QuestionKind.COLOUR_OF_DIGIT: "which colour, by digit",
-    QuestionKind.COUNT: "how many",
-    QuestionKind.EXISTS: "is there one",
-    QuestionKind.DIGIT_BESIDE: "which digit, beside another",
-    QuestionKind.COLOUR_BESIDE: "which colour, beside another",
-}
-ANY = "any"
-MENU_OPTIONS = {
-    "kind": [str(kind) for kind in KINDS],
-    "place": PLACES,
-    "colour": COLOURS,
-    "digit": DIGITS,
-    "some_colour": (ANY, *COLOURS),
-    "some_digit": (ANY, *DIGITS),
-    "relation": RELATIONS,
-    "anchor": (*COLOURS, *DIGITS),
-}
-MENUS = {
-    name: Field(NAME, f"menu_{name}", next(iter(options)), address=f"menu_{name}", parse=one_of(options))
-    for name, options in MENU_OPTIONS.items()
-}
-digits_of, both_answers = by_model(ask.digits_of), by_model(ask.answers_by_scoring)
+LAST_READ = Field(NAME, "last_read", FIRST)
+"""The last question that could be read: its answer stays while another cannot."""
+UNIFORM = Field(NAME, "uniform", False, address="uniform")
+MAP_SIZE, MAX_EXAMPLES = 212, 6
+digits_of, answer_one = by_model(ask.digits_of), by_model(ask.answer_one)
 
 
 def _asked_scene(asked: str) -> list[Stroke] | None:
@@ -144,8 +120,7 @@ def scene_pad() -> AskedDrawing:
     """Draw the pad with its pens and scenes, and say what is unusual about the drawing."""
     st.html(_style())
     pad = drawing_pad(PAD)
-    told = "Three to six digits in up to three colours; the address brings the same scene back"
-    st.button("Compose a scene at random", key="ask_compose", on_click=_compose, icon=":material/shuffle:", help=told)
+    st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
     drawing = cached_computation()(AskedDrawing)(pad)
     if drawing.remark:
         st.info(REMARKS[drawing.remark])
@@ -185,6 +160,8 @@ def _style() -> str:
     n = len(PENS)
     rainbow = f"conic-gradient({', '.join(PEN[name] for name in COLOURS[:7])}, {PEN['red']})"
     return f"""<style>
+.st-key-{NAME}_canvas_frame {{ min-height: {SIDE + 2}px; }}
+.st-key-tells_ask [data-testid="stVegaLiteChart"] {{ min-height: {MAP_SIZE + 60}px; }}
 div.st-key-{NAME}_presets {{ display: flex; max-width: none; }}
 div.st-key-{NAME}_presets button {{ width: auto; padding: 0.1rem 0.7rem; min-height: 2rem; }}
 .st-key-{NAME}_pen button {{ padding: 0.1rem 0.5rem; min-height: 1.9rem; }}
@@ -197,36 +174,26 @@ div.st-key-{NAME}_presets button {{ width: auto; padding: 0.1rem 0.7rem; min-hei
 </style>"""
 
 
-def question_part(drawing: AskedDrawing) -> ParsedQuestion | None:
-    """Draw the box, the menus and the examples; return the question, or None after saying kindly why there is none."""
-    box, menus = st.columns([3, 1], vertical_alignment="bottom", gap="small")
-    with box:
-        TEXT.widget(
-            st.text_input,
-            "Your question, in English",
-            max_chars=QUESTION_BOX_LETTERS.most,
-            label_visibility="collapsed",
-            placeholder="Ask in English: what colour is the 7?",
-            help=f"Enter asks. Up to {QUESTION_LETTERS.most} characters are read.",
-        )
-    with menus, st.popover("Build it", icon=":material/list:", width="stretch"):
-        _menus()
+def question_part(drawing: AskedDrawing) -> tuple[ParsedQuestion, bool]:
+    """Draw the box and the examples; return the last question that can be read, and whether it is the one typed."""
+    TEXT.widget(
+        st.text_input,
+        "Your question, in English",
+        max_chars=QUESTION_BOX_LETTERS.most,
+        label_visibility="collapsed",
+        placeholder="Ask in English: what colour is the 7?",
+    )
     try:
         reading = read_question(TEXT.value)
     except QuestionError as error:
-        st.info(error_markdown(error))
-        st.markdown("**What can be asked**, for instance:")
+        st.info(f"{error_markdown(error)} **What can be asked**, for instance:")
         _chips(EXAMPLES)
-        return None
+        return read_question(LAST_READ.value), False
+    LAST_READ.value = TEXT.value
     _chips(_examples(drawing)[:MAX_EXAMPLES])
-    if reading.question.relation:
-        note(
-            "Two steps: find the one that is named, then look beside it. “What colour is the shirt of the person "
-            "kicking the ball?” is the same kind of question."
-        )
     if reading.rephrased:
         st.caption(f"Read as: {literal(' '.join(reading.words))}")
-    return reading
+    return reading, True
 
 
 def _examples(drawing: AskedDrawing) -> list[Question]:
@@ -248,63 +215,50 @@ def ask_this(text: str) -> None:
     TEXT.value = text
 
 
-def _menus() -> None:
-    kind = QuestionKind(_choose("Ask for", "kind", {str(kind): KINDS[kind] for kind in KINDS}))
-    question = _built(kind)
-    if question is None:
-        st.caption("Choose a digit or a colour.")
-        return
-    text = f"{write(question)}?"
-    st.markdown(f"**{text}**")
-    st.button("Ask this", key="ask_ask_this", type="primary", on_click=ask_this, args=(text,))
-
-
-def _built(kind: QuestionKind) -> Question | None:
-    if kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT):
-        return Question(kind, place=_choose("Where", "place"))
-    if kind is QuestionKind.DIGIT_OF_COLOUR:
-        return Question(kind, colour=_choose("Colour", "colour"))
-    if kind is QuestionKind.COLOUR_OF_DIGIT:
-        return Question(kind, digit=_choose("Digit", "digit"))
-    if kind in (QuestionKind.COUNT, QuestionKind.EXISTS):
-        colour = _choose("Colour", "some_colour")
-        digit = _choose("Digit", "some_digit")
-        if kind is QuestionKind.EXISTS and colour == digit == ANY:
-            return None
-        return Question(kind, digit=None if digit == ANY else digit, colour=None if colour == ANY else colour)
-    relation = _choose("Which side", "relation")
-    anchor = _choose("Of which one", "anchor")
-    of_digit = anchor in DIGITS
-    return Question(kind, relation=relation, digit=anchor if of_digit else None, colour=None if of_digit else anchor)
-
-
-def _choose(label: str, name: str, names: dict[str, str] | None = None) -> str:
-    return MENUS[name].widget(
-        st.selectbox, label, list(MENU_OPTIONS[name]), format_func=lambda option: (names or {}).get(option, option)
-    )
-
-
-def answer_part(drawing: AskedDrawing, reading: ParsedQuestion) -> SceneAnswer:
-    """Draw the answer with its rivals, and both looks; return the answer by the chosen scoring function."""
-    both = both_answers(MODEL, drawing.picture, reading.words)
+def answer_part(drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool) -> SceneAnswer:
+    """Draw the answer and both looks, greyed unless they are of what stands on the page; return the answer."""
     scoring = SCORING.clamp_to_options(SCORINGS)
-    answered = both[scoring]
-    words, bars = st.columns([1, 1.25], gap="medium")
-    with words:
-        big_answer(answered)
-        told = "How query and key are compared. Both were trained together and share the picture's features."
-        single_choice("Score", SCORING, SCORE_NAMES, label_visibility="collapsed", help=told)
-        said = {name: best_answer(each)[0] for name, each in both.items()}
-        differing = "; ".join(f"{SCORE_NAMES[name]} says {word}" for name, word in said.items()).capitalize() + "."
-        st.caption("Both scores agree." if len(set(said.values())) == 1 else differing)
-    with bars, st.container(key="ask_bars"):
-        series = {SCORE_NAMES[name]: each for name, each in both.items()}
-        answer_bars(series, SCORE_NAMES[scoring], "ask_answers", "Probabilities of the best answers by both scores")
-    for remark in drawing_remarks(drawing, reading.question):
-        st.caption(remark)
-    with st.container(key="tells_ask"):
-        _looks(drawing.canvas, answered)
+    own, alike = (answer_one(MODEL, drawing.picture, reading.words, scoring, edits) for edits in ((), (Uniform(),)))
+    answered = alike if UNIFORM.value else own
+    grey_out("ask_answer", drawing.is_empty or not is_present)
+    with st.container(key="ask_answer"):
+        with st.container(horizontal=True, gap="large", vertical_alignment="center"):
+            with st.container(width="content"):
+                big_answer(answered)
+            with st.container(width="content", gap="xsmall"):
+                UNIFORM.widget(st.toggle, "Every weight alike")
+                said, _ = best_answer(own if UNIFORM.value else alike)
+                st.caption(f"With its own weights: **{said}**" if UNIFORM.value else f"Without choosing: **{said}**")
+        for remark in drawing_remarks(drawing, reading.question):
+            st.caption(remark)
+        with st.container(key="tells_ask"):
+            _looks(drawing.canvas, answered)
+        if best_answer(own)[0] == NOTHING:
+            st.caption("What you ask about seems not to be on the drawing.")
+        if reading.question.relation:
+            note(
+                "It finds one thing, then looks beside it. “What colour is the shirt of the person kicking the ball?” "
+                "is the same kind of question."
+            )
+    try_this(NAME, _every_weight_alike(own, alike))
     return answered
+
+
+def _every_weight_alike(own: SceneAnswer, alike: SceneAnswer) -> TryThis:
+    (before, _), (after, probability) = best_answer(own), best_answer(alike)
+
+    def outcome() -> tuple[int, str]:
+        words = f"Where it chooses, it says *{before}*. With every weight alike: *{after}* ({probability:.0%})."
+        return (0 if after == before else 2 if after == NOTHING else 1), words
+
+    return TryThis(
+        "make every weight alike",
+        "It can then no longer choose where to look. What will it answer?",
+        (f"still {before}", "something else that is there", "nothing"),
+        partial(setattr, UNIFORM, "value", True),
+        outcome,
+        "ask_answer",
+    )
 
 
 def best_answer(answered: SceneAnswer) -> tuple[str, float]:
@@ -325,20 +279,6 @@ def big_answer(answered: SceneAnswer) -> None:
         f'<div class="answer" style="font-size:3rem;font-weight:650;line-height:1.15">{dot}{word}'
         f'<span style="font-size:1.1rem;font-weight:400;opacity:0.75;margin-left:0.6em">{probability:.0%}</span></div>'
     )
-    if word == NOTHING:
-        st.caption("What you ask about seems not to be on the drawing.")
-
-
-def answer_bars(answers: dict[str, SceneAnswer], first: str, key: str, words: str) -> None:
-    """Draw the best answers of each; `first` decides their order."""
-    leading = answers[first].probabilities
-    places: list[int] = leading.argsort(descending=True)[: MAX_BARS - 2].tolist()
-    for answered in answers.values():
-        best = answered.probabilities.argsort(descending=True)[:3].tolist()
-        places += [place for place in best if place not in places]
-    places = places[:MAX_BARS]
-    series = {name: answered.probabilities[places].tolist() for name, answered in answers.items()}
-    draw_chart(probability_bars(series, [ANSWERS[place] for place in places], height=150), key=key, alt=words)
 
 
 def _looks(canvas: np.ndarray, answered: SceneAnswer) -> None:
@@ -365,7 +305,8 @@ def look_map(
     weights = to_array(look.weights(0, [query])[0])
     select = "region" if on_select else None
     with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-        chart = overlay(canvas, weights[:-1].reshape(grid_of(look)), size=size, boxes=boxes, select=select)
+        regions = weights[:-1].reshape(grid_of(look))
+        chart = overlay(canvas, regions, size=size, boxes=boxes, select=select)
         draw_chart(chart, width="content", key=key, on_select=on_select or "ignore", selection_mode=select, alt=words)
         _empty_bar(float(weights[-1]), size)
 

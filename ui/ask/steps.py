@@ -12,13 +12,14 @@ from attention_core.device import to_array
 from attention_core.models.scene_question import SCORINGS, SceneAnswer
 from attention_core.models.scene_question_steps import EMPTY
 from attention_core.topics.ask.charts import region_picture, vector_bars
-from ui.ask.first_screen import MODEL, NAME, SCORE_NAMES, AskedDrawing, grid_of, shaded_words
+from ui.ask.first_screen import MODEL, NAME, SCORING, AskedDrawing, grid_of, shaded_words
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
 from ui.player import Stepper, export_bar, query_row_expander, show_words
 from ui.state import Field, single_choice, whole_number
 
 STEPS = Stepper(NAME)
+SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
 LOOK = Field(NAME, "number", -1, address="look", parse=whole_number)
 """The look that is shown, from 0; at first the last one."""
 SHEET = 24  # dimensions of keys and values that are drawn: those that differ most from region to region
@@ -30,11 +31,14 @@ def chosen_glimpse(answered: SceneAnswer) -> int:
     return LOOK.clamp_to_options(places, places[-1])
 
 
-def ask_steps(drawing: AskedDrawing, answered: SceneAnswer) -> None:
-    """Step through one look from the picture to the answer."""
+def ask_steps(drawing: AskedDrawing, answered: SceneAnswer, scoring: str) -> None:
+    """Step through one look from the picture to the answer, which came by a scoring function."""
     number = chosen_glimpse(answered)
     names = {place: f"Look {place + 1}" for place in range(len(answered.looks))}
-    single_choice("Look", LOOK, names, label_visibility="collapsed")
+    with st.container(horizontal=True, gap="medium"):
+        single_choice("Look", LOOK, names, label_visibility="collapsed")
+        if single_choice("Score", SCORING, SCORE_NAMES, label_visibility="collapsed") != scoring:
+            st.rerun()  # the whole page: its answer is another
     trace = answered.looks[number]
     step, grid = STEPS.draw(trace), grid_of(trace)
     if not STEPS.draw_guess(trace, step):
@@ -48,8 +52,7 @@ def ask_steps(drawing: AskedDrawing, answered: SceneAnswer) -> None:
                 draw_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
-                where = trace.story.key_axis.labels[heaviest]
-                st.caption(f"The key with the largest weight: {where} (number {heaviest + 1}). The arrow keys step.")
+                st.caption(f"The largest weight: {trace.story.key_axis.labels[heaviest]} (number {heaviest + 1}).")
             show_words(trace, step, 0, 0, heaviest)
         with picture:
             _show(step, drawing, grid, heaviest)
@@ -60,19 +63,14 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
     if step.name == "picture":
         pixels = drawing.seen.shown.repeat(5, 0).repeat(5, 1)
         st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
-        st.caption(
-            "The model sees white paper, always. At each pixel it gets how much ink there is, and of which colour."
-        )
+        st.caption("At each pixel the model gets how much ink there is, and of which colour.")
         return
     values = to_array(step.value().float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = _chart_for(step, values, drawing, grid, heaviest)
     draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words, step=step.name)
     if len(values) > 1:
-        st.caption(
-            f"{SHEET} of {values.shape[1]} dimensions, those that differ most from region to region. "
-            "The number beside each name is the empty key's."
-        )
+        st.caption(f"The {SHEET} of {values.shape[1]} dimensions that differ most; after ∅ the empty key's number.")
 
 
 def _chart_for(step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> Chart:
@@ -107,9 +105,8 @@ def _chart_for(step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tupl
 def doubts() -> None:
     """Say what the map can and cannot tell, and how often the model is right on drawings that it never saw."""
     st.markdown(
-        "A weight says where a value was taken from, not why the answer follows from it. Each region has seen its "
-        "surroundings, and the answer is also read from the words: blocking a digit tells more than looking at its "
-        "colour on the map."
+        "A weight says where a value was taken from, not why the answer follows from it. Blocking a digit (*Try*) "
+        "tells more."
     )
     card = card_or_empty(MODEL)
     figures, uniform = card.get("test_drawings", {}), card.get("with_uniform_attention", {})
@@ -126,12 +123,10 @@ def doubts() -> None:
     if rows:
         st.dataframe(rows, hide_index=True, width="stretch")
         n = figures[SCORINGS[0]].get("n", 0)
-        st.caption(
-            f"Right answers to {n:,} questions about composed drawings of test digits that it was not trained on."
-        )
+        st.caption(f"Right answers to {n:,} questions about drawings that it was not trained on.")
 
 
-def take_along(drawing: AskedDrawing, answered: SceneAnswer) -> None:
+def export_look(drawing: AskedDrawing, answered: SceneAnswer) -> None:
     """Offer the chosen look as numbers, and as a page over the drawing."""
     look = answered.looks[chosen_glimpse(answered)]
     export_bar(look, NAME, query=0, picture=drawing.canvas, grid=grid_of(look))

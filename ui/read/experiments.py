@@ -1,138 +1,106 @@
-"""Experiments with a reading: another first query, a glimpse withheld, and what is read then."""
+"""Experiments with a reading: the question of a later look at its beginning, a glimpse withheld, and what is read."""
+
+from typing import NamedTuple
 
 import streamlit as st
-from torch import Tensor
 
+from attention_core.attention.edits import Uniform
 from attention_core.charts import overlay_strip
-from attention_core.models.digit_reader import DigitReading
-from attention_core.topics.read import (
-    ReadDrawing,
-    begins_at,
-    glimpses_of,
-    labels_of,
-    nearest_look,
-    random_state,
-    written,
-)
+from attention_core.models.digit_reader import DigitReader, DigitReading
+from attention_core.topics.read import ReadDrawing, begins_at, labels_of
 from ui.chart import draw_chart
-from ui.read.first_screen import MODEL, NAME, PRESETS, cards, maps_of, numbered, read_again
-from ui.state import Field, multiple_choice, one_of, single_choice, whole_number
+from ui.digits import by_model
+from ui.read.first_screen import MODEL, NAME, cards, maps_of, numbered
+from ui.state import Field, multiple_choice, single_choice, whole_number
 
-STARTS = {
-    "learned": "the learned one",
-    "later": "from later in this number",
-    "other": "from another number",
-    "zeros": "zeros",
-    "random": "random",
-}
-OTHERS = list(PRESETS)[1:5]
-START = Field(NAME, "start", "learned", address="start", parse=one_of(STARTS))
-AFTER = Field(NAME, "after", 1, address="after", parse=whole_number)
-OTHER = Field(NAME, "other", OTHERS[1], address="other", parse=one_of(OTHERS))
-OTHER_AFTER = Field(NAME, "other_after", 1, address="other_after", parse=whole_number)
-SEED = Field(NAME, "seed_of_start", 0, address="seed", parse=whole_number)
+AFTER = Field(NAME, "after", 0, address="after", parse=whole_number)
+"""The look whose state is the first query; 0 = the learned one."""
 SKIPPED = Field[list[int]](NAME, "skipped", list, address="skipped")
+read_again = by_model(DigitReader.read)
 
 
-def another_start(drawing: ReadDrawing) -> None:
-    """Draw the choices, the reading that follows from them beside the original one, and how far to believe a map."""
-    st.markdown(
-        "Nothing here touches the drawing. Give the reader another first query, or withhold a glimpse: zeros take its "
-        "place, and the state goes on without having seen."
-    )
+class ChangedReading(NamedTuple):
+    """A drawing as it is read now."""
+
+    reading: DigitReading
+    after: int  # see AFTER
+    skipped: list[int]  # looks whose glimpse is withheld
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.after or self.skipped)
+
+
+def read_now(drawing: ReadDrawing) -> ChangedReading:
+    """Read a drawing with the first query, and without the glimpses, that a visitor has chosen."""
+    after = AFTER.clamp(0, len(drawing.labels))
+    skipped = sorted(look for look in SKIPPED.value if look < len(drawing.labels))
+    if not (after or skipped):
+        return ChangedReading(drawing.reading, 0, [])
+    start = drawing.reading.states[after]
+    return ChangedReading(read_again(MODEL, drawing.picture, start=start, skipped=skipped), after, skipped)
+
+
+def read_alike(drawing: ReadDrawing) -> DigitReading:
+    """Read a drawing with every weight alike: no look can choose where it goes."""
+    return read_again(MODEL, drawing.picture, edits=(Uniform(),))
+
+
+def begin_later() -> None:
+    """Let the first query be that of the second look."""
+    AFTER.value, SKIPPED.value = 1, []
+
+
+def another_start(drawing: ReadDrawing, shown: ChangedReading) -> None:
+    """Draw the choices, and the reading that follows from them.
+
+    The page shows a changed reading above; once it is another, the whole page runs again.
+    """
     choose, result = st.columns([1, 1.62], gap="large")
     with choose:
-        start, why = _choose_start(drawing)
-        looks = {look: f"{look + 1}: {label}" for look, label in enumerate(drawing.labels)}
-        skipped = sorted(multiple_choice("Withhold the glimpse of look", SKIPPED, looks))
+        st.markdown("The drawing stays. Begin with the question of a later look, or let a look see nothing.")
+        AFTER.clamp(0, len(drawing.labels))
+        learned = {0: "the learned one"}
+        single_choice("First question: what it had read", AFTER, learned | _names(drawing, 1), wrap=True)
+        multiple_choice("Withhold the glimpse of look", SKIPPED, _names(drawing, 0))
+    now = read_now(drawing)
+    if (now.after, now.skipped) != (shown.after, shown.skipped):
+        st.rerun()
     with result:
         st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
-        st.html(cards(drawing.reading))
-        if start is not None or skipped:
-            _read_now(drawing, start, why, skipped)
-        else:
-            st.caption(
-                "Nothing is changed yet. Try *from later in this number*: the same picture, read from the middle."
-            )
-    with st.expander("How far to believe a map"):
-        st.markdown(
-            "A map shows from where features were taken, not why a digit was said. A feature also sees its "
-            "surroundings: each was computed from a patch of the picture much wider than its own region, so a map "
-            "beside a digit can still tell the digit. Withholding a glimpse, above, is the stronger test: it changes "
-            "what is read."
-        )
+        if now.is_changed:
+            finished = "" if now.reading.finished else ", and no end"
+            st.markdown(f"Read now: **{now.reading.digits or 'nothing'}**{finished}")
+            st.html(cards(now.reading, blind=now.skipped))
+            st.markdown(" ".join(_effects(drawing.reading, now)))
+        strip(drawing, now, size=185, columns=3)
 
 
-def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: list[int]) -> None:
-    after = read_again(MODEL, drawing.picture, start=start, skipped=skipped)
-    st.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
-    st.html(cards(after, blind=skipped))
-    st.markdown(" ".join([why, *_effects(drawing, after, skipped)]).strip())
-    looks = numbered(labels_of(after))
-    looks = [look + ", withheld" if number in skipped else look for number, look in enumerate(looks)]
-    chart = overlay_strip(drawing.canvas, maps_of(after), looks, size=185, columns=3)
-    words = f"The maps of the {len(looks)} looks of the changed reading"
-    draw_chart(chart, key="read_try_strip", width="content", alt=words)
+def strip(drawing: ReadDrawing, now: ChangedReading, size: int, columns: int) -> None:
+    """Draw the maps of all looks over the drawing, as wide as asked, so many in a row."""
+    names = enumerate(numbered(labels_of(now.reading)))
+    labels = [name + ", withheld" if look in now.skipped else name for look, name in names]
+    chart = overlay_strip(drawing.canvas, maps_of(now.reading), labels, size=size, columns=columns)
+    draw_chart(chart, width="content", alt=f"Where each of the {len(labels)} looks goes, over the drawing")
 
 
-def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
-    kind = single_choice("The first query", START, STARTS, wrap=True)
-    reading = drawing.reading
-    if kind == "later":
-        after = _choose_look(AFTER, drawing.labels)
-        return reading.states[after], f"The first query is the state that this reading had after look {after}."
-    if kind == "other":
-        number = single_choice("Its number", OTHER, OTHERS, wrap=True)
-        other = read_again(MODEL, written(number))
-        after = _choose_look(OTHER_AFTER, labels_of(other))
-        words = f"The first query is the state of another reading: {number}, after look {after}."
-        return other.states[after], words + " It never saw this drawing."
-    if kind == "zeros":
-        return reading.states[0] * 0, "The first query is a vector of zeros."
-    if kind == "random":
-        st.button("Another random one", key="read_reseed", on_click=_reseed, icon=":material/casino:")
-        words = "The first query points in a random direction, as long as a usual state."
-        return random_state(reading, SEED.value), words
-    return None, ""
+def _names(drawing: ReadDrawing, first: int) -> dict[int, str]:
+    """Return names of the looks, counted from 0 or 1."""
+    return {look + first: f"{look + 1}: {label}" for look, label in enumerate(drawing.labels)}
 
 
-def _choose_look(field: Field[int], labels: list[str]) -> int:
-    field.clamp(1, len(labels))
-    names = {after: f"{after}: {label}" for after, label in enumerate(labels, 1)}
-    return single_choice("The state after look", field, names, wrap=True)
-
-
-def _reseed() -> None:
-    SEED.value += 1
-
-
-def _effects(drawing: ReadDrawing, after: DigitReading, skipped: list[int]) -> list[str]:
+def _effects(before: DigitReading, now: ChangedReading) -> list[str]:
     """Say in words what the change did; nothing is claimed that these two readings do not show."""
-    before = drawing.reading
-    told = []
-    if not skipped:
+    after, told = now.reading, []
+    if not now.skipped:
         place = begins_at(before.digits, after.digits)
         if place == 0:
             told.append("It reads the same: with this query, too, the first look goes to the beginning.")
         elif place is not None:
-            told.append(
-                f"It begins at digit {place + 1}. The picture is the same; how far it had come was in the state alone."
-            )
+            told.append(f"It begins at digit {place + 1}: how far it had come was in the state alone.")
         elif not after.digits:
             told.append("It says “end” at once: this state holds that everything has been read.")
-    original, now = glimpses_of(before.trace, drawing.picture), glimpses_of(after.trace, drawing.picture)
-    for look in (place for place in skipped if place < len(now)):
-        said = labels_of(after)[look]
-        sentence = (
-            f"At look {look + 1} it saw nothing and said **{said}** ({float(after.probabilities[look].max()):.0%})."
-        )
-        if look + 1 < len(now):
-            nearest = nearest_look(now[look + 1].centre, original)
-            sentence += f" Its next look goes where look {nearest + 1} of the original went"
-            sentence += (
-                ": back to what it has not seen."
-                if nearest == nearest_look(now[look].centre, original)
-                else ": the state moved on although it saw nothing, and that digit is lost."
-            )
-        told.append(sentence)
+    for look in (look for look in now.skipped if look < len(after.probabilities)):
+        said, sure = labels_of(after)[look], float(after.probabilities[look].max())
+        told.append(f"At look {look + 1} it saw nothing and said **{said}** ({sure:.0%}).")
     return told

@@ -11,16 +11,17 @@ from attention_core.data.drawing import Stroke, smooth_path
 from attention_core.data.presets import number_strokes
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
-from attention_core.models.digit_reader import CLASSES, END, DigitReader, DigitReading
+from attention_core.models.digit_reader import CLASSES, END, DigitReading
 from attention_core.topics import read
 from attention_core.topics.read import NumberRemark, ReadDrawing
-from ui.canvas import PAPER, Pad, drawing_pad, put_strokes
-from ui.computed import card_or_empty
+from ui.canvas import PAPER, Pad, drawing_pad, put_strokes, render_strokes
 from ui.digits import by_model
 from ui.state import Field, widget_value
 
 NAME, MODEL = "read", "digit-reader"
 REFUSED = Field(NAME, "refused", False)  # whether what was typed is no number
+LAST = Field[ReadDrawing | None](NAME, "last", None)
+"""The last drawing that could be read: its reading stays while there is nothing to read."""
 SIZE = (144, 576)
 COLUMNS = [1.68, 1]
 """The pad, and whatever stands under it, beside the answers."""
@@ -34,7 +35,7 @@ STYLE = f"""<style>
 .st-key-read_pad {{ container-type: inline-size; }}
 [class*="st-key-read_presets"] {{ display: flex; flex-wrap: wrap; max-width: none; }}
 [class*="st-key-read_presets"] button {{ width: auto; min-height: 2rem; padding: 0.1rem 0.6rem; }}
-.st-key-read_typed, .st-key-read_scrub, .st-key-read_canvas_frame {{ max-width: {SIZE[1] + 2}px; }}
+.st-key-read_typed, .st-key-read_canvas_frame {{ max-width: {SIZE[1] + 2}px; }}
 .reading {{ display: flex; flex-wrap: wrap; gap: 6px; margin: 2px 0 6px; }}
 .reading div {{ position: relative; min-width: 40px; padding: 2px 8px 9px; text-align: center; border-radius: 4px;
   background: #8a93a01f; font-variant-numeric: tabular-nums; }}
@@ -49,22 +50,18 @@ HARD = f"More digits than the reader was trained on: numbers of one to {MAX_DIGI
 REMARKS = {
     NumberRemark.EMPTY: "Write a number on the pad, one to "
     f"{MAX_DIGITS} digits from left to right, or take one from below it.",
-    NumberRemark.ONE_COLOUR: "The whole pad has one colour, so no ink can be told from paper. "
-    "Undo takes the last stroke away; your strokes are all still there.",
-    NumberRemark.COVERED: "Most of the pad is painted over. The reader takes the rarer colour for ink and reads that; "
-    "Undo takes the last stroke away.",
+    NumberRemark.ONE_COLOUR: "The whole pad has one colour. Undo takes the last stroke away.",
+    NumberRemark.COVERED: "Most of the pad is painted over: the rarer colour is taken for ink. Undo takes the last "
+    "stroke away.",
     NumberRemark.DOT: "That is a dot. Keep writing: a digit needs a stroke or two.",
-    NumberRemark.LINE: "One straight line: that is how many people write a 1. The reader knows nothing but digits.",
-    NumberRemark.TOUCHING: "Some digits seem to touch or overlap. The reader has no step that parts them; only its "
-    "looks do. It learned from numbers with a gap between the digits, so look at the maps before you believe it.",
-    NumberRemark.LONG: HARD + "It may leave some out, or read one twice: watch where the looks go.",
+    NumberRemark.TOUCHING: "Some digits seem to touch or overlap. The reader learned from numbers with gaps.",
+    NumberRemark.LONG: HARD + "It may leave some out, or read one twice.",
     NumberRemark.NOTHING: "It says “end” at once: it sees nothing that it takes for a digit.",
-    NumberRemark.UNFINISHED: HARD
-    + "It did not come to an end by itself and was stopped after eight looks; what it read so far stands here.",
+    NumberRemark.UNFINISHED: HARD + "It did not come to an end, and was stopped after eight looks.",
 }
 
 
-read_again, read_drawing = by_model(DigitReader.read), by_model(read.read_drawing)
+read_drawing = by_model(read.read_drawing)
 
 
 def numbered(labels: Sequence[str]) -> list[str]:
@@ -99,8 +96,12 @@ PAD = Pad(
 )
 
 
-def number_pad() -> ReadDrawing | NumberRemark:
-    """Draw the pad with its presets and a box that writes any number; return it read, or why it cannot be."""
+def number_pad() -> tuple[ReadDrawing, bool]:
+    """Draw the pad with its presets and a box that writes any number.
+
+    Returns:
+        what is drawn, read; and whether that is so: where nothing can be read it is what was drawn before.
+    """
     st.html(STYLE)
     with st.container(key="read_pad"):
         pad = drawing_pad(PAD)
@@ -114,7 +115,19 @@ def number_pad() -> ReadDrawing | NumberRemark:
     )
     if REFUSED.value:
         st.info(f"Only the digits 0 to 9, one to {MAX_DIGITS} of them, can be written. The pad is as it was.")
-    return read_drawing(MODEL, pad.canvas, pad.strokes, PAPER[pad.paper])
+    drawing = read_drawing(MODEL, pad.canvas, pad.strokes, PAPER[pad.paper])
+    for remark in drawing.remarks if isinstance(drawing, ReadDrawing) else (drawing,):
+        st.info(REMARKS[remark])
+    if isinstance(drawing, ReadDrawing):
+        LAST.value = drawing
+        return drawing, True
+    return LAST.value or _first_drawing(), False
+
+
+def _first_drawing() -> ReadDrawing:
+    strokes = PRESETS[PAD.first]()
+    canvas = render_strokes(strokes, SIZE, "light")
+    return read_drawing(MODEL, canvas, [stroke.path for stroke in strokes], PAPER["light"])  # type: ignore[return-value]
 
 
 def _draw_typed() -> None:
@@ -136,26 +149,3 @@ def cards(reading: DigitReading, blind: Collection[int] = ()) -> str:
         )
     words = f"Reads {reading.digits or 'nothing'}"
     return f'<div class="reading" role="img" aria-label="{words}">{"".join(parts)}</div>'
-
-
-def answer(drawing: ReadDrawing) -> None:
-    """Draw the number read, digit by digit, how sure each is, and what is unusual."""
-    reading = drawing.reading
-    st.html(cards(reading))
-    n = len(reading.digits)
-    digits = f"{n} digit" + "s" * (n != 1)
-    how = f"read in {n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
-    st.markdown(f"**{reading.digits or 'Nothing'}**: {digits}, {how}.")
-    least = int(reading.probabilities.max(1).values.argmin())
-    first, second = reading.probabilities[least].topk(2).indices.tolist()
-    sure, other = reading.probabilities[least, [first, second]].tolist()
-    words = f"Least sure at look {least + 1}: {CLASSES[first]} ({sure:.0%}), then {CLASSES[second]} ({other:.0%}). "
-    if figures := card_or_empty(MODEL).get("test_numbers"):
-        five, six = figures["accuracy_1_to_5"], figures["accuracy_by_length"][str(MAX_DIGITS)]
-        words += (
-            f"On {figures['n']:,} test numbers it reads {five:.1%} of those of one to five digits without a mistake, "
-            f"and {six:.1%} of those of six."
-        )
-    st.caption(words)
-    for remark in drawing.remarks:
-        st.info(REMARKS[remark])

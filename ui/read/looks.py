@@ -1,26 +1,25 @@
-"""Look after look: the map over the drawing, all maps, what makes the map, the vectors, the steps of one look."""
+"""Look after look: the map over the drawing, what makes the map, the vectors, the steps of one look."""
 
 import streamlit as st
 
 from attention_core.attention.types import Role, Step
-from attention_core.charts import contact_sheet, overlay, overlay_strip, probability_bars, ramp_for
+from attention_core.charts import contact_sheet, overlay, probability_bars, ramp_for
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES
-from attention_core.topics.read import ReadDrawing, column_weights, glimpses_of
-from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
+from attention_core.topics.read import ReadDrawing, glimpses_of
+from attention_core.topics.read.charts import Strip, region_chart, strips_chart
 from ui.chart import click, draw_chart
 from ui.digits import ink_image
 from ui.layout import section
 from ui.player import Stepper, Walk, query_row_expander, show_step_chart, show_words
+from ui.read.answer import figures
 from ui.read.first_screen import COLUMNS, NAME, maps_of, numbered
 from ui.skeleton import paragraph
-from ui.state import Field, chart_selection, set_widget, whole_number, widget_value
+from ui.state import Field, whole_number
 
 WALK = Walk(NAME, label="Look")
 STEPS = Stepper(NAME, modifier="Shift+")
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
-STRIP = Field(NAME, "strip_number", 0)
-"""How many strips were mounted: a second click on the same picture counts only on a new one."""
 STEP_SIZE = 480
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
@@ -32,26 +31,36 @@ def present_look(drawing: ReadDrawing) -> int:
 
 
 def look_by_look(drawing: ReadDrawing) -> None:
-    """Draw the film of the reading, and the maps of all looks; a click goes to one."""
-    look = _film(drawing)
-    section("All looks", Role.WEIGHTS)
-    labels, key = numbered(drawing.labels), f"read_strip_{STRIP.value}"
+    """Draw the present look: its map over the drawing, and what it says."""
+    look = WALK.draw(drawing.labels)
+    film, answer = st.columns(COLUMNS, gap="large")
+    with film:
+        words = f"Where look {look + 1} of {len(drawing.labels)} goes, over the drawing"
+        chart = overlay(drawing.canvas, maps_of(drawing.reading)[look], size=WIDTH)
+        with st.container(key="read_film"):
+            draw_chart(chart, width="content", alt=words)
+        st.markdown(_words_of_look(drawing, look))
+        figures()
+    with answer:
+        section(f"Look {look + 1} says", Role.OUTPUT)
+        row = to_array(drawing.reading.probabilities[look])
+        chart = probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False)
+        draw_chart(chart, key="read_said", alt=f"Probabilities of the ten digits and the end after look {look + 1}")
 
-    def take_look() -> None:
-        for clicked in chart_selection(key, "look"):
-            WALK.field.value = int(clicked["number"])
-            STRIP.value += 1
 
-    chart = overlay_strip(
-        drawing.canvas, maps_of(drawing.reading), labels, size=235, columns=4, chosen=look, select="look"
+def _words_of_look(drawing: ReadDrawing, look: int) -> str:
+    label, seen = drawing.labels[look], glimpses_of(drawing.reading.trace, drawing.picture)[look]
+    if label == "end":
+        return "**The end**: nothing tells it how many digits there are. After this look it says stop by itself."
+    return (
+        f"The map says where **{label}** was read: around {seen.centre:.0%} of the width, {seen.on_ink:.0%} of the "
+        "weight on ink. It tells where, not why: withholding the glimpse (*Try*) is the stronger test."
     )
-    words = f"The maps of all {len(labels)} looks over the drawing; click one to go there"
-    draw_chart(chart, key=key, on_select=take_look, selection_mode="look", width="content", alt=words)
 
 
 def another_question(drawing: ReadDrawing) -> None:
-    """Draw what shows that the query makes the map: the same regions, scored otherwise at every look."""
-    look = _film(drawing)
+    """Draw what shows that the query makes the map: the same region, scored otherwise at every look."""
+    look = WALK.draw(drawing.labels)
     trace, labels = drawing.reading.trace, [f"{number}: {label}" for number, label in enumerate(drawing.labels, 1)]
     region = REGION.value
     if region is None or region >= trace.n_keys:
@@ -59,29 +68,24 @@ def another_question(drawing: ReadDrawing) -> None:
     row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
     left, right = st.columns(COLUMNS, gap="large")
     with left:
-        st.markdown(
-            "The features are computed once and never change. The state is the query, and every look has another: so "
-            "the same columns of the picture get other weights, and the map moves."
+        here = maps_of(drawing.reading)[look]
+        draw_chart(
+            overlay(drawing.canvas, here, size=WIDTH, select="region", marked=region),
+            **click("read_regions", "region", "position", REGION),
+            width="content",
+            alt=f"Where look {look + 1} goes, over the drawing; click a region to follow it",
         )
-        weights = to_array(column_weights(trace))
-        chart = columns_chart(drawing.canvas, weights, labels, size=WIDTH - 64, marked=look, column=column)
-        words = f"Weights of {len(labels)} looks over {weights.shape[1]} columns of the picture"
-        draw_chart(chart, key="read_columns", width="content", alt=words)
-        st.caption(
-            "Each row is one look. Weights are added up over the height of the picture. The dashed column holds the "
-            "region on the right."
-        )
+        st.markdown("The picture is the same at every look. The state is the question, and it is another every time.")
     with right:
         section("One region through all looks", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
-        chart = region_chart(scores, weights, labels, marked=look)
         alt = "Score and weight of the chosen region at every look"
+        chart = region_chart(scores, weights, labels, marked=look)
         draw_chart(chart, key="read_region_chart", width="content", alt=alt)
-        whose = "look 1 looks at most" if REGION.value is None else "you chose"
+        whose = "where look 1 looks at most" if REGION.value is None else "that you chose"
         st.caption(
-            f"The region that {whose} (row {row + 1}, column {column + 1}) has one key for all looks. The line is its "
-            f"score, the percentages its weight; the uniform weight is {1 / trace.n_keys:.1%}. Click another region on "
-            "the large map."
+            f"The region {whose} (row {row + 1}, column {column + 1}): its score as a line, its weight in per cent. "
+            "Click another one on the map."
         )
 
 
@@ -104,11 +108,10 @@ def vectors(drawing: ReadDrawing) -> None:
         draw_chart(chart, key="read_vectors", width="content", alt=words)
     with right:
         paragraph(
-            "The glimpse is the weighted sum of the regions' features, the only thing the reader gets of the picture. "
-            "A gated recurrent unit (GRU) mixes it into the state. The network never sees its own answers. Only its "
+            "The glimpse is all that the reader gets of the picture: the weighted sum of the regions' features. A "
+            "gated recurrent unit (GRU) mixes it into the state. The network never sees its own answers. Only its "
             "state remembers what it has read."
         )
-        st.caption("Rest the mouse on a cell for its number. All rows share one scale.")
 
 
 def read_steps(drawing: ReadDrawing) -> None:
@@ -120,61 +123,12 @@ def read_steps(drawing: ReadDrawing) -> None:
     words, numbers = st.columns([0.9, 1.1], gap="large")
     best = int(trace.weights(rows=[look])[0].argmax())
     with words:
-        st.caption(f"Query {look + 1} is the state before look {look + 1}. Shift and the arrow keys step.")
+        st.caption(f"Query {look + 1} is the state before look {look + 1}.")
         show_words(trace, step, 0, look, best)
     with numbers:
         _show_step(drawing, step, look, best)
         if step.name in ("scores", "weights"):
             query_row_expander("This look in numbers", NAME, trace, 0, look, 5, "region")
-
-
-def _film(drawing: ReadDrawing) -> int:
-    """Draw the controls, the map of the present look over the drawing, what it read; return the look, from 0."""
-    n = len(drawing.labels)
-
-    def scrub() -> None:
-        WALK.field.value = widget_value("read_scrub") - 1
-
-    film, answer = st.columns(COLUMNS, gap="large")
-    with film:
-        look = WALK.draw(drawing.labels)
-        if n > 1:
-            set_widget("read_scrub", look + 1)
-            words = "Scrub through the looks"
-            st.slider(words, 1, n, key="read_scrub", on_change=scrub, label_visibility="collapsed")
-        draw_chart(
-            overlay(drawing.canvas, maps_of(drawing.reading)[look], size=WIDTH, select="region", marked=REGION.value),
-            **click("read_film", "region", "position", REGION),
-            width="content",
-            alt=f"Where look {look + 1} of {n} goes, over the drawing; click a region to follow it",
-        )
-    with answer:
-        section(f"Look {look + 1} says", Role.OUTPUT)
-        row = to_array(drawing.reading.probabilities[look])
-        chart = probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False)
-        draw_chart(chart, key="read_said", alt=f"Probabilities of the ten digits and the end after look {look + 1}")
-        paragraph(_words_of_look(drawing, look))
-    return look
-
-
-def _words_of_look(drawing: ReadDrawing, look: int) -> str:
-    looks, label = glimpses_of(drawing.reading.trace, drawing.picture), drawing.labels[look]
-    now = looks[look]
-    where = (
-        f"centre at {now.centre:.0%} of the width, {now.on_ink:.0%} of the weight on ink, spread as over "
-        f"{2**now.spread:.0f} regions (entropy {now.spread:.1f} bits)"
-    )
-    if label != "end":
-        return f"The map says where **{label}** was read: {where}."
-    others = looks[:look]
-    if not others:
-        return f"It stops at once. The map: {where}."
-    spread = sum(other.spread for other in others) / len(others)
-    wider = "wider" if now.spread > spread else "narrower"
-    return (
-        f"**The end**: nothing tells it how many digits there are. The map of the last look is {wider} than the others "
-        f"({now.spread:.1f} against {spread:.1f} bits on average): {where}. What it finds there says stop."
-    )
 
 
 def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:

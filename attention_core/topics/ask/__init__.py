@@ -14,8 +14,8 @@ from attention_core.data.drawing import Stroke
 from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, question_words, write
 from attention_core.data.scene_questions import SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.device import device_of, to_array
-from attention_core.models.scene_question import SCORINGS, SceneAnswer, SceneQuestion
+from attention_core.device import to_array
+from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 
 WHERE = ("top left", "bottom right", "middle", "top right", "bottom left", "top", "right", "left", "bottom")
 RELATED = ("left of", "above", "right of", "below")
@@ -85,13 +85,11 @@ def digits_of(model: SceneQuestion, picture: Tensor, colours: list[str]) -> dict
     return dict(zip(colours, answers_to(model, picture, asked), strict=True))
 
 
-def answers_by_scoring(
-    model: SceneQuestion, picture: Tensor, words: Sequence[str], edits: Edits = ()
-) -> dict[str, SceneAnswer]:
-    """Return the answer to a question about a picture (4, 64, 64) by each scoring function, with its trace."""
-    encoded = model.encode_pictures(picture[None].to(device_of(model)))
-    numbers = numbers_of(words)
-    return {scoring: model.explain(picture, numbers, words, scoring, edits, encoded) for scoring in SCORINGS}
+def answer_one(
+    model: SceneQuestion, picture: Tensor, words: Sequence[str], scoring: str = "dot", edits: Edits = ()
+) -> SceneAnswer:
+    """Return the answer to a question about a picture (4, 64, 64), with its looks."""
+    return model.explain(picture, numbers_of(words), words, scoring, edits)
 
 
 @torch.inference_mode()

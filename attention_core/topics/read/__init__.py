@@ -11,18 +11,13 @@ from PIL import ImageColor
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.canvases import CanvasRemark, InkPicture, connected_components, ink_picture, part_boxes
-from attention_core.data.drawing import draw_paths
-from attention_core.data.presets import number_strokes
+from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture, part_boxes
 from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
 
 INK_FROM = 0.3  # a pixel of the reader's picture with at least this much ink belongs to a piece
-SMALLEST_HOLE = 3  # pixels of paper below which a hole in the ink is a slip of the pen
-MAX_HOLES = 2  # holes that one digit has at most: an 8 has them, and a 4 or 9 that closes on itself
 SMALLEST_PIECE = 1 / 6  # share of the picture's height below which a piece is a speck and no digit
 WIDEST_DIGIT = 1.1  # width over height from which on a piece is taken for more than one digit
-STRAIGHT = 0.96  # distance of a stroke's ends over its length from which on it is a line
 MAX_COVERED = 0.6  # share of a canvas that is not paper from which on it is painted over
 
 
@@ -33,7 +28,6 @@ class NumberRemark(StrEnum):
     ONE_COLOUR = "one colour"
     COVERED = "covered"
     DOT = "dot"
-    LINE = "line"
     TOUCHING = "touching"
     LONG = "long"
     NOTHING = "nothing"
@@ -57,7 +51,6 @@ class Piece(NamedTuple):
 
 class LookSummary(NamedTuple):
     centre: float  # where the map's centre of mass lies, as a share of the picture's width
-    spread: float  # its entropy in bits; log2(regions) = everywhere alike
     on_ink: float  # share of the weight that lies on regions with ink
 
 
@@ -72,22 +65,6 @@ def pieces_of(picture: np.ndarray) -> list[Piece]:
     return sorted(large, key=lambda piece: piece.left)
 
 
-def count_holes(picture: np.ndarray) -> int:
-    """Return how many patches of paper the ink of a picture (height, width) in [0, 1] encloses, without slips.
-
-    Ink may touch at corners, paper not.
-    """
-    paper = F.pad(torch.from_numpy(np.ascontiguousarray(picture, np.float32)) < INK_FROM, (1, 1, 1, 1), value=True)
-    labels = connected_components(paper, corners=False)
-    inside = (labels > 0) & (labels < paper.numel())  # the edge that was put around has the largest label
-    return int((labels[inside].unique(return_counts=True)[1] >= SMALLEST_HOLE).sum())
-
-
-def is_line(path: np.ndarray) -> bool:
-    steps = np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
-    return len(path) > 1 and steps > 0 and bool(np.linalg.norm(path[-1] - path[0]) >= STRAIGHT * steps)
-
-
 def covered_share(canvas: np.ndarray, paper: tuple[int, ...]) -> float:
     """Return the share of a canvas, uint8 (height, width, 3 or 4), that no longer has the paper's colour."""
     away = np.abs(canvas[..., :3].astype(np.int16) - np.array(paper, np.int16)).max(-1)
@@ -100,16 +77,11 @@ def remarks_before(seen: InkPicture, strokes: Sequence[np.ndarray], covered: flo
         return [NumberRemark.ONE_COLOUR if strokes and covered > MAX_COVERED else NumberRemark.EMPTY]
     if covered > MAX_COVERED or seen.remark is CanvasRemark.FULL:
         return [NumberRemark.COVERED]
-    if seen.remark is CanvasRemark.DOT:
-        return [NumberRemark.DOT]
-    return [NumberRemark.LINE] if len(strokes) == 1 and is_line(strokes[0]) else []
+    return [NumberRemark.DOT] if seen.remark is CanvasRemark.DOT else []
 
 
-def remarks_after(pieces: Sequence[Piece], reading: DigitReading, holes: int = 0) -> list[NumberRemark]:
-    """Say what is unusual about a reading, its pieces of ink, and the holes in them.
-
-    Digits that cross enclose more patches of paper than any digit alone.
-    """
+def remarks_after(pieces: Sequence[Piece], reading: DigitReading) -> list[NumberRemark]:
+    """Say what is unusual about a reading and its pieces of ink."""
     if not reading.digits:
         return [NumberRemark.NOTHING]
     if not reading.finished:
@@ -117,8 +89,7 @@ def remarks_after(pieces: Sequence[Piece], reading: DigitReading, holes: int = 0
     if max(len(reading.digits), len(pieces)) > MAX_DIGITS:
         return [NumberRemark.LONG]
     wide = any(piece.width > WIDEST_DIGIT * piece.height and piece.height > 8 for piece in pieces)
-    crossed = holes > MAX_HOLES * len(reading.digits)
-    return [NumberRemark.TOUCHING] if wide or crossed or 0 < len(pieces) < len(reading.digits) else []
+    return [NumberRemark.TOUCHING] if wide or 0 < len(pieces) < len(reading.digits) else []
 
 
 def column_weights(trace: AttentionTrace) -> Tensor:
@@ -154,7 +125,7 @@ def read_drawing(
     if before and before[0] in (NumberRemark.EMPTY, NumberRemark.ONE_COLOUR):
         return before[0]
     reading = model.read(torch.from_numpy(seen.picture))
-    after = remarks_after(pieces_of(seen.picture), reading, count_holes(seen.picture))
+    after = remarks_after(pieces_of(seen.picture), reading)
     return ReadDrawing(canvas, seen.picture, reading, (*before, *after))
 
 
@@ -163,32 +134,12 @@ def glimpses_of(trace: AttentionTrace, picture: np.ndarray) -> list[LookSummary]
     if trace.story.key_axis.grid is None:
         raise ValueError(f"trace must have keys with a grid, got {trace.story.key_axis.name!r} without one")
     rows, columns = trace.story.key_axis.grid
-    weights, entropy = trace.weights().cpu(), trace.summary().entropy.cpu()
+    weights = trace.weights().cpu()
     inked = F.adaptive_max_pool2d(torch.from_numpy(np.asarray(picture, np.float32))[None, None], (rows, columns))
     middle = (torch.arange(columns) + 0.5) / columns
     centre = weights.view(-1, rows, columns).sum(1) @ middle
     on_ink = weights @ (inked.flatten() >= INK_FROM).float()
-    return [LookSummary(*numbers) for numbers in torch.stack((centre, entropy, on_ink), 1).tolist()]
-
-
-def nearest_look(centre: float, looks: Sequence[LookSummary]) -> int:
-    """Return the number, from 0, of the look whose centre is nearest to a place."""
-    return int(np.argmin([abs(look.centre - centre) for look in looks]))
-
-
-def written(number: str) -> np.ndarray:
-    """Return what the reader sees of a number in our own hand, written on a canvas, float32 (48, 192)."""
-    size = 160, 640
-    strokes = number_strokes(number, size)
-    canvas = draw_paths([stroke.path for stroke in strokes], size, strokes[0].width)
-    return ink_picture(canvas, READ_SIZE).picture
-
-
-def random_state(reading: DigitReading, seed: int) -> Tensor:
-    """Return a vector in a random direction, as long as the states of a reading are on average, (d_state,)."""
-    length = reading.states[1:].norm(dim=1).mean()
-    direction = torch.randn(reading.states.shape[1], generator=torch.Generator().manual_seed(seed))
-    return direction.to(length.device) / direction.norm() * length
+    return [LookSummary(*numbers) for numbers in torch.stack((centre, on_ink), 1).tolist()]
 
 
 def begins_at(before: str, after: str) -> int | None:

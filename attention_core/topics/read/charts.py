@@ -30,12 +30,11 @@ def columns_chart(
     *,
     size: int = 600,
     marked: int | None = None,
-    column: int | None = None,
 ) -> vl.Chart:
     """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
 
     The picture is uint8 (height, width, 3 or 4), columns are weights summed over the rows of regions, float
-    (n_looks, n_columns). Marked is the present look, and `column` is followed through the looks.
+    (n_looks, n_columns). Marked is the present look.
     """
     n, n_columns = columns.shape
     high, gap, row_height = size * picture.shape[0] / picture.shape[1], 8, 24
@@ -59,9 +58,6 @@ def columns_chart(
     if marked is not None:
         row = vl.rectangles(0, tops[marked] - 1, n_columns, row_height)
         layers.append(vl.outlined(row, space, 2))
-    if column is not None:
-        beam = vl.rectangles(column, 0.0, 1, end)
-        layers.append(vl.outlined(beam, space, 1.2, vl.LABEL_COLOUR, strokeDash=[4, 3]))
     return vl.fixed_size(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
@@ -77,14 +73,12 @@ def region_chart(
     Scores, weights and labels are one per look; the marked look is the present one.
     """
     n, room = len(scores), 0.18 * max(float(np.ptp(scores)), 1.0)
-    around = np.pad(scores, 1, mode="edge")
     data = {
         "place": range(n),
         "score": scores,
         "weight": weights,
         "label": labels,
         "present": [place == marked for place in range(n)],
-        "valley": (around[:-2] + around[2:]) / 2 > scores,  # the line bends upwards: what is above lies on it
     }
     looks = {"values": list(range(n)), "labelExpr": vl.label_expression(labels), "labelAngle": 0}
     names = alt.Axis(title=None, ticks=False, grid=False, **looks)
@@ -101,8 +95,7 @@ def region_chart(
     layers = [
         vl.mark("line", data, space, color=colour, strokeWidth=2),
         vl.mark("circle", data, space, *told, size=size, opacity=1, color=colour),
-        vl.mark("text", data, percent, dy=-13, **look).transform_filter("!datum.valley"),
-        vl.mark("text", data, percent, dy=14, **look).transform_filter("datum.valley"),
+        vl.mark("text", data, percent, dy=-13, **look),
     ]
     return vl.fixed_size(layers, 280, 200)
 

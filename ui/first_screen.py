@@ -1,0 +1,29 @@
+"""First screens: what comes last on a phone, and an answer that is grey while the input cannot be read."""
+
+import streamlit as st
+
+WIDEST_PHONE = 640
+"""CSS pixels up to which Streamlit puts columns below one another."""
+
+
+def last_on_phone(screen: str, *keys: str) -> None:
+    """Let some parts of a first screen come after all others on a phone.
+
+    Args:
+        screen: the key of the container whose only child is a row of columns.
+        keys: of the parts, elements or containers, in the order in which they come.
+    """
+    row = f".st-key-{screen} > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock]"
+    column = f"{row} > [data-testid=stColumn]"
+    last = " ".join(
+        f"{column} :is(.st-key-{key}, :has(> .st-key-{key})) {{ order: {place}; }}" for place, key in enumerate(keys, 1)
+    )
+    st.html(
+        f"<style>@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; }} "
+        f"{column}, {column} > [data-testid=stVerticalBlock] {{ display: contents; }} {last} }}</style>"
+    )
+
+
+def grey_out(key: str, is_before: bool) -> None:
+    """Let the container of an answer be grey while it is that of an earlier input; drawn always, so that it stays."""
+    st.html(f"<style>.st-key-{key} {{ opacity: {0.35 if is_before else 1}; }}</style>")

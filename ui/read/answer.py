@@ -1,0 +1,66 @@
+"""The answer of the first screen: what is read with looks that move, and what without."""
+
+import streamlit as st
+
+from attention_core.attention.types import Role
+from attention_core.data.scenes import MAX_DIGITS
+from attention_core.device import to_array
+from attention_core.topics.read import ReadDrawing, column_weights, labels_of
+from attention_core.topics.read.charts import NAMES, columns_chart
+from ui.chart import draw_chart
+from ui.computed import card_or_empty
+from ui.first_screen import grey_out
+from ui.layout import section
+from ui.read.experiments import ChangedReading, begin_later, read_alike
+from ui.read.first_screen import MODEL, NAME, SIZE, cards, numbered
+from ui.try_this import TryThis, try_this
+
+
+def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
+    """Draw under the picture where each look of a reading goes."""
+    weights = to_array(column_weights(now.reading.trace))
+    chart = columns_chart(drawing.canvas, weights, numbered(labels_of(now.reading)), size=SIZE[1] - NAMES)
+    words = f"Where each of the {len(weights)} looks goes: weights over {weights.shape[1]} columns of the picture"
+    with st.container(key="read_looks", height=150 + 24 * len(weights) + 50, border=False):
+        draw_chart(chart, key="read_columns", width="content", alt=words)
+
+
+def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
+    """Draw the reading, and that of a reader that cannot choose."""
+    reading, alike = now.reading, read_alike(drawing)
+    grey_out("read_answer", not is_present)
+    with st.container(key="read_answer"):
+        section("Looking digit by digit" + (", changed under Try" if now.is_changed else ""), Role.WEIGHTS)
+        st.html(cards(reading, now.skipped))
+        n = len(reading.digits)
+        how = f"{n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
+        st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)}, read in {how}.")
+        section("Seeing everything at once")
+        st.html(cards(alike))
+        st.caption("The same network with every weight alike: it cannot choose where to look.")
+    try_this(NAME, _later(drawing, now))
+
+
+def figures() -> None:
+    """Say how often it is right, on numbers that it never saw."""
+    if told := card_or_empty(MODEL).get("test_numbers"):
+        five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
+        st.caption(f"Right on {five:.1%} of new numbers of one to five digits, and on {six:.1%} of those of six.")
+
+
+def _later(drawing: ReadDrawing, now: ChangedReading) -> TryThis:
+    whole, rest = drawing.reading.digits, drawing.reading.digits[1:] or "the end"
+
+    def outcome() -> tuple[int, str]:
+        read = now.reading.digits or "the end"
+        words = f"It reads *{read}*: the picture is the same, and how far it had come was in its question alone."
+        return (1, words) if read == rest else (0 if read == whole else 2, f"It reads *{read}*.")
+
+    return TryThis(
+        "begin with a later question",
+        "The drawing stays. It begins with the question that it asked after its first digit. What does it read?",
+        (f"{whole} again", f"only {rest}", "something else"),
+        begin_later,
+        outcome,
+        "read_answer",
+    )
