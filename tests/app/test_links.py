@@ -278,9 +278,6 @@ def test_guess_among_three_columns_comes_with_a_link(visit):
 BEFORE = json.loads((Path(__file__).parent.parent / "data/links_of_0_1.json").read_text())
 """What people kept of each page before classes and files had their present names."""
 
-GONE = {"pixels": ["ink"]}
-"""What pages no longer let a visitor choose."""
-
 
 @pytest.mark.parametrize("name", NAMES)
 def test_links_of_the_first_version_still_open(name, visit):
@@ -288,8 +285,7 @@ def test_links_of_the_first_version_still_open(name, visit):
     assert not page.toast, "every part of the link is understood"
     went = {"show": "made-echo-65536"} if name == "atlas" else {}  # of three made-up texts one is left
     tab = {"tab": ""}  # under another name today
-    kept = {part: text for part, text in BEFORE[name].items() if part not in GONE.get(name, ())}
-    assert address_of(page) | tab == kept | went | tab
+    assert address_of(page) | tab == BEFORE[name] | went | tab
 
 
 def test_a_session_file_of_the_first_version_is_read(root):
