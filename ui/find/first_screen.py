@@ -64,6 +64,7 @@ STYLE = """<style>
 [data-testid="stColumn"]:has(.st-key-find_undo) [data-testid="stPopover"] button { padding: 0 0.4rem; }
 .st-key-find_small [data-testid="stElementToolbar"] { display: none; }
 .verdict b { font-size: 1.5rem; line-height: 1.2; }
+@media (max-width: 640px) { [data-testid="stColumn"]:has(> div .st-key-tells_find) { order: -1; } }
 </style>"""
 
 
