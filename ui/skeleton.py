@@ -58,12 +58,14 @@ STYLE = """<style>
   position: fixed; inset: 3.5rem 1rem 1rem; width: calc(100vw - 2rem); height: calc(100vh - 4.5rem); max-width: none; }
 [class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
 [class*="_presets"] button { width: 100%; }
+[class*="_examples"] { min-height: 1.9rem; }
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
 [class*="_examples"] p { font-size: 0.86rem; }
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
 [class*="_tools"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
 [class*="_stepper"] button { padding: 0.1rem 0.5rem; }
-[class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; }
+[class*="_stepper"] :is([class*="_previous "], [class*="_next "], [class*="_play "]) :is(p, kbd) { font-size: 0; }
+[class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; padding: 0.1rem 0.35rem; }
 [class*="_stepper"] [role="radio"] p { line-height: 1.2; font-size: 0.85rem; }
 [class*="_stepper"] [role="radio"] p > span { display: block; opacity: 0.75; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding: 4.2rem 1rem 2.4rem; } }
