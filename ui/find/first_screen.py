@@ -123,8 +123,8 @@ def mask_of(trace: AttentionTrace) -> np.ndarray:
     return to_array(trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid))  # type: ignore[arg-type]
 
 
-class Reading(NamedTuple):
-    """What the network says, with its own weights or with every weight equal."""
+class FindReading(NamedTuple):
+    """What the network finds and reads, with its own weights or with every weight equal."""
 
     trace: AttentionTrace  # with its own weights
     masks: np.ndarray  # (2, rows, columns), its own and the equal one
@@ -139,12 +139,12 @@ class Reading(NamedTuple):
         return self.probabilities[int(EQUAL.value)]
 
 
-def read(picture: np.ndarray) -> Reading:
+def read(picture: np.ndarray) -> FindReading:
     """Let the network look for the digit in a picture (60, 60)."""
-    return Reading(trace_picture(MODEL, picture), *try_edits(MODEL, picture, ((), UNIFORM)))
+    return FindReading(trace_picture(MODEL, picture), *try_edits(MODEL, picture, ((), UNIFORM)))
 
 
-def verdict(reading: Reading) -> None:
+def verdict(reading: FindReading) -> None:
     """Say in one line what is read, beside the switch that makes every weight equal."""
     answer = reading.answer
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="find_verdict"):
@@ -153,7 +153,7 @@ def verdict(reading: Reading) -> None:
         EQUAL.widget(st.toggle, "Every weight equal")
 
 
-def answers(reading: Reading) -> None:
+def answers(reading: FindReading) -> None:
     """Draw the ten probabilities, and say what the mask is worth."""
     label = "every weight equal" if EQUAL.value else "with its attention"
     place = st.container(key="find_answer", height=200, border=False)
@@ -165,7 +165,7 @@ def answers(reading: Reading) -> None:
     )
 
 
-def equal_weights(reading: Reading) -> TryThis:
+def equal_weights(reading: FindReading) -> TryThis:
     """Return the surprise: looking everywhere alike, the same network no longer finds the digit."""
     own, equal = reading.probabilities
     digit, after = int(own.argmax()), int(equal.argmax())
@@ -196,14 +196,14 @@ def mask_over(
     draw_chart(chart, **click(key, "region", "position", REGION), width="content", alt=words)
 
 
-def mask_section(drawing: np.ndarray, reading: Reading, region: int) -> None:
+def mask_section(drawing: np.ndarray, reading: FindReading, region: int) -> None:
     """Draw the mask over the drawing, large, and how narrow it is in words."""
     clicked = region if region != largest_weights(reading.trace, 1)[0] else None
     mask_over(drawing, reading.mask, key="find_hero", size=316, framed=clicked)
     st.caption(f"{narrowness(reading)} Click a region: its score is below.")
 
 
-def narrowness(reading: Reading) -> str:
+def narrowness(reading: FindReading) -> str:
     """Say on how few regions the attention lies."""
     n = reading.mask.size
     if EQUAL.value:

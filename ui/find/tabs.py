@@ -26,7 +26,7 @@ from attention_core.topics.find import (
 from attention_core.topics.find.charts import channel_bars
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
-from ui.find.first_screen import MODEL, NAME, PLAIN, Reading, chosen_region, mask_of, mask_over, try_edits
+from ui.find.first_screen import MODEL, NAME, PLAIN, FindReading, chosen_region, mask_of, mask_over, try_edits
 from ui.player import Stepper, show_step_chart, show_words
 from ui.skeleton import note
 from ui.state import Field, between, chart_selection, named, single_choice
@@ -218,7 +218,7 @@ def _context_bars(trace: AttentionTrace) -> None:
     )
 
 
-def block_section(reading: Reading, picture: np.ndarray, drawing: np.ndarray) -> None:
+def block_section(reading: FindReading, picture: np.ndarray, drawing: np.ndarray) -> None:
     """Draw the mask as it is, without its heaviest regions, without random ones, and uniform, with the answers."""
     trace = reading.trace
     label = "Regions to block, those that the mask looks at most"
