@@ -40,12 +40,6 @@ def test_it_goes_when_something_else_is_tried_and_is_no_other_pages(app):
     assert tries(opened(app, "pages/scoring.py"))
 
 
-def test_a_tab_may_be_all_there_is_to_do(app):
-    page = opened(app, "pages/find.py")
-    assert tries(page)
-    assert not tries(open_tab(page, "block"))
-
-
 def test_a_link_to_something_else_comes_without_the_line(app):
     app.query_params["q"] = "Paris"
     assert not tries(opened(app, "pages/lookup.py"))
