@@ -36,6 +36,7 @@ STYLE = """<style>
 .short-and-long p { margin: 0.4rem 0 0; padding-left: 0.6rem; border-left: 4px solid; border-color: var(--line); }
 .short-and-long .who { font-size: 0.8rem; opacity: 0.8; display: block; }
 .short-and-long .back { font-size: 0.84rem; font-style: italic; opacity: 0.8; display: block; }
+.st-key-memory_text { min-height: 6rem; }
 .st-key-memory_pair { min-height: 16rem; } .st-key-memory_wide { min-height: 250px; }
 @media (max-width: 640px) {
   .st-key-memory_examples { min-height: 4.3rem; }

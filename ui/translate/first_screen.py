@@ -26,8 +26,10 @@ from ui.words import aligned_words, chosen_row, readable_sentence, reading_remar
 
 FIRST = {"upper": "none", "lower": "additive"}
 STYLE = """<style>
+.st-key-translate_text { min-height: 6rem; }
 .st-key-translate_examples { min-height: 7rem; align-content: flex-start; } .st-key-translate_list { min-height: 9rem; }
 .st-key-tells_translate_upper { min-height: 11.2rem; } .st-key-tells_translate_lower { min-height: 9.6rem; }
+@media (min-width: 1200px) { [class*="st-key-translate_model_"] { height: 2rem; } }
 .said-by-all { font-size: 0.92rem; line-height: 1.35; }
 .said-by-all > div { border-top: 1px solid #8a93a033; padding: 4px 0; }
 .said-by-all .top { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.8rem; opacity: 0.8; }
