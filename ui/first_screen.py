@@ -19,7 +19,7 @@ def last_on_phone(screen: str, *keys: str) -> None:
         f"{column} :is(.st-key-{key}, :has(> .st-key-{key})) {{ order: {place}; }}" for place, key in enumerate(keys, 1)
     )
     st.html(
-        f"<style>@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; }} "
+        f"<style>@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; gap: 1rem; }} "
         f"{column}, {column} > [data-testid=stVerticalBlock] {{ display: contents; }} {last} }}</style>"
     )
 

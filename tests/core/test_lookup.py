@@ -200,7 +200,7 @@ def test_every_preset_is_usable_and_its_queries_are_answered(name):
 
 
 def test_presets_show_what_their_notes_say():
-    words, book = PRESETS["A small dictionary"], PRESETS["Phone book"]
+    words, book = PRESETS["Eight words"], PRESETS["Phone book"]
     records = usable_records(words.table, words.key, words.value).records
     assert [hit.found for hit in exact_lookup(records, words.queries)] == [False, False, True]
     records = usable_records(book.table, book.key, book.value).records
@@ -334,7 +334,7 @@ def test_an_automobile_is_a_car_by_meaning_and_baked_bread_by_spelling():
         assert told in sentence
     assert "baked bread" in best["spelling"][0]
     assert all(one != other for one, other in zip(best["meaning"], best["spelling"], strict=True))
-    words = PRESETS["A small dictionary"]
+    words = PRESETS["Eight words"]
     records = usable_records(words.table, words.key, words.value).records
     way = meaning(load_pretrained(found.folder))
     weights = soft_lookup(records, words.queries, words.temperature, way).weights()

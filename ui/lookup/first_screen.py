@@ -59,7 +59,7 @@ NEAR = 0.25  # cosine below which a query resembles nothing
 def query_part(asked: Asked) -> int:
     """Draw the box and the queries, and say what of it cannot be used; return which query is looked at."""
     numeric = asked.records.numeric_keys
-    words = "Ask for another number" if numeric else "Ask for something else"
+    words = "Ask for another number" if numeric else "Ask something of your own"
     st.text_input(
         words,
         key=TYPED,
@@ -89,9 +89,9 @@ def _ask(numeric: bool) -> None:
 
 def temperature_input(numeric: bool) -> float:
     """Let a person choose the temperature, for numbers as the width of the bump; return the temperature."""
-    field, options, words = TEMPERATURE, TEMPERATURES, "Temperature: left a dictionary, right everything alike"
+    field, options, words = TEMPERATURE, TEMPERATURES, "Temperature (high: all keys alike)"
     if numeric:
-        field, options, words = WIDTH, WIDTHS, "Width of the bump (its square is the temperature)"
+        field, options, words = WIDTH, WIDTHS, "Width of the bump, the root of the temperature"
     chosen = field.widget(st.select_slider, words, options, format_func="{:g}".format)
     return chosen**2 if numeric else chosen
 

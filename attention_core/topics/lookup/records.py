@@ -232,13 +232,13 @@ WORDS = (
     ("garage", "a house for cars"),
 )
 PRESETS = {
-    "A small dictionary": LookupPreset(
+    "Eight words": LookupPreset(
         _table(("word", "meaning"), (False, False), WORDS),
         ("word",),
         "meaning",
         ("automobile", "instructor", "car"),
         0.1,
-        "Eight words. None of them is *automobile*.",
+        "None of the eight is *automobile*.",
         "meaning",
     ),
     "Ask a text": LookupPreset(
