@@ -1,43 +1,39 @@
-"""Which words matter: which words of a sentence decide a judgement?"""
+"""Which words matter: what attention weighs, and what each word does to a judgement."""
 
 import streamlit as st
 
-from attention_core.attention.types import Role
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MAX_WORDS, read_sentence
 from ui.computed import model_or_stop
-from ui.layout import attention_roles, end_here, section
+from ui.layout import end_here
 from ui.matter.judgement import (
     ATTENTION,
     NAME,
     STEPS,
-    answers,
+    answer,
     attention_trace,
     blocked_words,
     doubts,
-    explain_models,
-    explain_question,
-    neighbours_tab,
-    words_section,
+    three_models,
+    without_attention,
 )
+from ui.matter.words import alike_words, surprise, words_section
 from ui.player import export_bar, show_step_chart, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.take_along import take_along
+from ui.try_this import try_this
 from ui.words import report_unknown_words, sentence_box
 
-page_frame(NAME, "Which words of a sentence decide a judgement? Praise or blame, and what it rests on.")
-attention_roles(
-    "one learned vector, the same for every sentence; nobody in the sentence asks",
-    "the encoder's state at each word",
-    "the same states",
-    here="Here one learned question asks every word of your sentence.",
-    try_this="Press <i>Negation</i>: three networks read <i>Not bad at all.</i>, and all three call it negative.",
+page_frame(
+    NAME,
+    "A network reads a sentence about a film: praise or blame? Attention weighs the words. What a word weighs and what "
+    "it does are two things.",
 )
 model_or_stop(ATTENTION)
 
-say, judgement = st.columns([1.15, 1], gap="large")
+say, judgement = st.columns([1.15, 1], gap="medium")
 with say:
-    section("A sentence about a film")
-    text = sentence_box(NAME, PRESETS, most_words=MAX_WORDS, label="In English")
+    text = sentence_box(NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68)
 if text is None:
     end_here()
 sentence = read_sentence(text)
@@ -46,14 +42,11 @@ with say:
 blocked = blocked_words(text)
 trace = attention_trace(text, blocked)
 with judgement:
-    section("Answer")
-    answers(text, blocked, is_read)
-    explain_models()
-
-section("The words it used", Role.WEIGHTS)
-with st.container(key="tells_matter"):
-    words_section(sentence, text, trace, blocked)
-explain_question()
+    answer(text, blocked, is_read)
+words_section(sentence, text, trace, blocked)
+if is_read:
+    without_attention(text, blocked)
+try_this(NAME, surprise(text))
 
 
 def matter_steps() -> None:
@@ -68,11 +61,14 @@ def matter_steps() -> None:
         show_step_chart(step, 0, None, NAME)
 
 
+take_along(lambda: export_bar(trace, NAME, query=0))
 page_tabs(
     NAME,
     Tab("steps", "Step by step", matter_steps),
-    Tab("similar", "Similar words draw similar weights", lambda: neighbours_tab(sentence, trace)),
-    Tab("doubts", "How far to believe the map", lambda: doubts(text, trace, blocked)),
-    Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=0)),
+    Tab("try", "Try", lambda: three_models(text, blocked, is_read)),
+    more=(
+        Tab("similar", "Alike words draw alike weights", lambda: alike_words(sentence, trace)),
+        Tab("doubts", "How far to believe the weights", lambda: doubts(text, trace, blocked)),
+    ),
     players=(STEPS,),
 )

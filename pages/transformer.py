@@ -5,64 +5,55 @@ import streamlit as st
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.translate.translation import read_source
 from ui.computed import model_or_none
-from ui.layout import attention_roles, section
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.transformer.heads import (
-    MODEL,
-    NAME,
-    STEPS,
-    all_heads,
-    english_part,
-    experiment_on,
-    french_part,
-    heads_off,
-    restore,
-    take_along,
-    transformer_steps,
-)
-from ui.transformer.order import cost_of_length, order_twice, shuffled_words, three_positions
-from ui.words import sentence_box
+from ui.take_along import take_along
+from ui.transformer.deeper import cost_of_length, order_twice, where_a_word_stands
+from ui.transformer.experiment import MODEL, NAME, experiment_on, restore
+from ui.transformer.first_screen import heads_that_are_off, order_buttons, surprise, two_orders
+from ui.transformer.heads import STEPS, all_heads, heads_off, transformer_steps
+from ui.transformer.heads import take_along as export_head
+from ui.try_this import try_this
+from ui.words import reading_remarks, sentence_box
 
 page_frame(
     NAME,
-    "Remove the recurrent network. What remains is attention alone: many heads of it, plus a code for each "
-    "word's position.",
-)
-attention_roles(
-    "each piece of a sentence",
-    "all pieces of a sentence, in a decoder only those before",
-    "what the layer below made of them",
-    here="Here every piece of a word asks all the others, in many heads at once.",
-    try_this="Press <i>Who bit whom</i>, open <i>Try: shuffle the words</i>, press <i>Reverse</i>: the man bites the "
-    "dog, unless positions are left out.",
-    meanwhile={"text": LAYERED["Who bit whom"]},
+    "Attention compares words, wherever they stand. Shuffle them, and a transformer notices nothing, until each word "
+    "is told its position.",
 )
 model, missing = model_or_none(MODEL)
-typed, answer = st.columns([1.15, 1], gap="large")
+typed, ordered = st.columns([2, 1], gap="medium", vertical_alignment="bottom")
 with typed:
     text = sentence_box(NAME, LAYERED, height=68)
-    source = read_source(text) if text else None
-    if source and model:
-        english_part(source)
-with answer:
-    section("In French")
-    if model is None:
-        st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
-    elif text:
-        french_part(experiment_on(text), restore)
+source = read_source(text) if text else None
+with ordered, st.container(horizontal=True, gap="small"):
+    order_buttons()
+if model is None:
+    st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
+elif text and source:
+    reading_remarks(source, with_pieces=False)
+    heads_that_are_off(experiment_on(text), restore)
+    two_orders(experiment_on(text))
+    st.caption(
+        "Under each word: 24 of the 192 numbers that the encoder makes of it, and how much of all 192 is new. The "
+        "model was trained with positions; on the left its decoder has none either."
+    )
+    try_this(NAME, surprise(text, restore))
 
-tabs = [
-    Tab("positions", "Where a word stands", three_positions),
-    Tab("cost", "What it costs", lambda: cost_of_length(len(source.ids) if source else 12)),
-]
+tabs = []
 if text and model:
     tabs = [
-        Tab("heads", "All heads", lambda: all_heads(text)),
         Tab("steps", "Step by step", lambda: transformer_steps(text)),
-        Tab("off", "Try: switch heads off", lambda: heads_off(text)),
-        Tab("order", "Try: shuffle the words", lambda: shuffled_words(text)),
-        Tab("twice", "Order twice?", order_twice),
-        *tabs,
-        Tab("take", "Take it along", lambda: take_along(text)),
+        Tab("off", "Try", lambda: heads_off(text), formerly=("order",)),
+        Tab("heads", "All heads", lambda: all_heads(text)),
     ]
-page_tabs(NAME, *tabs, players=(STEPS,))
+    take_along(lambda: export_head(text))
+page_tabs(
+    NAME,
+    *tabs,
+    more=(
+        Tab("positions", "Where a word stands", where_a_word_stands),
+        Tab("twice", "Is the order learned twice?", order_twice),
+        Tab("cost", "What it costs", lambda: cost_of_length(len(source.ids) if source else 12)),
+    ),
+    players=(STEPS,),
+)

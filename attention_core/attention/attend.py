@@ -3,7 +3,7 @@
 One code path serves training and explaining: `attend` returns the context, and on request the row normaliser that
 makes every tile of the weights recomputable. A query that may attend to no key gets zeros.
 
-Attention does not know where a word stands; three ways to tell it are below: sinusoidal, learned, rotary. Rotary places
+Attention does not know where a word stands; two ways to tell it are below: sinusoidal, rotary. Rotary places
 turn each pair of a vector's numbers by an angle that grows with the place. A dot product of two turned vectors depends
 on the difference of their places alone, so that attention can say "two pixels to the left" wherever it stands. Source:
 Su et al. 2021, "RoFormer", section 3.2; for pictures with two-dimensional waves.

@@ -36,34 +36,18 @@ def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: 
     return vl.mark("bar", data, space, *told, color=colour, cornerRadiusEnd=1).properties(height=height)
 
 
-def before_after_bars(
-    labels: Sequence[str],
-    series: Mapping[str, Sequence[float]],
-    *,
-    fields: tuple[str, str] = ("label", "when"),
-    decimals: int = 1,
-) -> vl.Chart:
-    """Return bars of probabilities before and after a change, for a chart to lay along an axis of places.
-
-    A series is what before or after is called -> its probabilities, one per label. The mouse is told both under the
-    names of the fields, and percentages with so many decimals.
-    """
-    label, when = fields
-    data = vl.long_form((when, "place", "probability"), series)
-    data[label] = list(labels) * len(series)
-    colour = vl.series_colour(when, list(series), ("#A9B4BF", vl.ROLE_COLOURS[Role.CONTEXT]), offset=2)
-    told = f"{label}:N", f"{when}:N", ("probability:Q", "", f".{decimals}%")
-    return vl.mark("bar", data, {"color": colour}, *told, cornerRadiusEnd=1)
-
-
 def before_after_chart(
     labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str]
 ) -> vl.Chart:
     """Draw probabilities of the same things before and after a change, by their names, as pairs of horizontal bars."""
+    data = vl.long_form(("when", "place", "probability"), dict(zip(names, (before, after), strict=True)))
+    data["label"] = list(labels) * 2
     axis = alt.Axis(labelExpr=vl.label_expression(labels), ticks=False, labelLimit=130, labelOverlap=False)
-    bars = before_after_bars(labels, dict(zip(names, (before, after), strict=True)), decimals=3).encode(
-        y=alt.Y("place:O", title=None, axis=axis),
-        yOffset=alt.YOffset("when:N", sort=list(names)),
-        x=alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),
-    )
-    return bars.properties(height=34 * len(labels) + 70)
+    space = {
+        "color": vl.series_colour("when", names, ("#A9B4BF", vl.ROLE_COLOURS[Role.CONTEXT]), offset=2),
+        "y": alt.Y("place:O", title=None, axis=axis),
+        "yOffset": alt.YOffset("when:N", sort=list(names)),
+        "x": alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),
+    }
+    told = "label:N", "when:N", ("probability:Q", "", ".3%")
+    return vl.mark("bar", data, space, *told, cornerRadiusEnd=1).properties(height=34 * len(labels) + 70)

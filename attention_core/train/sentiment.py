@@ -1,6 +1,5 @@
 """Recipes of the models that judge sentences of film reviews."""
 
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,16 +10,14 @@ from attention_core.data.review_pieces import (
     N_VECTORS,
     PAD,
     UNKNOWN,
-    frequent_words,
     read_reviews,
-    review_words,
     split_reviews,
 )
 from attention_core.evaluate.classification import figures
 from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.topics.matter import sentences as matter
-from attention_core.topics.matter.sentences import batch_of, explain, read_sentence, remove_each, weights_of
+from attention_core.topics.matter.sentences import batch_of, explain, read_sentence, remove_each
 from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingProgress
 from attention_core.weights import WeightsError, fill, read_weights
 
@@ -64,27 +61,6 @@ class SentimentTask:
             fill(model.guide, ATTENTION, read_weights(ATTENTION))
         elif isinstance(model, SentenceClassifier):
             model.vectors.table.weight[:, 0] = COUNTED * log_ratios(self.pieces, self.labels).to(self.device)
-
-    @torch.inference_mode()
-    def snapshot(self, model: nn.Module) -> dict[str, Tensor]:
-        """Return mean and spread of each frequent word's weight over the training sentences.
-
-        Weights are given as multiples of the uniform weight of their sentence, so that short and long ones compare.
-        """
-        model.eval()
-        shares: dict[str, list[float]] = {word: [] for word in frequent_words()}
-        for start in range(0, len(self.train), BATCH_SIZE):
-            some = slice(start, start + BATCH_SIZE)
-            for review, weights in zip(self.train[some], weights_of(model, self.pieces[some]), strict=True):
-                for word, weight in zip(review_words(review.sentence), weights.tolist(), strict=False):
-                    if word in shares:
-                        shares[word].append(weight * len(weights))
-        model.train()
-        columns = [torch.tensor(own or [1.0]) for own in shares.values()]
-        return {
-            "mean": torch.stack([column.mean() for column in columns]),
-            "spread": torch.stack([column.std(correction=0) for column in columns]),
-        }
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
         own = figures(model, self.development)
@@ -141,4 +117,4 @@ def epoch_of_batches(lengths: list[int], generator: torch.Generator) -> list[lis
 
 
 RECIPE = Recipe(SentimentTask, DATA, BATCHES_PER_EPOCH, epochs=4, learning_rate=6e-3, weight_decay=0.1, half=True)
-RECIPES |= {ATTENTION: replace(RECIPE, snapshot_at=(1.0,)), MEAN: RECIPE, TWO_PHASE: RECIPE}
+RECIPES |= dict.fromkeys((ATTENTION, MEAN, TWO_PHASE), RECIPE)

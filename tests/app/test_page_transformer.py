@@ -1,14 +1,15 @@
-"""Inside a transformer, without a browser: presets, heads, steps, heads switched off, positions, cost, bad input."""
+"""Inside a transformer, without a browser: two orders, heads, steps, heads switched off, positions, cost, bad input."""
 
-import re
+import json
 
 import pytest
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.transformer import cost
+from attention_core.topics.transformer.ablation import TransformerHead
 from attention_core.topics.translate import training
 from tests.app import tools
-from tests.app.tools import bodies, body_with, open_tab, opened, said, there_and_back
+from tests.app.tools import bodies, body_with, given, open_tab, opened, said, there_and_back
 
 PAGE, NAME = "pages/transformer.py", "transformer"
 TEXT = f"{NAME}_text"
@@ -24,7 +25,7 @@ BAD = {
     "no final stop": "the red car is in front of the house",
     "one endless word": "a" * 900,
 }
-TABS = ("heads", "steps", "off", "order", "positions", "cost")
+TABS = ("heads", "steps", "off", "positions", "cost")
 
 
 def settled(page):
@@ -37,6 +38,18 @@ def typed(page, text):
     return settled(page)
 
 
+def orders(page) -> dict:
+    """Return what the first screen draws of the two orders."""
+    return next(
+        json.loads(each.proto.json) for each in page.get("bidi_component") if "two_orders" in each.proto.component_name
+    )
+
+
+def french(page) -> list[list[str]]:
+    """Return the French of both orders, without positions and with them."""
+    return [way["french"] for way in orders(page)["ways"]]
+
+
 def n_charts(page, tabs=TABS) -> int:
     return sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in tabs)
 
@@ -45,7 +58,7 @@ def test_every_preset_is_translated_and_looked_into(page):
     seen = set()
     for text in LAYERED.values():
         typed(page, text)
-        seen.add(next(one for one in bodies(page).split("</p>") if 'class="said"' in one))
+        seen.add(french(page)[1][0])
         assert n_charts(page) >= 10
     assert len(seen) == len(LAYERED)
 
@@ -54,13 +67,14 @@ def test_kind_decides_who_asks_whom(page):
     asked = {}
     for kind in ("encoder", "decoder", "cross"):
         page.segmented_control(key=f"{NAME}_kind").set_value(kind)
-        asked[kind] = next(one.value for one in settled(page).caption if "Handed over is" in one.value)
-    assert "English sentence" in asked["encoder"]
+        asked[kind] = next(one.value for one in open_tab(settled(page), "heads").caption if "asks" in one.value)
+    assert "all English pieces" in asked["encoder"]
     assert "never what comes after" in asked["decoder"]
     assert "about to be said" in asked["cross"]
 
 
 def test_layer_and_head_are_chosen_and_in_the_address(page):
+    open_tab(page, "heads")
     page.segmented_control(key=f"{NAME}_layer").set_value(2)
     page.segmented_control(key=f"{NAME}_head").set_value(4)
     settled(page)
@@ -71,7 +85,7 @@ def test_layer_and_head_are_chosen_and_in_the_address(page):
 @pytest.mark.parametrize(("asked", "shown"), [("cross-3-1", "Layer 3, head 1"), ("cross-9-x", "Layer 1, head 1")])
 def test_an_address_can_name_a_head(app, asked, shown):
     app.query_params["head"] = asked
-    assert shown in said(opened(app, PAGE))
+    assert shown in said(opened(app, PAGE, "heads"))
 
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
@@ -91,7 +105,7 @@ def test_every_step_can_be_shown(page, kind):
 
 
 def test_a_head_is_switched_off_and_on_again(page):
-    assert "Choose a head above" in said(open_tab(page, "off"))
+    open_tab(page, "off")
     page.button(key=f"{NAME}_switch").click()
     settled(page)
     assert "Off: encoder, layer 1, head 1" in said(page)
@@ -99,30 +113,18 @@ def test_a_head_is_switched_off_and_on_again(page):
     page.button(key=f"{NAME}_restore").click()
     settled(page)
     assert page.session_state[f"{NAME}_off"] == []
-    assert "Choose a head above" in said(page)
-
-
-def test_positions_left_out_change_what_is_said(page):
-    open_tab(page, "off")
-    page.toggle(key=f"{NAME}_without").set_value(True)
-    settled(page)
-    assert "Positions left out." in said(page)
+    assert "Off:" not in said(page)
 
 
 @pytest.mark.parametrize("tab", ["heads", "steps", "off"])
 def test_the_translation_at_the_top_is_the_changed_models(page, tab):
-    at_top = re.compile(r'class="said" lang="fr">(.*?)</p>')
-    trained, *below = at_top.findall(bodies(open_tab(page, tab)))
-    assert not below
+    trained = french(open_tab(page, tab))
     assert "As trained" not in bodies(page)
-    page.toggle(key=f"{NAME}_without").set_value(True)
-    settled(page)
-    changed, *below = at_top.findall(bodies(page))
-    assert changed != trained
-    assert not below
-    assert f'As trained: <i lang="fr">{trained}</i>' in bodies(page)
+    given(page, off=[TransformerHead("cross", layer, head) for layer in range(3) for head in range(6)])
+    assert french(page) != trained
+    assert f'As trained: <i lang="fr">{trained[1][0]}</i>' in bodies(page)
     page.button(key=f"{NAME}_restore").click()
-    assert at_top.findall(bodies(settled(page))) == [trained]
+    assert french(settled(page)) == trained
 
 
 def test_many_heads_off_are_counted(app):
@@ -130,20 +132,31 @@ def test_many_heads_off_are_counted(app):
     assert "encoder, layer 1, head 4 and 4 more." in said(opened(app, PAGE))
 
 
-def test_shuffled_words_are_the_same_to_an_encoder_without_positions(page):
-    open_tab(page, "order")
-    page.button(key=f"{NAME}_reverse").click()
-    settled(page)
-    without, with_positions = (one.value for one in page.markdown if "largest difference" in one.value)
-    assert float(without.split("**")[-2]) < 1e-4
-    assert float(with_positions.split("**")[-2]) > 0.01
-    assert "(the same)" in bodies(page)
-    before = bodies(page)
+def test_another_order_is_the_same_without_positions_and_another_with_them(page):
+    assert french(page) == [["Tom a aidé Mary."] * 2, ["Tom a aidé Mary.", "Mary a aidé Tom."]]
+    without, with_positions = (way["changed"] for way in orders(page)["ways"])
+    assert max(without) < 1e-4
+    assert max(with_positions) > 0.5
+    assert [way["same"] for way in orders(page)["ways"]] == [True, False]
+    typed(page, LAYERED["Adjective after noun"])
+    before = orders(page)["order"]
     page.button(key=f"{NAME}_shuffle").click()
-    assert bodies(settled(page)) != before
+    assert orders(settled(page))["order"] != before
+    page.button(key=f"{NAME}_reverse").click()
+    assert orders(settled(page))["order"] == before
 
 
-@pytest.mark.parametrize(("kind", "told"), [("Learned", "form a line"), ("Rotary", "hands of clocks")])
+def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
+    page.button(key=f"{NAME}_try").click()
+    settled(page).segmented_control(key=f"{NAME}_try_guess").set_value(1)
+    settled(page)
+    assert page.text_area(key=TEXT).value == "Tom is older than Mary."
+    (typed_without, moved_without), (_, moved) = french(page)
+    assert typed_without == moved_without != moved
+    assert "You guessed: A heap of French words. Both times *Tom est plus vieux que Mary.*" in page.info[0].value
+
+
+@pytest.mark.parametrize(("kind", "told"), [("Added waves", "Nothing is learned"), ("Rotary", "hands of clocks")])
 def test_all_kinds_of_positions_are_pictured(page, kind, told):
     open_tab(page, "positions")
     page.segmented_control(key=f"{NAME}_positions").set_value(kind)
@@ -160,14 +173,14 @@ def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
 def test_nothing_typed_leaves_positions_and_cost(page, text):
     page.text_area(key=TEXT).set_value(text).run()
     assert page.info
-    assert n_charts(page, ("positions", "cost")) == 5
+    assert n_charts(page, ("positions", "cost")) == 4
 
 
 def test_bad_input_is_answered_and_shown_as_pieces(page):
     for name, text in BAD.items():
         typed(page, text)
-        assert 'class="said"' in bodies(page), name
-        assert "<img" not in "".join(bodies(open_tab(page, tab)) for tab in ("heads", "order")), name
+        assert len(french(page)) == 2, name
+        assert "<img" not in "".join(bodies(open_tab(page, tab)) for tab in ("heads", "steps")), name
         assert page.text_area(key=TEXT).value == text, name
 
 
@@ -181,7 +194,7 @@ def test_what_was_not_read_is_told(page):
 
 def test_sentence_and_head_survive_leaving_the_page(page):
     typed(page, "The dog bit the man.")
-    page.segmented_control(key=f"{NAME}_kind").set_value("cross")
+    open_tab(page, "heads").segmented_control(key=f"{NAME}_kind").set_value("cross")
     page.segmented_control(key=f"{NAME}_layer").set_value(1)
     settled(page)
     there_and_back(page)
@@ -192,12 +205,9 @@ def test_sentence_and_head_survive_leaving_the_page(page):
 
 def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
     (weights / "translator-transformer.safetensors").unlink()
-    (weights / "learned-positions.safetensors").unlink()
     page = opened(start_app(), PAGE)
     assert "attention_core.train translator-transformer" in page.error[0].value
-    assert n_charts(page, ("positions", "cost")) == 5
-    open_tab(page, "positions").segmented_control(key=f"{NAME}_positions").set_value("Learned").run()
-    assert "cannot be loaded" in page.error[1].value
+    assert n_charts(page, ("positions", "cost")) == 4
 
 
 def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):

@@ -11,22 +11,12 @@ def tries(page) -> bool:
     return any("Try this" in body for body in bodies) and not any('class="tried"' in body for body in bodies)
 
 
-@pytest.mark.parametrize("name", ["lookup", "scoring", "groups"])
+@pytest.mark.parametrize("name", ["scoring", "groups"])
 def test_the_line_is_there_on_arrival_and_while_tabs_are_opened(app, name):
     page = opened(app, f"pages/{name}.py")
     assert tries(page)
     assert tries(open_tab(page, "take"))
     assert tries(settled(page, lecture=True))
-
-
-def test_it_stays_between_its_two_actions_and_goes_with_the_second(app):
-    page = opened(app, "pages/lookup.py")
-    page.segmented_control(key="lookup_preset").set_value("Ask a text").run()
-    assert tries(page)
-    page.segmented_control(key="lookup_by").set_value("spelling").run()
-    assert not tries(page)
-    page.run()
-    assert not tries(page)
 
 
 def test_it_goes_when_something_else_is_tried_and_is_no_other_pages(app):

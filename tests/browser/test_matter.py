@@ -15,7 +15,7 @@ def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_u
     page.locator(".verdict", has_text="negative").wait_for()
     word.hover()
     page.get_by_text("times its even share").wait_for()
-    expect(page.locator(".row.lit .name")).to_have_text("dull")
+    expect(page.locator(".cell.lit .word")).to_have_text("dull")
     word.click()
     page.get_by_text("1 word blocked; before: negative").wait_for()
     page.wait_for_function(IDLE)
@@ -27,5 +27,6 @@ def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_u
     page.get_by_text("every query receives the values", exact=False).wait_for()
     charts = "document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 1"
     page.wait_for_function(charts)
-    open_tab(page, "Similar words draw similar weights")
+    open_tab(page, "More")
+    page.get_by_text("Alike words draw alike weights").click()
     page.wait_for_function(charts)

@@ -13,7 +13,7 @@ HEADS = "[class*='st-key-transformer_heads'] .marks"
 @pytest.fixture
 def visitor(page, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/transformer")
+    page.goto(f"{app_url}/transformer?tab=heads")
     page.locator(HEADS).wait_for(timeout=90_000)
     settle(page)
     return page
@@ -21,7 +21,7 @@ def visitor(page, app_url):
 
 def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
     submit(visitor.get_by_role("textbox", name="An English sentence"), "The dog bit the man")
-    visitor.locator(".pieces").get_by_text("dog", exact=True).first.wait_for()
+    visitor.locator(".st-key-transformer_two_orders .word").get_by_text("dog", exact=True).first.wait_for()
     settle(visitor)
     heads = visitor.locator(HEADS)
     place = heads.bounding_box()
@@ -39,8 +39,8 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     settle(visitor)
     visitor.locator(".st-key-transformer_step_next button").click()
     visitor.wait_for_url(re.compile(r"step=context"))
+    open_tab(visitor, "Try")
     visitor.get_by_role("button", name="Switch off").click()
-    open_tab(visitor, "Try: switch heads off")
     visitor.get_by_text("Off: encoder, layer 2, head 4").wait_for()
     visitor.locator(".as-trained").wait_for()
     visitor.get_by_role("button", name="Everything as trained").click()

@@ -14,7 +14,6 @@ from attention_core.topics.transformer.charts import (
     distance_chart,
     hands_chart,
     head_importance_chart,
-    piece_probability_chart,
 )
 from attention_core.topics.transformer.cost import CostRow
 from tests.charts.tools import valid
@@ -51,7 +50,6 @@ def test_a_switched_off_head_is_marked(layers):
 
 
 def test_small_charts_are_valid():
-    assert valid(piece_probability_chart(["la", "la", "«"], [0.1, 0.5, 1.0], [0.2, 0.1, 0.0]))["mark"]["type"] == "bar"
     assert valid(head_importance_chart(np.array([[0.1, -0.2], [0.0, 1.5]])))["layer"]
     assert valid(distance_chart(by_distance(torch.randn(9, 9)), "p · p"))["layer"]
     hands = valid(hands_chart(rotary_angles(6, 8), (0, 3)))

@@ -1,4 +1,4 @@
-"""Positions: the waves' values, what dot products depend on, what a learned table finds out."""
+"""Positions: the waves' values, and what dot products depend on."""
 
 import math
 
@@ -6,9 +6,6 @@ import pytest
 import torch
 
 from attention_core.attention import attend as positions
-from attention_core.topics.transformer.learned_positions import MISSING, N_NOTES, MelodyFiller, melodies
-from attention_core.topics.transformer.learned_positions import NAME as LEARNED
-from attention_core.weights import read_card, read_weights
 
 
 def test_waves_have_the_values_of_the_paper():
@@ -61,29 +58,3 @@ def test_angles_turn_slower_from_pair_to_pair():
 def test_distances_of_one_position_are_one_number():
     found = positions.by_distance(torch.ones(1, 1))
     assert found.distances.tolist() == [0]
-
-
-def test_melodies_walk_by_single_notes():
-    walked = melodies(20, torch.Generator().manual_seed(0))
-    assert set(walked.diff(dim=1).remainder(N_NOTES).flatten().tolist()) <= {0, 1, N_NOTES - 1}
-
-
-def test_a_missing_note_is_not_looked_at():
-    torch.manual_seed(0)
-    model, one = MelodyFiller().eval(), melodies(1, torch.Generator().manual_seed(1))
-    one[0, 5] = MISSING
-    before = model(one)
-    with torch.no_grad():
-        model.notes.weight[MISSING] += 100
-    torch.testing.assert_close(model(one), before)
-
-
-def test_the_committed_table_found_out_that_its_places_form_a_line():
-    card, tables = read_card(LEARNED), read_weights(LEARNED)
-    first, last = (
-        positions.by_distance(positions.dot_products(tables[f"positions.{n}"]), 8) for n in (0, len(card["steps"]) - 1)
-    )
-    assert (last.mean[6:11] > last.mean[0]).all()
-    assert float(last.mean[7] / last.mean[8]) > 0.5 > abs(float(first.mean[7] / first.mean[8]))
-    assert card["share_right"][0] < 0.1
-    assert card["share_right"][-1] > 0.45

@@ -9,16 +9,13 @@ from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.ablation import (
     EditedTransformer,
     TransformerHead,
-    compare_orders,
     habit_words,
     habits,
     head_importance,
-    movable_words,
-    reordered,
     switched_off,
-    word_order,
 )
 from attention_core.topics.transformer.cost import CostRow, committed, expected_line, fitted_slope, layer_costs
+from attention_core.topics.transformer.orders import as_bytes, compare_orders, movable_words, reordered, word_order
 from attention_core.topics.translate.translation import explain_layers, piece_probabilities, read_source, translation_of
 from benchmarks.cost import forward_pass, measure
 
@@ -136,20 +133,20 @@ TYPED = read_source("The unbelievable dog bit the man.")
 def test_without_positions_the_encoder_gives_the_same_vectors_in_the_new_order(model):
     for seed in range(3):
         order = word_order(movable_words(TYPED), "shuffled", seed)
-        found = compare_orders(model, TYPED, order, with_positions=False)
-        assert found.largest < 1e-5
+        found = compare_orders(EditedTransformer(model, with_positions=False), TYPED, order)
+        assert float(found.changed.max()) < 1e-5
         torch.testing.assert_close(found.shuffled_states, found.states[found.order], atol=1e-5, rtol=0)
 
 
 def test_with_positions_it_does_not(model):
-    found = compare_orders(model, TYPED, word_order(movable_words(TYPED), "reversed"), with_positions=True)
-    assert found.largest > 0.01
+    found = compare_orders(EditedTransformer(model), TYPED, word_order(movable_words(TYPED), "reversed"))
+    assert float(found.changed.max()) > 0.01
 
 
-def test_likeness_is_one_where_a_piece_meets_itself(model):
-    order = word_order(movable_words(TYPED), "shuffled", 1)
-    found = compare_orders(model, TYPED, order, with_positions=False)
-    torch.testing.assert_close(found.likeness[found.order, range(len(found.order))], torch.ones(len(found.order)))
+def test_numbers_become_bytes_on_one_scale_around_the_middle():
+    one, other = as_bytes([torch.tensor([[-1.0, 0.0, 1.0]]), torch.tensor([[0.5, 1.0]])])
+    assert (list(one)[1], one[0] < 10, one[2] > 245) == (128, True, True)
+    assert other[1] == one[2]
 
 
 def test_words_keep_their_pieces_together_and_the_full_stop_stays_last():

@@ -19,6 +19,8 @@ MAX_WORDS = 100
 """Words of a sentence that are read; the longest of the reviews has 63."""
 MAX_CHARACTERS = 20_000  # characters that are looked at, so that a pasted book costs nothing
 LONGEST_LABEL = 30  # characters of a word that are shown
+LEAST_CHANGE, AS_MUCH = 0.005, 0.9
+"""Change of a probability that is told; share of another change from which on one is about as much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,16 +138,6 @@ def explain(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Attentio
     return trace.with_story(key_axis=Axis("words", sentence.labels, whole=sentence.words))
 
 
-@torch.inference_mode()
-def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
-    """Return the weights of several sentences at once, one (n_words,) each, the same as in their traces."""
-    pieces, mask = batch_of(sentences)
-    encoding = model.encode(pieces.to(device_of(model)), mask.to(device_of(model)))  # type: ignore[operator]
-    scores = model.score()(model.queries(len(sentences)), encoding.states[:, None])[:, 0, 0]  # type: ignore[operator]
-    weights = scores.masked_fill(~encoding.mask, -torch.inf).softmax(-1).cpu()
-    return [row[: len(sentence)] for row, sentence in zip(weights, sentences, strict=True)]
-
-
 def erase_each(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Erasure:
     """Take away each word in turn, in two ways, and return how the probability of "positive" changes.
 
@@ -197,11 +189,34 @@ def _ranks(values: Tensor) -> Tensor:
     return below + (alike - 1) / 2
 
 
-def sentences_with(bank: Sequence[str], words: Sequence[str], n: int) -> list[str]:
-    """Return up to n sentences of a bank that hold one of the words, those with the first words first."""
-    found: list[str] = []
-    for word in words:
-        for text in bank:
-            if text not in found and word in [strip_space_mark(typed).lower() for typed in english_words(text)]:
-                found.append(text)
-    return found[:n]
+class Disagreement(NamedTuple):
+    """Two words whose weights and effects stand the other way round."""
+
+    heavy: int  # place of the word with the larger weight
+    light: int  # place of the one whose removal changes the answer at least as much
+
+
+def disagreement(weights: Sequence[float], changes: Sequence[float]) -> Disagreement | None:
+    """Return the pair of words whose weights differ most though the lighter changes the answer about as much or more.
+
+    None where every heavier word also changes the answer more. Changes are those of a probability.
+    """
+    effects = [abs(change) for change in changes]
+    pairs = [
+        Disagreement(heavy, light)
+        for heavy in range(len(weights))
+        for light in range(len(weights))
+        if weights[heavy] > weights[light] and effects[light] >= AS_MUCH * effects[heavy]
+    ]
+    return max(pairs, key=lambda pair: weights[pair.heavy] - weights[pair.light], default=None)
+
+
+def against_the_answer(weights: Sequence[float], changes: Sequence[float], positive: float) -> int | None:
+    """Return the heaviest word with more than an even share of the weight whose removal makes the answer surer."""
+    towards = 1 if positive >= 0.5 else -1
+    places = [
+        place
+        for place, (weight, change) in enumerate(zip(weights, changes, strict=True))
+        if weight > 1 / len(weights) and towards * change >= LEAST_CHANGE
+    ]
+    return max(places, key=lambda place: weights[place], default=None)

@@ -1,4 +1,4 @@
-"""What a transformer makes of a sentence with heads switched off, without positions, or with its words shuffled."""
+"""What a transformer makes of a sentence with heads switched off or without positions, and where its heads look."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -55,9 +55,7 @@ class EditedTransformer:
 
 
 @torch.inference_mode()
-def head_importance(
-    model: Transformer, source: SourceSentence, made: Translation, kinds: Iterable[str] = KINDS
-) -> dict[str, Tensor]:
+def head_importance(model: Transformer, source: SourceSentence, made: Translation) -> dict[str, Tensor]:
     """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.
 
     Returns:
@@ -69,7 +67,7 @@ def head_importance(
     n = n_layers * n_heads + 1  # a row for each head, and one with all of them
     fed, wanted = (torch.tensor(ids, device=device).expand(n, -1) for ids in ([START, *made.ids[:-1]], made.ids))
     worth = {}
-    for kind in kinds:
+    for kind in KINDS:
         edits = {
             (kind, layer): [DropHead(head, item=n_heads * layer + head) for head in range(n_heads)]
             for layer in range(n_layers)
@@ -119,76 +117,3 @@ def _diagonal(weights: Tensor, offset: int) -> float:
     """Return the mean of a diagonal; those whose place is beyond the edge do not count."""
     diagonal = weights.diagonal(offset)
     return float(diagonal.mean()) if len(diagonal) else 0.0
-
-
-class OrderComparison(NamedTuple):
-    """What the encoder makes of a sentence and of the same words in another order."""
-
-    order: Tensor  # int64 (n,), place in the original of each piece of the shuffled sentence
-    states: Tensor  # (n, d_model) of the original
-    shuffled_states: Tensor  # (n, d_model) of the shuffled sentence
-    likeness: Tensor  # (n, n) cosine of each original state (row) with each state of the shuffled sentence (column)
-    largest: float  # largest absolute difference of any number of any piece's state
-
-
-def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
-    """Return an order, "reversed" or "shuffled" (never as it was, if possible); ValueError for other ways."""
-    if how == "reversed":
-        return list(range(n_words))[::-1]
-    if how != "shuffled":
-        raise ValueError(f"how must be 'shuffled' or 'reversed', got {how!r}")
-    generator = torch.Generator().manual_seed(seed)
-    order = torch.randperm(n_words, generator=generator).tolist()
-    if n_words > 1 and order == list(range(n_words)):
-        order = [*order[1:], order[0]]
-    return order
-
-
-def reordered(source: SourceSentence, order: list[int]) -> tuple[SourceSentence, Tensor]:
-    """Return the sentence with its words in another order, and the place that each of its pieces had, int64 (n,).
-
-    Pieces of a word stay together; a last mark, and the end, stay in place.
-
-    Raises:
-        ValueError: order is no permutation of the words that may move.
-    """
-    n_words = movable_words(source)
-    if sorted(order) != list(range(n_words)):
-        raise ValueError(f"order must be a permutation of the {n_words} words, got {order}")
-    whole = [*order, *range(n_words, len(source.words) + 1)]
-    places = [place for word in whole for place, owner in enumerate(source.word_of) if owner == word]
-    new_number = {word: number for number, word in enumerate(whole)}
-    new = SourceSentence(
-        words=[source.word_labels[word] for word in whole[:-1]],
-        ids=source.ids[places],
-        labels=[source.labels[place] for place in places],
-        word_of=[new_number[source.word_of[place]] for place in places],
-        n_dropped=source.n_dropped,
-    )
-    return new, torch.tensor(places)
-
-
-def movable_words(source: SourceSentence) -> int:
-    """Return how many of the first words change places: all, but for a mark that ends the sentence."""
-    n_words = len(source.words)
-    return n_words - 1 if n_words > 1 and source.words[-1] in ".?!…" else n_words
-
-
-@torch.inference_mode()
-def compare_orders(
-    model: Transformer, source: SourceSentence, order: list[int], *, with_positions: bool
-) -> OrderComparison:
-    """Encode a sentence and the same words in another order, and compare the states piece by piece.
-
-    Source: permutation equivariance of self-attention, Yun et al. 2020, claim 1; positions: Vaswani et al. 2017,
-    section 3.5.
-    """
-    device = device_of(model)
-    other, places = reordered(source, order)
-    states, moved = (
-        model.encode(ids[None].to(device), with_positions=with_positions).states[0].cpu()
-        for ids in (source.ids, other.ids)
-    )
-    back = moved[places.argsort()]
-    likeness = torch.nn.functional.normalize(states, dim=-1) @ torch.nn.functional.normalize(moved, dim=-1).T
-    return OrderComparison(places, states, moved, likeness, float((states - back).abs().max()))

@@ -8,7 +8,6 @@ from torch import Tensor
 from attention_core.attention.attend import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.bars import before_after_bars
 from attention_core.charts.heads import head_axes
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.vega import alt
@@ -49,18 +48,14 @@ def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
 
 
 def distance_chart(by_distance: ByDistance, title: str) -> vl.Chart:
-    """Draw a dot product over the distance of two positions: its mean, and its range over all such pairs."""
-    data = {name: to_array(getattr(by_distance, name)) for name in ("distances", "mean", "low", "high")}
-    x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
-    ends = {"x": x, "y": alt.Y("low:Q", title=title), "y2": alt.Y2("high:Q")}
-    mean, low, high = ("mean:Q", "", ".4g"), ("low:Q", "lowest", ".4g"), ("high:Q", "highest", ".4g")
-    look = {"color": LINE, "strokeWidth": 2, "point": {"size": 22} if len(data["mean"]) < 99 else False}
-    line = {"x": x, "y": alt.Y("mean:Q", title=title, axis=alt.Axis(tickCount=4))}
-    return alt.layer(
-        vl.mark("area", data, ends, color=LINE, opacity=0.2),
-        vl.mark("line", data, line, ("distances:Q", "distance"), mean, low, high, **look),
-        height=230,
-    )
+    """Draw a dot product over the distance of two positions, its mean over all such pairs."""
+    data = {"distances": to_array(by_distance.distances), "mean": to_array(by_distance.mean)}
+    line = {
+        "x": alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9)),
+        "y": alt.Y("mean:Q", title=title, axis=alt.Axis(tickCount=4)),
+    }
+    chart = vl.mark("line", data, line, ("distances:Q", "distance"), ("mean:Q", "", ".4g"), color=LINE, strokeWidth=2)
+    return alt.layer(chart, height=270)
 
 
 def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> vl.Chart:
@@ -85,19 +80,3 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> vl.C
 def head_importance_chart(worth: np.ndarray, *, size: int = 300) -> vl.Chart:
     """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
     return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
-
-
-def piece_probability_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float]) -> vl.Chart:
-    """Draw how probable each piece of the translation is, before and after heads were switched off."""
-    series = {"as trained": before, "edited": after}
-    angle = 0 if len(pieces) <= 14 else -45
-    axis = alt.Axis(labelExpr=vl.label_expression(pieces), labelAngle=angle, labelLimit=80, ticks=False)
-    return (
-        before_after_bars(pieces, series, fields=("piece", "model"))
-        .encode(
-            x=alt.X("place:O", title=None, axis=axis),
-            xOffset=alt.XOffset("model:N", sort=list(series)),
-            y=vl.percent_axis("probability", "probability of the piece"),
-        )
-        .properties(height=210)
-    )

@@ -1,0 +1,90 @@
+"""A sentence and the same words in another order, as a transformer's encoder reads them."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.device import device_of
+from attention_core.topics.transformer.ablation import EditedTransformer
+from attention_core.topics.translate.translation import SourceSentence
+
+
+class OrderComparison(NamedTuple):
+    """What the encoder makes of a sentence and of the same words in another order."""
+
+    order: Tensor  # int64 (n,), place in the original of each piece of the shuffled sentence
+    states: Tensor  # (n, d_model) of the original
+    shuffled_states: Tensor  # (n, d_model) of the shuffled sentence
+
+    @property
+    def changed(self) -> Tensor:
+        """How far each piece of the shuffled sentence moved, (n,), as a share of the length that its state had."""
+        before = self.states[self.order]
+        return (self.shuffled_states - before).norm(dim=-1) / before.norm(dim=-1)
+
+
+def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
+    """Return an order, "reversed" or "shuffled" (never as it was, if possible); ValueError for other ways."""
+    if how == "reversed":
+        return list(range(n_words))[::-1]
+    if how != "shuffled":
+        raise ValueError(f"how must be 'shuffled' or 'reversed', got {how!r}")
+    generator = torch.Generator().manual_seed(seed)
+    order = torch.randperm(n_words, generator=generator).tolist()
+    if n_words > 1 and order == list(range(n_words)):
+        order = [*order[1:], order[0]]
+    return order
+
+
+def reordered(source: SourceSentence, order: list[int]) -> tuple[SourceSentence, Tensor]:
+    """Return the sentence with its words in another order, and the place that each of its pieces had, int64 (n,).
+
+    Pieces of a word stay together; a last mark, and the end, stay in place.
+
+    Raises:
+        ValueError: order is no permutation of the words that may move.
+    """
+    n_words = movable_words(source)
+    if sorted(order) != list(range(n_words)):
+        raise ValueError(f"order must be a permutation of the {n_words} words, got {order}")
+    whole = [*order, *range(n_words, len(source.words) + 1)]
+    places = [place for word in whole for place, owner in enumerate(source.word_of) if owner == word]
+    new_number = {word: number for number, word in enumerate(whole)}
+    new = SourceSentence(
+        words=[source.word_labels[word] for word in whole[:-1]],
+        ids=source.ids[places],
+        labels=[source.labels[place] for place in places],
+        word_of=[new_number[source.word_of[place]] for place in places],
+        n_dropped=source.n_dropped,
+    )
+    return new, torch.tensor(places)
+
+
+def movable_words(source: SourceSentence) -> int:
+    """Return how many of the first words change places: all, but for a mark that ends the sentence."""
+    n_words = len(source.words)
+    return n_words - 1 if n_words > 1 and source.words[-1] in ".?!…" else n_words
+
+
+@torch.inference_mode()
+def compare_orders(edited: EditedTransformer, source: SourceSentence, order: list[int]) -> OrderComparison:
+    """Encode a sentence and the same words in another order, and compare the states piece by piece.
+
+    Source: permutation equivariance of self-attention, Yun et al. 2020, claim 1; positions: Vaswani et al. 2017,
+    section 3.5.
+    """
+    device = device_of(edited.model)
+    other, places = reordered(source, order)
+
+    def states(ids: Tensor) -> Tensor:
+        asked = ids[None].to(device)
+        return edited.model.encode(asked, None, edited.edits, with_positions=edited.with_positions).states[0].cpu()
+
+    return OrderComparison(places, states(source.ids), states(other.ids))
+
+
+def as_bytes(states: list[Tensor]) -> list[bytes]:
+    """Return numbers for a picture, one byte each, 0 to 255 with 0 in the middle, all on one scale."""
+    most = torch.cat([one.flatten() for one in states]).abs().quantile(0.98)
+    return [((one / most).clamp(-1, 1) * 127.5 + 127.5).round().to(torch.uint8).numpy().tobytes() for one in states]

@@ -1,0 +1,95 @@
+"""A sentence and the transformer that reads it, perhaps with heads switched off: what it says, its traces."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.models.transformer import KINDS, TransformerConfig
+from attention_core.topics.transformer.ablation import EditedTransformer, TransformerHead, switched_off
+from attention_core.topics.translate.translation import (
+    SourceSentence,
+    Translation,
+    explain_layers,
+    read_source,
+    translate,
+)
+from ui.computed import cached_computation, model_or_stop
+from ui.state import Field, whole_number
+
+NAME = "transformer"
+MODEL = "translator-transformer"
+CONFIG = TransformerConfig()
+CHOICES = {
+    "kind": ("Attention of", KINDS),
+    "layer": ("Layer", range(CONFIG.n_layers)),
+    "head": ("Head", range(CONFIG.n_heads)),
+}
+
+
+class Experiment(NamedTuple):
+    """A sentence, and what is changed in the model that reads it."""
+
+    text: str
+    off: tuple[TransformerHead, ...] = ()  # heads that are switched off
+
+    @property
+    def as_trained(self) -> Experiment:
+        return Experiment(self.text)
+
+
+def _named(text: str) -> TransformerHead:
+    kind, layer, number = text.split("-")
+    head = TransformerHead(kind, whole_number(layer) - 1, whole_number(number) - 1)
+    if any(getattr(head, part) not in choices for part, (_, choices) in CHOICES.items()):
+        raise ValueError(f"text must name a head such as cross-2-3, got {text!r}")
+    return head
+
+
+def _name(head: TransformerHead) -> str:
+    return f"{head.kind}-{head.layer + 1}-{head.head + 1}"
+
+
+CHOSEN = Field(NAME, "chosen", TransformerHead("encoder", 0, 0), address="head", parse=_named, text=_name)
+OFF: Field[list[TransformerHead]] = Field(
+    NAME,
+    "off",
+    list,
+    address="off",
+    parse=lambda text: [*dict.fromkeys(map(_named, text.split(".")))],
+    text=lambda heads: ".".join(map(_name, heads)),
+)
+SHOWN_EXPERIMENT: Field[Experiment | None] = Field(NAME, "at_top", None)  # whose French stands there
+_translated = cached_computation(by_model=True)(translate)
+_layers_explained = cached_computation(by_model=True)(explain_layers)
+
+
+def experiment_on(text: str) -> Experiment:
+    """Return a sentence with what is changed in the model that reads it."""
+    return Experiment(text, tuple(sorted(OFF.value)))
+
+
+def restore() -> None:
+    """Leave the model as it was trained; call it in a callback."""
+    OFF.value = []
+
+
+def edited(experiment: Experiment, *, with_positions: bool = True) -> EditedTransformer:
+    model: Any = model_or_stop(MODEL)
+    return EditedTransformer(model, switched_off(experiment.off), with_positions)
+
+
+def said(experiment: Experiment, source: SourceSentence, *, with_positions: bool = True) -> str:
+    """Return the French of any source by the changed model."""
+    return _translated(edited(experiment, with_positions=with_positions), source).text
+
+
+def translation(text: str) -> Translation:
+    """Return the French of a sentence by the model as trained."""
+    return _translated(edited(Experiment(text)), read_source(text))
+
+
+def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
+    """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
+    changed = edited(experiment)
+    return _layers_explained(changed.model, read_source(experiment.text), translation(experiment.text), changed.edits)

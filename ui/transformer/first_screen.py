@@ -1,0 +1,160 @@
+"""The first screen: a sentence in two orders, for a transformer without positions and with them."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Callable
+
+import streamlit as st
+
+from attention_core.attention.types import Role
+from attention_core.charts.vega import GREY, ROLE_COLOURS, Chart
+from attention_core.charts.words import Bars, bar_table
+from attention_core.topics.transformer.orders import as_bytes, compare_orders, movable_words, reordered, word_order
+from attention_core.topics.translate.translation import SourceSentence, read_source
+from ui.chart import note_picture
+from ui.component import component
+from ui.computed import cached_computation
+from ui.state import Field, one_of, whole_number
+from ui.transformer.experiment import NAME, SHOWN_EXPERIMENT, Experiment, edited, said
+from ui.try_this import TryThis
+from ui.words import text_field
+
+WAYS = {"Without positions": False, "With positions": True}
+"""Titles of the two halves: whether the model is told where each piece stands."""
+HEAP = "Tom is older than Mary."
+SHOWN = "transformer_orders"
+KEEP_PLACE = f"""<style>.st-key-{SHOWN} {{ min-height: 18rem; }}
+@media (max-width: 640px) {{ .st-key-{SHOWN} {{ min-height: 44rem; }} }}</style>"""
+PICTURED = 24  # numbers of each piece that are drawn
+MAX_NAMED = 4  # heads that are named; more are counted
+
+
+def _order_of(how: str, seed: str) -> tuple[str, int]:
+    return one_of(("shuffled", "reversed"))(how), whole_number(seed)
+
+
+ORDER = Field(
+    NAME,
+    "order",
+    ("reversed", 0),
+    address="order",
+    parse=lambda text: _order_of(*text.split("-")),
+    text=lambda order: f"{order[0]}-{order[1]}",
+)
+_two_orders = component("two_orders")
+_compare_orders = cached_computation(by_model=True)(compare_orders)
+
+
+def order_buttons() -> None:
+    """Let a person put the words into another order."""
+    for label, how, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
+        st.button(label, key=f"transformer_{label.lower()}", on_click=_reorder, args=(how,), icon=icon)
+
+
+def _reorder(how: str) -> None:
+    _, seed = ORDER.value
+    ORDER.value = how, seed + (how == "shuffled")
+
+
+def _other_order(source: SourceSentence) -> tuple[list[int], SourceSentence]:
+    order = word_order(movable_words(source), *ORDER.value)
+    return order, reordered(source, order)[0]
+
+
+def two_orders(experiment: Experiment) -> None:
+    """Draw the sentence as typed and in the other order: each piece's numbers, without positions and with them."""
+    SHOWN_EXPERIMENT.value = experiment
+    source = read_source(experiment.text)
+    order, other = _other_order(source)
+    found = {
+        title: _compare_orders(edited(experiment, with_positions=given), source, order) for title, given in WAYS.items()
+    }
+    n_shown = len(source.ids) - 1  # the end stays where it is
+    pictured = [one[:n_shown, :PICTURED] for each in found.values() for one in (each.states, each.shuffled_states)]
+    states = as_bytes(pictured)
+    texts = [base64.b64encode(numbers).decode() for numbers in states]
+    ways = []
+    for number, (title, comparison) in enumerate(found.items()):
+        french = [said(experiment, one, with_positions=WAYS[title]) for one in (source, other)]
+        ways.append(
+            {
+                "title": title,
+                "states": texts[2 * number : 2 * number + 2],
+                "changed": comparison.changed[:n_shown].tolist(),
+                "french": french,
+                "same": french[0] == french[1],
+                "verdict": "The same French: the order is lost."
+                if french[0] == french[1]
+                else "Each order has its own French.",
+            }
+        )
+    labels, places = source.labels[:n_shown], next(iter(found.values())).order[:n_shown].tolist()
+    note_picture(lambda: _changes([labels[place] for place in places], ways), "How far each word's numbers changed")
+    with st.container(key=SHOWN):
+        st.html(KEEP_PLACE)
+        _two_orders(
+            key="transformer_two_orders",
+            data={
+                "labels": labels,
+                "word_of": source.word_of[:n_shown],
+                "order": places,
+                "width": PICTURED,
+                "ways": ways,
+            },
+        )
+
+
+def _changes(labels: list[str], ways: list[dict]) -> Chart:
+    most = max(max(way["changed"]) for way in ways) or 1.0
+    colours = GREY, ROLE_COLOURS[Role.QUERY]
+    return bar_table(
+        labels,
+        [
+            Bars(way["title"], way["changed"], most, [f"{share:.0%}" for share in way["changed"]], (colour,))
+            for way, colour in zip(ways, colours, strict=True)
+        ],
+    )
+
+
+def heads_that_are_off(experiment: Experiment, restore: Callable[[], None]) -> None:
+    """Say which heads are off and what the model said with all of them, if any are."""
+    if not experiment.off:
+        return
+    labels = [head.label for head in experiment.off]
+    more = f" and {len(labels) - MAX_NAMED} more" if len(labels) > MAX_NAMED else ""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"Off: {', '.join(labels[:MAX_NAMED])}{more}.", width="content")
+        trained = said(experiment.as_trained, read_source(experiment.text))
+        st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
+        st.button("Everything as trained", key="transformer_restore", on_click=restore)
+
+
+def surprise(text: str, restore: Callable[[], None]) -> TryThis:
+    """Return the page's surprise: a heap of words becomes the same French sentence."""
+
+    def act() -> None:
+        text_field(NAME).value = HEAP
+        ORDER.value = "shuffled", 0
+        restore()
+
+    def outcome() -> tuple[int, str]:
+        source = read_source(text)
+        _, other = _other_order(source)
+        heap = " ".join(other.words)
+        (typed, moved), (_, known) = (
+            [said(Experiment(text), one, with_positions=given) for one in (source, other)] for given in WAYS.values()
+        )
+        if moved == typed:
+            return 0, f"Both times *{moved}* With positions, *{heap}* becomes *{known}*"
+        return (1 if moved else 2), f"*{heap}* becomes *{moved}*"
+
+    return TryThis(
+        "Shuffle *Tom is older than Mary.*",
+        "The words are in a heap. What does the transformer without positions say?",
+        ("The same French as before", "A heap of French words", "Nothing"),
+        act,
+        outcome,
+        SHOWN,
+    )
