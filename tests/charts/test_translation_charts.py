@@ -8,14 +8,8 @@ import pytest
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import pair_map
 from attention_core.charts.vega import signed_ramp
-<<<<<<< HEAD
 from attention_core.topics.lookup.charts import regression_chart, sweep_chart
-from attention_core.topics.matter.word_space import Neighbour, TypicalWeight, neighbours_chart
-=======
-from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
-from attention_core.topics.lookup.soft_lookup import Recall
 from attention_core.topics.matter.word_space import Neighbour, neighbours_chart
->>>>>>> main
 from attention_core.topics.memory.charts import (
     DECADES,
     NAME_HEIGHT,
