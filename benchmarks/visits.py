@@ -81,8 +81,8 @@ def look(map: Any, random: Random) -> dict[str, Any]:
     level = random.randrange(min(3, data["levels"]))
     last = max(0, data["rows"]["n"] // (data["tile"] << level) - 1)
     row, column = (random.randint(0, last) for _ in range(2))
-    view = {"row": row * data["tile"], "column": column * data["tile"], "across": data["tile"], "options": {}}
-    tiles = [f"mean/{level}/{row}/{column}", f"mean/{level}/{row}/{max(0, column - 1)}"]
+    view = {"row": row * data["tile"], "column": column * data["tile"], "across": data["tile"]}
+    tiles = [f"{level}/{row}/{column}", f"{level}/{row}/{max(0, column - 1)}"]
     asked = {"who": "load", "sequence": _now(), "atlas": data["atlas"], "tiles": tiles, "labels": [], "view": view}
     return {"asked": asked}
 
@@ -251,7 +251,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         Action("bidi_component", "atlas_map", look),
         Action("bidi_component", "atlas_map", look),
         line_typed("atlas_find", ("w12", "chapter", "the")),
-        pressed("atlas_landmark_*"),
+        pressed("atlas_stop_next"),
         TAB,
         Action("bidi_component", "atlas_map", look),
     ),

@@ -16,8 +16,8 @@ import numpy as np
 from PIL import Image
 
 from attention_core.arrays import FileError
-from attention_core.atlas import contents_of, read_tensors
-from attention_core.atlas.landmarks import search
+from attention_core.atlas import read_tensors
+from attention_core.atlas.labels import search
 from attention_core.attention.recording import FORMAT, load_recording
 from attention_core.data.drawing import read_drawing, strokes_of
 from attention_core.data.pieces import english_words, french_words
@@ -139,7 +139,6 @@ TARGETS = {
         lambda data: read_npz(data, _problem()), (TableError,), (write_npz(_problem()), npz(X=np.ones((2, 2))))
     ),
     "tensors": Target(lambda data: read_tensors(data, most_bytes=10**6), (FileError,), (LABELLED,)),
-    "contents": Target(contents_of, (FileError,), (LABELLED, b"\x93NUMPY", b"\x80\x04")),
     "safetensors": Target(_header, (FileError,), (json.dumps(PAIR).encode(),)),
     "recording": Target(_recording, (FileError,), (npz(about=np.array(ABOUT), q=np.zeros((1, 2, 2), np.float32)),)),
     "description": Target(_described, (FileError,), (ABOUT.encode(),)),

@@ -1,75 +1,71 @@
-"""The atlas: what does attention look like when there are a hundred thousand tokens?"""
+"""The atlas: what does attention look like over two thousand sentences?"""
 
 import streamlit as st
 
+from attention_core.hub.model import in_units
 from ui.atlas import NAME
-from ui.atlas.map import TICK, atlas_map, places_part, survey_goes_on, survey_part
-from ui.atlas.shared_atlas import shelf_of
-from ui.atlas.sources import choose_head, choose_source, take_along
-from ui.layout import attention_roles
+from ui.atlas.flight import flight, surprise
+from ui.atlas.map import PLACES, TICK, atlas_map, follow_address, search_part, survey_part
+from ui.atlas.shared_atlas import SharedAtlas, shelf_of
+from ui.atlas.sources import choose_head, choose_source, export_head
 from ui.skeleton import Tab, live, page_frame, page_tabs
-
-
-def why_it_fits() -> None:
-    """Say how a matrix that no memory holds can be shown exactly."""
-    why, survey = st.columns(2, gap="large")
-    why.markdown(
-        "n positions have n × n weights. All of them follow from n queries and n keys of d numbers each, and one sum "
-        "per row. A tile of 256 × 256 is computed again, exactly, whenever somebody looks there: "
-    )
-    why.latex(
-        r"\begin{aligned} A_{ij} &= \exp(s\, q_i \cdot k_j - \ell_i) \\"
-        r"\ell_i &= \log \textstyle\sum_m \exp(s\, q_i \cdot k_m) \end{aligned}"
-    )
-    survey.markdown(
-        "Far out, a coloured block stands for many cells: their mean, or the largest of them, so that one strong "
-        "weight among many stays visible. The survey passes over the matrix once and keeps the sums of blocks only."
-    )
+from ui.take_along import take_along
+from ui.try_this import try_this
 
 
 def how_to_read_it() -> None:
     """Say how to move the map, and what its colours mean."""
     move, read = st.columns(2, gap="large")
     move.markdown(
-        "Drag to move; wheel, pinch or double-click to zoom; arrow keys, + and −, 0 for the whole. Bars at the edges "
-        "add up what is in view: a whole row is 1. A link to this page opens the same view."
+        "A row is a word that looks, a column a word that is looked at. Drag to move; wheel, pinch or double-click to "
+        "zoom; arrow keys, + and −, 0 for the whole."
     )
     read.markdown(
-        "Colours are logarithmic at first, because weights that share 1 among thousands differ by many powers of "
-        "ten.\n\n"
-        "A large weight is not yet a reason: what a key hands over is its weight times its value, which may be small. "
-        "The page “Your own model” shows both."
+        "The brighter, the larger the weight; each step of the colours multiplies it. Far out, a point stands for many "
+        "weights: their mean, or the largest. A large weight is not yet a reason: what arrives is weight times value."
     )
 
 
-page_frame(
-    NAME,
-    "What does attention look like when there are a hundred thousand tokens? It is too large for one look, so here is "
-    "a map.",
-)
-attention_roles(
-    "each of n positions",
-    "all of them, or those before",
-    "the values of those it looks at",
-    here="Here each of thousands of words asks all those before it.",
-    try_this="Under <i>More places</i> go to <i>Largest far away</i>: words that return make a line.",
-)
+def why_it_fits(shelf: SharedAtlas) -> None:
+    """Say how a matrix that no memory holds can be shown exactly."""
+    atlas = shelf.atlas
+    words, formula = st.columns(2, gap="large")
+    words.markdown(
+        f"All {atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{in_units(atlas.matrix_bytes)}**. Kept are "
+        f"the queries, the keys and one sum per row: **{in_units(atlas.kept_bytes)}**. Wherever somebody looks, "
+        "256 × 256 weights are computed again, exactly."
+    )
+    formula.latex(
+        r"\begin{aligned} A_{ij} &= \exp(s\, q_i \cdot k_j - \ell_i) \\"
+        r"\ell_i &= \log \textstyle\sum_m \exp(s\, q_i \cdot k_m) \end{aligned}"
+    )
 
-tabs = [Tab("why", "Why it fits", why_it_fits), Tab("read", "How to read it", how_to_read_it)]
-chosen, mapped = st.columns([1, 3.1], gap="medium")
-with chosen:
+
+page_frame(NAME, "What does attention look like over two thousand sentences? Fly from all of them at once down to one.")
+st.html(PLACES)
+told, mapped = st.columns([1, 3.1], gap="medium")
+tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")
+deeper = ()
+with tools, st.popover("Another map", icon=":material/map:"):
     source = choose_source()
     head = choose_head(source) if source else 0
 if source:
     shelf = shelf_of(source.key, head, source.trace)
-    goes_on = survey_goes_on(shelf)
-    with chosen:
-        places_part(shelf)
-    with mapped:
-        live(atlas_map, shelf, source.title, goes_on)
-    with chosen:
-        live(survey_part, shelf, goes_on, beat=TICK if goes_on else None)
-    tabs.append(Tab("take", "Take it along", lambda: take_along(shelf)))
+    follow_address(shelf.atlas)
+    with tools:
+        search_part(shelf)
+    with told:
+        flight(source, shelf)
+        if guess := surprise(source, shelf):
+            try_this(NAME, guess)
+    is_surveyed = shelf.atlas.is_surveyed
+    with mapped, st.container(key="atlas_stage"):
+        live(atlas_map, shelf, source.title, not is_surveyed)
+    if not is_surveyed:
+        with told:
+            live(survey_part, shelf, beat=TICK)
+    deeper = (Tab("why", "Why it fits", lambda: why_it_fits(shelf)),)
+    take_along(lambda: export_head(shelf))
 else:
-    mapped.info("Choose what to map on the left.")
-page_tabs(NAME, *tabs)
+    mapped.info("Choose under *Another map* what to show.")
+page_tabs(NAME, Tab("read", "How to read it", how_to_read_it), more=deeper)

@@ -2,58 +2,56 @@
 
 import streamlit as st
 
-from attention_core.data.sentence_presets import TRANSLATE
-from ui.layout import attention_roles
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.take_along import take_along
 from ui.translate.additive import alignment_errors, any_length, being_learned
 from ui.translate.first_screen import (
     LAYER,
     NAME,
     STEPS,
-    WORD,
     compare_two_models,
     focused,
-    forced_french_note,
-    list_all_models,
+    list_translations,
+    longer_sentence,
+    offer_all_models,
     sentence_input,
 )
+from ui.translate.forcing import WORD, force_french, forced_french_note
 from ui.translate.word_tabs import alignments, same_meaning, translate_steps, unrolled
+from ui.try_this import try_this
 
-page_frame(NAME, "What does a decoder look at, word by word? Hover a French word, or click it.")
-attention_roles(
-    "the decoder's state at each French word",
-    "the encoder's state at each English word",
-    "the same states",
-    here="Here each French word, before it is written, asks all English words.",
-    try_this="Press <i>A long one</i> and watch the first translation break.",
+page_frame(
+    NAME,
+    "The first network squeezes the sentence into **one vector**. The second may **look back** at every English word: "
+    "hover a French word to see where.",
 )
 
-typed, answer = st.columns([1, 1.95], gap="medium")
+typed, answer = st.columns([1, 2.25], gap="medium")
 with typed:
     text = sentence_input()
-with answer:
-    models = compare_two_models(text) if text else {}
+    list_translations(text)
+with answer, st.container(key="translate_pair"):
+    models = compare_two_models(text)
 with typed:
-    if text and models:
+    if models:
         forced_french_note(text, focused(models))
-    if text:
-        list_all_models(text)
+    offer_all_models()
+try_this(NAME, longer_sentence())
 
-tabs = [
-    Tab("length", "Try: any length", lambda: any_length(text or next(iter(TRANSLATE.values())))),
-    Tab("learned", "How it was learned", being_learned),
-    Tab("errors", "How far to believe it", alignment_errors),
-]
-if text and models:
+tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []
+if models:
     shown, row = focused(models), WORD.value
-    query = shown.view.first_piece[row]
     tabs = [
-        Tab("steps", "Step by step", lambda: translate_steps(shown, row, text)),
+        Tab("steps", "Step by step", lambda: translate_steps(shown, row)),
+        Tab("try", "Try", lambda: force_french(shown, row, text)),
+        *tabs,
+    ]
+    more = [
         Tab("unrolled", "Unrolled", lambda: unrolled(shown, row)),
         Tab("alignment", "Who looks where", lambda: alignments(models)),
         Tab("meaning", "Is it meaning?", lambda: same_meaning(shown, row, text, LAYER.value)),
-        *tabs,
-        Tab("take", "Take it along", lambda: export_bar(shown.trace, NAME, query=query)),
     ]
-page_tabs(NAME, *tabs, players=(STEPS,))
+    take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
+more += [Tab("learned", "How it was learned", being_learned), Tab("errors", "How far to believe it", alignment_errors)]
+page_tabs(NAME, *tabs, more=tuple(more), players=(STEPS,))

@@ -1,9 +1,8 @@
 """Heavy runs: one at a time on a device, the addresses in turn; who waits sees the place and may leave."""
 
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from itertools import count
@@ -20,14 +19,10 @@ from ui.state import APP, Field, widget_value
 
 GRACE, BEAT = 0.3, 0.2
 """Seconds that somebody waits without being told, and then from one look at the queue to the next."""
-BREATH = 0.01
-"""Seconds between two portions, in which whoever waits for the same locks has them."""
 CANCEL = Field(APP, "queue_cancel", "queue_cancel")
 """The key of the button that was drawn last."""
 _BUTTONS = count()
 _FULL = "Many visitors are waiting for a model already. Try again in a moment."
-_IN_PORTIONS = "in portions"
-"""The address of all work that no visitor waits for."""
 
 
 class Queue:
@@ -131,29 +126,6 @@ def heavy(spinner: str = "") -> Iterator[None]:
             yield
     finally:
         queue.leave(thread)
-
-
-def in_portions(portion: Callable[[], object], is_wanted: Callable[[], bool]) -> None:
-    """Run one portion after another as long as more is wanted, each when its turn has come among the heavy runs.
-
-    For a thread of its own: no visitor's run waits for it, none is interrupted by it.
-
-    Args:
-        portion: a fraction of a second.
-        is_wanted: asked before each.
-    """
-    queue, thread = queue_of(choose_device()), threading.get_ident()
-    while is_wanted():
-        if queue.join(thread, address=_IN_PORTIONS):
-            try:
-                while (before := queue.wait(thread, BEAT)) and is_wanted():
-                    pass
-                if before == 0 and is_wanted():
-                    with holding("heavy run"):
-                        portion()
-            finally:
-                queue.leave(thread)
-        time.sleep(BREATH)
 
 
 def _stand(queue: Queue, thread: int) -> None:

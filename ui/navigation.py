@@ -143,7 +143,7 @@ PAGES = (
         "Further",
         "atlas",
         "The atlas",
-        "What does attention look like when there are a hundred thousand tokens?",
+        "What does attention look like over two thousand sentences?",
         "This is the last page. Start has the whole path, and everything in it takes your own input.",
     ),
 )

@@ -83,14 +83,16 @@ class Player(Generic[Value]):
     def previous_button(self, values: Sequence[Value]) -> None:
         self._button("Previous", values, -1, icon=":material/chevron_left:", shortcut=f"{self.modifier}Left")
 
-    def next_button(self, values: Sequence[Value]) -> None:
+    def next_button(self, values: Sequence[Value], says: str = "Next", **look: str) -> None:
         self._button(
             "Next",
             values,
             1,
+            says=says,
             icon=":material/chevron_right:",
             icon_position="right",
             shortcut=f"{self.modifier}Right",
+            **look,
         )
 
     def play_button(self, values: Sequence[Value]) -> None:
@@ -109,11 +111,11 @@ class Player(Generic[Value]):
         self.go(values, by)
         set_widget(drawn, self.field.value)
 
-    def _button(self, label: str, values: Sequence[Value], by: int, **look: str) -> None:
+    def _button(self, label: str, values: Sequence[Value], by: int, says: str = "", **look: str) -> None:
         set_widget(f"{self.name}_drawn", self.field.value)
         end = values[0 if by < 0 else -1]
         st.button(
-            label,
+            says or label,
             key=f"{self.name}_{label.lower()}",
             disabled=self.field.value == end,
             on_click=self._press,

@@ -81,6 +81,32 @@ def sentence_box(
     return "".join(words[:most_words]).replace(SPACE, " ").strip()
 
 
+STALE = (
+    """<style>[class*="st-key-tells_"], [class*="st-key-answers_"] { opacity: 0.45; filter: grayscale(1); }</style>"""
+)
+
+
+def readable_sentence(name: str, text: str | None, first: str) -> str:
+    """Return a page's sentence, or the last one that could be read, whose answers stay, in grey.
+
+    Args:
+        name: of the page.
+        text: from sentence_box.
+        first: the sentence to read where none could be read yet.
+    """
+    last = _last_sentence(name)
+    if text is None:
+        st.html(STALE)
+    else:
+        last.value = text
+    return last.value or first
+
+
+@cache
+def _last_sentence(name: str) -> Field[str]:
+    return Field(name, "last_text", "")
+
+
 def report_unknown_words(words: Sequence[str], known: Sequence[bool]) -> bool:
     """Say how many words of a sentence the model does not know, if any; return whether it knows half of them."""
     is_known = [known for word, known in zip(words, known, strict=True) if any(map(str.isalnum, word))]

@@ -1,15 +1,11 @@
 """Attention matrices of any size as a map: exact tiles, and an overview made in one streaming pass."""
 
-from attention_core.atlas.landmarks import search
+from attention_core.atlas.labels import search
 from attention_core.atlas.matrix import TILE, Atlas, Tile
 from attention_core.atlas.tensors import (
-    Contents,
-    Entry,
     FileError,
     FileKind,
-    Names,
     Tensors,
-    contents_of,
     kind_of_file,
     read_tensors,
     trace_of_tensors,
@@ -18,14 +14,10 @@ from attention_core.atlas.tensors import (
 __all__ = [
     "TILE",
     "Atlas",
-    "Contents",
-    "Entry",
     "FileError",
     "FileKind",
-    "Names",
     "Tensors",
     "Tile",
-    "contents_of",
     "kind_of_file",
     "read_tensors",
     "search",

@@ -132,11 +132,13 @@ class Cells:
 
     def _range_of_keys(self, band: int) -> slice:
         rows = self._rows_of(band)
+        window = self.trace.window
+        start = 0 if window is None else max(rows.start - window + 1, 0)
         stop = min(rows.stop, self.trace.n_keys) if self.trace.is_causal else self.trace.n_keys
-        tile = self.trace.allowed(self.head, rows, slice(0, stop)) if self._has_mask else None
+        tile = self.trace.allowed(self.head, rows, slice(start, stop)) if self._has_mask else None
         if tile is None:
-            return slice(0, stop)
-        allowed = tile.any(0).nonzero()
+            return slice(start, stop)
+        allowed = tile.any(0).nonzero() + start
         return slice(int(allowed[0]), int(allowed[-1]) + 1) if len(allowed) else slice(0, 0)
 
     @cached_property

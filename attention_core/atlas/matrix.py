@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attention_core.atlas.cells import BAND, Cells
 from attention_core.atlas.survey import Survey, n_blocks, place, pooled
-from attention_core.attention.trace import AttentionTrace, spans, zero_where_masked
+from attention_core.attention.trace import AttentionTrace, spans
 from attention_core.device import to_array
 
 TILE = BAND
@@ -27,8 +27,6 @@ LOWEST_BASE, HIGHEST_BASE = 5, 8
 """Levels between which the survey's blocks are chosen: 32 to 256 cells a side; what is finer is made on demand."""
 MAX_TILES = 128
 """Of one map that are kept: 64 MiB."""
-GLIMPSED = 8192
-"""Keys at once in a glimpse, for at most 256 queries."""
 
 
 class Tile(NamedTuple):
@@ -98,27 +96,6 @@ class Atlas:
             raise IndexError(f"level {level} has {n_rows} x {n_cols} tiles, got row {row}, column {col}")
         is_final = level < self.base_level or self.is_surveyed
         return (self._kept_tile if is_final else self._tile)(level, row, col)
-
-    @torch.inference_mode()
-    def glimpse(self) -> Tile:
-        """Return the coarsest level before any survey, as the row in the middle of each block tells it, exactly.
-
-        Costs 256 of the matrix's rows, whatever its size.
-        """
-        trace, block = self.trace, 2 ** (self.n_levels - 1)
-        starts = torch.arange(0, self.n_queries, block)
-        rows = (starts + block // 2).clamp(max=self.n_queries - 1).to(trace.query.device)
-        parts = list(spans(0, self.n_keys, max(GLIMPSED, block)))
-        sums = [trace.masked_scores(self.head, rows, cols).logsumexp(1) for cols in parts]
-        normaliser = zero_where_masked(trace.with_sinks(torch.stack(sums).logsumexp(0), self.head, rows))[:, None]
-        means, largest = [], []
-        for cols in parts:
-            given = (trace.masked_scores(self.head, rows, cols) - normaliser).exp()
-            weights = to_array(trace.with_set_weights(given, self.head, rows, cols).float())
-            edges = range(0, weights.shape[1], block)
-            means.append(np.add.reduceat(weights, edges, axis=1) / _extent(cols, block))
-            largest.append(np.maximum.reduceat(weights, edges, axis=1))
-        return Tile(np.concatenate(means, 1), np.concatenate(largest, 1))
 
     @torch.inference_mode()
     def prepare(self, level: int, row: int) -> Iterator[None]:

@@ -63,7 +63,8 @@ def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> PackedTile:
 def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarray) -> np.ndarray | None:
     """Return which cells of a tile are hidden wholly, bool of the tile's shape, or None where none is.
 
-    Of a level so coarse that the mask would have to be looked at for ages, only what causality hides is told.
+    Of a level so coarse that the mask would have to be looked at for ages, only what causality and its window hide is
+    told.
 
     Where the tile's values are above 0, nothing is hidden. See Atlas.tile for the level, row and column.
     """
@@ -78,5 +79,8 @@ def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarra
         return None if seen is None else empty & ~to_array(seen)
     if not atlas.trace.is_causal:
         return None
-    last_query = np.minimum(np.arange(rows.start, rows.stop, block) + block, rows.stop) - 1
-    return empty & (np.arange(cols.start, cols.stop, block) > last_query[:, None])
+    first_query, first_key = np.arange(rows.start, rows.stop, block)[:, None], np.arange(cols.start, cols.stop, block)
+    hidden = first_key >= np.minimum(first_query + block, rows.stop)
+    if atlas.trace.window is not None:
+        hidden |= first_key + block <= first_query + 1 - atlas.trace.window
+    return empty & hidden

@@ -37,7 +37,9 @@ class Survey:
     def share(self) -> float:
         """The share of the work that is done: of the rows, or of the pairs of a causal matrix."""
         done = (self._n_done + self._share_of_band) / self._n_bands
-        return min(done**2 if self._cells.trace.is_causal and self._n_queries <= self._n_keys else done, 1.0)
+        trace = self._cells.trace
+        grows = trace.is_causal and trace.window is None and self._n_queries <= self._n_keys
+        return min(done**2 if grows else done, 1.0)
 
     @property
     def is_done(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -183,24 +183,6 @@ _NAME = re.compile(
 )
 
 
-class Names(NamedTuple):
-    """Which arrays of a file belong together; value is None where there is none."""
-
-    query: str
-    key: str
-    value: str | None = None
-
-
-class Contents(NamedTuple):
-    """What is in a file, before its numbers are read: every array, and those that by their names belong together.
-
-    A file of several layers has several sets.
-    """
-
-    entries: tuple[Entry, ...]
-    sets: tuple[Names, ...]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Tensors:
     """Checked tensors of one attention, as trace_of_tensors takes them.
@@ -220,26 +202,12 @@ class Tensors:
     labels: tuple[str, ...] | None = None
 
 
-def contents_of(source: Source, name: str = "The file") -> Contents:
-    """Return what a .npz or safetensors file holds, so that somebody can choose; its numbers are not read.
-
-    Raises:
-        FileNotFoundError: no such file.
-        FileError: a file that is damaged or of another kind, in words for people.
-    """
-    with open_tensors(source, name) as file:
-        return _contents(file)
-
-
-def read_tensors(
-    source: Source, name: str = "The file", *, names: Names | None = None, most_bytes: int | None = None
-) -> Tensors:
-    """Read query, key and, if it is there, value; no pickle is opened.
+def read_tensors(source: Source, name: str = "The file", *, most_bytes: int | None = None) -> Tensors:
+    """Read query, key and, if it is there, value, told by their usual names; no pickle is opened.
 
     Args:
         source: a path or the bytes of a .npz or safetensors file.
         name: what to call the file in messages.
-        names: which arrays to take; None = tell by the usual names.
         most_bytes: bound for the tensors together; None = TENSOR_BYTES.
 
     Raises:
@@ -249,11 +217,7 @@ def read_tensors(
     """
     most_bytes = TENSOR_BYTES.most if most_bytes is None else most_bytes
     with open_tensors(source, name) as file:
-        chosen = names or _only_set(_contents(file).sets, file.entries, name)
-        wanted = {role: array for role, array in zip(ROLES, chosen, strict=True) if array}
-        for array in wanted.values():
-            if array not in file.entries:
-                raise FileError(f"{name} has no array {array!r}. It holds {_listed(file.entries)}.")
+        wanted = _only_set(file.entries, name)
         masks = [array for array in file.entries if array.lower() == "mask"]
         read = wanted | ({"mask": masks[0]} if masks else {})
         n_bytes = sum(file.entries[array].n_bytes for array in read.values())
@@ -278,6 +242,7 @@ def trace_of_tensors(
     value: Tensor | None = None,
     *,
     is_causal: bool = False,
+    window: int | None = None,
     scale: float | None = None,
     mask: Tensor | None = None,
     labels: Sequence[str] | None = None,
@@ -290,6 +255,7 @@ def trace_of_tensors(
         key: the same with n_keys, and perhaps fewer heads, each shared by a group of query heads.
         value: as many heads and positions as the key; None = the trace has weights, and a context of no columns.
         is_causal: query i may attend to keys 0 to i only.
+        window: where it is causal, how many keys up to its own a query may attend to; None = all.
         scale: factor on the dot products; 1 / sqrt(d_k) if None.
         mask: bool, True = may attend; broadcastable to (n_heads, n_queries, n_keys).
         labels: one text per position, for the queries, the keys, or both where they are as many.
@@ -317,6 +283,7 @@ def trace_of_tensors(
         score=ScaledDot(scale),
         mask=checked.mask,
         is_causal=is_causal,
+        window=window,
         story=Story(
             mechanism="scaled dot product attention",
             query_axis=axis("queries", query.shape[1]),
@@ -327,27 +294,23 @@ def trace_of_tensors(
     )
 
 
-def _contents(file: Opened) -> Contents:
+def _only_set(entries: dict[str, Entry], name: str) -> dict[str, str]:
+    """Return the arrays of the one attention that a file holds, by their roles."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for name in file.entries:
-        match = _NAME.fullmatch(name)
+    for array in entries:
+        match = _NAME.fullmatch(array)
         if match:
             role = next(role for role in ROLES if role[0] == match["role"][0].lower())
-            found.setdefault((match["where"], match["number"]), {}).setdefault(role, name)
-    whole = [names for names in found.values() if {"query", "key"} <= set(names)]
-    sets = tuple(Names(names["query"], names["key"], names.get("value")) for names in whole)
-    return Contents(tuple(file.entries.values()), sets)
-
-
-def _only_set(sets: Sequence[Names], entries: dict[str, Entry], name: str) -> Names:
+            found.setdefault((match["where"], match["number"]), {}).setdefault(role, array)
+    sets = [arrays for arrays in found.values() if {"query", "key"} <= set(arrays)]
     if not sets:
         raise FileError(
             f"{name} has no arrays that are query and key by their names. It holds {_listed(entries)}. Name them query "
-            "and key (value if there is one), or choose which are which."
+            "and key, and value if there is one."
         )
     if len(sets) > 1:
-        queries = ", ".join(repr(names.query) for names in sets[:8]) + (", ..." if len(sets) > 8 else "")
-        raise FileError(f"{name} holds the queries of {len(sets)} attentions: {queries}. Choose one.")
+        queries = ", ".join(repr(arrays["query"]) for arrays in sets[:8]) + (", ..." if len(sets) > 8 else "")
+        raise FileError(f"{name} holds the queries of {len(sets)} attentions: {queries}. Save the one to be shown.")
     return sets[0]
 
 
@@ -444,7 +407,9 @@ def notebook(trace: AttentionTrace, file: str) -> str:
     """Return the code that maps the head in a file, see head_file, as it is mapped here."""
     factor = trace.score.dot_factor(trace.key.shape[-1])
     scale = "" if factor is None else f", scale={factor:.9g}"
-    return NOTEBOOK.format(file=file, more=(", is_causal=True" if trace.is_causal else "") + scale)
+    causal = ", is_causal=True" if trace.is_causal else ""
+    window = "" if trace.window is None else f", window={trace.window}"
+    return NOTEBOOK.format(file=file, more=causal + window + scale)
 
 
 def has_more(trace: AttentionTrace) -> bool:

@@ -38,6 +38,7 @@ class AttentionScores:
         score: the scoring function, query and key -> scores.
         mask: bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend.
         is_causal: whether query i may attend to keys 0 to i only, besides the mask; takes no memory.
+        window: where it is causal, how many keys up to its own a query may attend to; None = all. Takes no memory.
         bias: float, broadcastable to (n_heads, n_queries, n_keys), added to the scores.
         sinks: broadcastable to (n_heads, n_queries), one more score in each row's softmax, which belongs to no key, so
             that the weights of the row sum to less than 1.
@@ -50,12 +51,15 @@ class AttentionScores:
     score: Score = field(default_factory=ScaledDot)
     mask: Tensor | None = None
     is_causal: bool = False
+    window: int | None = None
     bias: Tensor | None = field(default=None, repr=False)
     sinks: Tensor | None = field(default=None, repr=False)
     has_softmax: bool = True
     edits: Edits = ()
 
     def __post_init__(self) -> None:
+        if self.window is not None and not (self.is_causal and self.window > 0):
+            raise ValueError(f"a window needs causal attention and a key at least, got {self.window}")
         object.__setattr__(self, "edits", tuple(self.edits))
         for edit in (*self.edits, *self.ordered_edits):
             edit.check(self)
@@ -98,7 +102,7 @@ class AttentionScores:
     @property
     def has_mask(self) -> bool:
         """Whether any key may be hidden from a query, causality aside."""
-        return self.mask is not None or any(edit.hides for edit in self.ordered_edits)
+        return self.mask is not None or self.window is not None or any(edit.hides for edit in self.ordered_edits)
 
     def changed_rows(self, head: int, edits: Edits | None = None) -> Rows:
         """Return the queries whose weights the edits, or some of them, change in a head."""
@@ -195,6 +199,8 @@ class AttentionScores:
             return tile
         queries, keys = self._positions(rows, cols)
         past = keys <= queries[:, None]
+        if self.window is not None:
+            past &= keys > queries[:, None] - self.window
         return past if tile is None else tile & past
 
     def mask_of_head(self, head: int) -> Tensor:

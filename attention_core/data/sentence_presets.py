@@ -11,14 +11,10 @@ LEARNED = (
 
 TRANSLATE = {
     "Adjective after noun": "The red car is in front of the house.",
+    "Two animals": "The dog is sleeping under the table and the cat is sleeping on the bed.",
+    "A long one": "My uncle bought a new house near the station last year because he works in the city.",
     "ne … pas": "I don't know where he bought this book.",
-    "I am a student": "I am a student.",
     "The classic figure": "The agreement on the European Economic Area was signed in August 1992.",
-    "Compound past": "They have already sold their old house.",
-    "A long one": (
-        "The man who was sitting next to me on the train told me that he had lived in a small village near the sea "
-        "for many years."
-    ),
     "Unknown words": "My chihuahua Zorglub hates broccoli.",
 }
 """Sentences to translate: the label of each, and the sentence."""
@@ -27,14 +23,38 @@ CLASSIC = TRANSLATE["The classic figure"]
 GIVEN = {CLASSIC: "L'accord sur la zone économique européenne a été signé en août 1992."}
 """French that comes with a sentence of TRANSLATE. Source: figure 3a of Bahdanau et al. 2015."""
 
-REMEMBERED = {
-    "Fifteen words": "The book that my sister gave me when I was ill is still on the table.",
-    "Five words": "The red car stopped here.",
-    "Two clauses": "I don't know where he bought this book, but I would like to read it too.",
-    "Twenty-eight words": "The old man who lives in the small house at the end of our street told me yesterday that "
-    "his daughter will come back from Paris next week.",
+READ_BACK = {
+    "La voiture est en route de la maison.": "The car is on the way of the house.",
+    "Le chien dort sur la table et le lit sous le lit.": "The dog sleeps on the table, and the bed under the bed.",
+    "Mon oncle a acheté une nouvelle maison dans la ville mais il s'est produit la semaine prochaine.": (
+        "My uncle bought a new house in the town but he happened next week."
+    ),
+    "Ma voiture a acheté un journal rouge dans la maison mais il est en train de marcher dans le magasin.": (
+        "My car bought a red newspaper in the house but he is walking in the shop."
+    ),
+    "Les enfants de Tom sont en train de manger dans la pièce, mais elle a mangé sa mère au tennis.": (
+        "Tom's children are eating in the room, but she ate her mother at tennis."
+    ),
 }
-"""Sentences to be read word by word: by how long they are."""
+"""French that the translator without attention makes of examples -> what it says, in English."""
+
+REMEMBERED = {
+    "Aunt and car": "My aunt bought a red car last month because she works in the city and her husband works in the "
+    "village.",
+    "Mother and children": "The children are playing in the garden, but their mother is sleeping in her room because "
+    "she worked all night.",
+    "Uncle and house": "My uncle bought a new house near the station last year because he works in the city.",
+}
+"""Long sentences to be read word by word."""
+
+SHORTER = dict(
+    zip(
+        REMEMBERED.values(),
+        ("My aunt bought a red car.", "The children are playing in the garden.", "My uncle bought a new house."),
+        strict=True,
+    )
+)
+"""Long sentence -> the short one that it begins with."""
 
 LAYERED = {
     "Who helped whom": "Tom helped Mary.",

@@ -21,7 +21,6 @@ LOCK_ORDER = (
     "survey",
     "trace a model",
     "exchange functions of torch",
-    "surveyor",
     "cache",
 )
 """A thread that holds one lock takes only later ones, so that no two threads wait for each other."""

@@ -75,25 +75,15 @@ def test_a_lost_gpu_is_given_up_for_the_cpu_and_nothing_is_lost(page, monkeypatc
     assert not page.run().toast
 
 
-def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(monkeypatch):
+def test_a_survey_of_131_072_that_its_visitor_leaves_keeps_what_it_has():
     from attention_core.atlas import Atlas
     from attention_core.atlas.synthetic import synthetic_trace
     from ui.atlas.shared_atlas import SharedAtlas
-    from ui.job_queue import queue_of
 
-    monkeypatch.setattr("ui.atlas.shared_atlas.LEASE", 0.5)
     shelf = SharedAtlas("left", Atlas(synthetic_trace(131_072), 0))
-    shelf.survey_on()  # the page asks again with every look, until nobody is there
-    shelf._surveyor.join(60)
-    share = shelf.atlas.surveyed
+    share = shelf.survey(0.2)
     assert 0 < share < 1
-    queue = queue_of(device.choose_device())
-    assert queue.join(1)
-    assert queue.wait(1, 0) == 0, "nobody is before the next visitor"
-    queue.leave(1)
-    shelf.survey_on()
-    shelf._surveyor.join(60)
-    assert shelf.atlas.surveyed > share
+    assert shelf.survey(0.2) > share
 
 
 def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(hub, stored):

@@ -24,7 +24,7 @@ from ui import navigation, state, take_along
 NAMES = [entry.name for entry in navigation.PAGES]
 KINDS = ("toggle", "slider", "select_slider", "selectbox", "number_input", "text_area", "text_input", "multiselect")
 KINDS += ("button_group", "radio", "color_picker")
-COMMANDS = ("_asked", "_picked", "read_typed", "atlas_row", "atlas_column")
+COMMANDS = ("_asked", "_picked", "read_typed")
 """Boxes that say what to do next and not what is shown: a model to load, a number to write, a cell to go to."""
 PRESSED = re.compile("preset|example|next|previous|switch|random|scatter|compose|shuffle|reverse|undo|clear|more|fewer")
 """Buttons that change what is shown, by their keys."""
@@ -261,14 +261,6 @@ def test_lecture_mode_is_in_the_address_of_every_page(visit):
     assert address_of(page)["lecture"] == "1"
     off = visit("groups")
     assert "lecture" not in address_of(off)
-
-
-def test_atlas_of_a_drawing_takes_it_along(visit):
-    packed = pack_strokes([Stroke(np.array([[128.0, 30.0], [130.0, 220.0]]), 20)])
-    page = visit("atlas", show="digit", strokes=packed)
-    assert page.session_state["atlas_digit"] == "yours"
-    assert address_of(page) == {"show": "digit", "strokes": packed}
-    assert page.session_state["pixels_strokes"] == packed
 
 
 def test_guess_among_three_columns_comes_with_a_link(visit):

@@ -1,4 +1,4 @@
-"""The atlas, without a browser: sources, tiles on demand, the survey, jumps, links, bad input."""
+"""The atlas, without a browser: the flight, sources, tiles on demand, the survey, jumps, links, bad input."""
 
 import json
 import struct
@@ -10,12 +10,14 @@ import torch
 from safetensors.torch import save
 
 from attention_core import capture
-from attention_core.atlas import Atlas, read_tensors, search
+from attention_core.atlas import read_tensors, search
 from attention_core.atlas.synthetic import labels, synthetic_trace
 from attention_core.atlas.tensors import has_more, head_file, notebook
-from tests.app.tools import opened, said, settled
+from attention_core.bounds import Bound
+from attention_core.data.phrase_book import phrase_book
+from attention_core.topics.atlas import in_pieces
+from tests.app.tools import open_tab, opened, said, settled
 from tests.bombs import npz
-from ui.atlas.shared_atlas import SharedAtlas
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
@@ -82,15 +84,15 @@ def complaint(page) -> str:
 
 
 def test_overview_comes_unasked_and_nothing_is_sent_twice(page):
-    assert keys(page) == ["mean/3/0/0"]
+    assert keys(page) == ["3/0/0"]
     assert message(page)["surveyed"] == 1
-    ask(page, ["mean/0/3/2", "largest/2/0/0"])
-    assert keys(page) == ["mean/0/3/2", "largest/2/0/0"]
+    ask(page, ["0/3/2", "2/0/0"])
+    assert keys(page) == ["0/3/2", "2/0/0"]
     assert message(page)["answered"] == ["me", 1]
     settled(page)
     assert keys(page) == []
-    ask(page, ["mean/0/3/3"], sequence=2)
-    assert keys(page) == ["mean/0/3/3"]
+    ask(page, ["0/3/3"], sequence=2)
+    assert keys(page) == ["0/3/3"]
     assert all(tile["whole"] for tile in message(page)["tiles"])
 
 
@@ -100,18 +102,18 @@ def test_script_of_the_map_comes_with_the_first_message_only(page):
 
     assert n_bytes() > 10_000
     assert len(page.get("bidi_component")[0].proto.js_content) < 2_000
-    ask(page, ["mean/0/3/2"])
+    ask(page, ["0/3/2"])
     assert n_bytes() == 0
     page.session_state[f"{NAME}_map"] = {"asked": {"script": "the present one"}}
     settled(page)
     assert n_bytes() > 10_000
-    assert keys(page) == ["mean/3/0/0"]
+    assert keys(page) == ["3/0/0"]
 
 
-def test_answer_does_not_wait_for_tiles_that_take_long(page, monkeypatch):
+def test_answer_does_not_wait_for_tiles_that_take_long(app, monkeypatch):
     monkeypatch.setattr("ui.atlas.shared_atlas.PATIENCE", -1)
-    put(page, "select_slider", length=16_384)
-    wanted = ["mean/1/2/1", "mean/1/3/0"]
+    page = at_link(app, show="made-echo-16384")
+    wanted = ["1/2/1", "1/3/0"]
     answered = []
     for sequence in range(1, 9):
         ask(page, [one for one in wanted if one not in answered], sequence=sequence)
@@ -128,11 +130,11 @@ def test_labels_come_when_they_are_asked_for(page):
 
 
 NONSENSE = (
-    {"tiles": ["mean/99/0/0", "mean/0/900/0", "other/0/0/0", "mean/0/0", None, 5, "mean/0/0/0" * 20]},
-    {"tiles": "mean/0/0/0", "labels": 7},
+    {"tiles": ["99/0/0", "0/900/0", "other/0/0/0", "0/0", None, 5, "0/0/0" * 20]},
+    {"tiles": "0/0/0", "labels": 7},
     {"labels": [["rows", -5], ["sideways", 0], ["rows"], "rows"]},
     {"view": {"row": "a", "column": None, "across": {}}},
-    {"view": {"row": 1, "column": 2, "across": 3, "options": {"scale": "<b>", "kind": ["largest"]}}},
+    {"view": {"row": 1, "column": 2, "across": 3, "options": {"scale": "<b>"}}},
 )
 
 
@@ -144,7 +146,7 @@ def test_nonsense_from_a_browser_is_left_out(page):
 
 
 def test_tiles_of_a_matrix_that_is_no_longer_shown_are_not_sent(page):
-    ask(page, ["mean/0/0/0"], atlas="another")
+    ask(page, ["0/0/0"], atlas="another")
     assert keys(page) == []
 
 
@@ -162,7 +164,7 @@ def test_nonsense_in_a_link_shows_the_whole(app, place):
 
 
 def test_view_survives_going_to_another_page(page):
-    page.button(key=f"{NAME}_landmark_0").click().run()
+    put(page, "text_input", find=labels(2048)[700])
     there = message(page)["view"]
     assert there["across"]
     opened(page, OTHER)
@@ -179,8 +181,6 @@ def test_token_is_found_and_the_hits_are_walked_through(page):
     for way, hit in (("next", hits[1]), ("previous", hits[0]), ("previous", hits[-1])):
         page.button(key=f"{NAME}_hit_{way}").click().run()
         assert message(page)["go"]["mark"] == [hit, hit]
-    put(page, "segmented_control", among="Rows")
-    assert message(page)["go"]["mark"] == [hits[-1], None]
 
 
 def test_token_that_is_not_there_moves_nothing(page):
@@ -190,83 +190,89 @@ def test_token_that_is_not_there_moves_nothing(page):
         assert "nowhere" in said(page)
 
 
-def test_cell_is_gone_to_by_its_numbers(page):
-    page.number_input(key=f"{NAME}_row").set_value(1001)
-    page.number_input(key=f"{NAME}_column").set_value(18)
-    press(page, "Go to the cell")
-    settled(page)
-    assert message(page)["go"]["mark"] == [1000, 17]
-
-
-def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
-    for name, value in {"shared_atlas.PORTION": 0.01, "shared_atlas.PATIENCE": 60, "map.SURVEYED_UNASKED": 10}.items():
-        monkeypatch.setattr(f"ui.atlas.{name}", value)
-    page = at_link(app, show="made-echo-65536")
-    assert message(page)["surveyed"] == 0
-    assert not message(page)["running"]
-    press(page, "Survey the whole matrix")
-    assert message(settled(page))["running"]
-    press(page, "Cancel")
-    share = message(settled(page))["surveyed"]
-    assert 0 < share < 1
-    assert not message(page)["running"]
-    ask(page, ["mean/0/60/20", "mean/6/0/0"])
-    assert [tile["whole"] for tile in message(page)["tiles"]] == [True, False]
-    assert message(settled(page))["surveyed"] == share
-    press(page, "Go on")
-    assert page.button(key=f"{NAME}_survey_button").label == "Cancel"
-
-
-def test_survey_ends_when_nobody_watches_and_tells_its_next_visitor_what_went_wrong(monkeypatch):
+def test_survey_of_a_long_matrix_goes_on_while_somebody_watches(app, monkeypatch):
     monkeypatch.setattr("ui.atlas.shared_atlas.PORTION", 0.01)
-    monkeypatch.setattr("ui.atlas.shared_atlas.LEASE", 0.5)
-    shelf = SharedAtlas("left", Atlas(synthetic_trace(65_536), 0))
-    shelf.survey_on()
-    shelf._surveyor.join(20)
-    assert not shelf._surveyor.is_alive()
-    assert 0 < shelf.atlas.surveyed < 1
-    monkeypatch.setattr(shelf, "survey", lambda: 1 / 0)
-    shelf.survey_on()
-    shelf._surveyor.join(20)
-    with pytest.raises(ZeroDivisionError):
-        shelf.survey_on()
+    monkeypatch.setattr("ui.atlas.shared_atlas.PATIENCE", 60)
+    page = at_link(app, show="made-echo-65536")
+    share = message(page)["surveyed"]
+    assert message(page)["running"]
+    assert "Surveyed" in page.get("progress")[0].proto.text
+    ask(page, ["0/60/20", "6/0/0"])
+    assert [tile["whole"] for tile in message(page)["tiles"]] == [True, False]
+    assert message(page)["surveyed"] > share
 
 
-def test_digit_is_mapped_with_its_rows_and_columns(page):
-    choose(page, "digit")
-    assert message(page)["rows"] == {"n": 784, "name": "pixels", "kind": "grid", "grid": [28, 28]}
-    first = message(page)["atlas"]
-    put(page, "segmented_control", digit="4")
-    assert message(page)["atlas"] != first
-    assert page.query_params["show"] == "digit-4"
+def test_page_opens_on_a_text_read_by_a_model(app):
+    page = opened(app, PAGE)
+    assert message(page)["atlas"] == "book/3/5"
+    assert message(page)["rows"]["n"] > 16_000
+    assert message(page)["uniform"] == 1 / 128
+    assert message(page)["surveyed"] == 1
+    assert "last 128 only" in said(page)
+    assert not page.query_params
 
 
-def test_own_text_is_read_by_a_model_up_to_its_length(page):
+def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_time(app):
+    page = opened(app, PAGE)
+    across = []
+    for stop in range(1, 4):
+        page.button(key=f"{NAME}_stop_next").click().run()
+        assert page.query_params["stop"] == str(stop)
+        assert message(page)["go"]["slowly"]
+        across.append(message(page)["view"]["across"])
+    assert across == sorted(across, reverse=True)
+    assert across[-1] < 25
+    row, column = message(page)["go"]["mark"]
+    text = in_pieces(phrase_book())
+    before = text.ids[:row].tolist()
+    assert before[column - 1] == text.ids[row]
+    assert text.labels[row] in said(page)
+    assert text.labels[column] in said(page)
+    page.button(key=f"{NAME}_stop_previous").click().run()
+    assert message(page)["view"]["across"] == across[1]
+
+
+def test_guess_is_answered_by_what_the_head_looks_at(app):
+    page = opened(app, PAGE)
+    page.button(key=f"{NAME}_try").click().run()
+    guess = next(one for one in page.get("button_group") if one.key == f"{NAME}_try_guess")
+    settled(page, **{"atlas_tried": "1", "atlas_stop": 3})
+    assert guess.options
+    assert "Right" in "".join(one.value for one in page.success)
+    assert page.query_params["stop"] == "3"
+
+
+def test_stop_of_a_link_is_flown_to_and_a_view_of_a_link_stays(start_app):
+    assert message(at_link(start_app(), stop="3"))["view"]["across"] < 25
+    assert message(at_link(start_app(), stop="3", map="900.5,800.0,40.0"))["view"]["across"] == 40
+
+
+def test_another_layer_and_head_of_the_text_are_mapped(app):
+    page = put(opened(app, PAGE), "selectbox", layer=1, head=0)
+    assert message(page)["atlas"] == "book/1/0"
+    assert not page.exception
+
+
+@pytest.mark.parametrize("show", ["digit-4", "nonsense"])
+def test_link_to_a_source_that_is_no_more_opens_the_text(app, show):
+    assert message(at_link(app, show=show))["atlas"] == "book/3/5"
+
+
+def test_own_text_is_read_up_to_its_bound(page, monkeypatch):
+    monkeypatch.setattr("attention_core.topics.atlas.WINDOWED_PIECES", Bound("pieces", 1_000, "a test"))
     choose(page, "text")
     assert message(page)["rows"]["n"] > 400
     put(page, "text_area", text="The cat sat on the mat. " * 20_000)
-    assert message(page)["rows"]["n"] == 512
-    assert "512" in said(page)
-    put(page, "selectbox", attention=3, head=7)
-    assert message(page)["atlas"].endswith("/3/7")
+    assert message(page)["rows"]["n"] == 1_000
+    assert "are read" in said(page)
 
 
 def test_empty_text_is_told_and_the_page_goes_on(page):
     choose(page, "text")
     put(page, "text_area", text="  \n ")
-    assert "empty" in complaint(page)
+    assert "empty" in said(page)
     put(page, "text_area", text="Back again.")
-    assert not complaint(page)
     assert message(page)["rows"]["n"] == 5
-
-
-def test_file_fills_the_box_and_one_that_is_no_text_does_not(page):
-    choose(page, "text")
-    upload(page, "mine.txt", "Déjà vu, all over again.".encode())
-    assert page.text_area(key=f"{NAME}_text").value == "Déjà vu, all over again."
-    upload(page, "bad.txt", b"abc \xff\xfe")
-    assert page.text_area(key=f"{NAME}_text").value == "Déjà vu, all over again."
-    assert "not UTF-8" in " ".join(one.value for one in page.warning)
 
 
 def test_run_of_the_model_page_is_mapped(page):
@@ -293,7 +299,8 @@ GOOD = {
 
 def test_tensors_from_a_file_are_mapped(page):
     choose(page, "tensors")
-    seen = {message(page)["atlas"]}
+    assert not page.get("bidi_component")
+    seen = set()
     for kind, content in GOOD.items():
         upload(page, "mine.safetensors" if kind == "bfloat16" else "mine.npz", content)
         assert not complaint(page), kind
@@ -320,7 +327,7 @@ BAD = {
     "lengths that do not fit": (npz(query=normal(3, 70, 8), key=normal(3, 90, 9)), "length"),
     "NaN": (npz(query=nan((2, 70, 8)), key=normal(2, 90, 8)), "NaN"),
     "whole numbers": (npz(query=np.ones((2, 70, 8), int), key=normal(2, 90, 8)), "numbers"),
-    "one array": (npz(query=normal(2, 70, 8)), "two arrays"),
+    "one array": (npz(query=normal(2, 70, 8)), "no arrays that are query and key"),
     "objects": (npz(query=np.array([{}, {}], dtype=object), key=normal(2, 9, 8)), "query"),
 }
 
@@ -335,15 +342,6 @@ def test_bad_file_is_told_and_the_map_stays(page):
         assert message(page)["atlas"] == there, kind
 
 
-def test_arrays_of_other_names_are_chosen(page):
-    choose(page, "tensors")
-    upload(page, "mine.npz", npz(left=normal(2, 70, 8), right=normal(2, 90, 8)))
-    assert not complaint(page)
-    assert message(page)["rows"]["n"] == 70
-    put(page, "selectbox", query_array="right", key_array="left")
-    assert message(page)["rows"]["n"] == 90
-
-
 def test_file_is_kept_while_another_page_is_looked_at(page):
     choose(page, "tensors")
     upload(page, "mine.npz", GOOD["float32"])
@@ -352,7 +350,7 @@ def test_file_is_kept_while_another_page_is_looked_at(page):
     opened(page, PAGE)
     assert message(page)["atlas"] == there
     page.button(key=f"{NAME}_forget").click().run()
-    assert message(settled(page))["atlas"] != there
+    assert not settled(page).get("bidi_component")
 
 
 @pytest.mark.parametrize("kind", ["tensors", "recording"])
@@ -383,6 +381,6 @@ def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkey
 
 
 def test_page_says_what_the_matrix_would_take(app):
-    page = at_link(app, show="made-near-131072")
+    page = open_tab(at_link(app, show="made-near-131072"), "why")
     assert "68.7 GB" in said(page)
     assert "68.2 MB" in said(page)

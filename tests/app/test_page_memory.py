@@ -13,9 +13,9 @@ import torch
 
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.models import build
-from attention_core.topics.translate.training import TRANSLATORS
 from attention_core.weights import FOLDER, write_weights
-from tests.app.tools import body_with, open_tab, opened, said, settled, there_and_back
+from tests.app.tools import bodies, open_tab, opened, said, settled, there_and_back
+from ui.words import STALE
 
 PAGE = "pages/memory.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
@@ -66,28 +66,50 @@ def press(page, key):
 
 
 def shaded(page) -> str:
-    return body_with(page, 'class="shaded"')
+    return "".join(one.proto.body for one in page.get("html") if 'class="shaded"' in one.proto.body)
 
 
 def n_charts(page) -> int:
-    """The charts on all tabs; the first one is open afterwards."""
-    tabs = ("gradient", "fading", "lengths", "words")
-    return sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in tabs)
+    """The charts of the first screen and of all tabs; the first one is open afterwards."""
+    return 1 + sum(len(open_tab(page, tab).get("vega_lite_chart")) - 1 for tab in ("gradient", "fading", "steps"))
 
 
-def test_page_opens_at_the_end_of_an_example_read_by_both_networks(page):
-    body = shaded(page)
-    assert "GRU" in body
-    assert "plain RNN" in body
-    percents = [float(one) for one in re.findall(r'class="share">([\d.]+)<', body)]
-    assert len(percents) == 2 * 18
+def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
+    percents = [float(one) for one in re.findall(r'class="share">([\d.]+)<', shaded(page))]
+    assert len(percents) == 8 + 23  # full stops and ends are read too
     assert sum(percents) == pytest.approx(200, abs=10)
-    assert "Word 18 of 18" in said(page)
-    assert n_charts(page) == 4 + 2 + 1 + 1
+    assert "<b>6 words</b>" in bodies(page)
+    assert "<b>21 words</b>" in bodies(page)
+    assert "GRU" in said(page)
+    assert "plain RNN" in said(page)
+    assert "Word 23 of 23" in said(page)
+    assert n_charts(page) == 1 + 2 + 1 + 4
     assert not page.error
 
 
+def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(app):
+    page = trained(app)
+    body = shaded(page)
+    assert body.count("Ma tante a acheté une voiture rouge") == 3
+    assert "“My car bought a red newspaper in the house but he is walking in the shop.”" in body
+    write(page, "one two three four five six seven eight")
+    assert "<b>6 words</b>" in shaded(page)
+    assert "<b>8 words</b>" in shaded(page)
+    write(page, "Hello.")
+    assert shaded(page).count("<b>1 words</b>") == 1  # nothing shorter to compare with
+
+
+def test_a_guess_opens_what_attention_gives_back(app):
+    page = trained(app)
+    press(page, "memory_try")
+    page.segmented_control(key="memory_try_guess").set_value(2).run()
+    assert "`car`: **37%** of what the context knows" in page.success[0].value
+    assert page.session_state["memory_tab"] == "cure"
+    assert "French word 6 of" in said(page)
+
+
 def test_walking_goes_back_forth_and_stops_at_the_ends(page):
+    write(page, BOOK)
     press(page, "memory_at_previous")
     assert "Word 17 of 18" in said(page)
     assert not page.button(key="memory_at_next").disabled
@@ -99,6 +121,7 @@ def test_walking_goes_back_forth_and_stops_at_the_ends(page):
 
 
 def test_playing_begins_again_at_the_first_word(page):
+    write(page, BOOK)
     press(page, "memory_at_play")
     assert "Word 1 of 18" in said(page)
     assert page.button(key="memory_at_play").label == "Pause"
@@ -107,15 +130,16 @@ def test_playing_begins_again_at_the_first_word(page):
 
 
 def test_second_reader_comes_from_the_other_end(page):
+    write(page, BOOK)
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
-    assert n_charts(page) == 4 + 2 + 1 + 1
+    assert n_charts(page) == 1 + 2 + 1 + 4
     assert "Backwards, `The`" in said(page)
     press(page, "memory_at_previous")
     assert "Backwards, `book`" in said(page)
-    assert "two last states" in said(page)
 
 
 def test_measures_and_logarithms_are_a_click_away(page):
+    write(page, BOOK)
     open_tab(page, "gradient")
     for measure in ("left", "share"):
         page.segmented_control(key="memory_measure").set_value(measure).run()
@@ -134,30 +158,32 @@ def test_every_preset_is_read_from_its_end(page):
 
 
 def test_figures_by_length_are_shown_and_missing_ones_named(page):
-    open_tab(page, "lengths")
     assert "a gap of **18.0**" in said(page)
-    table = page.dataframe[0].value
-    assert list(table["translator"]) == [
-        TRANSLATORS[one] for one in ("translator-plain", "translator-none", "translator-additive")
-    ]
-    assert list(table["18+"]) == [12.5, 12.5, 30.5]
+    assert "Not evaluated yet" not in said(page)
+    page.toggle(key="memory_all").set_value(True).run()
     assert "Not evaluated yet" in said(page)
     assert "`translator-transformer`" in said(page)
 
 
-def cure(app, text=""):
-    """The tab of the cure, with the trained networks."""
+BOOK = "The book that my sister gave me when I was ill is still on the table."
+
+
+def trained(app):
+    """The page with the trained networks."""
     forget()
-    opened(app, PAGE)
-    if text:
-        write(app, text)
+    return opened(app, PAGE)
+
+
+def cure(app, text=BOOK):
+    """The tab of the cure, with the trained networks."""
+    write(trained(app), text)
     return open_tab(app, "cure")
 
 
 def test_attention_gives_back_the_word_that_is_said(app):
     page = cure(app)
     assert "**39%** of what the context knows is of that word, against **4.6%**" in said(page)
-    assert len(page.get("vega_lite_chart")) == 1
+    assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
     words = page.segmented_control(key="memory_cure_at")
     words.set_value(words.options.index("malade")).run()
     assert "`ill`: **33%**" in said(page)
@@ -186,10 +212,11 @@ def test_the_cure_says_that_its_model_is_missing(page):
 
 
 @pytest.mark.parametrize("text", ["", "   \n "])
-def test_nothing_to_read_says_what_to_do(page, text):
+def test_nothing_to_read_says_what_to_do_and_leaves_the_last_sentence_in_grey(page, text):
     write(page, text)
     assert "Type an English sentence" in said(page)
-    assert not shaded(page)
+    assert STALE in bodies(page)
+    assert "aunt" in shaded(page)
     assert not page.error
 
 
@@ -253,21 +280,20 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(weights, folde
     page = opened(start_app(), PAGE)
     assert "The plain RNN cannot be loaded" in page.error[0].value
     assert "python -m attention_core.train translator-plain" in page.error[0].value
-    assert "GRU" in shaded(page)
+    assert "GRU" in said(page)
     (tmp_path / "translator-none.safetensors").unlink()
     forget()
     page.run()
-    assert len(page.error) == 2
+    assert len(page.error) == 3  # on the first screen, and in the tab for either
     assert not shaded(page)
 
 
-def test_code_that_is_taken_along_gives_the_shares_on_the_page(page):
-    space: dict = {}
-    exec(open_tab(page, "take").code[0].value, space)
-    shares = space["norms"][-1] / space["norms"][-1].sum()  # of the network that comes last, on the page too
-    shown = [one.proto.body for one in page.get("html") if 'class="shaded"' in one.proto.body][-1]
-    told = re.findall(r'class="share">([\d.]+)<', shown)[-len(shares) :]
-    assert [float(share) for share in told] == pytest.approx((100 * shares).tolist(), abs=0.51)
+def test_code_that_is_taken_along_gives_the_shares_on_the_page(weights, app, monkeypatch):
+    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
+    page, space = opened(app, PAGE), {}
+    exec(page.code[0].value, space)
+    told = re.findall(r'class="share">([\d.]+)<', shaded(page))[-len(space["shares"]) :]
+    assert [float(share) for share in told] == pytest.approx((100 * space["shares"]).tolist(), abs=0.51)
 
 
 def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page):

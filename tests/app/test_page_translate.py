@@ -4,10 +4,11 @@ import pytest
 import streamlit as st
 
 from attention_core.data.pieces import END
-from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
+from attention_core.data.sentence_presets import CLASSIC, GIVEN, READ_BACK, REMEMBERED, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import bodies, body_with, given, open_tab, opened, said, settled, steps_to_the_end, there_and_back
-from ui.translate import first_screen
+from ui.translate import first_screen, models
+from ui.words import STALE
 
 PAGE = "pages/translate.py"
 
@@ -40,7 +41,7 @@ def test_page_opens_translated_by_two_models_with_three_in_one_list_and_all_six_
         assert body.count('class="one') == n_listed
         assert body.count('class="one shown"') == 2
         all_six(page)
-    assert "Additive, word 2 of" in said(page)
+    assert "Additive attention, word 2 of" in said(page)
     tabs = ("steps", "alignment", "length", "learned")
     assert sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in tabs) >= 7
 
@@ -63,15 +64,16 @@ def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(pa
     assert "All of them fail" in told
     assert "*zone* looks most at *Area* (34%); *économique* looks most at *Economic* (50%); *européenne*" in told
     assert "not at *European*" in told
-    press(page, "translate_free")
+    press(open_tab(page, "try"), "translate_free")
     assert "All of them fail" not in said(page)
     assert "être d&#x27;accord" in listed(page)
-    press(page, f"translate_example_{list(TRANSLATE).index('I am a student')}")
+    write(page, "I am a student.")
     assert page.session_state["translate_forced"] == []
     assert listed(page).count(">Je suis étudiant.<") == 6
 
 
 def test_french_that_does_not_belong_to_the_english_is_told_and_kept(page):
+    open_tab(page, "try")
     page.text_input(key="translate_prefix").set_value("Je voudrais boire du café").run()
     assert "does not seem to belong to this English" in said(page)
     assert listed(all_six(page)).count("Je voudrais boire du café") == 6
@@ -103,7 +105,7 @@ def test_the_unrolled_network_follows_words_and_steps(page):
 
 
 def test_likeness_is_told_in_the_numbers_of_the_sentence(page):
-    page.segmented_control(key="translate_model_lower").set_value("dot").run()
+    all_six(page).segmented_control(key="translate_model_lower").set_value("dot").run()
     open_tab(page, "meaning")
     assert "the largest of all" in said(page)
     assert "in **9 of 9** words" in said(page)
@@ -143,6 +145,7 @@ def test_without_attention_the_one_vector_is_explained(page):
 
 
 def test_a_beginning_is_forced_and_taken_back(page):
+    open_tab(page, "try")
     page.text_input(key="translate_prefix").set_value("Une auto").run()
     assert page.session_state["translate_forced"] == french_prefix("Une auto")
     assert listed(page).count("Une auto") >= 2
@@ -154,6 +157,7 @@ def test_a_beginning_is_forced_and_taken_back(page):
 
 
 def test_another_sentence_sets_the_models_free_and_undo_brings_the_beginning_back(page):
+    open_tab(page, "try")
     page.text_input(key="translate_prefix").set_value("Une").run()
     press(page, "translate_example_1")
     assert page.session_state["translate_forced"] == []
@@ -201,7 +205,7 @@ def test_words_and_steps_have_one_clock(page):
 def test_sentence_models_and_beginning_survive_leaving_the_page(page):
     write(page, "She reads a blue book.")
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()
-    page.text_input(key="translate_prefix").set_value("Elle").run()
+    open_tab(page, "try").text_input(key="translate_prefix").set_value("Elle").run()
     there_and_back(page)
     assert page.text_area(key="translate_text").value == "She reads a blue book."
     assert page.segmented_control(key="translate_model_upper").value == "transformer"
@@ -228,23 +232,26 @@ def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
 
 def test_a_model_that_nobody_looks_at_is_not_asked(page, monkeypatch):
     asked = []
-    plain = first_screen.translation
-    monkeypatch.setattr(first_screen, "translation", lambda name, *given: asked.append(name) or plain(name, *given))
+    plain = models.translation
+    for module in (first_screen, models):
+        monkeypatch.setattr(module, "translation", lambda name, *given: asked.append(name) or plain(name, *given))
     write(page, "The red dog is in the garden.")
     assert set(asked) == {"none", "additive", "transformer"}
-    page.segmented_control(key="translate_model_lower").set_value("dot").run()
+    given(page, models={"upper": "none", "lower": "dot"})
     assert listed(page).count('class="one') == 4
+    assert set(asked) == {"none", "additive", "transformer", "dot"}
 
 
-def test_nothing_typed_says_what_to_do_and_comes_back(page):
+def test_nothing_typed_says_what_to_do_and_leaves_the_last_answer_in_grey(page):
     for text in ("", " \n\t "):
         write(page, text)
         assert "Type an English sentence" in said(page)
         assert not page.error
-        assert not listed(page)
-    assert "Any number of states" in bodies(page)
+        assert "La voiture rouge est devant la maison." in listed(page)
+        assert STALE in bodies(page)
     write(page, "The cat sleeps.")
-    assert listed(page)
+    assert "voiture" not in listed(page)
+    assert STALE not in bodies(page)
 
 
 def test_a_sentence_that_is_too_long_is_bounded_and_kept_in_the_box(page):
@@ -268,6 +275,26 @@ ODD = {
     "right to left": "\u202eThe car\u0000 is red.",
     "endless word": "Ж" * 5000,
 }
+
+
+def test_a_longer_sentence_is_guessed_and_breaks_without_attention(page):
+    press(page, "translate_try")
+    page.segmented_control(key="translate_try_guess").set_value(1).run()
+    assert page.text_area(key="translate_text").value == TRANSLATE["Two animals"]
+    told = [box.value for box in page.success]
+    assert len(told) == 1
+    assert "“The dog sleeps on the table, and the bed under the bed.”" in told[0]
+    assert "Le chien dort sous la table et le chat dort sur le lit." in told[0]
+
+
+def test_what_is_said_in_english_of_a_translation_is_of_what_the_model_says(page):
+    for sentence in TRANSLATE.values():
+        write(page, sentence)
+        given(page, forced=[])
+        french = models.translation("none", sentence).text
+        assert (READ_BACK.get(french, "") in listed(page)) or french not in READ_BACK
+    says = {models.translation("none", text).text for text in (*TRANSLATE.values(), *REMEMBERED.values())}
+    assert says >= set(READ_BACK)
 
 
 def test_odd_input_is_read_and_kept(page):
@@ -318,4 +345,4 @@ def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp
         st.cache_resource.clear()
     assert [error.value for error in page.error if "git checkout -- weights" in error.value]
     assert listed(all_six(page)).count("cannot be loaded") == 5
-    assert "Additive, word 2 of" in said(page)
+    assert "Additive attention, word 2 of" in said(page)

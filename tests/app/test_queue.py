@@ -14,7 +14,7 @@ from attention_core.shared import BoundedCache
 from benchmarks.load import served
 from benchmarks.session import Session
 from ui.computed import COMPUTE_LOCK, cached_computation
-from ui.job_queue import Queue, heavy, in_portions, queue_of
+from ui.job_queue import Queue, heavy, queue_of
 
 PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
 
@@ -85,34 +85,6 @@ def queue(monkeypatch):
     found.most_waiting = 2
     yield found
     queue_of.cache_clear()
-
-
-def test_portions_take_turns_with_what_else_is_heavy_and_end_when_none_is_wanted(queue):
-    done, order = threading.Event(), []
-
-    def portion() -> None:
-        order.append("portion")
-        time.sleep(0.02)
-
-    work = threading.Thread(target=in_portions, args=(portion, lambda: not done.is_set()))
-    work.start()
-    for visitor in (1, 2):
-        while not queue.join(visitor):
-            time.sleep(0.001)
-        while queue.wait(visitor, 1):
-            pass
-        order.append("visitor")
-        before = len(order)
-        time.sleep(0.1)
-        assert len(order) == before  # while it runs, no portion does
-        queue.leave(visitor)
-        time.sleep(0.2)
-    done.set()
-    work.join(5)
-    assert not work.is_alive()
-    assert order[0] == order[-1] == "portion"
-    assert order.count("portion") > 4
-    assert work.ident not in queue
 
 
 @pytest.fixture

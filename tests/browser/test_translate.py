@@ -19,10 +19,10 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
     words.nth(0).hover()
     page.locator(".root .tip").nth(1).get_by_text("looks most at").wait_for()
     words.nth(2).click()
-    page.get_by_text("Additive, word 3 of").wait_for()
+    page.get_by_text("Additive attention, word 3 of").wait_for()
     page.wait_for_function(IDLE)
     page.keyboard.press("n")
-    page.get_by_text("Additive, word 4 of").wait_for()
+    page.get_by_text("Additive attention, word 4 of").wait_for()
     page.wait_for_function(IDLE)
 
     other = page.locator(".root ol button[aria-pressed=false]").first
@@ -56,7 +56,7 @@ def test_forty_words_fit_a_phone(app_url, page):
 def test_the_words_play_by_themselves_and_take_the_steps_along(app_url, page):
     page.emulate_media(reduced_motion="no-preference")
     page.goto(f"{app_url}/translate")
-    words = page.get_by_test_id("stMarkdown").filter(has_text="Additive, word")
+    words = page.get_by_test_id("stMarkdown").filter(has_text="Additive attention, word")
     expect(words).to_contain_text("word 2 of")
     settle(page)
     button = page.locator(".st-key-translate_at_play button")

@@ -9,13 +9,8 @@ import torch
 
 from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import Atlas, search
-from attention_core.atlas.landmarks import landmarks, strongest
 from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack
-from attention_core.atlas.synthetic import passage, synthetic_trace
-from attention_core.attention.capture.trace_builder import from_weights
-from attention_core.attention.recording import Recording
-from attention_core.bounds import LONG_TOKENS
-from attention_core.hub.run import ModelRun, affordable_tokens
+from attention_core.atlas.synthetic import synthetic_trace
 
 N, D = 700, 8
 
@@ -62,15 +57,16 @@ def test_tiles_without_two_different_weights_survive(values):
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
-@pytest.mark.parametrize("kind", ["causal", "window", "padding"])
+@pytest.mark.parametrize("kind", ["causal", "window", "last", "padding"])
 def test_hidden_blocks_are_those_that_see_nothing(level, kind):
     place = torch.arange(N)
     window = (place[:, None] - place).abs() < 90
     padding = (place < 500)[None, None]
-    mask = {"causal": None, "window": window[None], "padding": padding}[kind]
-    trace = trace_of(mask=mask, is_causal=kind == "causal")
+    mask = {"window": window[None], "padding": padding}.get(kind)
+    trace = trace_of(mask=mask, is_causal=kind in ("causal", "last"), window=90 if kind == "last" else None)
     atlas, block = Atlas(trace, 0), 2**level
-    wanted = {"causal": place[:, None] >= place, "window": window, "padding": padding[0].expand(N, N)}[kind].numpy()
+    past = place[:, None] >= place
+    wanted = {"causal": past, "window": window, "last": past & window, "padding": padding[0].expand(N, N)}[kind].numpy()
     starts = np.arange(0, N, block)
     seen = np.logical_or.reduceat(np.logical_or.reduceat(wanted, starts, axis=0), starts, axis=1)
     for row, col in np.ndindex(atlas.n_tiles(level)):
@@ -89,19 +85,25 @@ def test_causality_is_told_even_where_no_mask_is_looked_at(monkeypatch):
     assert np.array_equal(hidden, blocks > last[:, None])
 
 
-@pytest.mark.parametrize("more", [{}, {"is_causal": True}, {"sinks": torch.ones(1, 1)}], ids=str)
-def test_glimpse_is_the_middle_row_of_every_block(more, monkeypatch):
-    monkeypatch.setattr("attention_core.atlas.matrix.GLIMPSED", 64)
-    trace = trace_of(530, 610, **more)
-    atlas, block = Atlas(trace, 0), 4
-    seen = atlas.glimpse()
-    assert seen.mean.shape == atlas.shape(2)
-    weights = trace.weights().numpy()
-    for place in (0, 60, 132):
-        row = weights[min(block * place + 2, 529)]
-        parts = [row[start : start + block] for start in range(0, 610, block)]
-        assert seen.mean[place] == pytest.approx([part.mean() for part in parts], abs=1e-7)
-        assert seen.largest[place] == pytest.approx([part.max() for part in parts], abs=1e-7)
+def test_a_window_is_told_even_where_no_mask_is_looked_at(monkeypatch):
+    monkeypatch.setattr("attention_core.atlas.packed.MOST_PAIRS", 10)
+    atlas = Atlas(trace_of(600, 600, is_causal=True, window=90), 0)
+    hidden = hidden_cells(atlas, 1, 0, 0, atlas.tile(1, 0, 0).largest)
+    back = torch.arange(600)[:, None] - torch.arange(600)
+    seen = ((back >= 0) & (back < 90)).view(300, 2, 300, 2).any(3).any(1).numpy()
+    assert np.array_equal(hidden, ~seen[:256, :256])
+
+
+def test_a_windows_survey_and_tiles_are_those_of_its_mask():
+    back = torch.arange(N)[:, None] - torch.arange(N)
+    other = trace_of(mask=((back >= 0) & (back < 90))[None])
+    atlas, same = Atlas(trace_of(is_causal=True, window=90), 0), Atlas(other, 0)
+    assert list(atlas.survey())[-1] == list(same.survey())[-1] == 1
+    assert atlas.column_sums == pytest.approx(same.column_sums, rel=1e-5)
+    assert atlas.row_sums == pytest.approx(np.ones(N), rel=1e-5)
+    for level in range(atlas.n_levels):
+        for mine, wanted in zip(atlas.tile(level, 0, 0), same.tile(level, 0, 0), strict=True):
+            assert mine == pytest.approx(wanted, abs=1e-6)
 
 
 def test_preparing_a_row_of_tiles_goes_band_by_band_and_changes_no_tile():
@@ -111,34 +113,6 @@ def test_preparing_a_row_of_tiles_goes_band_by_band_and_changes_no_tile():
     assert list(atlas.prepare(0, 5)) == []
     assert list(atlas.prepare(atlas.base_level, 0)) == []
     assert np.array_equal(atlas.tile(1, 1, 0).mean, other.tile(1, 1, 0).mean)
-
-
-@pytest.mark.parametrize("away", [0, 60, 300])
-def test_strongest_cell_is_that_of_the_whole_matrix(away):
-    trace = trace_of()
-    weights = trace.weights().numpy()
-    place = np.arange(N)
-    far = np.where((abs(place[:, None] - place) >= away) & ((place > 0) | (away == 0)), weights, 0)
-    row, col, weight = strongest(Atlas(trace, 0), away)
-    assert weight >= far.max() / 1.001
-    assert far[row, col] == pytest.approx(weight, rel=1e-5)
-
-
-def test_landmarks_need_a_survey():
-    with pytest.raises(ValueError, match="survey"):
-        landmarks(Atlas(trace_of(), 0))
-
-
-def test_passage_that_returns_is_the_strongest_place_far_away():
-    n = 2048
-    trace = synthetic_trace(n)
-    first, again, length = passage(n)
-    atlas = Atlas(trace, 0)
-    list(atlas.survey())
-    far = next(one for one in landmarks(atlas) if one.name == "Largest far away")
-    assert again <= far.row < again + length
-    assert far.column == far.row - again + first + 1  # the word that followed last time
-    assert search(trace.story.key_axis.labels, trace.story.key_axis.labels[far.row])
 
 
 def test_the_made_up_head_looks_back_only_and_is_the_same_every_time():
@@ -152,24 +126,6 @@ def test_memory_is_that_of_queries_keys_and_one_number_per_row():
     atlas = Atlas(trace_of(300, 500), 0)
     assert atlas.matrix_bytes == 4 * 300 * 500
     assert atlas.kept_bytes == 4 * D * (300 + 500) + 8 * 300
-
-
-def run_with(*traces):
-    return ModelRun("test", None, Recording(list(traces)), tuple(map(str, range(N))))
-
-
-def test_text_may_be_as_long_as_its_traces_fit():
-    per_token = 3 * 4 * D
-    assert affordable_tokens(run_with(trace_of()), 5_000 * per_token) == 5_000
-    assert affordable_tokens(run_with(trace_of()), 50_000 * per_token) == LONG_TOKENS.most
-    biased = trace_of(bias=torch.ones(1, N, N))
-    most = affordable_tokens(run_with(biased, biased), 20_000_000)
-    assert 4 * most**2 + 2 * 3 * 4 * D * most == pytest.approx(20_000_000, rel=0.01)
-
-
-def test_model_that_hands_out_weights_only_gets_no_longer_text():
-    weights = from_weights(torch.full((1, N, N), 1 / N), name="", note="", mechanism="")
-    assert affordable_tokens(run_with(weights)) == N
 
 
 WORDPIECES = ["[CLS]", "the", "play", "##ing", "field", "Play", "s", "[SEP]"]

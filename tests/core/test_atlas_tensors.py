@@ -9,7 +9,7 @@ from safetensors.torch import save
 from torch.nn import functional as F
 
 from attention_core import capture, load_recording
-from attention_core.atlas import FileError, FileKind, Names, contents_of, kind_of_file, read_tensors, trace_of_tensors
+from attention_core.atlas import FileError, FileKind, kind_of_file, read_tensors, trace_of_tensors
 from attention_core.attention.export import trace_to_npz
 from tests.bombs import member, npz
 
@@ -82,24 +82,17 @@ def test_usual_names_are_found(names):
     assert torch.equal(read_tensors(save(given)).value, three()["value"])
 
 
-def test_several_attentions_in_a_file_have_to_be_chosen_from():
+def test_a_file_of_several_attentions_is_refused():
     given = {f"layers.{layer}.{name}": tensor + layer for layer in (0, 1) for name, tensor in three().items()}
     file = save(given)
     with pytest.raises(FileError, match=r"mine\.st holds the queries of 2 attentions.*layers\.1\.query"):
         read_tensors(file, "mine.st")
-    sets = contents_of(file).sets
-    assert len(sets) == 2
-    for one in sets:
-        assert torch.equal(read_tensors(file, names=one).query, given[one.query])
 
 
-def test_unusual_names_are_listed_and_can_be_chosen():
+def test_unusual_names_are_listed():
     file = npz(first=np.ones((4, 3), np.float32), second=np.ones((4, 3), np.float32))
     with pytest.raises(FileError, match=r"'first' \(float32, 4 x 3\), 'second'"):
         read_tensors(file)
-    assert read_tensors(file, names=Names("first", "second")).value is None
-    with pytest.raises(FileError, match="no array 'third'"):
-        read_tensors(file, names=Names("first", "third"))
 
 
 def test_a_file_without_values_gives_a_trace_with_weights():

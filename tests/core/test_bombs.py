@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attention_core.arrays import FileError
-from attention_core.atlas import contents_of, read_tensors
+from attention_core.atlas import read_tensors
 from attention_core.attention.recording import FORMAT, load_recording
 from attention_core.hub.catalogue import find_model
 from attention_core.hub.load import load_pretrained, read_settings
@@ -75,7 +75,7 @@ def test_a_part_of_four_gigabytes(tmp_path):
     content = lying_sizes(inflating("query", 2**24, start))
     (tmp_path / "run.npz").write_bytes(content)
     with refused("damaged|shorter"):
-        contents_of(content)
+        read_tensors(content)
     with refused("damaged|shorter"):
         load_recording(tmp_path / "run.npz", most_bytes=10**9)
     with refused("damaged|shorter|not a readable", TableError):
@@ -133,7 +133,7 @@ def test_safetensors(name):
 
 def test_a_pickle_is_no_file_of_tensors():
     with refused("is a pickle, which is not opened because that can run code", FileError):
-        contents_of(b"\x80\x04cos\nsystem\n")
+        read_tensors(b"\x80\x04cos\nsystem\n")
 
 
 TABLES = {

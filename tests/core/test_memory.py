@@ -11,7 +11,6 @@ from torch.testing import assert_close
 from attention_core.data.language_pieces import START, WINDOW, pieces
 from attention_core.data.pieces import MAX_WORDS, english_words
 from attention_core.data.pieces import START as FIRST_PIECE
-from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_curve, read_forgetting
 from attention_core.models import MODELS, build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
@@ -22,6 +21,7 @@ from attention_core.topics.memory.own_states import cut, foresee
 from attention_core.topics.translate.training import TRANSLATORS, bleu_by_length
 from attention_core.topics.translate.translation import french_prefix, read_source, translate
 
+BOOK = "The book that my sister gave me when I was ill is still on the table."
 CELLS = ("gru", "rnn")
 IDS = torch.tensor([5, 700, 12, 4000, 12, 3])
 
@@ -382,7 +382,7 @@ def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
 
 
 def test_sister_is_forgotten_and_given_back():
-    model, source = load("translator-additive", "cpu"), read_source(REMEMBERED["Fifteen words"])
+    model, source = load("translator-additive", "cpu"), read_source(BOOK)
     made = translate(model, source, 5)
     for french, english, kept, back in (("sœur", "sister", 0.046, 0.391), ("malade", "ill", 0.022, 0.326)):
         known = word_knowledge(model, source, made.ids[: made.labels.index(french)])

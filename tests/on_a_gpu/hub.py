@@ -28,7 +28,7 @@ from attention_core.hub.language import expected, expected_in_place, log_probabi
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind
 from attention_core.hub.pictures import picture_inputs
-from attention_core.hub.run import affordable_tokens, patches_of, run, special_keys, text_inputs
+from attention_core.hub.run import patches_of, run, special_keys, text_inputs
 from tests import tiny_hub
 from tests.tiny_models import GPT, GROUPED, SIZES, STACKS, T5
 
@@ -76,7 +76,6 @@ def test_run_has_every_trace_on_the_device(runs, kind):
     for trace in runs[kind].recording.traces:
         assert trace.query.device.type == choose_device()
         assert [step.value().shape for step in steps_of(trace)]
-    assert affordable_tokens(runs[kind]) > 0
 
 
 def test_trace_of_a_run_is_exported_and_drawn(runs, kind):

@@ -1,7 +1,7 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
-// word) or who looks at it (a source word); a click or Enter on a target word tells Python. Where there is no room for a
-// line it scrolls sideways: in two rows the arcs of the upper one would seem to come from the lower one's words.
-const FAINTEST = 0.03, BEAT = 800;
+// word) or who looks at it (a source word); a click or Enter on a target word tells Python. A line stays one line, for in
+// two rows the arcs of the upper one would seem to come from the lower one's words: it shrinks, then scrolls sideways.
+const FAINTEST = 0.03, BEAT = 800, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560;
 
 class AlignedWords {
   constructor(root) {
@@ -10,7 +10,7 @@ class AlignedWords {
     const foot = make(root, "div", "foot");
     this.tip = make(foot, "p", { class: "tip", "aria-live": "polite" });
     this.note = make(foot, "p", "note");
-    new ResizeObserver(() => this.place()).observe(this.stage);
+    new ResizeObserver(() => this.fit()).observe(this.frame);
   }
 
   adopt(data, tell) {
@@ -33,7 +33,7 @@ class AlignedWords {
     const { source, target, weights, single, forced, name } = this.data;
     const hadFocus = this.targets?.includes(this.stage.getRootNode().activeElement);
     this.stage.replaceChildren();
-    this.stage.className = `stage${single ? " bottleneck" : ""}${source.length + target.length > 36 ? " small" : ""}`;
+    this.stage.className = `stage${single ? " bottleneck" : ""}`;
     this.arcs = make(this.stage, "svg:svg", { "aria-hidden": true });
     const line = (side, label) => make(this.stage, "div", { class: `line ${side}`, role: "group", "aria-label": label });
     const upper = line("source", "Source words, keys"), lower = line("target", `Target words of ${name}, queries`);
@@ -64,7 +64,7 @@ class AlignedWords {
       weights.forEach((row, at) => row.forEach((weight, col) => { if (weight >= FAINTEST) add(at, col, weight); }));
     }
     this.looked = null;
-    this.place();
+    this.fit();
     if (hadFocus) this.targets[Math.min(this.data.active, this.targets.length - 1)]?.focus({ preventScroll: true });
   }
 
@@ -85,6 +85,14 @@ class AlignedWords {
   look(at) {
     this.looked = at;
     this.paint();
+  }
+
+  // Make the words as small as it takes to show the longer line whole, down to what can still be read.
+  fit() {
+    this.stage.style.removeProperty("--fit");
+    const room = this.frame.clientWidth - 8, share = room / this.stage.scrollWidth;
+    if (share < 1) this.stage.style.setProperty("--fit", Math.max(0.98 * share, room < PHONE ? SMALLEST_ON_A_PHONE : SMALLEST));
+    this.place();
   }
 
   place() {
@@ -146,13 +154,11 @@ class AlignedWords {
 
   whereLooks(row) {
     const { weights, source, target, probabilities, single, plain, uniform } = this.data;
-    const likely = probabilities[row] === null ? ": not said yet; it would be said "
-      : `, found ${asPercent(probabilities[row])} likely, `;
+    const likely = probabilities[row] === null ? " (not said yet) " : ` (${asPercent(probabilities[row])} likely) `;
     const begin = [bold(target[row]), plain ? " " : likely];
-    if (single) return [...begin, "from the one vector: nothing to choose from at any word"];
+    if (single) return [...begin, "has only the one vector to go by"];
     const [[weight, place]] = heaviest(weights[row], 1);
-    const even = `everywhere alike would be ${asPercent(uniform)}`;
-    return [...begin, "looks most at ", bold(source[place]), ` (${asPercent(weight)}; ${even})`];
+    return [...begin, "looks most at ", bold(source[place]), ` (${asPercent(weight)}, an equal share is ${asPercent(uniform)})`];
   }
 }
 

@@ -1,4 +1,4 @@
-// What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, sums, the overview, the colour bar.
+// What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, the overview, the colour bar.
 const NUMBERS_FROM = 44, LABELS_FROM = 12, SIDE = 150, MARK = "#ff7f50";
 
 class MapDrawing extends MapView {
@@ -15,7 +15,7 @@ class MapDrawing extends MapView {
   }
 
   // A tile that is only looked at, so that it is not kept for longer.
-  tile(kind, level, row = 0, col = 0) { return this.shelf.tiles.get(keyOf(kind, level, row, col)); }
+  tile(level, row = 0, col = 0) { return this.shelf.tiles.get(keyOf(level, row, col)); }
 
   useFont(pen, size, weight = "") { pen.font = `${weight}${size}px ${this.font}`; }
 
@@ -33,26 +33,20 @@ class MapDrawing extends MapView {
   chooseScale() {
     if (this.scale && !this.scaleStale) return;
     this.scaleStale = false;
-    const level = this.level(), part = this.seenPart(), uniform = 1 / this.columns.n;
+    const level = this.level(), part = this.seenPart(), { uniform } = this.data;
     let high = 0, low = Infinity;
-    if (this.options.domain === "all") {
-      high = this.data.largest ?? 0;
-      const top = this.tile("largest", this.data.levels - 1) ?? this.tile("mean", this.data.levels - 1);
-      if (top) { high = Math.max(high, valueOf(top, top.top)); low = 0; }
-    } else {
-      for (const [row, col] of this.places(level, part)) {
-        const tile = this.tile(this.kindAt(level), level, row, col);
-        if (!tile) continue;
-        const [least, most] = this.extremes(tile, part, level, row, col);
-        high = Math.max(high, most);
-        low = Math.min(low, least);
-      }
+    for (const [row, col] of this.places(level, part)) {
+      const tile = this.tile(level, row, col);
+      if (!tile) continue;
+      const [least, most] = this.extremes(tile, part, level, row, col);
+      high = Math.max(high, most);
+      low = Math.min(low, least);
     }
     if (!high) high = this.scale?.high ?? 1;
     low = Math.max(low === Infinity ? 0 : low, Math.min(uniform / 1000, high / 1e4));
     if (low >= high) low = high / 10;
     const [top, bottom] = [Number(high.toPrecision(4)), Number(low.toPrecision(3))];
-    this.scale = new Scale(this.ramp, bottom, top, this.options.scale === "log");
+    this.scale = new Scale(this.ramp, bottom, top);
     this.drawLegend();
   }
 
@@ -79,12 +73,10 @@ class MapDrawing extends MapView {
     pen.rect(this.left, this.top, this.plot.width, this.plot.height);
     pen.clip();
     const complete = this.paintTiles(pen, part, level);
-    if (this.options.diagonal) this.paintDiagonal(pen);
     if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, part);
     this.paintFrames(pen, level);
     pen.restore();
     this.paintEdges(pen, part);
-    this.paintSums(pen, part, level);
     this.paintSmall();
     this.showTip();
     this.root.dataset.complete = String(complete);
@@ -96,11 +88,10 @@ class MapDrawing extends MapView {
     this.hatch ??= hatch(pen, this.isDark ? "rgba(230,234,240,0.22)" : "rgba(255,255,255,0.42)");
     this.fillGround(pen, x0, y0, x1 - x0, y1 - y0);
     let complete = true;
-    const kind = this.kindAt(level);
     for (const [row, col] of this.places(level, part)) {
-      const tile = this.shelf.get(keyOf(kind, level, row, col));
+      const tile = this.shelf.get(keyOf(level, row, col));
       if (!tile) complete = false;
-      if (!tile?.whole) this.paintStandIn(pen, kind, level, row, col);
+      if (!tile?.whole) this.paintStandIn(pen, level, row, col);
       if (tile) this.paintTile(pen, tile, level, row, col);
     }
     return complete;
@@ -123,10 +114,10 @@ class MapDrawing extends MapView {
     pen.fillRect(x, from, x1 - x, y1 - from);
   }
 
-  paintStandIn(pen, kind, level, row, col) {
+  paintStandIn(pen, level, row, col) {
     for (let above = level + 1; above < this.data.levels; above++) {
       const by = 2 ** (above - level), [r, c] = [Math.floor(row / by), Math.floor(col / by)];
-      const tile = this.tile(kind, above, r, c) ?? this.tile("mean", above, r, c);
+      const tile = this.tile(above, r, c);
       if (!tile || !(tile.whole || above === this.data.levels - 1)) continue;
       const side = this.data.tile / by, top = (row - r * by) * side, left = (col - c * by) * side;
       const clip = { top, left, bottom: Math.min(top + side, tile.height), right: Math.min(left + side, tile.width) };
@@ -135,17 +126,9 @@ class MapDrawing extends MapView {
     }
   }
 
-  paintDiagonal(pen) {
-    const n = Math.min(this.rows.n, this.columns.n);
-    pen.beginPath();
-    pen.moveTo(this.px(0), this.py(0));
-    pen.lineTo(this.px(n), this.py(n));
-    outline(pen, [["rgba(0,0,0,0.55)", 3], ["#fff", 1]], () => pen.stroke());
-  }
-
-  codeAt(row, col, level = 0, kind = this.kindAt(level)) {
+  codeAt(row, col, level = 0) {
     const span = 2 ** level, r = Math.floor(row / span), c = Math.floor(col / span), side = this.data.tile;
-    const tile = this.tile(kind, level, Math.floor(r / side), Math.floor(c / side));
+    const tile = this.tile(level, Math.floor(r / side), Math.floor(c / side));
     return tile ? { tile, code: tile.codes[(r % side) * tile.width + (c % side)] } : null;
   }
 
@@ -223,103 +206,24 @@ class MapDrawing extends MapView {
   }
 
   writeLabels(pen, part, x0, y0) {
-    const { type, hovered, cell } = this, size = clamp(cell * 0.62, 9.5, 12.5);
+    const { hovered, cell } = this, size = clamp(cell * 0.62, 9.5, 14), isFlat = cell >= 40;
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
-    const writeNumber = (place, x, y) => { pen.globalAlpha = 0.7; pen.fillText(count(place + 1), x, y); pen.globalAlpha = 1; };
     pen.textAlign = "right";
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
-      const y = this.py(row + 0.5), label = this.labelOf("rows", row), isHigh = label && cell >= 28 * type;
+      const y = this.py(row + 0.5);
       if (y < y0 - 2 || y > this.py(part.bottom) + 2) continue;
       useWeight(hovered && Math.floor(hovered.row) === row);
-      pen.fillText(fitText(pen, label || count(row + 1), this.left - 28 * type), x0 - 6, isHigh ? y - 6 * type : y);
-      if (isHigh) writeNumber(row, x0 - 6, y + 7 * type);
+      pen.fillText(fitText(pen, this.labelOf("rows", row) || count(row + 1), this.left - 28), x0 - 6, y);
     }
-    const isFlat = cell >= 40 * type;
     pen.textAlign = isFlat ? "center" : "left";
     for (let col = Math.floor(part.left); col < part.right; col++) {
-      const x = this.px(col + 0.5), label = this.labelOf("columns", col);
+      const x = this.px(col + 0.5);
       if (x < x0 - 2 || x > this.px(part.right) + 2) continue;
       useWeight(hovered && Math.floor(hovered.column) === col);
-      const text = fitText(pen, label || count(col + 1), isFlat ? cell - 4 : this.top - 22 * type);
-      if (!isFlat) turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
-      else pen.fillText(text, x, y0 - (label ? 22 : 9) * type);
-      if (isFlat && label) writeNumber(col, x, y0 - 8 * type);
+      const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 22);
+      if (isFlat) pen.fillText(text, x, y0 - 12);
+      else turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
     }
-  }
-
-  // What the rows and columns in view add up to within it; whole rows add up to 1, so a row's sum is its share.
-  sums(part, level) {
-    const place = `${level}/${part.left}/${part.right}/${part.top}/${part.bottom}`;
-    if (this.added?.place === place && !this.sumsStale) return this.added;
-    if (!this.sumsStale) return this.added?.level === level ? this.added : null;
-    this.sumsStale = false;
-    const span = 2 ** level, side = this.data.tile;
-    const r0 = Math.floor(part.top / span), c0 = Math.floor(part.left / span);
-    const nr = Math.ceil(part.bottom / span) - r0, nc = Math.ceil(part.right / span) - c0;
-    const rows = new Float64Array(nr), columns = new Float64Array(nc);
-    for (const [row, col] of this.places(level, part)) {
-      const tile = this.tile("mean", level, row, col);
-      if (!tile?.whole) return (this.added = null);
-      const top = Math.max(0, r0 - row * side), left = Math.max(0, c0 - col * side);
-      const bottom = Math.min(tile.height, r0 + nr - row * side), right = Math.min(tile.width, c0 + nc - col * side);
-      for (let r = top; r < bottom; r++) {
-        const high = this.overlap(row * side + r, span, part.top, part.bottom, this.rows.n);
-        for (let c = left; c < right; c++) {
-          const code = tile.codes[r * tile.width + c];
-          if (code < FIRST) continue;
-          const sum = valueOf(tile, code) * this.overlap(col * side + c, span, part.left, part.right, this.columns.n);
-          rows[row * side + r - r0] += sum;
-          columns[col * side + c - c0] += sum * high;
-        }
-      }
-    }
-    return (this.added = { place, level, rows, columns, r0, c0 });
-  }
-
-  // How many of a block's cells lie in view; single cells count whole, so that what is written is a plain sum.
-  overlap(block, span, from, to, n) {
-    if (span === 1) return 1;
-    return Math.max(0, Math.min((block + 1) * span, to, n) - Math.max(block * span, from));
-  }
-
-  paintSums(pen, part, level) {
-    const added = this.sums(part, level);
-    if (!added) return;
-    const x0 = this.px(part.left), y0 = this.py(part.top), wide = this.px(part.right) - x0, high = this.py(part.bottom) - y0;
-    const right = x0 + wide + 6, bottom = y0 + high + 6, span = 2 ** level;
-    const room = this.strip - 14, gap = span * this.cell > 4 ? 1 : 0;
-    const highest = added.columns.reduce((a, b) => Math.max(a, b), 0) / span || 1;
-    const widest = added.rows.reduce((a, b) => Math.max(a, b), 0) || 1;
-    pen.save();
-    pen.beginPath();
-    pen.rect(right, y0, this.strip, high);
-    pen.rect(x0, bottom, wide, this.strip);
-    pen.clip();
-    pen.globalAlpha = 0.75;
-    pen.fillStyle = this.queryColour;
-    added.rows.forEach((sum, at) => {
-      const [from, to] = [at, at + 1].map((one) => this.snap(this.py((added.r0 + one) * span)));
-      pen.fillRect(right, from, (room * sum) / widest, to - from - gap);
-    });
-    pen.fillStyle = "#E69F00";
-    added.columns.forEach((sum, at) => {
-      const [from, to] = [at, at + 1].map((one) => this.snap(this.px((added.c0 + one) * span)));
-      pen.fillRect(from, bottom, to - from - gap, (room * sum) / span / highest);
-    });
-    pen.restore();
-    pen.fillStyle = this.text;
-    pen.globalAlpha = 0.85;
-    pen.textAlign = "left";
-    this.useFont(pen, 10.5);
-    const fitting = (length, ...texts) => texts.find((one) => pen.measureText(one).width < length);
-    const brief = `column sums, up to ${short(highest)}`, most = short(Math.min(widest, 1));
-    const text = `column sums of the rows in view${span > 1 ? ", averaged in blocks" : ""}, up to ${short(highest)}`;
-    pen.textBaseline = "top";
-    pen.fillText(fitting(wide, text) ?? brief, x0, bottom + room + 2);
-    const shares = fitting(high, `share of each row in view, up to ${most}`, `row share ≤ ${most}`);
-    pen.textBaseline = "bottom";
-    if (shares) turned(pen, right + room + 2, y0, 1, () => pen.fillText(shares, 0, 0));
-    pen.globalAlpha = 1;
   }
 
   paintSmall() {
@@ -329,7 +233,7 @@ class MapDrawing extends MapView {
     const pen = this.small.getContext("2d"), level = this.data.levels - 1;
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     this.fillGround(pen, 0, 0, width, height);
-    const tile = this.tile(this.kindAt(level), level) ?? this.tile("mean", level);
+    const tile = this.tile(level);
     if (tile) {
       const across = this.columns.n / 2 ** level, down = this.rows.n / 2 ** level;
       if (tile.whole) pen.clearRect(0, 0, width, height);
@@ -344,19 +248,19 @@ class MapDrawing extends MapView {
 
   // The overview keeps colours of its own, so that it does not change while the map is moved.
   smallPicture(tile) {
-    const { surveyed } = tile, { scale } = this.options;
-    if (tile.small?.surveyed !== surveyed || tile.small.scale !== scale) {
+    const { surveyed } = tile;
+    if (tile.small?.surveyed !== surveyed) {
       const top = tile.top >= FIRST ? valueOf(tile, tile.top) : 1, bottom = tile.bottom < Infinity ? valueOf(tile, tile.bottom) : 0;
       const low = Math.max(bottom, Math.min(top / 1e4, 0.001 / this.columns.n));
-      const colours = new Scale(this.ramp, Math.min(low, top / 10), top, scale === "log");
-      tile.small = { surveyed, scale, picture: pictureOf({ ...tile, picture: undefined, scale: "" }, colours) };
+      const colours = new Scale(this.ramp, Math.min(low, top / 10), top);
+      tile.small = { surveyed, picture: pictureOf({ ...tile, picture: undefined, scale: "" }, colours) };
     }
     return tile.small.picture;
   }
 
   drawLegend() {
-    const { scale } = this, width = SIDE, height = 10, uniform = 1 / this.columns.n;
-    this.legendTitle.textContent = this.level() === 0 ? "weight" : `${this.options.kind} weight of a block`;
+    const { scale } = this, width = SIDE, height = 10, { uniform } = this.data;
+    this.legendTitle.textContent = this.level() === 0 ? "weight" : "largest weight of a point";
     Object.assign(this.legend, { width: width * this.ratio, height: height * this.ratio });
     const pen = this.legend.getContext("2d");
     for (let x = 0; x < this.legend.width; x++) {
@@ -364,34 +268,23 @@ class MapDrawing extends MapView {
       pen.fillRect(x, 0, 1, this.legend.height);
     }
     this.marks.replaceChildren();
-    make(this.marks, "span", "low", scale.isLog ? `≤ ${short(scale.low)}` : "0");
+    make(this.marks, "span", "low", `≤ ${short(scale.low)}`);
     make(this.marks, "span", "high", short(scale.high));
     const share = scale.shareOf(uniform);
     if (share > 0 && share < 1) {
       const mark = make(this.marks, "span", { class: "uniform", style: `left:${(100 * share).toFixed(1)}%` });
       make(mark, "i");
-      make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `1/n = ${short(uniform)}`);
+      make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `all alike: ${short(uniform)}`);
     }
     this.keys.replaceChildren();
     const explain = (swatch, text) => make(make(this.keys, "span"), "i", swatch).after(text);
-    if (this.data.masks) explain("masked", "masked");
-    if (this.data.surveyed < 1) explain("hatched", "a glimpse: one row per block");
+    if (this.data.masks) explain("masked", "out of reach");
+    if (this.data.surveyed < 1) explain("hatched", "not surveyed yet");
   }
 
   labelOf(axis, place) {
     const about = this[axis];
     if (about.kind === "text") return this.shelf.label(axis, place) ?? "";
-    if (about.kind === "grid") return `${Math.floor(place / about.grid[1]) + 1}, ${(place % about.grid[1]) + 1}`;
     return "";
-  }
-
-  // The map as it is, on the page's background.
-  save() {
-    const copy = create("canvas", { width: this.canvas.width, height: this.canvas.height });
-    const pen = copy.getContext("2d");
-    pen.fillStyle = this.paper;
-    pen.fillRect(0, 0, copy.width, copy.height);
-    pen.drawImage(this.canvas, 0, 0);
-    create("a", { href: copy.toDataURL("image/png"), download: "atlas.png" }).click();
   }
 }

@@ -6,7 +6,6 @@ class AtlasMap extends MapDrawing {
   constructor(root) {
     super();
     this.root = root;
-    this.options = { scale: "log", domain: "view", kind: "mean", diagonal: false };
     this.pointers = new Map();
     this.prefetching = true;
     this.request = onceAFrame(() => this.paint());
@@ -21,10 +20,6 @@ class AtlasMap extends MapDrawing {
     this.button(zoom, "−", "Zoom out (−)", () => this.zoomBy(0.5)).classList.add("square");
     this.button(zoom, "+", "Zoom in (+)", () => this.zoomBy(2)).classList.add("square");
     this.button(zoom, "Whole", "Show the whole matrix (0)", () => this.showWhole());
-    this.choices = {};
-    this.choice("scale", "Colours", { log: "Logarithmic", linear: "Linear" });
-    this.choice("domain", "over", { view: "The view", all: "The whole" });
-    this.choice("kind", "Blocks", { mean: "Mean", largest: "Largest" });
     const body = make(this.root, "div", "body");
     this.stage = make(body, "div", "stage");
     this.canvas = make(this.stage, "canvas", { class: "map", tabindex: 0, role: "application" });
@@ -36,12 +31,6 @@ class AtlasMap extends MapDrawing {
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
     this.marks = make(legend, "div", "marks");
     this.keys = make(legend, "div", "swatches");
-    this.facts = make(side, "p", "facts");
-    const diagonal = make(side, "label", "tick");
-    this.diagonal = make(diagonal, "input", { type: "checkbox" });
-    diagonal.append("Mark the diagonal");
-    this.diagonal.onchange = () => this.choose("diagonal", this.diagonal.checked);
-    this.button(side, "Save as PNG", "Save what the map shows as a picture", () => this.save()).className = "save";
     this.said = make(this.root, "p", { class: "said", role: "status" });
     this.listen();
   }
@@ -50,33 +39,6 @@ class AtlasMap extends MapDrawing {
     const node = make(parent, "button", { title, "aria-label": title }, text);
     node.onclick = does;
     return node;
-  }
-
-  choice(name, title, texts) {
-    const labelled = make(this.bar, "div", "labelled");
-    make(labelled, "span", "", title);
-    const group = make(labelled, "div", { class: "group", role: "radiogroup", "aria-label": title });
-    this.choices[name] = Object.entries(texts).map(([value, text]) => {
-      const node = make(group, "button", { role: "radio", "data-value": value }, text);
-      node.onclick = () => this.choose(name, value);
-      return node;
-    });
-  }
-
-  choose(name, value) {
-    this.options[name] = value;
-    this.showOptions();
-    this.settle(true);
-    this.tellLater();
-  }
-
-  showOptions() {
-    for (const [name, nodes] of Object.entries(this.choices)) {
-      for (const node of nodes) set(node, { "aria-checked": node.dataset.value === this.options[name] });
-    }
-    this.diagonal.checked = this.options.diagonal;
-    this.scaleStale = true;
-    this.request();
   }
 
   async adopt(data, message, tell) {
@@ -94,7 +56,8 @@ class AtlasMap extends MapDrawing {
     if (!isNew && header.go && header.go.number !== this.gone) {
       this.gone = header.go.number;
       this.mark = header.go.mark;
-      this.flyTo(header.go.column, header.go.row, header.go.across ? this.cellFor(header.go.across) : this.cell);
+      const { column, row, across, slowly } = header.go;
+      this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
     }
     for (const { axis, start, texts } of header.labels) shelf.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
     this.desk.answered(header.answered);
@@ -123,13 +86,11 @@ class AtlasMap extends MapDrawing {
     const label = `${header.title}: a map of ${count(this.rows.n)} rows, queries, by ${count(this.columns.n)} columns, ` +
       "keys. Arrow keys move it, plus and minus zoom, 0 shows the whole.";
     set(this.canvas, { "aria-label": label });
-    this.options = { ...this.options, ...header.view?.options };
     this.x = header.view?.column ?? this.columns.n / 2;
     this.y = header.view?.row ?? this.rows.n / 2;
     this.across = header.view?.across ?? null;
     this.cell = null;
     this.ramp = rampOf(header.colours);
-    this.showOptions();
     this.resize();
   }
 
@@ -224,7 +185,7 @@ class AtlasMap extends MapDrawing {
     if (quick) this.ask(); else this.asking = setTimeout(() => this.ask(), SETTLE);
     clearTimeout(this.quiet);
     this.quiet = setTimeout(() => {
-      this.scaleStale = this.sumsStale = true;
+      this.scaleStale = true;
       this.request();
       this.ask(true);
       this.say();
@@ -240,15 +201,14 @@ class AtlasMap extends MapDrawing {
 
   ask(isQuiet = false) {
     if (!this.plot || !this.desk || !this.shelf) return;
-    const part = this.seenPart(), level = this.level(), own = this.kindAt(level), other = own === "mean" ? "largest" : "mean";
+    const part = this.seenPart(), level = this.level();
     const places = this.places(level, part), labels = this.missingLabels(part);
     const lacks = (key) => !this.shelf.tiles.has(key) && this.desk.mayAsk(key);
-    const lacking = (kind, some) => some.map(([row, col]) => keyOf(kind, level, row, col)).filter(lacks);
-    let tiles = [...lacking(own, places), ...[this.topKey()].filter(lacks)];
-    if (isQuiet && !tiles.length && level > 0) tiles = lacking(other, places);
+    const lacking = (some) => some.map(([row, col]) => keyOf(level, row, col)).filter(lacks);
+    let tiles = [...lacking(places), ...[this.topKey()].filter(lacks)];
     if (isQuiet && !tiles.length && !labels.length) tiles = this.unfinished(places, level);
     if (isQuiet && !tiles.length && !labels.length && this.prefetching && level <= 3) {
-      tiles = lacking(own, this.places(level, part, 1)).slice(0, RING);
+      tiles = lacking(this.places(level, part, 1)).slice(0, RING);
     }
     if (tiles.length || labels.length) {
       this.desk.ask(this.data.atlas, tiles.slice(0, MOST_ASKED), labels, this.view());
@@ -257,13 +217,13 @@ class AtlasMap extends MapDrawing {
 
   topKey() {
     const level = this.data.levels - 1;
-    return keyOf(this.kindAt(level), level, 0, 0);
+    return keyOf(level, 0, 0);
   }
 
   // Tiles that the survey had not filled when they came, while it goes on.
   unfinished(places, level) {
     const { running, surveyed } = this.data;
-    const seen = new Set([...places.map(([row, col]) => keyOf(this.kindAt(level), level, row, col)), this.topKey()]);
+    const seen = new Set([...places.map(([row, col]) => keyOf(level, row, col)), this.topKey()]);
     clearTimeout(this.polling);
     if (running) this.polling = setTimeout(() => this.ask(true), POLL + 100);
     return [...seen].filter((key) => {
@@ -308,7 +268,7 @@ class AtlasMap extends MapDrawing {
   named(axis, from, to) {
     const one = (place) => {
       const label = this.labelOf(axis, place);
-      return this[axis].kind === "grid" ? `${count(place + 1)} (row, column ${label})` : label ? `${count(place + 1)} “${label}”` : count(place + 1);
+      return label ? `${count(place + 1)} “${label}”` : count(place + 1);
     };
     return to - from <= 1 ? one(from) : `${one(from)} to ${one(to - 1)}`;
   }
@@ -316,22 +276,12 @@ class AtlasMap extends MapDrawing {
   hoverLines({ row, column }) {
     const level = this.level(), span = 2 ** level, r = Math.floor(row / span) * span, c = Math.floor(column / span) * span;
     const to = (from, n) => Math.min(from + span, n), told = ({ tile, code }) => long(valueOf(tile, code));
-    const mean = this.codeAt(row, column, level, "mean"), largest = this.codeAt(row, column, level, "largest");
-    const shown = mean ?? largest, lines = [];
+    const shown = this.codeAt(row, column, level), lines = [];
     if (!shown) lines.push(["value", "…"]);
     else if (shown.code === MASKED) lines.push(["value", level ? "all masked" : "masked: 0"]);
     else if (shown.code === UNKNOWN) lines.push(["value", "not surveyed yet"]);
-    else if (level === 0) {
-      const value = valueOf(shown.tile, shown.code);
-      const times = value ? `${short(value * this.columns.n)} times 1/n` : "below what float32 can hold";
-      lines.push(["value", long(value)], ["", times]);
-    } else {
-      const glimpsed = !shown.tile.whole && Math.floor(row / span) % this.data.tile >= shown.tile.seen;
-      const may = glimpsed ? "about " : "";
-      if (mean) lines.push(["value", `mean ${may}${told(mean)}`]);
-      if (largest) lines.push([mean ? "" : "value", `largest ${may}${told(largest)}`]);
-      if (glimpsed) lines.push(["", `by one row of the block's ${count(to(r, this.rows.n) - r)}`]);
-    }
+    else if (shown.code === ZERO) lines.push(["value", "below what float32 can hold"]);
+    else lines.push(["value", `${level ? "largest " : ""}${told(shown)}`]);
     lines.push(["query", `${level ? "queries" : "query"} ${this.named("rows", r, to(r, this.rows.n))}`]);
     lines.push(["key", `${level ? "keys" : "key"} ${this.named("columns", c, to(c, this.columns.n))}`]);
     return lines;
@@ -341,12 +291,8 @@ class AtlasMap extends MapDrawing {
     if (!this.plot || !this.shelf || this.root.dataset.complete !== "true") return;
     const part = this.seenPart(), level = this.level();
     const range = (from, to) => `${count(Math.floor(from) + 1)} to ${count(Math.ceil(to))}`;
-    const one = level ? `One block is ${2 ** level} × ${2 ** level} cells.` : "Every cell is one weight.";
-    const kind = level && this.options.kind === "mean" ? "block mean" : "weight";
-    const where = this.options.domain === "view" ? "in view" : "of the matrix";
-    this.facts.textContent = `Level ${level} of ${this.data.levels - 1}. ${one}`;
-    this.said.textContent = `In view: queries ${range(part.top, part.bottom)}, keys ${range(part.left, part.right)}. ` +
-      `The colours end at ${long(this.scale.high)}, the largest ${kind} ${where}.`;
+    const one = level ? `A point is ${2 ** level} × ${2 ** level} weights.` : "Every cell is one weight.";
+    this.said.textContent = `In view: queries ${range(part.top, part.bottom)}, keys ${range(part.left, part.right)}. ${one}`;
   }
 }
 

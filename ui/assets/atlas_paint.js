@@ -15,21 +15,20 @@ const long = (value) => {
 };
 const count = (n) => Math.round(n).toLocaleString("en-GB");
 
-// A colour for every log2 of a value: a table over the domain, linear or logarithmic, told apart by `name`.
+// A colour for every log2 of a value: a table over the domain, told apart by `name`.
 class Scale {
-  constructor(ramp, low, high, isLog) {
+  constructor(ramp, low, high) {
     this.low = low;
     this.high = high;
-    this.isLog = isLog;
     this.top = Math.log2(high);
-    this.bottom = isLog ? Math.log2(low) : this.top - 12;
-    this.name = `${low}/${high}/${isLog}`;
+    this.bottom = Math.log2(low);
+    this.name = `${low}/${high}`;
     const logOf = (shade) => this.bottom + ((this.top - this.bottom) * shade) / (SHADES - 1);
     this.table = Uint32Array.from({ length: SHADES }, (_, shade) => pixelOf(ramp(this.share(logOf(shade)))));
     this.lowest = pixelOf(ramp(0));
   }
 
-  share(log) { return this.isLog ? (log - this.bottom) / Math.max(this.top - this.bottom, 1e-9) : 2 ** log / this.high; }
+  share(log) { return (log - this.bottom) / Math.max(this.top - this.bottom, 1e-9); }
   shareOf(value) { return value <= 0 ? 0 : this.share(Math.log2(value)); }
 }
 

@@ -2,7 +2,7 @@
 const MASKED = 0, ZERO = 1, UNKNOWN = 2, FIRST = 3;
 const MOST_TILES = 160, MOST_SHELVES = 2, MOST_ASKED = 12, PATIENCE = 5000, POLL = 1500, LABELS_AT_ONCE = 512;
 
-const keyOf = (kind, level, row, col) => `${kind}/${level}/${row}/${col}`;
+const keyOf = (level, row, col) => `${level}/${row}/${col}`;
 
 // The tiles and labels of one matrix. A Map remembers its order: what was used last stands last.
 class Shelf {

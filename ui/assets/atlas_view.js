@@ -1,6 +1,6 @@
 // What part of a matrix is in view, and how it moves: by keys, wheel, fingers and buttons. Cells are square, but for those of
 // a matrix so thin that nothing of it would be seen. Pixels are CSS pixels; x and y are the column and row in the middle.
-const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, STRIP = 46, GLIDE = 180;
+const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600;
 
 class MapView {
   resize() {
@@ -9,8 +9,7 @@ class MapView {
     const narrow = width < 520;
     this.left = narrow ? 62 : 92;
     this.top = narrow ? 50 : 60;
-    this.strip = STRIP;
-    const zoom = this.stage.currentCSSZoom ?? 1, high = (window.innerHeight / zoom) * (narrow ? 0.68 : 0.8);
+    const zoom = this.stage.currentCSSZoom ?? 1, high = (window.innerHeight / zoom) * (narrow ? 0.6 : zoom > 1.1 ? 0.56 : 0.66);
     const square = width - this.left + this.top, room = Math.max(340, high);
     const height = Math.round(clamp(square, 300, Math.min(780, room)));
     this.ratio = (window.devicePixelRatio || 1) * zoom;
@@ -18,7 +17,7 @@ class MapView {
     this.canvas.style.height = `${height}px`;
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
-    this.plot = { width: width - this.left - this.strip - 6, height: height - this.top - this.strip - 6 };
+    this.plot = { width: width - this.left - MARGIN, height: height - this.top - MARGIN };
     this.cell = this.cell && !this.wasWhole ? this.cell : this.across ? this.cellFor(this.across) : this.fit();
     this.keepInside();
     this.settle(true);
@@ -76,8 +75,6 @@ class MapView {
     return found.sort((a, b) => away(a) - away(b));
   }
 
-  kindAt(level) { return level === 0 ? "mean" : this.options.kind; }
-
   // The view with cells of another size in which this place on the canvas shows what it shows now.
   zoomed(factor, px, py) {
     const cell = clamp(this.cell * factor, this.fit(), this.finestCell());
@@ -89,7 +86,7 @@ class MapView {
   showWhole() { this.flyTo(this.columns.n / 2, this.rows.n / 2, this.fit()); }
 
   // Glide to a view; a far one is reached at once, and so is any where motion is not wanted.
-  flyTo(x, y, cell) {
+  flyTo(x, y, cell, time = GLIDE) {
     if (!this.plot) { this.x = x; this.y = y; return; }
     const from = { x: this.x, y: this.y, cell: this.cell };
     this.moveTo(x, y, cell);
@@ -98,7 +95,7 @@ class MapView {
     if (far || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     const began = performance.now();
     const glide = (now) => {
-      const share = clamp((now - began) / GLIDE, 0, 1), eased = 1 - (1 - share) ** 3;
+      const share = clamp((now - began) / time, 0, 1), eased = time > GLIDE ? share * share * (3 - 2 * share) : 1 - (1 - share) ** 3;
       this.cell = from.cell * (to.cell / from.cell) ** eased;
       // The point that both views hold in the same place stays there.
       const part = to.cell === from.cell ? eased : (1 / from.cell - 1 / this.cell) / (1 / from.cell - 1 / to.cell);
@@ -125,7 +122,7 @@ class MapView {
 
   view() {
     const across = Math.min(this.plot.width, this.plot.height) / this.cell, round = (one) => Math.round(one * 100) / 100;
-    return { row: round(this.y), column: round(this.x), across: this.wasWhole ? null : round(across), options: this.options };
+    return { row: round(this.y), column: round(this.x), across: this.wasWhole ? null : round(across) };
   }
 
   smallUnit() { return SIDE / Math.max(this.rows.n, this.columns.n); }

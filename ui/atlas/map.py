@@ -14,28 +14,28 @@ from attention_core.attention.types import Axis
 from attention_core.bounds import SEARCH_LETTERS
 from attention_core.charts.heatmap import part_chart
 from attention_core.charts.vega import VIRIDIS, Chart
-from attention_core.hub.model import in_units
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import Place, SharedAtlas, axis_of
 from ui.chart import note_picture
 from ui.component import component, script_of
-from ui.labels import error_markdown, literal
-from ui.state import Field, as_text, component_message, named, plain_text, single_choice, whole_number
+from ui.job_queue import heavy
+from ui.labels import literal
+from ui.state import Field, component_message, plain_text, whole_number
 
 MAP = "atlas_map"
+PLACES = """<style>
+.st-key-atlas_stage { min-height: calc(clamp(340px, 66vh, 780px) + 66px); }
+.st-key-atlas_find { max-width: 16rem; }
+@media (max-width: 640px) { .st-key-atlas_stage { min-height: calc(100vw + 190px); } }
+</style>"""
+"""The map keeps its place while it is on its way."""
 
 SCRIPT = script_of("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map").encode()
 START = script_of("atlas_start").replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16])
-OPTIONS = {
-    "scale": ("log", "linear"),
-    "domain": ("view", "all"),
-    "kind": ("mean", "largest"),
-    "diagonal": (False, True),
-}
 MAX_BLOCKS = 512
 """Along a side of the map when it is saved as a picture."""
 MAX_TILES, MAX_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
-TILE_NAME = re.compile(r"(mean|largest)/(\d{1,2})/(\d{1,7})/(\d{1,7})")
+TILE_NAME = re.compile(r"(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
 _component = component(MAP, START)
 
@@ -49,17 +49,6 @@ def _rest_of(text: str) -> tuple[float, ...]:
 
 VIEW: Field[dict[str, Any]] = Field(NAME, "view", {"row": 0, "column": 0, "across": None})
 """What the map shows: the cell in its middle, the cells along its shorter side (None = the whole)."""
-LOOK: Field[dict[str, Any]] = Field(
-    NAME,
-    "look",
-    {name: known[0] for name, known in OPTIONS.items()},
-    address="look",
-    parse=lambda text: {
-        name: known[int(place)] for (name, known), place in zip(OPTIONS.items(), text.split("."), strict=True)
-    },
-    text=lambda look: as_text([known.index(look[name]) for name, known in OPTIONS.items()]),
-)
-"""How the cells look."""
 REST: Field[tuple[float, ...] | None] = Field(
     NAME, "rest", None, address="map", parse=_rest_of, text=lambda rest: ",".join(f"{number:.1f}" for number in rest)
 )
@@ -76,9 +65,9 @@ OVERVIEW_OF = Field(NAME, "overview_of", "")
 def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     """Draw the map, which runs again whenever tiles are asked for: while a survey goes on, those that are not whole."""
     atlas = shelf.atlas
-    _follow(atlas)
-    view, look = VIEW.value, LOOK.value
-    note_picture(lambda: _picture(shelf, view, look), f"{title}: the part of the map that is in view")
+    follow_address(atlas)
+    view = VIEW.value
+    note_picture(lambda: _picture(shelf, view), f"{title}: the part of the map that is in view")
     script = SCRIPT if _lacks_script() else b""
     places, labels, answered = _question(shelf)
     tiles, contents, later = shelf.answer(places)
@@ -92,9 +81,9 @@ def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
         "masks": atlas.has_mask,
         "surveyed": atlas.surveyed,
         "running": is_surveyed_now,
-        "largest": None if atlas.row_largest is None else float(atlas.row_largest.max()),
+        "uniform": 1 / (atlas.trace.window or atlas.n_keys),
         "colours": VIRIDIS,
-        "view": VIEW.value | {"options": LOOK.value},
+        "view": view,
         "go": GO.value,
         "answered": answered,
         "tiles": tiles,
@@ -111,41 +100,36 @@ def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     ANSWERED.value = answered
 
 
-def _picture(shelf: SharedAtlas, view: dict[str, Any], look: dict[str, Any]) -> Chart:
+def _picture(shelf: SharedAtlas, view: dict[str, Any]) -> Chart:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
     atlas, sides = shelf.atlas, []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)
-    is_guessed = view["across"] is None and not atlas.is_surveyed  # of what is not surveyed the overview has a glimpse
-    level = atlas.n_levels - 1 if is_guessed else max(math.ceil(math.log2(across / MAX_BLOCKS)), 0)
+    level = max(math.ceil(math.log2(across / MAX_BLOCKS)), 0)
     for middle, n in ((view["row"], atlas.n_queries), (view["column"], atlas.n_keys)):
         first = min(max((middle if view["across"] else n / 2) - across / 2, 0), max(n - across, 0))
         sides.append(slice(int(first) >> level, math.ceil(min(first + across, n) / 2**level)))
-    kind = look["kind"] if level else "mean"
     axes = tuple(axis_of(atlas, axis).name for axis in ("rows", "columns"))
     return part_chart(
-        shelf.part(kind, level, *sides),
+        shelf.part(level, *sides),
         (sides[0].start << level, sides[1].start << level),
         2**level,
         axes,
-        title=f"{kind} of {2**level} × {2**level} weights" if level else "weight",
-        log=look["scale"] == "log",
+        title=f"largest of {2**level} × {2**level} weights" if level else "weight",
+        log=True,
     )
 
 
-def go_to(row: int | None, column: int | None, across: float) -> None:
-    """Move the map to a cell and frame it, or a row or a column alone where the other is None; across: see VIEW."""
-    where = {
-        "row": VIEW.value["row"] if row is None else row + 0.5,
-        "column": VIEW.value["column"] if column is None else column + 0.5,
-        "across": across,
-    }
-    _fly(where, [row, column])
+def go_to(row: float, column: float, across: float | None, cell: tuple[int, int] | None, slowly: bool = False) -> None:
+    """Move the map and frame a cell of it; across: see VIEW; slowly = as a flight that the eye can follow."""
+    where = {"row": row, "column": column, "across": across}
+    _fly(where, cell, slowly)
     _come_to_rest(where)
 
 
-def _fly(where: dict[str, Any], mark: list[int | None] | None = None) -> None:
+def _fly(where: dict[str, Any], mark: tuple[int, int] | None = None, slowly: bool = False) -> None:
     number = GO.value["number"] + 1 if GO.value else 1
-    GO.value = where | {"across": where["across"] or max(FOLLOWED.value[0]), "number": number, "mark": mark}
+    across = where["across"] or max(FOLLOWED.value[0])
+    GO.value = where | {"across": across, "number": number, "mark": mark, "slowly": slowly}
     VIEW.value = VIEW.value | where
 
 
@@ -154,7 +138,7 @@ def _come_to_rest(where: dict[str, Any]) -> None:
     FOLLOWED.value = FOLLOWED.value[0], REST.value
 
 
-def _follow(atlas: Atlas) -> None:
+def follow_address(atlas: Atlas) -> None:
     """Go where the address says, on arrival and after Back, and to the whole of a matrix of another shape."""
     shape, (shape_before, rest_before) = (atlas.n_queries, atlas.n_keys), FOLLOWED.value
     bounds = (*shape, max(shape))
@@ -185,8 +169,6 @@ def _take_view(key: str) -> None:
     numbers = [number for name, number in where.items() if name != "across" or number is not None]
     if not all(isinstance(number, int | float) for number in numbers):
         return
-    given = view["options"] if isinstance(view.get("options"), dict) else {}
-    LOOK.value = LOOK.value | {name: given[name] for name, known in OPTIONS.items() if given.get(name) in known}
     VIEW.value = where
     if not message.get("tiles"):
         _come_to_rest(where)
@@ -197,14 +179,14 @@ def _question(shelf: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], l
     message, before = _message(), ANSWERED.value
     if _lacks_script() or OVERVIEW_OF.value != shelf.key:  # the overview comes unasked
         OVERVIEW_OF.value = shelf.key
-        return [("mean", shelf.atlas.n_levels - 1, 0, 0)], [], before
+        return [(shelf.atlas.n_levels - 1, 0, 0)], [], before
     answered = [str(message.get("who"))[:20], message.get("sequence")]
     if answered == before or not isinstance(answered[1], int):
         return [], [], before
     if message.get("atlas") != shelf.key:
         return [], [], answered
     found = [TILE_NAME.fullmatch(str(name)) for name in _list(message, "tiles", MAX_TILES)]
-    tiles = [(match[1], int(match[2]), int(match[3]), int(match[4])) for match in found if match]
+    tiles = [(int(match[1]), int(match[2]), int(match[3])) for match in found if match]
     labels = []
     for piece in _list(message, "labels", MAX_LABELS):
         match piece:
@@ -224,8 +206,7 @@ def _list(message: dict[str, Any], name: str, most: int) -> list[Any]:
 
 def _axis_entry(axis: Axis) -> dict[str, Any]:
     numbered = (axis.labels[0], axis.labels[-1]) == ("0", str(len(axis) - 1))
-    kind = "grid" if axis.grid else "numbers" if numbered else "text"
-    return {"n": len(axis), "name": axis.name, "kind": kind, "grid": axis.grid}
+    return {"n": len(axis), "name": axis.name, "kind": "numbers" if numbered else "text"}
 
 
 def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
@@ -234,126 +215,59 @@ def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
 
 
 CLOSE = 30
-"""Cells along the map's shorter side where a token was found; a landmark's surroundings are a little wider."""
-AROUND = 120
-ROWS, COLUMNS, BOTH = "Rows", "Columns", "Both"
-SURVEYED_UNASKED = 2**29
-"""Pairs up to which a matrix is surveyed without asking: a few seconds."""
+"""Cells along the map's shorter side where a token was found."""
 TICK = 0.5
 """Seconds between two looks at how far the survey is: every look of every visitor is a run on the server."""
 
 WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.most])
-AMONG = Field(NAME, "among", BOTH, address="among", **named(rows=ROWS, columns=COLUMNS, both=BOTH))
 HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)
-SURVEY: Field[tuple[str, bool]] = Field(NAME, "survey", ("", False))
-"""Of which matrix, and whether it goes on."""
 
 
-def places_part(shelf: SharedAtlas) -> None:
-    """Draw the search, the numbers and the places; each moves the map that is drawn after it."""
+def search_part(shelf: SharedAtlas) -> None:
+    """Draw the search, which moves the map."""
     WANTED.widget(
         st.text_input,
-        "Jump to a token",
-        placeholder="a word, or a few",
+        "Jump to a word",
+        placeholder="Jump to a word, or a few",
+        label_visibility="collapsed",
         max_chars=SEARCH_LETTERS.most,
         on_change=_go_to_hit,
         args=(shelf, 0),
+        width=250,
     )
-    if WANTED.value.strip():
-        _hit_part(shelf)
-    with st.popover("More places", icon=":material/explore:"):
-        _cell_form(shelf)
-        _landmarks(shelf)
-
-
-def _hit_part(shelf: SharedAtlas) -> None:
+    if not WANTED.value.strip():
+        return
     wanted, hits = literal(WANTED.value.strip()), _hits(shelf)
     if not hits:
-        st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
+        st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.", width="content")
         return
     at = HIT.clamp(0, len(hits) - 1)
-    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}")
-    taken = {"on_change": _go_to_hit, "args": (shelf, at)}
-    single_choice("Among", AMONG, (ROWS, COLUMNS, BOTH), label_visibility="collapsed", **taken)
-    with st.container(horizontal=True, gap="small"):
-        chevrons = ":material/chevron_left:", ":material/chevron_right:"
-        st.button("Previous", key="atlas_hit_previous", icon=chevrons[0], on_click=_go_to_hit, args=(shelf, at - 1))
-        st.button("Next", key="atlas_hit_next", icon=chevrons[1], on_click=_go_to_hit, args=(shelf, at + 1))
+    for name, icon, by in (("Previous", "chevron_left", -1), ("Next", "chevron_right", 1)):
+        key = f"atlas_hit_{name.lower()}"
+        st.button(name, key=key, icon=f":material/{icon}:", on_click=_go_to_hit, args=(shelf, at + by))
+    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}", width="content")
 
 
 def _hits(shelf: SharedAtlas) -> list[int]:
-    return shelf.find("rows" if AMONG.value == ROWS else "columns", WANTED.value.strip())
+    return shelf.find("columns", WANTED.value.strip())
 
 
 def _go_to_hit(shelf: SharedAtlas, number: int) -> None:
     if hits := _hits(shelf):
         HIT.value = number % len(hits)
-        at = hits[HIT.value]
-        row = at if AMONG.value in (ROWS, BOTH) and at < shelf.atlas.n_queries else None
-        go_to(row, at if AMONG.value in (COLUMNS, BOTH) else None, CLOSE)
+        column = hits[HIT.value]
+        row = min(column, shelf.atlas.n_queries - 1)
+        go_to(row + 0.5, column + 0.5, CLOSE, (row, column))
 
 
-def _cell_form(shelf: SharedAtlas) -> None:
-    with st.form("atlas_cell", border=False):
-        left, right = st.columns(2)
-        row = left.number_input("Query (row)", 1, shelf.atlas.n_queries, step=1, key="atlas_row")
-        column = right.number_input("Key (column)", 1, shelf.atlas.n_keys, step=1, key="atlas_column")
-        if st.form_submit_button("Go to the cell"):
-            go_to(int(row) - 1, int(column) - 1, CLOSE // 3)
-
-
-def _landmarks(shelf: SharedAtlas) -> None:
-    if not shelf.atlas.is_surveyed:
-        st.caption("After the survey: the strongest cell far away, the key that is looked at most, and others.")
-        return
-    for number, landmark in enumerate(shelf.landmarks):
-        where = (landmark.row, landmark.column, AROUND)
-        st.button(landmark.name, key=f"atlas_landmark_{number}", on_click=go_to, args=where)
-        st.caption(error_markdown(landmark.words))
-
-
-def survey_goes_on(shelf: SharedAtlas) -> bool:
-    """Return whether the matrix is being surveyed now; one that takes seconds is from the beginning."""
-    if SURVEY.value[0] != shelf.key:
-        SURVEY.value = shelf.key, shelf.atlas.n_queries * shelf.atlas.n_keys <= SURVEYED_UNASKED
-    return SURVEY.value[1] and not shelf.atlas.is_surveyed
-
-
-def survey_part(shelf: SharedAtlas, goes_on: bool) -> None:
-    """Draw how far the survey is, offer to stop or to go on, and say what the matrix costs in memory."""
-    atlas = shelf.atlas
-    if goes_on and survey_goes_on(shelf):
-        shelf.survey_on()
-    if goes_on != survey_goes_on(shelf):  # since the whole page was drawn: its clock has to start or to stop
-        st.rerun()
-    if not atlas.is_surveyed:
-        share = atlas.surveyed
-        st.progress(share, text=_progress_words(shelf, share, goes_on))
-        label = "Cancel" if goes_on else "Go on" if share else "Survey the whole matrix"
-        st.button(label, key="atlas_survey_button", on_click=_start_or_stop, args=(shelf, not goes_on))
-    took = f" Surveyed in {_time(shelf.seconds)}." if atlas.is_surveyed and shelf.seconds > 0.05 else ""
-    st.caption(
-        f"{atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{in_units(atlas.matrix_bytes)}**. Kept are the "
-        f"queries, the keys and one number per row: **{in_units(atlas.kept_bytes)}**.{took}"
-    )
-
-
-def _start_or_stop(shelf: SharedAtlas, starts: bool) -> None:
-    SURVEY.value = shelf.key, starts
-    if not starts:
-        shelf.rest()
-
-
-def _progress_words(shelf: SharedAtlas, share: float, goes_on: bool) -> str:
+def survey_part(shelf: SharedAtlas) -> None:
+    """Go on with the survey and draw how far it is, until it is complete."""
+    if shelf.atlas.is_surveyed:
+        st.rerun()  # the whole page, without this clock
+    with heavy():
+        shelf.survey()
+    share = shelf.atlas.surveyed
     words = f"Surveyed: {share:.0%}"
     if shelf.seconds and share:
-        words += f" in {_time(shelf.seconds)}, about {_time(shelf.seconds * (1 - share) / share)} to go"
-    if goes_on:
-        return words
-    return f"{words}. What is hatched is a glimpse, one exact row per block; zoomed in, all is exact."
-
-
-def _time(seconds: float) -> str:
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+        words += f", about {shelf.seconds * (1 - share) / share:,.0f} s to go"
+    st.progress(share, text=words)

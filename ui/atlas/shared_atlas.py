@@ -3,8 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property, lru_cache
-from threading import Thread
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,34 +11,38 @@ import streamlit as st
 import torch
 
 from attention_core.atlas import TILE, Atlas, Tile, search
-from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import PackedTile, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.shared import Lock
-from ui.job_queue import in_portions
+from attention_core.topics.atlas import LongText
 
 MAX_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""
-PORTION = 0.25
+PORTION = 0.4
 """Seconds of a survey at a time; between two portions tiles and other heavy runs have their turn."""
-LEASE = 3.0
-"""Seconds that a survey goes on after the last visitor who watches it was there."""
 AT_ONCE = 2**22
 """Pairs up to which a matrix is surveyed when it is opened: a fraction of a second."""
 PATIENCE = 0.3
 """Seconds after which an answer goes out without the tiles that are not there yet; the browser asks for them again."""
 
-Place = tuple[str, int, int, int]  # of a tile: "mean" or "largest", level, row, column; see Atlas.tile
+Place = tuple[int, int, int]  # of a tile: level, row, column; see Atlas.tile
 
 
 class MatrixSource(NamedTuple):
-    """A matrix that can be opened; its key tells it from every other, for all visitors the same."""
+    """A matrix that can be opened; its key tells it from every other, for all visitors the same.
+
+    Attributes:
+        text: what was read, if it is a text in pieces.
+        first_head: to open on, from 0.
+    """
 
     key: str
     title: str
     n_heads: int
     trace: Callable[[], AttentionTrace]
+    text: LongText | None = None
+    first_head: int = 0
 
 
 class SharedAtlas:
@@ -53,11 +56,8 @@ class SharedAtlas:
     def __init__(self, key: str, atlas: Atlas) -> None:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
         self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
-        self._whole_tile, self._glimpse = lru_cache(MAX_PACKED)(self._packed), cache(atlas.glimpse)
-        self._turn, self._door = Lock("atlas", again=True), Lock("surveyor")
-        self._wanted_until = 0.0
-        self._surveyor: Thread | None = None
-        self._fault: Exception | None = None
+        self._whole_tile = lru_cache(MAX_PACKED)(self._packed)
+        self._turn = Lock("atlas", again=True)
 
     def answer(self, places: list[Place]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
         """Return what is told about each tile, the tiles, and the names of those for which the time was too short."""
@@ -79,21 +79,22 @@ class SharedAtlas:
             told.append(about | {"whole": n_seen is None, "seen": n_seen})
         return told, contents, later
 
-    def part(self, kind: str, level: int, rows: slice, cols: slice) -> np.ndarray:
-        """Return blocks of a level, (n_rows, n_cols), by their "mean" or "largest"; NaN = hidden, or not surveyed."""
+    def part(self, level: int, rows: slice, cols: slice) -> np.ndarray:
+        """Return blocks of a level, (n_rows, n_cols), by their largest weight; NaN = hidden, or not surveyed."""
         (top, bottom), (left, right) = ((some.start // TILE, (some.stop - 1) // TILE + 1) for some in (rows, cols))
 
         def shown(*where: int) -> np.ndarray:
-            tile = self._seen(level, *where)[0]
+            with self._computing():
+                tile = self.atlas.tile(level, *where)
             hidden = hidden_cells(self.atlas, level, *where, tile.largest)
-            return getattr(tile, kind) if hidden is None else np.where(hidden, np.nan, getattr(tile, kind))
+            return tile.largest if hidden is None else np.where(hidden, np.nan, tile.largest)
 
         whole = np.block([[shown(row, col) for col in range(left, right)] for row in range(top, bottom)])
         return whole[tuple(slice(some.start % TILE, some.stop - some.start // TILE * TILE) for some in (rows, cols))]
 
     def _is_ready(self, place: Place, until: float) -> bool:
         """Compute what a row of tiles needs, until the clock says so; others have their turn between two steps."""
-        bands = self.atlas.prepare(place[1], place[2])
+        bands = self.atlas.prepare(*place[:2])
         while True:
             with self._computing():
                 if next(bands, self) is self:
@@ -103,21 +104,11 @@ class SharedAtlas:
 
     def _tile(self, place: Place) -> tuple[PackedTile, int | None]:
         """Return a tile as it is sent, and how many of its rows are surveyed, None if all are."""
-        if place[1] < self.atlas.base_level or self.atlas.is_surveyed:
+        if place[0] < self.atlas.base_level or self.atlas.is_surveyed:
             return self._whole_tile(place), None
         with self._computing():
-            tile, n_seen = self._seen(*place[1:])
-            return self._packed(place, tile), n_seen
-
-    def _seen(self, level: int, row: int, col: int) -> tuple[Tile, int]:
-        """Return a tile, what the survey has not seen of the overview by a glimpse, and how many rows it has seen."""
-        with self._computing():
-            tile = self.atlas.tile(level, row, col)
-            n_seen = int((~np.isnan(tile.mean[:, 0])).sum())
-            if level == self.atlas.n_levels - 1:
-                both = zip(tile, self._glimpse(), strict=True)
-                tile = Tile(*(np.where(np.isnan(surveyed), glimpsed, surveyed) for surveyed, glimpsed in both))
-            return tile, n_seen
+            tile = self.atlas.tile(*place)
+            return self._packed(place, tile), int((~np.isnan(tile.largest[:, 0])).sum())
 
     def survey(self, seconds: float | None = None) -> float:
         """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
@@ -129,37 +120,6 @@ class SharedAtlas:
         self.seconds += time.monotonic() - began
         return self.atlas.surveyed
 
-    def survey_on(self) -> None:
-        """Let a thread that all visitors share survey the matrix for another LEASE.
-
-        Raises:
-            Exception: what has ended the survey since this was called last.
-        """
-        fault, self._fault = self._fault, None
-        if fault:
-            raise fault
-        self._wanted_until = time.monotonic() + LEASE
-        with self._door:
-            if not (self._surveyor and self._surveyor.is_alive()):
-                # not cut off at the end: Python waits for it, a LEASE at most
-                self._surveyor = Thread(target=self._survey_in_portions, daemon=False)
-                self._surveyor.start()
-
-    def rest(self) -> None:
-        """End the survey after its present portion, unless somebody else watches it."""
-        self._wanted_until = 0.0
-
-    def _survey_in_portions(self) -> None:
-        try:
-            in_portions(self.survey, lambda: not self.atlas.is_surveyed and time.monotonic() < self._wanted_until)
-        except Exception as fault:
-            self._fault = fault
-
-    @cached_property
-    def landmarks(self) -> list[Landmark]:
-        with self._computing():
-            return landmarks(self.atlas)
-
     @contextmanager
     def _computing(self) -> Iterator[None]:
         """Look at the atlas when it is this thread's turn; pages that do not show it need not wait for that."""
@@ -167,10 +127,9 @@ class SharedAtlas:
             yield
 
     def _packed(self, place: Place, tile: Tile | None = None) -> PackedTile:
-        kind, *where = place
         with self._computing():
-            tile = self.atlas.tile(*where) if tile is None else tile
-            return pack(tile.mean if kind == "mean" else tile.largest, hidden_cells(self.atlas, *where, tile.largest))
+            tile = self.atlas.tile(*place) if tile is None else tile
+            return pack(tile.largest, hidden_cells(self.atlas, *place, tile.largest))
 
 
 def axis_of(atlas: Atlas, axis: str) -> Axis:
@@ -182,7 +141,8 @@ def axis_of(atlas: Atlas, axis: str) -> Axis:
 @st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
 def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> SharedAtlas:
     """Return the atlas of one head of a source, see MatrixSource; a small one is surveyed already."""
-    shelf = SharedAtlas(f"{key}/{head}", Atlas(_trace(), head))
-    if shelf.atlas.n_queries * shelf.atlas.n_keys <= AT_ONCE:
+    trace = _trace()
+    shelf = SharedAtlas(f"{key}/{head}", Atlas(trace, head))
+    if shelf.atlas.n_queries * min(shelf.atlas.n_keys, trace.window or shelf.atlas.n_keys) <= AT_ONCE:
         shelf.survey(60)
     return shelf

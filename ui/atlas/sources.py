@@ -1,66 +1,89 @@
-"""Whose attention the atlas shows: a made-up text, a text through a model, a digit, tensors, a recorded run."""
+"""Whose attention the atlas shows: a phrase book, a text of one's own, a test chart, tensors, a recorded run."""
 
 import hashlib
 import itertools
+import re
 from functools import partial
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-import numpy as np
 import streamlit as st
-import torch
 from streamlit.typing import UploadedFile
 
-from attention_core.atlas import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
+from attention_core.atlas import Tensors, read_tensors, trace_of_tensors
 from attention_core.atlas.synthetic import passage, synthetic_trace
 from attention_core.atlas.tensors import has_more, head_file, notebook
-from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, LONG_TOKENS, TENSOR_BYTES, TENSOR_FILES
-from attention_core.data.drawing import CanvasRemark, prepare
+from attention_core.attention.trace import AttentionTrace
+from attention_core.bounds import LONG_TEXT_LETTERS, TENSOR_BYTES, TENSOR_FILES, WINDOWED_PIECES
+from attention_core.data.language_pieces import WINDOW
+from attention_core.data.phrase_book import phrase_book
 from attention_core.data.sentence_presets import THE_LIGHTHOUSE
-from attention_core.hub.model import ModelError, ModelKind
-from attention_core.hub.run import ModelRun, TextInput, affordable_tokens
-from attention_core.packed import unpack_strokes
+from attention_core.hub.model import ModelError
+from attention_core.hub.run import ModelRun
+from attention_core.shared import BoundedCache, ComputedValue
+from attention_core.topics.atlas import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
-from ui.canvas import checked_strokes, packed_strokes, put_strokes, render_strokes, strokes_on
 from ui.chart import file_name
-from ui.digits import read_image
+from ui.job_queue import heavy
 from ui.labels import error_markdown, literal
-from ui.model_runs import choose_model, latest, opened_run, prepared_of, pretrained_of, run_of, uploaded_run
+from ui.model_runs import latest, opened_run, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
-from ui.pixels.first_screen import PAD
-from ui.state import Field, between, named, single_choice, whole_number, widget_value
+from ui.state import Field, between, named, whole_number
 from ui.uploads import most_megabytes
 
 LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
 RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
 """What tells an opened recording from every other; it is one object for all visitors."""
 NUMBERS = itertools.count()
+_TRACES = BoundedCache(max_items=4)
+SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
 
-OWN_TEXT, TEXT_FAULT = Field(NAME, "text", THE_LIGHTHOUSE, address="text"), Field(NAME, "text_note", "")
+OWN_TEXT = Field(NAME, "text", THE_LIGHTHOUSE, address="text")
 WHICH_RUN = Field(NAME, "run", LATEST, address="run", **named(latest=LATEST, file=FROM_FILE))
 ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
+LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
+
+
+def book_source() -> MatrixSource:
+    """Return the sentences that come along, read by the small language model."""
+    return _read_source("book", _book())
 
 
 def text_source() -> MatrixSource | None:
-    with st.popover("Another model", icon=":material/swap_horiz:"):
-        key = choose_model(f"{NAME}_text")
-    if key is None:
-        st.info("No model is on this machine yet. “Another model” fetches one.")
-    else:
-        st.caption(f"Read by {error_markdown(key)}.")
+    """Take a text and return it as the small language model reads it; None where there is nothing to read."""
     text = _long_text()
-    if key is None:
+    cut = in_pieces(filter(None, map(str.strip, SENTENCE_END.split(text))))
+    if cut.is_cut:
+        st.caption(f"The first {WINDOWED_PIECES} pieces are read.")
+    if len(cut.ids) == 1:
+        st.info("The text is empty. Write or paste one.")
         return None
-    try:
-        if pretrained_of(key).kind is ModelKind.VISION:
-            st.info(f"{key} looks at pictures. Choose a model that reads, or see the page “Your own model”.")
-            return None
-        run = _long_run(key, text)
-    except ModelError as error:
-        st.error(f"**The text cannot be read.** {error_markdown(error)}", icon=":material/error:")
-        return None
-    return _attention_of(run, f"text/{key}/{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]}")
+    return _read_source(f"text/{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]}", cut)
+
+
+def _read_source(key: str, text: LongText) -> MatrixSource:
+    LAYER.clamp(0, N_LAYERS - 1)
+    LAYER.widget(st.selectbox, "Layer", range(N_LAYERS), format_func=lambda layer: f"{layer + 1}")
+    layer = LAYER.value
+    trace = _read(key, layer, text)
+    title = f"A text read {WINDOW} pieces at a time, layer {layer + 1}"
+    return MatrixSource(f"{key}/{layer}", title, trace.n_heads, lambda: trace, text, ECHO[1])
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _book() -> LongText:
+    return in_pieces(phrase_book())
+
+
+def _read(key: str, layer: int, text: LongText) -> AttentionTrace:
+    """Return a layer's attention, kept for all visitors; one heavy run at a time computes."""
+    kept = _TRACES.get((key, layer))
+    if kept is None:
+        with st.spinner("Reading the text"), heavy():
+            kept = _TRACES.get((key, layer)) or ComputedValue(read_in_windows(text, layer))
+            _TRACES.put((key, layer), kept.value)
+    return kept.value
 
 
 def run_source() -> MatrixSource | None:
@@ -81,47 +104,10 @@ def run_source() -> MatrixSource | None:
 
 def _long_text() -> str:
     OWN_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
-    st.popover("From a .txt file", icon=":material/upload_file:").file_uploader(
-        "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=LONG_TEXT_BYTES.millions, on_change=_fill
-    )
-    if TEXT_FAULT.value:
-        st.warning(error_markdown(TEXT_FAULT.value))
     text = OWN_TEXT.value
     if len(text) > LONG_TEXT_LETTERS.most:
         st.caption(f"The first {LONG_TEXT_LETTERS} of {len(text):,} characters are read.")
     return text[: LONG_TEXT_LETTERS.most]
-
-
-def _fill() -> None:
-    """Put an uploaded text into the box; where it is no text, say so and keep the box as it is."""
-    file = widget_value("atlas_text_file")
-    TEXT_FAULT.value = ""
-    if file is None:
-        return
-    if file.size > LONG_TEXT_BYTES.most:
-        TEXT_FAULT.value = f"A text has at most {LONG_TEXT_BYTES.millions} MB; the text above is as it was."
-        return
-    try:
-        text = file.getvalue().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        TEXT_FAULT.value = (
-            f"{file.name} is not UTF-8 text: byte {error.start:,} fits no character. Save it as UTF-8; "
-            "the text above is as it was."
-        )
-        return
-    if not text.strip():
-        TEXT_FAULT.value = f"{file.name} is empty; the text above is as it was."
-    else:
-        OWN_TEXT.value = text.replace("\r\n", "\n").replace("\0", "")
-
-
-def _long_run(key: str, text: str) -> ModelRun:
-    """Run the model on as much of the text as it knows positions for and its traces leave memory for."""
-    run = run_of(key, TextInput(text))
-    n_wanted = len(prepared_of(key, TextInput(text, most_tokens=LONG_TOKENS.most)).tokens)
-    if n_wanted <= len(run.tokens):
-        return run
-    return run_of(key, TextInput(text, most_tokens=min(n_wanted, affordable_tokens(run))))
 
 
 def _attention_of(run: ModelRun, key: str) -> MatrixSource:
@@ -141,13 +127,10 @@ def _attention_of(run: ModelRun, key: str) -> MatrixSource:
     return MatrixSource(f"{key}/{ATTENTION.value}", title, trace.n_heads, lambda: trace)
 
 
-EXAMPLE = 16_384
-BY_HAND = "I say which"
 File = tuple[str, str, UploadedFile | Path]  # its name, what tells it from others, what is in it or where it is
 
 FILE: Field[File | None] = Field(NAME, "tensors_file", None)
 """The last one that could be used; the upload widget forgets its own."""
-ARRAYS, QUERY, KEY = (Field(NAME, name, "", address=name) for name in ("set", "query_array", "key_array"))
 CAUSAL = Field(NAME, "causal", False, address="causal")
 SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
@@ -170,7 +153,7 @@ def tensor_source() -> MatrixSource | None:
             return source
     file = FILE.value or _named_on_the_command_line()
     if file is None:
-        return _example()
+        return None
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Shown: {literal(file[0], 48)}")
         if isinstance(file[2], UploadedFile):
@@ -186,19 +169,6 @@ def _source_or_complaint(file: File) -> MatrixSource | None:
         return None
 
 
-def _example() -> MatrixSource:
-    st.caption(f"Until then, an example: {EXAMPLE:,} made-up queries and keys that look for what followed last time.")
-    st.download_button(
-        "The example as .npz",
-        lambda: head_file(synthetic_trace(EXAMPLE)),
-        "atlas-example.npz",
-        on_click="ignore",
-        key="atlas_example",
-        type="tertiary",
-    )
-    return MatrixSource(f"made/{EXAMPLE}", "An example", 1, lambda: synthetic_trace(EXAMPLE))
-
-
 def _named_on_the_command_line() -> File | None:
     file = opened_file()
     if file is None or opened_recording():
@@ -210,8 +180,7 @@ def _named_on_the_command_line() -> File | None:
 def _source(file: File) -> MatrixSource:
     name, digest, brought = file
     content = brought.getvalue() if isinstance(brought, UploadedFile) else brought
-    names = _choose_arrays(_contents(digest, name, content))
-    tensors = _tensors(digest, names, name, content)
+    tensors = _tensors(digest, name, content)
     causal = CAUSAL.widget(
         st.toggle, "Causal", help="Query i may attend to keys 0 to i only, besides a mask that the file may hold."
     )
@@ -225,42 +194,16 @@ def _source(file: File) -> MatrixSource:
     )
     if scale == 0:
         raise ValueError("The scale is 0: every weight would be alike. Leave the field empty for 1/√d.")
-    title = f"{name}, {names.query}"
-    trace = partial(trace_of_tensors, **vars(tensors), scale=scale, is_causal=causal, name=title)
-    key = f"tensors/{digest}/{'+'.join(map(str, names))}/{causal}/{scale}"
-    return MatrixSource(key, title, tensors.query.shape[0], trace)
-
-
-def _choose_arrays(contents: Contents) -> Names:
-    sets = {names.query: names for names in contents.sets}
-    if len(sets) == 1:
-        return next(iter(sets.values()))
-    if sets:
-        ARRAYS.clamp_to_options([*sets, BY_HAND])
-        chosen = ARRAYS.widget(st.selectbox, "Queries", [*sets, BY_HAND])
-        if chosen in sets:
-            return sets[chosen]
-    arrays = [entry.name for entry in contents.entries]
-    if len(arrays) < 2:
-        found = ", ".join(arrays) or "nothing"
-        raise ValueError(f"It must hold queries and keys, two arrays at least; it holds {found}.")
-    st.caption("No array is called query or key. Say which are which.")
-    QUERY.clamp_to_options(arrays)
-    KEY.clamp_to_options(arrays, arrays[1])
-    return Names(st.selectbox("Queries", arrays, key=QUERY.key), st.selectbox("Keys", arrays, key=KEY.key))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _contents(digest: str, name: str, _content: bytes | Path) -> Contents:
-    return contents_of(_content, name)
+    trace = partial(trace_of_tensors, **vars(tensors), scale=scale, is_causal=causal, name=name)
+    return MatrixSource(f"tensors/{digest}/{causal}/{scale}", name, tensors.query.shape[0], trace)
 
 
 @st.cache_resource(max_entries=TENSOR_FILES.most, show_spinner="Reading the tensors")
-def _tensors(digest: str, names: Names, name: str, _content: bytes | Path) -> Tensors:
-    return read_tensors(_content, name, names=names)
+def _tensors(digest: str, name: str, _content: bytes | Path) -> Tensors:
+    return read_tensors(_content, name)
 
 
-def take_along(shelf: SharedAtlas) -> None:
+def export_head(shelf: SharedAtlas) -> None:
     """Offer the head's queries and keys as a file, which this page opens again, and the code that reads it."""
     trace, head = shelf.atlas.trace, shelf.atlas.head
     file = file_name("atlas", trace.story.mechanism, trace.story.name, f"head {head + 1}") + ".npz"
@@ -271,99 +214,65 @@ def take_along(shelf: SharedAtlas) -> None:
         st.caption("This attention has more than its file tells, such as a mask or a bias: weights from it differ.")
 
 
-MADE, TEXT, DIGIT, TENSORS, RUN = "made", "text", "digit", "tensors", "run"
+BOOK, TEXT, MADE, TENSORS, RUN = "book", "text", "made", "tensors", "run"
 SOURCES = {
-    MADE: "A made-up text",
+    BOOK: "A phrase book",
     TEXT: "My own text",
-    DIGIT: "A drawn digit",
     TENSORS: "My queries and keys",
     RUN: "A run of a model",
+    MADE: "A made-up test chart",
 }
 LENGTHS = (2_048, 16_384, 65_536, 131_072)
+"""Words of the test chart; a link may name another than the first one shown."""
 FIRST_LENGTH = 16_384
-MINE = "yours"
 
 
 def _shown_first() -> str:
     if opened_file() is None:
-        return f"{MADE}-echo-{FIRST_LENGTH}"
+        return BOOK
     return RUN if opened_recording() else TENSORS
 
 
 def _known(text: str) -> str:
-    if text.split("-")[0] not in SOURCES:
-        raise ValueError(f"text must begin with a source, got {text!r}")
-    return text
+    return text if text.split("-")[0] in SOURCES else BOOK  # older links name sources that are no more
 
 
 SHOWN = Field(NAME, "show", _shown_first, address="show", parse=_known)
-"""The source with what is chosen of it, as in "made-echo-16384" or "digit-4"."""
-STROKES = Field(NAME, "strokes", "", address="strokes", parse=checked_strokes, text=str)
-"""Your drawing, packed, where it is shown: one and the same as on the page of pixels."""
-FOLLOWED = Field(NAME, "followed_show", ("", ""))
-"""What the choices below are set to; SHOWN and STROKES differ when they come from the address."""
-SOURCE = Field(NAME, "source", MADE)
-LENGTH, CHOSEN_DIGIT = Field(NAME, "length", FIRST_LENGTH), Field(NAME, "digit", "")
-HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
+"""The source with what is chosen of it, as in "made-echo-16384"."""
+FOLLOWED = Field(NAME, "followed_show", "")
+"""What the choices below are set to; SHOWN differs when it comes from the address."""
+SOURCE, LENGTH = Field(NAME, "source", BOOK), Field(NAME, "length", FIRST_LENGTH)
+HEAD = Field[int | None](NAME, "head", None, address="head", parse=whole_number)
 
 
 def choose_source() -> MatrixSource | None:
     """Draw the choice and the chosen source's own input; return None where there is nothing to show yet."""
-    if (SHOWN.value, STROKES.value) != FOLLOWED.value:
-        _follow_address()
-    SOURCE.widget(st.selectbox, "Map", list(SOURCES), format_func=SOURCES.__getitem__)
-    draws = {MADE: _made_source, TEXT: text_source, DIGIT: _digit_source, TENSORS: tensor_source, RUN: run_source}
-    source = draws[SOURCE.value]()
-    is_mine = SOURCE.value == DIGIT and CHOSEN_DIGIT.value == MINE
-    more = {MADE: f"-echo-{LENGTH.value}", DIGIT: "" if is_mine else f"-{CHOSEN_DIGIT.value}"}
-    SHOWN.value = SOURCE.value + more.get(SOURCE.value, "")
-    STROKES.value = packed_strokes(strokes_on(PAD) or [])[0] if is_mine else ""
-    FOLLOWED.value = SHOWN.value, STROKES.value
-    return source
-
-
-def _follow_address() -> None:
-    SOURCE.value, _, chosen = SHOWN.value.partition("-")
-    if SOURCE.value == MADE:
+    if SHOWN.value != FOLLOWED.value:
+        SOURCE.value, _, chosen = SHOWN.value.partition("-")
         length = chosen.rpartition("-")[2]  # older links name one of several heads before it
         LENGTH.value = int(length) if length in map(str, LENGTHS) else FIRST_LENGTH
-    elif SOURCE.value == DIGIT:
-        CHOSEN_DIGIT.value = chosen or MINE
-        if STROKES.value:
-            put_strokes(PAD, unpack_strokes(STROKES.value))
+    SOURCE.widget(st.selectbox, "Map", list(SOURCES), format_func=SOURCES.__getitem__)
+    draws = {BOOK: book_source, TEXT: text_source, MADE: _made_source, TENSORS: tensor_source, RUN: run_source}
+    source = draws[SOURCE.value]()
+    SHOWN.value = SOURCE.value + (f"-echo-{LENGTH.value}" if SOURCE.value == MADE else "")
+    FOLLOWED.value = SHOWN.value
+    return source
 
 
 def choose_head(source: MatrixSource) -> int:
     """Return which head is shown, from 0; a choice is offered where there is one."""
-    last = source.n_heads - 1
-    HEAD.clamp(0, last)
-    if last:
-        HEAD.widget(st.selectbox, "Head", range(last + 1), format_func=lambda head: f"{head + 1:,} (H{head} in code)")
-    return HEAD.value
+    heads = range(source.n_heads)
+    head = HEAD.clamp_to_options(heads, source.first_head) or 0
+    if len(heads) > 1:
+        HEAD.widget(st.selectbox, "Head", heads, format_func=lambda head: f"{head + 1:,} (H{head} in code)")
+    return head
 
 
 def _made_source() -> MatrixSource:
-    n = LENGTH.widget(st.select_slider, "Words", LENGTHS, format_func="{:,}".format)
+    n = LENGTH.value
     first, again, length = passage(n)
     st.caption(
-        "Words and vectors come from a formula, not from a model; the head looks for what followed last time. The "
-        f"{length:,} words from {first + 1:,} on return at {again + 1:,}: find the line that they make."
+        f"Words and vectors by a formula, to test the map: the {length:,} words from {first + 1:,} on return at "
+        f"{again + 1:,} and make a line."
     )
-    return MatrixSource(f"{MADE}/{n}", f"What followed last time, {n:,} words", 1, lambda: synthetic_trace(n))
-
-
-def _digit_source() -> MatrixSource | None:
-    drawn = strokes_on(PAD)
-    choices = [*PAD.presets, *([] if drawn is None else [MINE])]
-    CHOSEN_DIGIT.clamp_to_options(choices, PAD.first if drawn is None else MINE)
-    digit = single_choice("Digit", CHOSEN_DIGIT, choices, wrap=True)
-    strokes = drawn if digit == MINE and drawn is not None else PAD.presets[digit]()
-    drawing = prepare(render_strokes(strokes, PAD.size, "light"))
-    st.caption("Every one of the 784 pixels asks every other. Draw your own on the page “Draw a digit”.")
-    if drawing.remark is CanvasRemark.EMPTY:
-        st.info("The pad on the page “Draw a digit” is empty. Draw there, or take one of the ten.")
-        return None
-    key = hashlib.sha1(np.ascontiguousarray(drawing.image).tobytes()).hexdigest()[:16]
-    image = torch.from_numpy(drawing.image)
-    title = "Your drawing" if digit == MINE else f"A drawn {digit}"
-    return MatrixSource(f"{DIGIT}/{key}", title, 1, lambda: read_image("pixel-classifier", image).traces[0])
+    return MatrixSource(f"{MADE}/{n}", f"A test chart of {n:,} words", 1, lambda: synthetic_trace(n))

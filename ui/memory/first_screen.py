@@ -1,78 +1,56 @@
-"""The first screen: the sentence, how it is read, and how much of each word is left at the end."""
+"""The first screen: a short and a long sentence, what is left of each and said of it, and BLEU by length."""
 
 import html
-from dataclasses import replace
-from typing import cast
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attention_core.data.sentence_presets import REMEMBERED
+from attention_core.data.pieces import english_words
+from attention_core.data.sentence_presets import READ_BACK, REMEMBERED, SHORTER
 from attention_core.device import to_array
-from attention_core.models.translator import Translator
-from attention_core.topics.memory.charts import NETWORK_COLOURS
-from attention_core.topics.memory.influence import DIRECTIONS, MemoryOverview, gradient_norms, remember
-from attention_core.topics.translate.translation import read_source
+from attention_core.topics.memory.attention_gain import last_state_shares
+from attention_core.topics.memory.charts import LOOKS, NETWORK_COLOURS, length_chart
+from attention_core.topics.translate.training import TRANSLATORS, bleu_by_length, group_of
+from attention_core.topics.translate.translation import read_source, translate
+from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
 from ui.labels import error_markdown
-from ui.layout import end_here
-from ui.player import LAST_POSITION, Walk
-from ui.skeleton import abbr, note
-from ui.state import Field, one_of, single_choice
-from ui.words import reading_remarks, sentence_box
+from ui.memory.networks import NAME, WALK, recurrent
+from ui.player import LAST_POSITION
+from ui.skeleton import note
+from ui.state import Field
+from ui.words import readable_sentence, reading_remarks, sentence_box
 
-NAME = "memory"
-NOTEBOOK = """from attention_core import load
-from attention_core.topics.memory.influence import gradient_norms
-from attention_core.topics.translate.translation import read_source
-
-source = read_source({text!r})
-for name in ("translator-none", "translator-plain"):
-    norms = gradient_norms(load(name, "cpu"), source.ids, word_of=source.word_of)
-    print(name, norms.shape)  # rows are states, columns the words that they have read
-    print(norms[-1] / norms[-1].sum())  # the last state: each word's share
-"""
-NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
-READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
-READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
-BY_PIECES = Field(NAME, "pieces", False, address="pieces")
-WALK = Walk(NAME, first=LAST_POSITION)
+WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
+SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
+FIRST_WORDS = 6
+"""Words of a sentence of one's own that make the short one."""
+ALL = Field(NAME, "all", False, address="all")
 STYLE = """<style>
-.shaded { line-height: 1.3; margin: 0.1rem 0 0.5rem; }
-.shaded .word { display: inline-block; text-align: center; padding: 0.15rem 0.3rem; margin: 0 0.15rem 0.3rem 0;
+.short-and-long { line-height: 1.3; }
+.short-and-long b { display: block; }
+.short-and-long .word { display: inline-block; text-align: center; padding: 0.1rem 0.25rem; margin: 0 0.1rem 0.2rem 0;
   border-radius: 3px; max-width: 100%; overflow-wrap: anywhere; }
-.shaded .share { display: block; font-size: 0.68rem; font-variant-numeric: tabular-nums; }
-.shaded .name { font-weight: 600; display: block; margin-bottom: 0.25rem; }
+.short-and-long .share { display: block; font-size: 0.68rem; font-variant-numeric: tabular-nums; }
+.short-and-long p { margin: 0.4rem 0 0; padding-left: 0.6rem; border-left: 4px solid; border-color: var(--line); }
+.short-and-long .who { font-size: 0.8rem; opacity: 0.8; display: block; }
+.short-and-long .back { font-size: 0.84rem; font-style: italic; opacity: 0.8; display: block; }
+.st-key-answers_memory { min-height: 16rem; } .st-key-memory_wide { min-height: 250px; }
+@media (max-width: 640px) {
+  .st-key-answers_memory [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; flex-wrap: nowrap; }
+}
 </style>"""
 
-
-_remember = cached_computation(spinner="Reading the sentence", by_model=True)(remember)
-_gradient_norms = cached_computation(by_model=True)(gradient_norms)
-
-
-def recurrent(name: str) -> Translator:
-    return cast(Translator, model_or_none(name)[0])
+_translated = cached_computation(by_model=True)(translate)
+_last_states_know = cached_computation(spinner="Reading the sentence", by_model=True)(last_state_shares)
 
 
 def read_sentence() -> str:
-    """Let a person type a sentence and choose how it is read."""
-    text = sentence_box(NAME, REMEMBERED, on_change=_walk_to_the_end)
-    if text is None:
-        end_here()
-    single_choice(
-        "Reading",
-        READING,
-        READINGS,
-        help="Forwards only: a state knows the words before it. Backwards too: a second network reads from the end.",
-    )
-    told = "The networks read pieces of words from a vocabulary of 8,000; most common words are one piece."
-    BY_PIECES.widget(st.toggle, "Piece by piece", on_change=_walk_to_the_end, help=told)
-    try:
-        source = read_source(text)
-    except ValueError as error:
-        st.info(error_markdown(error))
-        end_here()
-    reading_remarks(source)
+    """Let a person type a sentence; return what there is to read, or was."""
+    typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", height=68, on_change=_walk_to_the_end)
+    text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())))
+    reading_remarks(read_source(text))
     return text
 
 
@@ -80,53 +58,78 @@ def _walk_to_the_end() -> None:
     WALK.field.value = LAST_POSITION
 
 
-def memories_of(text: str, both: bool) -> dict[str, MemoryOverview]:
-    """Return what each network that is there remembers of the sentence, with gradient norms at the end alone.
+def shorter(text: str) -> str:
+    """Return a short sentence to compare with a long one: what an example begins with, or the first words."""
+    return SHORTER.get(text) or "".join(english_words(text)[:FIRST_WORDS]).replace("▁", " ").strip()
 
-    Those of the backward reading are left out unless `both` readings are looked at. Says what is missing, and ends the
-    page if all is.
+
+def n_words(text: str) -> int:
+    return sum(any(map(str.isalnum, word)) for word in read_source(text).words)
+
+
+def compare_lengths(text: str) -> Any:
+    """Draw a short sentence beside the long one: what is left of each word, and what two networks make of it.
+
+    Returns the place below the short one.
     """
-    found = {}
-    for name, label in NETWORKS.items():
-        model, fault = model_or_none(name)
-        if model is None:
-            st.error(f"**The {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
-        else:
-            found[label] = _remember(model, read_source(text), BY_PIECES.value, at_end=True, both=both)
-    if not found:
-        end_here()
-    return found
+    shares = {}
+    fault = model_or_none(WITHOUT)[1]
+    if fault:
+        st.error(
+            f"**The network without attention cannot be loaded.** {error_markdown(fault)}", icon=":material/error:"
+        )
+    sentences = dict.fromkeys((shorter(text), text))
+    if not fault:
+        shares = {one: to_array(_last_states_know(recurrent(WITHOUT), read_source(one))) for one in sentences}
+    largest = max((float(share.max()) for share in shares.values()), default=1.0)
+    with st.container(key="answers_memory"):
+        columns = st.columns([1, 1.9], gap="large")
+        for column, one in zip(columns, sentences, strict=False):
+            words = _shaded(one, shares[one], largest) if one in shares else html.escape(one)
+            said = "".join(_says(name, one) for name in SAYS)
+            column.html(f'{STYLE}<div class="short-and-long"><b>{n_words(one)} words</b>{words}{said}</div>')
+        note("Below each word: how much the one vector still depends on it, in per cent of the gradient.")
+    return columns[0]
 
 
-def with_norms(memories: dict[str, MemoryOverview], text: str, both: bool) -> dict[str, MemoryOverview]:
-    """Return memories with the gradient norms of all states, in one or both directions."""
-    source = read_source(text)
-    word_of = None if BY_PIECES.value else source.word_of
-
-    def norms(name: str, way: str) -> np.ndarray:
-        return to_array(_gradient_norms(recurrent(name), source.ids, way, word_of))
-
-    return {
-        label: replace(memories[label], norms={way: norms(name, way) for way in DIRECTIONS[: 1 + both]})
-        for name, label in NETWORKS.items()
-        if label in memories
-    }
+def _says(name: str, text: str) -> str:
+    model, fault = model_or_none(name)
+    french = "" if fault else _translated(model, read_source(text)).text
+    back = f'<span class="back">“{READ_BACK[french]}”</span>' if french in READ_BACK else ""
+    told = html.escape(french) if not fault else "<i>cannot be loaded</i>"
+    line = f'<p style="--line:{LOOKS[name][0]}"><span class="who">{SAYS[name]}</span>'
+    return f'{line}<span lang="fr">{told}</span>{back}</p>'
 
 
-def end_section(memories: dict[str, MemoryOverview], both: bool) -> None:
-    """Shade the sentence by how much of each word reached what is handed over at the end."""
-    share = {label: memory.share_at_end(both) for label, memory in memories.items()}
-    largest = max(float(part.max()) for part in share.values())
-    st.html(STYLE + "".join(_shaded(label, memory, share[label], largest) for label, memory in memories.items()))
-    state = "the two last states, all that a translator without attention hands over," if both else "the last state"
-    note(f"Below each word: how much {state} still depends on it, in per cent (shares of the gradient's norm).")
-
-
-def _shaded(label: str, memory: MemoryOverview, share: np.ndarray, largest: float) -> str:
-    colour = NETWORK_COLOURS[label]
+def _shaded(text: str, share: np.ndarray, largest: float) -> str:
     words = "".join(
-        f'<span class="word" style="background:color-mix(in srgb, {colour} {55 * part / largest:.0f}%, transparent)">'
-        f'{html.escape(word)}<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
-        for word, part in zip(memory.labels, share, strict=True)
+        f'<span class="word" style="background:color-mix(in srgb, {NETWORK_COLOURS["GRU"]} '
+        f'{55 * part / largest:.0f}%, transparent)">{html.escape(word)}'
+        f'<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
+        for word, part in zip(read_source(text).word_labels, share, strict=True)
     )
-    return f'<div class="shaded"><span class="name">{label.replace("GRU", abbr("GRU"))}</span>{words}</div>'
+    return f'<div class="shaded">{words}</div>'
+
+
+def draw_lengths(text: str) -> None:
+    """Draw BLEU by the length of the sentence, without attention and with it, or of every translator."""
+    called = TRANSLATORS if ALL.value else SAYS
+    figures = bleu_by_length(tuple(called))
+    with st.container(key="memory_wide"):
+        if figures.scores:
+            lengths = map(n_words, (text, shorter(text)))
+            marked = {group_of(figures.groups, n): f"{n} words" for n in lengths}
+            chart = length_chart(figures, width=800, height=180, called=called, marked=marked)
+            alt = "BLEU by the length of the sentence, without attention and with it"
+            draw_chart(chart, width="content", key="memory_lengths", alt=alt)
+    none, attention = figures.long.get(WITHOUT), figures.long.get(ATTENTIVE)
+    if none is not None and attention is not None:
+        note(
+            f"From twelve words on: BLEU **{none:.1f}** from one vector, **{attention:.1f}** with attention, a gap of "
+            f"**{attention - none:.1f}**, on {figures.n:,} sentences that neither was trained on."
+        )
+    if figures.missing:
+        missing = ", ".join(f"{TRANSLATORS[name]} (`{name}`)" for name in figures.missing)
+        st.info(f"Not evaluated yet: {missing}.")
+    with st.container(key="desk_memory_all"):
+        ALL.widget(st.toggle, "All seven translators")

@@ -12,7 +12,7 @@ from ui.chart import draw_chart
 from ui.computed import cached_computation, card_or_empty, model_or_stop
 from ui.labels import distinct, literal, number
 from ui.layout import figures_table, section, shade
-from ui.memory.first_screen import NAME
+from ui.memory.networks import NAME
 from ui.state import Field, whole_number
 
 ATTENTIVE, ALONE = "language-recurrent", "language-recurrent-alone"

@@ -1,23 +1,21 @@
-"""Word by word: what states hold, how much each word still matters to them, how fast it fades, and BLEU by length."""
+"""Word by word: what states hold, how much each word still matters to them, and how fast it fades."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from attention_core.charts import signed_ramp
 from attention_core.charts.vega import VIRIDIS, Ramp
 from attention_core.evaluate.forgetting import read_forgetting
-from attention_core.topics.memory.charts import fading_chart, gradient_heatmap, gradient_ramp, length_chart, over_time
+from attention_core.topics.memory.charts import fading_chart, gradient_heatmap, gradient_ramp, over_time
 from attention_core.topics.memory.influence import CODE, FORMULAS, MEASURES, MemoryOverview
-from attention_core.topics.translate.training import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import click, draw_chart
 from ui.labels import literal
 from ui.layout import section
-from ui.memory.first_screen import NAME, NETWORKS, WALK
+from ui.memory.networks import NAME, NETWORKS, READING, WALK, choose_reading, memories_of, with_norms
 from ui.player import counted
-from ui.skeleton import note, paragraph
+from ui.skeleton import paragraph
 from ui.state import Field, one_of, single_choice
 
 MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))
@@ -30,8 +28,10 @@ GATES = {
 }
 
 
-def walk_tab(memories: dict[str, MemoryOverview], both: bool) -> None:
+def walk_tab(text: str) -> None:
     """Walk through the reading: states and gates of both networks fill up column by column."""
+    both = choose_reading()
+    memories = memories_of(text, both)
     at = WALK.draw(next(iter(memories.values())).labels)
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
         places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
@@ -78,13 +78,14 @@ def _over_time(
     draw_chart(chart, width="content", key=f"memory_{label}_{kind}_{direction}", alt=alt)
 
 
-def gradient_tab(memories: dict[str, MemoryOverview], both: bool) -> None:
+def gradient_tab(text: str) -> None:
     """Compare how much each word still matters to each state; a click on a row goes to that state."""
     paragraph(
-        "Nudge a word a little: how far does each later state move? A row is a state, a column a word, and the colour "
-        "the norm of the gradient of state $h_t$ by the word vector $x_s$. Rest the mouse on a cell to read it; click "
-        "to go there."
+        "Nudge a word a little: how far does each later state move? A row is a state, a column a word, the colour the "
+        "norm of the gradient of state $h_t$ by the word vector $x_s$."
     )
+    both = READING.value == "bidirectional"
+    memories = with_norms(text, both)
     at = WALK.draw(next(iter(memories.values())).labels)
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         measure = single_choice("Shown", MEASURE, MEASURES, label_visibility="collapsed", wrap=True)
@@ -115,11 +116,11 @@ def gradient_tab(memories: dict[str, MemoryOverview], both: bool) -> None:
 
 
 FADING_LOG = Field(NAME, "fading_log", True, address="fading_log")
-PART = Field(NAME, "part", PARTS[0], address="part", parse=one_of(PARTS))
 
 
-def fading_tab(memories: dict[str, MemoryOverview]) -> None:
+def fading_tab(text: str) -> None:
     """Draw how fast the first word of this sentence fades, and words in general."""
+    memories = with_norms(text, both=False)
     logarithmic = FADING_LOG.widget(st.toggle, "Logarithmic axis")
     here, general = st.columns(2, gap="large")
     labels = next(iter(memories.values())).labels
@@ -147,9 +148,8 @@ def fading_tab(memories: dict[str, MemoryOverview]) -> None:
         _who_keeps_more({label: facts["median"] for label, facts in known.items()})
         st.caption(f"Measured on {figures['sentences']} development sentences.", help=f"`{figures['command']}`")
     st.markdown(
-        "**Does the plain RNN remember better, since its words fade later at first?** No: it lets every word fade "
-        "alike, a little at each step. The GRU lets most words go at once and holds on to a few. Which of them serves "
-        "better is told by the translations made from it: *Why attention was needed* compares them."
+        "The plain RNN lets every word fade alike, a little at each step. The GRU lets most words go at once and holds "
+        "on to a few, and translates far better: switch on *All seven translators* above."
     )
 
 
@@ -163,37 +163,3 @@ def _who_keeps_more(left: Mapping[str, Sequence[float]]) -> None:
         st.markdown(f"More is left in the **{second}**, however many words follow.")
     else:
         st.markdown(f"From {counted(len(is_more) - n_at_the_end, 'words')} later on, more is left in the **{first}**.")
-
-
-def length_tab() -> None:
-    """Draw chart and table of every translator's BLEU by length; name those whose figures are missing."""
-    paragraph(
-        "Without attention, long sentences break. The decoder gets the last states and nothing else: 384 numbers, for "
-        "four words or for forty. A GRU learns to keep what carries the meaning, but every further word has to share "
-        "those numbers. Attention hands over *all* states, and each French word chooses among them (after figure 2 of "
-        "Bahdanau et al. 2015)."
-    )
-    part = single_choice("Sentences", PART, {part: f"{part} sentences" for part in PARTS}, label_visibility="collapsed")
-    figures = bleu_by_length(part=part)
-    if figures.scores:
-        alt = "BLEU of every translator by the length of the sentence; the table below has the numbers"
-        with st.container(key="memory_wide"):
-            draw_chart(length_chart(figures, width=760), width="content", key="memory_lengths", alt=alt)
-        none, attention = figures.long.get("translator-none"), figures.long.get("translator-additive")
-        if none is not None and attention is not None:
-            st.markdown(
-                f"Sentences of twelve words and more: BLEU **{none:.1f}** without attention, **{attention:.1f}** with "
-                f"additive attention, a gap of **{attention - none:.1f}**."
-            )
-        table = pd.DataFrame.from_dict(figures.scores, "index", columns=figures.groups).assign(all=figures.overall)
-        number = st.column_config.NumberColumn(format="%.1f", width=56)
-        columns = dict.fromkeys(table.columns, number)
-        table.insert(0, "translator", [TRANSLATORS.get(name, name) for name in table.index])
-        st.dataframe(table, hide_index=True, width="stretch", column_config=columns)
-        note(
-            f"Lower-cased BLEU (sacrebleu, beam search) on {figures.n:,} {part} sentences that no translator was "
-            "trained on. There are few sentences of each length: a difference of a point or two is chance."
-        )
-    if figures.missing:
-        missing = ", ".join(f"{TRANSLATORS[name]} (`{name}`)" for name in figures.missing)
-        st.info(f"Not evaluated yet: {missing}.")

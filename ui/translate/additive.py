@@ -4,7 +4,6 @@ from typing import cast
 
 import streamlit as st
 
-from attention_core.attention.types import Role
 from attention_core.device import to_array
 from attention_core.explain.alignment import committed_errors
 from attention_core.models import Translator
@@ -15,9 +14,9 @@ from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown
-from ui.layout import figures_table, section
+from ui.layout import figures_table
 from ui.state import Field, between, whole_number
-from ui.translate.first_screen import NAME, TRANSLATORS
+from ui.translate.models import NAME, TRANSLATORS
 
 MODEL = "translator-additive"
 _collapsed = cached_computation(by_model=True)(collapse)
@@ -27,7 +26,6 @@ MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
 
 def any_length(text: str) -> None:
     """Draw n encoder states, the one vector that becomes of them, and what laying them end to end would cost."""
-    section("Any number of states in, one vector out", Role.CONTEXT)
     model, why = model_or_none(MODEL)
     if model is None:
         st.info(f"The additive model is not there. {why}")
@@ -41,8 +39,8 @@ def any_length(text: str) -> None:
         words = f"{len(found.words)} encoder states and their weighted sum"
         draw_chart(chart, width="content", key="translate_collapse", alt=words)
         st.caption(
-            "Your sentence, word by word, and from its beginning again when it ends. Each row is one encoder state; "
-            "the bars are the weights of the decoder's first state. Both are the additive model's own, to scale."
+            "Each row is one encoder state of additive attention, the bars are its weights before the first French "
+            "word. When your sentence ends, it begins again."
         )
     with numbers:
         config = cast(Translator, model).config
@@ -56,9 +54,8 @@ def any_length(text: str) -> None:
         chart = cost_chart(lambda m: cost(m, d, d_out).attention, lambda m: cost(m, d, d_out).concatenation, LONGEST, n)
         draw_chart(chart, width="stretch", key="translate_cost", alt="Numbers handed over against the number of states")
         st.caption(
-            f"{n} x {d} numbers in, {d} out, for every n. Laid end to end, all states would need a read-out matrix "
-            "that grows with the sentence and fits one length only; what it learned about the third word would not "
-            "help with the fourth."
+            f"{n} x {d} numbers in, {d} out, for every n. Laid end to end, the states would need a matrix that grows "
+            "with the sentence and fits one length only."
         )
 
 
@@ -81,14 +78,14 @@ def being_learned() -> None:
         )
     mean = sum(pair.moments[number].sharpness for pair in learned) / len(learned)
     words.markdown(
-        "Nobody tells the model which words belong together: the alignment appears because it helps to say the next "
-        f"word. Sharpness now: **{mean:.0%}** (0% looks everywhere alike, 100% at one word each)."
+        "Nobody tells the model which words belong together: looking at the right one helps to say the next word. "
+        f"Sharpness now: **{mean:.0%}** (0% looks everywhere alike, 100% at one word each)."
     )
     for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
         chart = alignment_chart(to_array(pair.moments[number].weights), pair.target, pair.source, size=270)
         alt = f"Alignment after {pair.moments[number].step:,} updates: {' '.join(pair.source[:-1])}"
         draw_chart(chart, width="content", key=f"translate_learning_{place}", alt=alt, on=column)
-    st.caption("The additive model, the French given. Weights kept at eight moments of its training.")
+    st.caption("Additive attention, the French given, at eight moments of its training.")
 
 
 @cached_computation()
@@ -102,7 +99,6 @@ def alignment_errors() -> None:
     if errors is None:
         st.info("No figures were measured beforehand: `python -m benchmarks.alignments` makes them.")
         return
-    section("How often is the alignment right?", Role.WEIGHTS)
     table, words = st.columns([1.1, 1], gap="large")
     with table:
         figures_table(
@@ -115,11 +111,10 @@ def alignment_errors() -> None:
         )
     with words:
         st.markdown(
-            f"{errors.n_pairs} short pairs were aligned by hand, with inversions, *ne ... pas*, the compound past, and "
-            "articles that appear or vanish. Each French word is linked to the English word with the largest weight. "
-            "Nobody ever told a model an alignment."
+            f"{errors.n_pairs} short pairs were aligned by hand. Each French word is linked to the English word with "
+            "the largest weight. Nobody ever told a model an alignment."
         )
         st.caption(
-            "Alignment error rate, 0 = no mistake (Och and Ney 2003, eq. 22). The transformer's is that of the best of "
-            "its three layers, heads averaged. To measure again: `python -m benchmarks.alignments`."
+            "Alignment error rate, 0 = no mistake (Och and Ney 2003, eq. 22). Of the transformer the best of three "
+            "layers, heads averaged. To measure again: `python -m benchmarks.alignments`."
         )

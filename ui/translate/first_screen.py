@@ -1,96 +1,38 @@
-"""The first screen: the sentence, two models with the present word, what all models say; and what a visitor sets."""
+"""The first screen: a sentence, two models word by word, what each of them says, and a longer sentence to try."""
 
 import html
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
-from attention_core.bounds import PREFIX_LETTERS, as_markdown
-from attention_core.data.pieces import END
-from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
-from attention_core.topics.translate.translation import (
-    ShownTranslation,
-    Translation,
-    WordView,
-    forced_translation,
-    french_prefix,
-    likelihood_gain,
-    read_source,
-    sentence_probability,
-    show_translation,
-    translation_of,
-)
-from ui.computed import cached_computation, model_or_none
-from ui.labels import as_percent
+from attention_core.data.sentence_presets import READ_BACK, TRANSLATE
+from attention_core.topics.translate.translation import ShownTranslation, read_source
 from ui.player import Player, Stepper
 from ui.skeleton import live
-from ui.state import (
-    Field,
-    between,
-    one_of,
-    plain_text,
-    set_widget,
-    single_choice,
-    whole_number,
-    whole_numbers,
-    widget_value,
+from ui.state import Field, between, one_of, set_widget, single_choice, widget_value
+from ui.translate.forcing import WORD, force_what_comes_with, forced_pieces
+from ui.translate.models import (
+    LISTED,
+    N_LAYERS,
+    NAME,
+    TRANSLATORS,
+    average_per_word,
+    shown_translation,
+    translation,
+    why_missing,
 )
-from ui.words import aligned_words, chosen_row, reading_remarks, sentence_box
+from ui.try_this import TryThis
+from ui.words import aligned_words, chosen_row, readable_sentence, reading_remarks, sentence_box, text_field
 
-TRANSLATORS = {
-    "none": "no attention",
-    "mean": "plain average",
-    "dot": "dot",
-    "general": "general",
-    "additive": "additive",
-    "transformer": "transformer",
-}
-"""By the last part of a name, what people call a model; all but the transformer differ in attention alone."""
-N_LAYERS = 3
-
-
-_translated = cached_computation(by_model=True)(forced_translation)
-_shown = cached_computation(by_model=True)(show_translation)
-_likelihood_gain = cached_computation(by_model=True)(likelihood_gain)
-
-
-def model_of(translator: str) -> Any:
-    return model_or_none(f"translator-{translator}")[0]
-
-
-def why_missing(translator: str) -> str:
-    return model_or_none(f"translator-{translator}")[1]
-
-
-def translation(translator: str, text: str, forced: tuple[int, ...]) -> Translation:
-    """Return the model's translation that begins with the forced pieces; a final END stops it there."""
-    return _translated(model_of(translator), read_source(text), forced)
-
-
-def shown_translation(
-    translator: str, text: str, forced: tuple[int, ...], layer: int, by_piece: bool
-) -> ShownTranslation:
-    """Return the translation with its attention; `layer` is the transformer's, from 1."""
-    made = translation(translator, text, forced)
-    return _shown(model_of(translator), translator, read_source(text), forced, made, layer, by_piece)
-
-
-NAME = "translate"
 FIRST = {"upper": "none", "lower": "additive"}
-LISTED = ("none", "additive", "transformer")
-"""Translators whose translations are listed on arrival; the others are computed only when they are asked for."""
-MAX_FORCED = 60  # pieces that may be forced; the sentence needs room to end
-MIN_JUDGED, MIN_GAIN = 4, 0.5
-"""Forced pieces from which on they are compared with the English; by how many nats it must make them likelier each."""
-CLASSIC_PAIRS = (("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
-MAX_UNDONE = 50
-LIST_STYLE = """<style>
-.said-by-all { font-size: 0.88rem; line-height: 1.35; }
+STYLE = """<style>
+.st-key-tells_translate_upper { min-height: 11.2rem; } .st-key-tells_translate_lower { min-height: 9.6rem; }
+.said-by-all { font-size: 0.92rem; line-height: 1.35; }
 .said-by-all > div { border-top: 1px solid #8a93a033; padding: 4px 0; }
 .said-by-all .top { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.8rem; opacity: 0.8; }
 .said-by-all .top span:last-child { font-variant-numeric: tabular-nums; white-space: nowrap; }
 .said-by-all .shown .top span:first-child { font-weight: 700; }
+.said-by-all .back { font-size: 0.84rem; font-style: italic; opacity: 0.8; }
 .said-by-all .fr { display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; overflow: hidden;
   overflow-wrap: anywhere; }
 </style>"""
@@ -101,110 +43,55 @@ def _named_models(text: str) -> dict[str, str]:
     return {slot: name if name in TRANSLATORS else FIRST[slot] for slot, name in zip(FIRST, names, strict=False)}
 
 
-def _pieces_of(text: str) -> list[int]:
-    return french_prefix(text[: PREFIX_LETTERS.most])[:MAX_FORCED]
-
-
-def _numbered_pieces(text: str) -> list[int]:
-    numbers = whole_numbers(text)[:MAX_FORCED]
-    translation_of(numbers)  # IndexError where there is no such piece
-    return numbers
-
-
 MODELS = Field(
     NAME, "models", FIRST, address="models", parse=_named_models, text=lambda names: ",".join(names.values())
 )
-PREFIX = Field(NAME, "prefix", "", address="begin", parse=lambda text: plain_text(text)[: PREFIX_LETTERS.most])
-FORCED_PIECES: Field[list[int]] = Field(
-    NAME, "forced", lambda: _pieces_of(PREFIX.value), address="pieces", parse=_numbered_pieces
-)
-"""Chosen one by one they need not be those into which the typed beginning would be cut."""
-UNDO_STACK: Field[list[list[int]]] = Field(NAME, "earlier", list)
 FOCUS = Field(NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
 ALL = Field(NAME, "all", False, address="all")
 BY_PIECE = Field(NAME, "by_piece", False, address="by_piece")
 LAYER = Field(NAME, "layer", N_LAYERS, address="layer", parse=between(1, N_LAYERS))
-WORD = Field(NAME, "at", 1, address="at", parse=whole_number)
 WORDS = Player(WORD, seconds=1.6)
 STEPS = Stepper(NAME)
+LONGER, UNDER = TRANSLATE["Two animals"], "sous la table"
 
 
-def forced_pieces() -> tuple[int, ...]:
-    return tuple(FORCED_PIECES.value)
-
-
-def force_pieces(pieces: list[int], text: str | None = None) -> None:
-    """Let every translation begin with pieces, typed as `text` or chosen one by one; it can be taken back."""
-    if pieces != FORCED_PIECES.value:
-        UNDO_STACK.value = [*UNDO_STACK.value[1 - MAX_UNDONE :], FORCED_PIECES.value]
-    FORCED_PIECES.value = pieces
-    PREFIX.value = translation_of(pieces).text[: PREFIX_LETTERS.most] if text is None else text
-
-
-def sentence_input() -> str | None:
-    """Draw the input, the sentence and the beginning of the French; return what there is to read."""
-    text = sentence_box(NAME, TRANSLATE, label="An English sentence", on_change=_on_sentence)
-    if text is None:
-        return None
+def sentence_input() -> str:
+    """Draw the box for the sentence; return what there is to read, or was."""
+    text = readable_sentence(NAME, sentence_box(NAME, TRANSLATE, on_change=_on_sentence), LONGER)
     reading_remarks(read_source(text))
-    PREFIX.widget(
-        st.text_input,
-        "The French must begin with",
-        max_chars=PREFIX_LETTERS.most,
-        placeholder="nothing: the models are free",
-        on_change=lambda: force_pieces(_pieces_of(PREFIX.value), PREFIX.value),
-    )
-    if FORCED_PIECES.value or UNDO_STACK.value:
-        with st.container(horizontal=True, gap="xsmall"):
-            st.button(
-                "Undo", key="translate_undo", icon=":material/undo:", disabled=not UNDO_STACK.value, on_click=_undo
-            )
-            own = "The model's own choice"
-            st.button(own, key="translate_free", disabled=not FORCED_PIECES.value, on_click=force_pieces, args=([],))
     return text
 
 
 def _on_sentence() -> None:
     WORD.value = WORD.default
-    french = GIVEN.get(widget_value(f"{NAME}_text").strip(), "")
-    force_pieces([*_pieces_of(french), END] if french else [])
+    force_what_comes_with(widget_value(f"{NAME}_text"))
 
 
-def forced_french_note(text: str, shown: ShownTranslation) -> None:
-    """Say what a model would have said itself where French comes with the sentence, and whether the French fits it."""
-    if text == CLASSIC and shown.forced == (*_pieces_of(GIVEN[CLASSIC]), END):
-        itself = translation(shown.translator, text, ()).text
-        st.markdown(
-            f"The classic figure, its French given. Left to itself this model says *{as_markdown(itself)}* All of them "
-            "fail: the words are rare where they learned (*August* 8 times in 135,806 pairs). "
-            + ("" if shown.words.is_single else f"Given the French, {_where_it_looks(shown.words)}.")
-        )
-    elif len(shown.forced) >= MIN_JUDGED and _gain_per_piece(shown, text) < MIN_GAIN:
-        st.info(
-            "The French given does not seem to belong to this English: the model finds it hardly likelier than after "
-            "no English at all. It is kept, but where its words look then means little."
-        )
+def longer_sentence() -> TryThis:
+    """Return the page's surprise: a longer sentence, of which one vector keeps too little."""
+
+    def act() -> None:
+        text_field(NAME).value, MODELS.value = LONGER, FIRST
+        _on_sentence()
+
+    def outcome() -> tuple[int, str]:
+        without, attentive = (translation(name, LONGER).text for name in FIRST.values())
+        keeps = UNDER in without, UNDER in attentive
+        option = [(True, False), (False, True), (True, True), (False, False)].index(keeps)
+        return option, f"One vector: *{without}*{_back(without)} Attention: *{attentive}*{_back(attentive)}"
+
+    return TryThis(
+        "a longer sentence",
+        f"*{LONGER}* Who says that the dog is **under** the table?",
+        ("one vector", "attention", "both", "neither"),
+        act,
+        outcome,
+        "translate_pair",
+    )
 
 
-def _gain_per_piece(shown: ShownTranslation, text: str) -> float:
-    given = [piece for piece in shown.forced if piece != END]
-    return _likelihood_gain(model_of(shown.translator), read_source(text), given)
-
-
-def _where_it_looks(view: WordView) -> str:
-    told = []
-    for french, english in CLASSIC_PAIRS:
-        weights = view.weights[view.target.index(french)]
-        best, wanted = int(weights.argmax()), view.source.index(english)
-        missed = "" if best == wanted else f", not at *{english}* ({float(weights[wanted]):.0%})"
-        told.append(f"*{french}* looks most at *{view.source[best]}* ({float(weights[best]):.0%}){missed}")
-    return "; ".join(told)
-
-
-def _undo() -> None:
-    *earlier, last = UNDO_STACK.value
-    force_pieces(last)
-    UNDO_STACK.value = earlier
+def _back(french: str) -> str:
+    return f" “{READ_BACK[french]}”" if french in READ_BACK else ""
 
 
 def compare_two_models(text: str) -> dict[str, ShownTranslation]:
@@ -238,12 +125,16 @@ def _follow_play(rows: range) -> None:
         st.rerun()  # all that stands below follows the word
 
 
+def _offered() -> list[str]:
+    return [name for name in TRANSLATORS if ALL.value or name in LISTED or name in MODELS.value.values()]
+
+
 def _model_part(slot: str, shown: ShownTranslation | None) -> None:
     key, name = f"translate_model_{slot}", MODELS.value[slot]
     set_widget(key, name)
     st.segmented_control(
         f"Model in the {slot} place",
-        list(TRANSLATORS),
+        _offered(),
         key=key,
         format_func=TRANSLATORS.__getitem__,
         required=True,
@@ -255,15 +146,13 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
     if shown is None:
         st.error(f"**This model cannot be loaded.** {why_missing(name)}", icon=":material/error:")
         return
-    open_end = "" if shown.made.finished else ", not finished"
-    total, per_word = _how_likely(shown.made)
     with st.container(key=f"tells_translate_{slot}"):
         aligned_words(
             f"translate_{slot}",
             shown.view,
             model=TRANSLATORS[shown.translator],
             active=WORD.value,
-            note=f"whole sentence: {total}, average per word: {per_word}{open_end}",
+            note="" if shown.made.finished else "not finished",
             n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
             single=f"one vector: {shown.trace.value.shape[-1]} numbers",
             on_choose=_on_word,
@@ -289,13 +178,7 @@ def _word_controls(models: Mapping[str, ShownTranslation], rows: range) -> None:
         ):
             st.button(label, key=key, shortcut=shortcut, disabled=WORD.value == end, on_click=WORDS.go, args=(rows, by))
         WORDS.play_button(rows)
-        BY_PIECE.widget(
-            st.toggle,
-            "Pieces",
-            help="Words as the pieces they are cut into.",
-            on_change=_on_by_piece,
-            args=(focused(models),),
-        )
+        BY_PIECE.widget(st.toggle, "Pieces of words", on_change=_on_by_piece, args=(focused(models),))
         if "transformer" in MODELS.value.values():
             names = {layer: f"layer {layer}" for layer in range(1, N_LAYERS + 1)}
             single_choice("Layer of the transformer", LAYER, names, label_visibility="collapsed")
@@ -306,27 +189,26 @@ def _on_by_piece(shown: ShownTranslation) -> None:
     WORD.value = firsts[min(row, len(firsts) - 1)] if BY_PIECE.value else shown.words.row_of(row)
 
 
-def list_all_models(text: str) -> None:
-    """Draw the translations of the models in one list, and what asks for those that are not in it yet."""
+def list_translations(text: str) -> None:
+    """Draw what the models say in one list."""
     rows = []
-    for translator, label in TRANSLATORS.items():
-        is_shown = translator in MODELS.value.values()
-        if not (ALL.value or is_shown or translator in LISTED):
-            continue
-        marked = "one shown" if is_shown else "one"
-        sure, french = "", "<i>cannot be loaded</i>"
+    for translator in _offered():
+        marked = "one shown" if translator in MODELS.value.values() else "one"
+        sure, french, back = "", "<i>cannot be loaded</i>", ""
         if not why_missing(translator):
             made = translation(translator, text, forced_pieces())
-            total, per_word = _how_likely(made)
-            sure, french = f"sentence {total}, per word {per_word}", html.escape(made.text) or "(nothing)"
+            sure, french = f"{average_per_word(made)} sure per word", html.escape(made.text) or "(nothing)"
+            back = f'<div class="back">{html.escape(_back(made.text))}</div>'
         rows.append(
-            f'<div class="{marked}"><div class="top"><span>{label}</span><span>{sure}</span></div>'
-            f'<div class="fr" lang="fr">{french}</div></div>'
+            f'<div class="{marked}"><div class="top"><span>{TRANSLATORS[translator]}</span><span>{sure}</span></div>'
+            f'<div class="fr" lang="fr">{french}</div>{back}</div>'
         )
-    st.html(f'{LIST_STYLE}<div class="said-by-all">{"".join(rows)}</div>')
-    ALL.widget(st.toggle, "All six models")
+    with st.container(key="answers_translate"):
+        st.html(f'{STYLE}<div class="said-by-all">{"".join(rows)}</div>')
 
 
-def _how_likely(made: Translation) -> tuple[str, str]:
-    total, per_word = sentence_probability(made.probabilities, len(made.word_labels))
-    return as_percent(total), as_percent(per_word)
+def offer_all_models() -> None:
+    """Draw what asks for the models that are not offered yet, and what to expect of any."""
+    with st.container(key="desk_translate_all"):
+        ALL.widget(st.toggle, "All six models")
+        st.caption("Small networks, trained on 135,806 short sentences: attention loses words too, only later.")

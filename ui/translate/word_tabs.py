@@ -1,4 +1,4 @@
-"""What follows the present word: steps, what comes next, the network unrolled, alignments, likeness of meaning."""
+"""What follows the present word: steps, the network unrolled, alignments, likeness of meaning."""
 
 from collections.abc import Mapping
 
@@ -17,9 +17,9 @@ from attention_core.topics.translate.charts import alignment_chart, collapse_cha
 from attention_core.topics.translate.translation import (
     NEXT_LABEL,
     Likeness,
+    ShownTranslation,
     likeness_at,
     n_agreeing,
-    next_pieces,
     parts_of_context,
     read_source,
 )
@@ -30,65 +30,46 @@ from ui.layout import section
 from ui.player import query_row_expander, show_step_chart, show_step_heading, show_words
 from ui.skeleton import note, paragraph
 from ui.state import Field, single_choice, whole_number
-from ui.translate.first_screen import (
-    LAYER,
-    MAX_FORCED,
-    NAME,
-    STEPS,
-    TRANSLATORS,
-    WORD,
-    ShownTranslation,
-    force_pieces,
-    forced_pieces,
-    model_of,
-)
-from ui.words import chosen_piece, next_words
+from ui.translate.first_screen import LAYER, STEPS
+from ui.translate.forcing import WORD, follow_first_screen
+from ui.translate.models import NAME, TRANSLATORS, model_of
 
-_next_pieces = cached_computation(by_model=True)(next_pieces)
 _likeness = cached_computation(by_model=True)(likeness_at)
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 FIXED = (
-    "Here the softmax has one key to choose from: its weight is 1 at every word, and the context never changes. "
-    "Everything that the decoder can know of the sentence has to fit into this one vector."
+    "The softmax has one key to choose from: its weight is always 1, and the context never changes. "
+    "All that the decoder can know of the sentence has to fit into this one vector."
 )
 
 
-def translate_steps(shown: ShownTranslation, row: int, text: str) -> None:
-    """Draw the stepper over the trace, the present step at the present word, and what could be said next."""
-    if (shown.forced, row) != (forced_pieces(), WORD.value):
-        st.rerun()  # a next word was chosen here: the first screen follows
+def translate_steps(shown: ShownTranslation, row: int) -> None:
+    """Draw the stepper over the trace, and the present step at the present word."""
+    follow_first_screen(shown, row)
     trace, view = shown.trace, shown.view
     query = view.first_piece[row]
-    asks = view.target[row] == NEXT_LABEL
+    asks, pieces = view.target[row] == NEXT_LABEL, view.pieces_of[row]
     st.markdown(
         f"**{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
         + ("what comes next?" if asks else f"the decoder is about to say **{as_markdown(view.target[row])}**.")
-        + (
-            f" Its first piece is looked at, {as_markdown(view.pieces_of[row][0])}."
-            if len(view.pieces_of[row]) > 1
-            else ""
-        )
+        + (f" Its first piece is looked at, {as_markdown(pieces[0])}." if len(pieces) > 1 else "")
     )
     step = STEPS.draw(trace)
     head = min(HEAD.value, trace.n_heads - 1)
-    hidden = STEPS.draw_guess(trace, step, query, head)
-    words, matrix, following = st.columns([1.05, 1.15, 0.8], gap="medium")
-    if not hidden:
-        with words:
-            if trace.n_heads > 1:
-                head = single_choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
-            best = int(trace.weights(head, [query])[0].argmax())
-            show_words(trace, step, head, query, best)
-            if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
-                note(FIXED)
-        with matrix:
-            marked = query if step.row_axis is trace.story.query_axis else best
-            show_step_chart(step, head, marked, NAME, size=330)
-            if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
-                query_row_expander("This row in numbers", NAME, trace, head, query, 4, "word")
-    with following:
-        _next_word(shown, text, query)
-    if step.name == "context" and trace.n_keys > 1 and not hidden:
+    if STEPS.draw_guess(trace, step, query, head):
+        return
+    words, matrix = st.columns([1, 1.3], gap="large")
+    with words:
+        if trace.n_heads > 1:
+            head = single_choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
+        best = int(trace.weights(head, [query])[0].argmax())
+        show_words(trace, step, head, query, best)
+        if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
+            note(FIXED)
+    with matrix:
+        show_step_chart(step, head, query if step.row_axis is trace.story.query_axis else best, NAME, size=330)
+        if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
+            query_row_expander("This row in numbers", NAME, trace, head, query, 4, "word")
+    if step.name == "context" and trace.n_keys > 1:
         _multiplied(trace, head, query)
 
 
@@ -103,31 +84,9 @@ def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
     told = ", ".join(f"{as_markdown(labels[place])} {shares[place]:.0%}" for place in largest)
     rest = 1 - sum(float(shares[place]) for place in largest)
     note(
-        f"Number by number the rows add up to the context. The bars say how much of its length each row brings: {told}"
-        + (f", the others {rest:.0%}" if len(labels) > len(largest) else "")
-        + ". Together 100%; a bar to the left points the other way."
+        f"Number by number the rows add up to the context. The bars say how much of it each row brings: {told}"
+        + (f", the others {rest:.0%}." if len(labels) > len(largest) else ".")
     )
-
-
-def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
-    ids = shown.made.ids
-    after = tuple(ids[:piece])
-    section("The next word", Role.OUTPUT)
-    bars = _next_pieces(model_of(shown.translator), read_source(text), after)
-    next_words(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
-    if len(after) >= MAX_FORCED:
-        st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
-    st.caption(
-        "The ten likeliest next pieces, out of 8,000. Click one to force it and see how each model continues. "
-        "A hyphen marks a piece that continues a word; ␣ marks a space where French has none."
-    )
-
-
-def _take_choice() -> None:
-    choice = chosen_piece(NAME)
-    if choice is not None and len(choice[1]) < MAX_FORCED:
-        force_pieces([*choice[1], choice[0]])
-        WORD.value += 1
 
 
 def alignments(models: Mapping[str, ShownTranslation]) -> None:
@@ -150,9 +109,8 @@ def alignments(models: Mapping[str, ShownTranslation]) -> None:
             words = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}"
             draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=words)
     st.caption(
-        "Rows are queries, columns are keys, each row sums to 1; both pictures have the same colours, and the uniform "
-        "weight is marked on the bar. Where French turns the order round, so does the diagonal: “red car”, “voiture "
-        "rouge”. After figure 3 of Bahdanau, Cho and Bengio (2015)."
+        "Each row sums to 1. Where French turns the order round, so does the diagonal: “red car”, “voiture rouge”. "
+        "After figure 3 of Bahdanau, Cho and Bengio (2015)."
     )
 
 
@@ -178,8 +136,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
         st.rerun()
     trace, query = shown.trace, shown.view.first_piece[row]
     paragraph(
-        "The whole network, one line per piece of a word: the encoder reads downwards and upwards, the decoder speaks "
-        "downwards. *Play* above goes from word to word; the steps below light up one after the other."
+        "The whole network at the present word. The encoder reads downwards and upwards, the decoder speaks downwards."
     )
     step = STEPS.draw(trace)
     if STEPS.draw_guess(trace, step, query):
@@ -201,8 +158,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
             f"{fed}, and says **{as_markdown(target[query])}**. The next state is fed that in turn."
         )
         note(
-            "Scores are drawn from the lowest one upwards: the softmax sees their differences alone. The next layer "
-            "joins state and context. A line is as thick as its weight."
+            "A line is as thick as its weight. The next layer joins state and context."
             if numbers[0] is not None
             else "Nothing is scored: the two ends of the reading are all that is handed over, the same at every word."
         )
@@ -279,7 +235,7 @@ def _in_words(shown: ShownTranslation, row: int, alike: Likeness) -> None:
         else "does not follow the likeness of *state and key*: its score has learned another comparison. "
     )
     st.markdown(
-        f"So attention here ({how}) {follows}"
+        f"So here {how} {follows}"
         + (
             "The words themselves are close as well."
             if by_word > 0.75 * n

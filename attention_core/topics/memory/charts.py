@@ -245,13 +245,24 @@ def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, to
     return vl.texts(data, space, "network", color=vl.FILL, align="left", dx=8, fontWeight="bold")
 
 
-def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> vl.Chart:
-    """Draw BLEU against length; names right of the plot do not count in its width. ValueError without figures."""
+def length_chart(
+    figures: ByLength,
+    *,
+    width: int = 560,
+    height: int = 320,
+    called: Mapping[str, str] = TRANSLATORS,
+    marked: Mapping[str, str] | None = None,
+) -> vl.Chart:
+    """Draw BLEU against length; ValueError without figures.
+
+    Names right of the plot, which are what models are `called`, do not count in its width. Of the groups that are
+    marked, each has its own words above.
+    """
     if not figures.scores or not figures.groups:
         raise ValueError("figures must hold at least one model, got none")
     names = list(figures.scores)
     data = vl.long_form(("model", "words", "bleu"), figures.scores, figures.groups)
-    data["label"] = [TRANSLATORS.get(name, name) for name in data["model"]]
+    data["label"] = [called.get(name, name) for name in data["model"]]
     top = 5 * (1 + max(data["bleu"]) // 5)
     x = alt.X(
         "words:O",
@@ -275,7 +286,7 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> v
     falling = sorted(last, key=last.__getitem__, reverse=True)
     ends = {
         "model": falling,
-        "label": [TRANSLATORS.get(name, name) for name in falling],
+        "label": [called.get(name, name) for name in falling],
         "words": [figures.groups[-1]] * len(falling),
         "place": spread_out([last[name] for name in falling], NAME_HEIGHT * top / height, lowest=0.0),
     }
@@ -286,6 +297,13 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> v
         vl.mark("point", ends, {**place, **looks}, opacity=dimmed, xOffset=20, aria=True, **dots),
         vl.texts(ends, place, "label", opacity=dimmed, align="left", dx=30, fontSize=12, color=vl.TEXT_COLOUR),
     ]
+    if marked:
+        marks = {"words": list(marked), "place": [top] * len(marked), "text": list(marked.values())}
+        rule: dict = {"strokeDash": [3, 3], "color": vl.TEXT_COLOUR, "opacity": 0.6}
+        layers[:0] = [
+            vl.mark("rule", marks, {"x": x}, **rule),
+            vl.texts(marks, place, align="left", baseline="top", dx=6, color=vl.TEXT_COLOUR),
+        ]
     return vl.fixed_size(layers, width, height)
 
 

@@ -60,6 +60,11 @@ def bleu_by_length(
     )
 
 
+def group_of(groups: Sequence[str], n_words: int) -> str:
+    """Return the group of lengths, of groups in order, that a sentence of so many words belongs to."""
+    return next((group for group in reversed(groups) if _first_number(group) <= n_words), groups[0])
+
+
 def _figures(name: str, part: str, folder: Path | None) -> dict[str, Any] | None:
     try:
         figures = read_card(name, folder).get(part)

@@ -1,0 +1,144 @@
+"""A guided flight over the map of a text, from the whole of it to one sentence."""
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.topics.atlas import Echo, LongText, strongest_echo
+from ui.atlas import NAME
+from ui.atlas.map import REST, go_to
+from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
+from ui.labels import as_percent, literal
+from ui.player import Player
+from ui.state import Field, whole_number
+from ui.try_this import TryThis
+
+RIBBON, PAGE = 1_500, 170
+"""Cells along the map's shorter side at the two stops on the way."""
+FINDS = 0.2
+"""Share of its attention from which a head is said to look for what followed."""
+LOOKS = ("The same word, before", "The word that came next there", "The word just before it")
+LAST_STOP = 3
+STOP = Field(NAME, "stop", 0, address="stop", parse=whole_number)
+FLIGHT = Player(STOP, seconds=4.0)
+LANDED = Field(NAME, "landed", ("", 0))
+"""The matrix and the stop to which the map was moved last."""
+
+
+class Stop(NamedTuple):
+    """A place of the flight: what is said there, the cell in the middle, the cells across, the cell to frame."""
+
+    title: str
+    words: str
+    row: float
+    column: float
+    across: float | None
+    cell: tuple[int, int] | None = None
+
+
+def flight(source: MatrixSource, shelf: SharedAtlas) -> None:
+    """Say what the map shows at this stop, offer the next one, and move the map to a stop that was just chosen."""
+    stops = stops_of(source, shelf)
+    STOP.clamp(0, len(stops) - 1)
+    here, before = (shelf.key, STOP.value), LANDED.value
+    stop = stops[STOP.value]
+    if here != before:
+        LANDED.value = here
+        if before[0] or (REST.value is None and STOP.value):
+            go_to(stop.row, stop.column, stop.across, stop.cell, slowly=bool(before[0]))
+    st.markdown(f"**{stop.title}**  \n{stop.words}")
+    if len(stops) > 1:
+        with st.container(horizontal=True, gap="small", key="atlas_flight"):
+            FLIGHT.previous_button(range(len(stops)))
+            FLIGHT.next_button(range(len(stops)), "Fly in", type="primary")
+
+
+def stops_of(source: MatrixSource, shelf: SharedAtlas) -> list[Stop]:
+    """Return the stops of a flight; the whole alone where no text was read, or none of its sentences return."""
+    atlas, trace, text = shelf.atlas, shelf.atlas.trace, source.text
+    n, window = atlas.n_queries, trace.window
+    middle = n / 2, atlas.n_keys / 2
+    if text is None or window is None:
+        pairs = f"{n:,} × {atlas.n_keys:,} weights. Zoom in anywhere: every one of them is exact."
+        return [Stop(source.title, pairs, *middle, None)]
+    sentences = text.sentence_of[-1] + 1
+    share = as_percent(sum(min(row + 1, window) for row in range(n)) / n**2)
+    whole = Stop(
+        f"{sentences:,} sentences, {n * n / 1e6:,.0f} million pairs",
+        f"A language model reads {n:,} pieces of words. Each may look at the last {window} only: "
+        f"the thin line is all the attention there is, {share} of the square.",
+        *middle,
+        None,
+    )
+    echo = _echo(shelf.key, shelf.atlas.head, text, trace)
+    if echo is None:
+        return [whole]
+    place = (echo.first.start + echo.second.stop) / 2
+    return [whole, *(Stop(*told) for told in _close(text, echo, place, n, window))]
+
+
+def surprise(source: MatrixSource, shelf: SharedAtlas) -> TryThis | None:
+    """Return the guess where a word looks that returns; None where no text was read, or nothing in it returns."""
+    echo = None if source.text is None else _echo(shelf.key, shelf.atlas.head, source.text, shelf.atlas.trace)
+    if echo is None or source.text is None:
+        return None
+    labels = source.text.labels
+    again = " ".join(labels[echo.second.start : echo.query + 1])
+
+    def fly() -> None:
+        STOP.value = LAST_STOP
+
+    def outcome() -> tuple[int, str]:
+        same, followed, before = map(as_percent, echo.shares)
+        words = f"Words that return give the same word {same}, what came next {followed}, the one before {before}."
+        return max(range(3), key=echo.shares.__getitem__), words
+
+    question = f"{literal(again)} comes a second time. Where does {literal(labels[echo.query])} look?"
+    return TryThis("Fly to one sentence", question, LOOKS, fly, outcome, "atlas_stage")
+
+
+def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> list[tuple]:
+    same, followed, before = echo.shares
+    asks, found = (literal(text.labels[at]) for at in (echo.query, echo.followed))
+    finds = followed >= FINDS
+    slants = (
+        "Short slanted strokes: sentences that begin as an earlier one did, and look back at it. Upright lines: full "
+        "stops, where the head rests when nothing returns."
+    )
+    closest = (
+        f"At {asks} the head looks at {found}, **the word that came next last time**. "
+        f"Such words get {as_percent(followed)} of its attention, the same word {as_percent(same)}. "
+        "Nobody told it to: it helps to guess the next word."
+    )
+    other = f"What came next last time gets {as_percent(followed)} here, the word just before {as_percent(before)}."
+    return [
+        (
+            f"{_sentences(text, place, RIBBON)} sentences",
+            f"The line is a ribbon, {window} pieces wide. To the left lies what is out of reach, to the right what has "
+            "not been read yet.",
+            *(place, place, min(RIBBON, n)),
+        ),
+        (
+            f"{_sentences(text, place, PAGE)} sentences",
+            slants if finds else "Every cell is one weight. Rows are the words that look, columns those looked at.",
+            *(place, place, min(PAGE, n)),
+        ),
+        (
+            "One sentence, and the one before",
+            closest if finds else other,
+            *(place, place, echo.second.stop - echo.first.start),
+            (echo.query, echo.followed),
+        ),
+    ]
+
+
+def _sentences(text: LongText, place: float, across: float) -> int:
+    last = len(text.ids) - 1
+    first, end = (min(max(int(place + by), 0), last) for by in (-across / 2, across / 2))
+    return text.sentence_of[end] - text.sentence_of[first] + 1
+
+
+@st.cache_resource(max_entries=48, show_spinner=False)
+def _echo(key: str, head: int, _text: LongText, _trace: AttentionTrace) -> Echo | None:
+    return strongest_echo(_text, _trace, head)

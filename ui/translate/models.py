@@ -1,0 +1,56 @@
+"""The translators of the page, and what they say of a sentence, kept for all visitors."""
+
+from typing import Any
+
+from attention_core.topics.translate.translation import (
+    ShownTranslation,
+    Translation,
+    forced_translation,
+    read_source,
+    sentence_probability,
+    show_translation,
+)
+from ui.computed import cached_computation, model_or_none
+
+NAME = "translate"
+TRANSLATORS = {
+    "none": "no attention",
+    "additive": "additive attention",
+    "transformer": "transformer",
+    "mean": "plain average",
+    "dot": "dot attention",
+    "general": "general attention",
+}
+"""By the last part of a name, what people call a model; all but the transformer differ in attention alone."""
+LISTED = ("none", "additive", "transformer")
+"""Translators that are offered on arrival; the others are computed only when they are asked for."""
+N_LAYERS = 3
+
+_translated = cached_computation(by_model=True)(forced_translation)
+_shown = cached_computation(by_model=True)(show_translation)
+
+
+def model_of(translator: str) -> Any:
+    return model_or_none(f"translator-{translator}")[0]
+
+
+def why_missing(translator: str) -> str:
+    return model_or_none(f"translator-{translator}")[1]
+
+
+def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> Translation:
+    """Return the model's translation that begins with the forced pieces; a final END stops it there."""
+    return _translated(model_of(translator), read_source(text), forced)
+
+
+def shown_translation(
+    translator: str, text: str, forced: tuple[int, ...], layer: int, by_piece: bool
+) -> ShownTranslation:
+    """Return the translation with its attention; `layer` is the transformer's, from 1."""
+    made = translation(translator, text, forced)
+    return _shown(model_of(translator), translator, read_source(text), forced, made, layer, by_piece)
+
+
+def average_per_word(made: Translation) -> str:
+    """Return how likely the model finds a word of its translation, on average, such as "44%"."""
+    return f"{sentence_probability(made.probabilities, len(made.word_labels))[1]:.0%}"
