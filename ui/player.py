@@ -221,9 +221,7 @@ class Stepper(Player[str]):
             self.previous_button(names)
             self.next_button(names)
             self.play_button(names)
-            self.guesses.widget(
-                st.toggle, "Guess first", help="Say where the largest number will be, then reveal the step."
-            )
+            self.guesses.widget(st.toggle, "Guess first")
         step = by_name[self.field.value]
         if self.revealed.value != step.name:
             self.revealed.value = ""  # who comes back to a step guesses it again

@@ -63,7 +63,8 @@ STYLE = """<style>
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
 [class*="_tools"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
 [class*="_stepper"] button { padding: 0.1rem 0.5rem; }
-[class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; }
+[class*="_stepper"] :is([class*="_previous "], [class*="_next "], [class*="_play "]) :is(p, kbd) { font-size: 0; }
+[class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; padding: 0.1rem 0.35rem; }
 [class*="_stepper"] [role="radio"] p { line-height: 1.2; font-size: 0.85rem; }
 [class*="_stepper"] [role="radio"] p > span { display: block; opacity: 0.75; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding: 4.2rem 1rem 2.4rem; } }
