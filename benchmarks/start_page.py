@@ -1,62 +1,83 @@
-"""Makes what Start shows at once: python -m benchmarks.start_page [URL of the running app, to photograph its pages]."""
+"""Makes what Start shows at once: python -m benchmarks.start_page [URL of the running app [PAGES to photograph]]."""
 
 import io
 import json
 import sys
+from collections.abc import Sequence
+from typing import Any
 
-from PIL import Image, ImageOps
+from PIL import Image
 
+from attention_core.data.colours import PEN
+from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.files import find_file
 from benchmarks.browser import visitor
-from ui.navigation import PAGES
-from ui.start.animations import FIRST_DIGIT, SENTENCE, TRANSLATOR
-from ui.start.live_answers import drawing_answer, sentence_answer
+from ui.start.first_screen import QUESTION, SENTENCE, listed
+from ui.start.live_answers import SIDE, roles_line, scene_answer, sentence_answer
 
+PENS = ("red", "orange", "green", "blue", "purple")
 FOLDER = find_file("ui/assets/start")
-SCREEN, SIZE = {"width": 1240, "height": 1500}, (480, 270)
-OPENED = dict.fromkeys(("vectors", "pixels", "translate", "find", "groups"), "?step=weights")
-"""What is opened instead of the page as it is on arrival."""
-NARROW = {"lookup": ".looked-up", "scoring": ".st-key-scoring_plane", "matter": ".st-key-matter_weighed"}
-"""Pages of which one part is photographed, at its top, as a phone shows it: its letters can be read on a card."""
-PHONE = {"width": 390, "height": 2400}
-CLIP = """selector => {
-  const { x, y, width, height } = document.querySelector(selector).getBoundingClientRect();
-  return { x, y, width, height: Math.min(height, width * 9 / 16) };
+SCREEN, SIZE = {"width": 1440, "height": 1400}, (672, 378)
+"""Of the window, and of a photograph: twice as large as it is shown on a card."""
+PARTS = {
+    "lookup": (".st-key-tells_lookup", 420),
+    "vectors": (".st-key-vectors_pairs, .stVegaLiteChart", 380),
+    "scoring": (".st-key-scoring_plane", 420),
+    "memory": (".stVegaLiteChart", 440),
+    "matter": (".st-key-matter_weighed", 440),
+    "translate": (".st-key-translate_lower_words", 450),
+    "transformer": (".stBidiComponent", 460),
+    "pixels": (".st-key-pixels_stage", 400),
+    "find": (".st-key-find_hero", 480),
+    "read": (".st-key-read_film", 400),
+    "ask": (".st-key-ask_look_0", 400),
+    "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 460),
+    "model": (".stBidiComponent", 460),
+    "atlas": (".st-key-atlas_stage", 460),
+}
+"""Which part of a page is photographed, from its upper left corner on, and how many of its pixels are a card wide."""
+PLACE = """(selector) => {
+  const nodes = [...document.querySelectorAll(selector)].concat(...document.querySelectorAll(".stVegaLiteChart"));
+  const box = nodes.map((node) => node.getBoundingClientRect()).find(({ y, height }) => y > 60 && height > 40);
+  return { x: box.x, y: box.y };
 }"""
-LARGEST = """() => {
-  const nodes = [...document.querySelectorAll(".stVegaLiteChart, .stBidiComponent")];
-  const area = ({ width, height }) => Math.min(width, 1240) * Math.min(height, 700);
-  const boxes = nodes.map((node) => node.getBoundingClientRect()).filter(({ bottom, y }) => bottom < 1500 && y > 100);
-  const { x, y, width, height } = boxes.sort((a, b) => area(b) - area(a))[0];
-  return { x, y, width, height };
-}"""
-"""Where the largest picture on the screen is."""
+
+
+def answers() -> dict[str, Any]:
+    """Return what Start shows before any model is there."""
+    strokes = scene_strokes(SCENES["Five colours"], SIDE)
+    scene = {"pens": [[name, PEN[name]] for name in PENS], "strokes": listed(strokes)}
+    told = {
+        "words": sentence_answer(SENTENCE),
+        "scene": scene | scene_answer(strokes, QUESTION),
+        "roles": roles_line(),
+    }
+    return json.loads(json.dumps(told))
 
 
 def make_answers() -> None:
-    """Write what the models say about the first drawing and the sentence."""
-    drawing = drawing_answer(FIRST_DIGIT)
-    (FOLDER / "looks.png").write_bytes(drawing.pop("looks"))
-    told = {"drawing": drawing, "words": sentence_answer(SENTENCE, TRANSLATOR)}
-    (FOLDER / "answers.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+    (FOLDER / "answers.json").write_text(json.dumps(answers(), ensure_ascii=False), encoding="utf-8")
 
 
-def photograph(url: str) -> None:
-    with visitor() as page:
-        for entry in PAGES[1:]:
-            part = NARROW.get(entry.name)
-            page.set_viewport_size(PHONE if part else SCREEN)
-            page.goto(f"{url}/{entry.url_path}{OPENED.get(entry.name, '')}")
-            page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
-            page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
-            page.wait_for_timeout(6000)
-            clip = page.evaluate(CLIP, part) if part else page.evaluate(LARGEST)
-            picture = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
-            shown = ImageOps.pad(picture, (SIZE[0] - 24, SIZE[1] - 24), Image.Resampling.LANCZOS, "white")
-            ImageOps.expand(shown, 12, "white").save(FOLDER / f"{entry.name}.webp", quality=75)
+def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
+    """Write what pages show, on a light ground and on a dark one."""
+    with visitor() as first:
+        page = first.context.browser.new_page(viewport=SCREEN, device_scale_factor=2)
+        page.set_default_timeout(180_000)
+        for name in names:
+            part, width = PARTS[name]
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                page.goto(f"{url}/{name}")
+                page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
+                page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
+                page.wait_for_timeout(4000)
+                clip = page.evaluate(PLACE, part) | {"width": width, "height": width * SIZE[1] / SIZE[0]}
+                picture = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
+                picture.resize(SIZE, Image.Resampling.LANCZOS).save(FOLDER / f"{name}-{scheme}.webp", quality=70)
 
 
 if __name__ == "__main__":
     make_answers()
-    for address in sys.argv[1:]:
-        photograph(address)
+    if url := sys.argv[1:2]:
+        photograph(*url, sys.argv[2:] or tuple(PARTS))

@@ -128,7 +128,7 @@ CANVAS = Action("bidi_component", "*_pad_*[0-9]", stroke)
 
 
 VISITS: dict[str, tuple[Action, ...]] = {
-    "": (chosen("start_digit"), chosen("start_digit")),
+    "": (line_typed("start_text", ENGLISH), pressed("start_q_*")),
     "lookup": (
         chosen("lookup_preset"),
         typed("lookup_queries", ("neural networks\nsequence models", "translation", "image recognition\nattention")),

@@ -34,8 +34,8 @@ elif text and source:
     heads_that_are_off(experiment_on(text), restore)
     two_orders(experiment_on(text))
     st.caption(
-        "Under each word: 24 of the 192 numbers that the encoder makes of it, and how much of all 192 is new. The "
-        "model was trained with positions; on the left its decoder has none either."
+        "Under each word: 24 of the 192 numbers that the encoder makes of it. *New*: how far all 192 have moved, as a "
+        "share of their length. The model was trained with positions; on the left its decoder has none either."
     )
     try_this(NAME, surprise(text, restore))
 

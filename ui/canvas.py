@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,13 @@ import streamlit as st
 from PIL.ImageColor import getrgb
 from streamlit_drawable_canvas import st_canvas
 
-from attention_core.bounds import DRAWING_BYTES, DRAWING_DOTS
+from attention_core.bounds import DRAWING_BYTES
 from attention_core.data.colours import PEN
 from attention_core.data.drawing import (
     Stroke,
     decode_pixels,
-    draw_paths,
+    draw_strokes,
     inked_strokes,
-    path_length,
     read_drawing,
     strokes_of,
 )
@@ -390,15 +388,7 @@ def _open(pad: Pad, content: bytes) -> None:
 @cached_computation()
 def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str) -> np.ndarray:
     """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
-    canvas = np.zeros((*size, 4), np.uint8)
-    canvas[:] = (*getrgb(PAPER[paper]), 255)
-    apart = max(1.0, path_length(strokes) / DRAWING_DOTS.most)
-    for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
-        whole = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
-        share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths
-        ink = np.array(getrgb(colour or INK[paper]), np.uint16)
-        canvas[..., :3] = (canvas[..., :3] * share + ink * (255 - share) + 127) // 255
-    return canvas
+    return draw_strokes(strokes, size, INK[paper], PAPER[paper])
 
 
 def strokes_on(pad: Pad) -> list[Stroke] | None:
@@ -409,10 +399,3 @@ def strokes_on(pad: Pad) -> list[Stroke] | None:
 def covered(canvas: np.ndarray, paper: str) -> float:
     """Return the share of a canvas, uint8 (height, width, 4), that is not in the colour of its paper."""
     return float((np.abs(canvas[..., :3].astype(int) - getrgb(PAPER[paper])).max(-1) > 40).mean())
-
-
-def _dense(path: np.ndarray, apart: float) -> np.ndarray:
-    """Return a path (n, 2) with points so many pixels apart: a line without beads where its points were."""
-    way = np.concatenate(([0.0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()))
-    places = np.linspace(0, way[-1], max(2, round(float(way[-1]) / apart) + 1))
-    return np.stack([np.interp(places, way, along) for along in path.T], 1)

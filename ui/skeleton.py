@@ -58,6 +58,7 @@ STYLE = """<style>
   position: fixed; inset: 3.5rem 1rem 1rem; width: calc(100vw - 2rem); height: calc(100vh - 4.5rem); max-width: none; }
 [class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
 [class*="_presets"] button { width: 100%; }
+[class*="_examples"] { min-height: 1.9rem; }
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
 [class*="_examples"] p { font-size: 0.86rem; }
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }

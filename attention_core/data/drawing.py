@@ -7,19 +7,21 @@ grey levels, then placed in a 28 x 28 picture with its centre of mass in the mid
 import gzip
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from io import BytesIO
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw
+from PIL.ImageColor import getrgb
 from tqdm import tqdm
 
 from attention_core.arrays import FileError, read_npz
-from attention_core.bounds import DRAWING_BYTES, DRAWING_POINTS, DRAWING_STROKES, DRAWING_WAY
+from attention_core.bounds import DRAWING_BYTES, DRAWING_DOTS, DRAWING_POINTS, DRAWING_STROKES, DRAWING_WAY
 from attention_core.data.mnist import DataError, Digits, data_folder
 from attention_core.data.stroke import Stroke, path_length
 from attention_core.files import read_json
@@ -254,6 +256,29 @@ def draw_paths(
         for x, y in scaled:  # round joints and ends; PIL's own leave cracks
             pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=pigment)
     return np.asarray(canvas.resize((width, height), Image.Resampling.BOX).convert("RGBA"))
+
+
+def draw_strokes(strokes: Sequence[Stroke], size: tuple[int, int], ink: str, paper: str) -> np.ndarray:
+    """Draw strokes as a page's canvas shows them, uint8 (height, width, 4) RGBA.
+
+    The size is (height, width); ink, of strokes without a colour of their own, and paper are written as "#rrggbb".
+    """
+    canvas = np.zeros((*size, 4), np.uint8)
+    canvas[:] = (*getrgb(paper), 255)
+    apart = max(1.0, path_length(strokes) / DRAWING_DOTS.most)
+    for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
+        whole = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
+        share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths
+        own = np.array(getrgb(colour or ink), np.uint16)
+        canvas[..., :3] = (canvas[..., :3] * share + own * (255 - share) + 127) // 255
+    return canvas
+
+
+def _dense(path: np.ndarray, apart: float) -> np.ndarray:
+    """Return a path (n, 2) with points so many pixels apart: a line without beads where its points were."""
+    way = np.concatenate(([0.0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()))
+    places = np.linspace(0, way[-1], max(2, round(float(way[-1]) / apart) + 1))
+    return np.stack([np.interp(places, way, along) for along in path.T], 1)
 
 
 def random_canvas(points: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -108,20 +108,21 @@ def test_neighbours_of_any_picked_word_are_shown(page):
         ("   \n ", "Type an English sentence"),
         ("superb", ""),
         ("!", "no word with letters"),
-        ("Это скучный фильм 映画 😀", "an unknown one"),
+        ("Это скучный фильм 映画 😀", "an unknown sign"),
         ("A MASTERPIECE", ""),
-        ("an unwatchable sequel without a stop", "read in pieces"),
+        ("an unwatchable sequel without a stop", "unw + atch + able"),
         ("<b>dull</b> <script>alert(1)</script>", ""),
         ("1998 2 3.50 %", ""),
         ("bad " * 1000, f"The first {MAX_WORDS} of 1,000 words"),
-        ("x" * 5000, "read in pieces"),
+        ("x" * 5000, "xx + xx"),
         ("`code` **bold** $x$ :smile: [a](b)", ""),
     ],
 )
 def test_whatever_is_typed_is_read_or_told(page, text, remark):
     open_tab(say(page, text), "similar")
     assert not page.error
-    assert remark in said(page)
+    drawn = [each.proto.json for each in page.get("bidi_component")]
+    assert remark in "\n".join([said(page), *drawn])
     assert "<script>alert" not in bodies(page)
 
 

@@ -1,18 +1,27 @@
-"""Start without a browser: what is shown at once is what the models say; every page has its card."""
+"""Start without a browser: what is shown at once is what the models say; what is typed and drawn is answered."""
 
-import io
 import json
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.files import find_file
+from attention_core.packed import pack_strokes, unpack_strokes
+from benchmarks.start_page import answers
+from tests.app.tools import given, put, said
 from ui.navigation import PAGES
-from ui.start.animations import FIRST_DIGIT, SENTENCE, TRANSLATOR, first_answers
-from ui.start.live_answers import drawing_answer, sentence_answer
+from ui.start.first_screen import EMPTY, QUESTION, SENTENCE, SENTENCES, first_answers, listed, sent_drawing
+from ui.state import BAD_VALUE_ERRORS
 
 PAGE = "pages/start.py"
+
+
+def data_of(page, key: str) -> dict:
+    """What a component of the page was given."""
+    components = [one.proto for one in page.get("bidi_component")]
+    return json.loads(next(one.json or one.mixed.json for one in components if one.id.endswith(f"-{key}")))
 
 
 def test_page_opens_and_leads_everywhere(page):
@@ -20,32 +29,103 @@ def test_page_opens_and_leads_everywhere(page):
     assert {entry.url_path for entry in PAGES[1:]} <= links
 
 
-def test_every_page_has_a_photograph():
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_every_page_has_a_photograph(ground):
     for entry in PAGES[1:]:
-        with Image.open(find_file(f"ui/assets/start/{entry.name}.webp")) as photograph:
-            assert photograph.size == (480, 270)
+        with Image.open(find_file(f"ui/assets/start/{entry.name}-{ground}.webp")) as photograph:
+            assert photograph.size == (672, 378)
             assert np.asarray(photograph).std() > 5, f"the photograph of {entry.name} shows nothing"
 
 
-def test_first_drawing_is_what_the_network_says():
-    told = drawing_answer(FIRST_DIGIT)
-    shown = np.asarray(Image.open(find_file("ui/assets/start/looks.png"))).astype(int)
-    assert shown.shape == (784, 784)
-    now = np.asarray(Image.open(io.BytesIO(told.pop("looks")))).astype(int)
-    assert np.abs(shown - now).max() <= 17  # one of its levels: rounding differs from machine to machine
-    assert (shown != now).mean() < 0.01
-    assert first_answers()["drawing"] == told
+def test_what_is_shown_at_once_is_what_the_models_say():
+    now, shown = answers(), json.loads(json.dumps(first_answers()))
+    for name in ("none", "additive"):
+        for numbers in ("weights", "probabilities"):
+            ours, theirs = (np.array(each["words"][name].pop(numbers), float) for each in (now, shown))
+            assert np.allclose(ours, theirs, atol=2e-3)
+    for each, other in zip(now["scene"].pop("looks"), shown["scene"].pop("looks"), strict=True):
+        assert np.allclose(each["weights"], other["weights"], atol=2e-3)
+        assert [word for word, _ in each["words"]] == [word for word, _ in other["words"]]
+    assert [one[:2] for one in now["scene"].pop("said")] == [one[:2] for one in shown["scene"].pop("said")]
+    assert now == shown
 
 
-def test_first_translation_is_what_the_network_says():
-    told, shown = json.loads(json.dumps(sentence_answer(SENTENCE, TRANSLATOR))), first_answers()["words"]
-    for name in ("weights", "probabilities"):
-        assert np.allclose(np.array(told.pop(name), float), np.array(shown.pop(name), float), atol=2e-3)
-    assert shown == told
+def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
+    words = first_answers()["words"]
+    assert words["none"]["target"].count("chien") == 2
+    assert ["chat", "cat"] in words["only"]
+    assert "the cat is lost" in said(page)
 
 
-@pytest.mark.parametrize("digit", [0, 7])
-def test_another_digit_is_computed(page, digit):
-    page.session_state["start_digit"] = digit
-    page.run()
-    assert any(f"reads **{digit}**" in caption.value for caption in page.caption)
+def test_the_question_on_arrival_is_answered_by_attention_alone():
+    said_by = {name: word for name, word, _ in first_answers()["scene"]["said"]}
+    assert said_by == {"Without attention": "nothing", "With attention": "7"}
+
+
+@pytest.mark.parametrize("sentence", SENTENCES[1:])
+def test_another_sentence_is_translated(page, sentence):
+    put(page.text_input(key="start_text"), sentence)
+    assert "the cat is lost" not in said(page)
+    assert "*bleue* looks at *blue*" in said(page)
+    assert data_of(page, "start_additive_words")["source"][4] == "blue"
+
+
+def test_what_cannot_be_read_leaves_the_last_translation(page):
+    put(page.text_input(key="start_text"), "She is here.")
+    put(page.text_input(key="start_text"), " ")
+    assert [one.value for one in page.info]
+    assert data_of(page, "start_additive_words")["source"][0] == "She"
+
+
+def test_the_whole_sentence_again_needs_no_model(page):
+    put(page.text_input(key="start_text"), "She is here.")
+    put(page.text_input(key="start_text"), SENTENCE)
+    assert data_of(page, "start_none_words")["target"] == first_answers()["words"]["none"]["target"]
+
+
+def test_another_question_is_answered(page):
+    put(page.text_input(key="start_asked"), "what colour is the 8?")
+    assert data_of(page, "start_scene")["said"][1][1] == "purple"
+
+
+def test_a_question_that_cannot_be_read_says_why(page):
+    put(page.text_input(key="start_asked"), "why?")
+    data = data_of(page, "start_scene")
+    assert data["fault"]
+    assert data["strokes"] == first_answers()["scene"]["strokes"]
+
+
+def test_another_drawing_is_answered_and_an_empty_one_asks_for_one(page):
+    given(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
+    assert data_of(page, "start_scene")["said"][1][1] == "4"
+    given(page, drawing=pack_strokes([]), asked=QUESTION)
+    assert data_of(page, "start_scene")["fault"] == EMPTY
+
+
+LINE = [10, 10, 50, 90]
+
+
+def test_strokes_of_a_browser_come_back_as_they_were_sent():
+    packed, sent = sent_drawing({"strokes": [["#d62728", 12, LINE]], "sent": 5})
+    assert listed(unpack_strokes(packed)) == [["#d62728", 12, LINE]]
+    assert sent == 5
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        {},
+        {"strokes": "much", "sent": 5},
+        {"strokes": [["#d62728", 12, LINE]]},
+        {"strokes": [["red", 12, LINE]], "sent": 5},
+        {"strokes": [["#d62728", 1e9, LINE]], "sent": 5},
+        {"strokes": [["#d62728", 12, [1, 2, 3]]], "sent": 5},
+        {"strokes": [["#d62728", 12, [1, "a"]]], "sent": 5},
+        {"strokes": [["#d62728", 12, [1e300, 2]]], "sent": 5},
+        {"strokes": [["#d62728", 12, [float("nan"), 2]]], "sent": 5},
+    ],
+)
+def test_what_is_no_drawing_is_not_taken(message):
+    with pytest.raises(BAD_VALUE_ERRORS):
+        sent_drawing(message)

@@ -50,7 +50,7 @@ def test_a_switched_off_head_is_marked(layers):
 
 
 def test_small_charts_are_valid():
-    assert valid(head_importance_chart(np.array([[0.1, -0.2], [0.0, 1.5]])))["layer"]
+    assert valid(head_importance_chart(np.array([[0.1, -0.2], [0.0, 1.5]]), 2.0))["layer"]
     assert valid(distance_chart(by_distance(torch.randn(9, 9)), "p · p"))["layer"]
     hands = valid(hands_chart(rotary_angles(6, 8), (0, 3)))
     assert len(next(iter(hands["datasets"].values()))) == 12

@@ -68,13 +68,14 @@ class AlignedWords {
     if (hadFocus) this.targets[Math.min(this.data.active, this.targets.length - 1)]?.focus({ preventScroll: true });
   }
 
-  // Look at one target word after the other, once, until a pointer or the keyboard comes.
+  // Look at one target word after the other, once, and at the active one at last, until a pointer or the keyboard comes.
   play() {
     this.plays = true;
     this.stage.onpointerenter = this.stage.onfocusin = () => { this.plays = false; };
     let target = 0;
     const next = () => {
-      if (!this.plays || target >= this.targets.length || !this.stage.isConnected) return;
+      if (!this.plays || !this.stage.isConnected) return;
+      if (target >= this.targets.length) return this.look(null);
       this.look({ target });
       target += 1;
       setTimeout(next, BEAT);

@@ -22,7 +22,8 @@ class TwoOrders {
 
   fill({ card, title, rows: [typed, other], verdict }, way, { labels, word_of, order, width }) {
     title.textContent = way.title;
-    card.classList.toggle("many", labels.length > 9);
+    card.classList.toggle("long", labels.length > 5);
+    card.classList.toggle("many", labels.length > 8);
     card.classList.toggle("same", way.same);
     const drawn = (words, states, places, changed) => {
       const numbers = bytesOf(states);

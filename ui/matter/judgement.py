@@ -134,7 +134,7 @@ def three_models(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
                 '<div class="judges"><span class="head">model</span><span class="head">negative ◂ ▸ positive</span>'
                 f'<span></span><span class="head">right of 925</span>{"".join(rows)}</div>'
             )
-        st.caption("Click words at the top: attention may then not look at them, in any of the three.")
+        st.caption("Words that you block above the tabs are blocked in all three.")
         for fault in missing:
             st.warning(fault)
     with right:

@@ -71,12 +71,10 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
             on_pressed_change=_press,
         )
     if blocked:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.reset)
-            st.markdown(_what_blocking_did(text, blocked))
+        st.markdown(_what_blocking_did(text, blocked))
+        st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.reset)
     else:
         st.markdown(_where_they_disagree(sentence, weights, if_removed, positive))
-    _how_it_was_read(sentence)
 
 
 def _bars(words: list[str], weights: list[float], changes: list[float]) -> Chart:
@@ -129,22 +127,6 @@ def _what_blocking_did(text: str, blocked: tuple[int, ...]) -> str:
             "word before, and the states of its neighbours tell of it."
         )
     return f"Positive {before:.0%} before, {now:.0%} now that attention may not look at {what}."
-
-
-def _how_it_was_read(sentence: Sentence) -> None:
-    unknown_places = set(sentence.unknown_words)
-    cut = [
-        f"{literal(sentence.labels[place], 30)} as {literal(' + '.join(sentence.texts[place]))}"
-        for place in sentence.cut_words
-        if place not in unknown_places
-    ][:6]
-    if cut:
-        st.caption("Words that are not in the vocabulary are read in pieces: " + "; ".join(cut) + ".")
-    unknown = [literal(sentence.labels[place], 30) for place in sorted(unknown_places)[:6]]
-    if unknown:
-        st.caption(
-            f"Letters or signs that no review had are all the same to the models, an unknown one: {', '.join(unknown)}."
-        )
 
 
 def surprise(text: str) -> TryThis:

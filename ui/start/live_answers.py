@@ -1,36 +1,106 @@
-"""What the models say for Start: a drawing with the row of every pixel, a sentence with its arcs."""
+"""What the models say for Start: a sentence without attention and with it, a question about a drawing likewise."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
-from attention_core.charts.heatmap import png
-from attention_core.data.drawing import prepare
-from attention_core.data.presets import preset_canvas
-from attention_core.device import to_array
-from ui.digits import read_digit
+from attention_core.attention.edits import Uniform
+from attention_core.attention.types import Role
+from attention_core.data.drawing import draw_strokes
+from attention_core.data.pieces import english_words
+from attention_core.data.questions import ANSWERS, QuestionError, numbers_of, read_question
+from attention_core.data.stroke import Stroke
+from attention_core.models.scene_question import SceneAnswer, SceneQuestion
+from attention_core.topics.ask import scene_input
+from ui.digits import by_model
+from ui.layout import role_word
 from ui.translate.first_screen import shown_translation
 from ui.words import word_data
 
-LEVELS = 15
+__all__ = ["QuestionError", "can_be_read", "scene_answer", "sentence_answer"]
+
+SIDE = 320  # of the drawing, in its own pixels
+INK, PAPER = "#15191E", "#FFFFFF"
+NAMES = {"none": "Without attention", "additive": "With attention"}
+MOST_WORDS, SHORT = 2, 2
+explain = by_model(SceneQuestion.explain)
 
 
-def drawing_answer(digit: int) -> dict[str, Any]:
-    """Return a digit's ink, what the network says, and the weights as one grey picture, a line for every query."""
-    image = prepare(preset_canvas(digit)).image
-    answer = read_digit(image)
-    weights = to_array(answer.traces[0].weights())
-    shares = np.sqrt(weights / weights.max(1, keepdims=True))  # the root shows small weights beside the largest
+def roles_line() -> str:
+    """Return HTML that says what query, key and value are here."""
+    query, key, value = (role_word(role) for role in (Role.QUERY, Role.KEY, Role.VALUE))
+    return (
+        f'<p class="who">A {query} asks: a French word, or a question. Every {key} is asked: the English words, or the '
+        f"places of the drawing. The better a key fits, the more of its {value} is handed over.</p>"
+    )
+
+
+def can_be_read(text: str) -> bool:
+    """Return whether there is a word in a text."""
+    return bool(english_words(text))
+
+
+def sentence_answer(text: str) -> dict[str, Any]:
+    """Return the words of a sentence and of its translations by two models, and what attention alone says."""
+    shown = {name: shown_translation(name, text, (), 1, False) for name in ("none", "additive")}
+    without, words = (word_data(one.view, NAMES[name]) for name, one in shown.items())
+    single = f"one vector: {shown['none'].trace.value.shape[-1]} numbers"
+    plain = {"note": "", "plain": True, "forced": 0}
+    only = _only_in(words["target"], without["target"])
+    astray = _only_in(without["target"], words["target"])
+    looked = [int(row.argmax()) for row in shown["additive"].view.weights]
     return {
-        "ink": [round(float(ink), 2) for ink in image.ravel()],
-        "says": f"The network reads **{answer.digit}** ({answer.confidence:.0%}).",
-        "looks": png(Image.fromarray((np.rint(LEVELS * shares) * (255 // LEVELS)).astype(np.uint8))),
+        "none": without | plain | {"single": single, "active": astray[-1] if astray else 0},
+        "additive": words | plain | {"single": "", "active": only[-1] if only else 0},
+        "only": [[words["target"][row], words["source"][looked[row]]] for row in only[-MOST_WORDS:]],
     }
 
 
-def sentence_answer(sentence: str, translator: str) -> dict[str, Any]:
-    """Return a sentence's words, its translation's, and where each of these looks."""
-    view = shown_translation(translator, sentence, (), 1, False).view
-    plain = {"note": "", "plain": True, "single": "", "forced": 0, "active": 0}
-    return word_data(view, translator) | plain
+def _only_in(target: Sequence[str], other: Sequence[str]) -> list[int]:
+    """Return the places of words that another translation has not, or less often; no short ones."""
+    left = Counter(word.casefold() for word in other)
+    places = []
+    for place, word in enumerate(target[:-1]):
+        left[word.casefold()] -= 1
+        if len(word) > SHORT and left[word.casefold()] < 0:
+            places.append(place)
+    return places
+
+
+def canvas_of(strokes: Sequence[Stroke]) -> np.ndarray:
+    """Return a drawing as the model is shown it, uint8 (SIDE, SIDE, 4)."""
+    return draw_strokes(strokes, (SIDE, SIDE), INK, PAPER)
+
+
+def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
+    """Return where a network looks to answer a question about a drawing, and its answers, also without choosing.
+
+    Raises:
+        QuestionError: the question cannot be read; the message says why.
+    """
+    words = read_question(question).words
+    picture = scene_input(canvas_of(strokes)).picture
+    given = picture, numbers_of(words), words, "dot"
+    chosen = explain("scene-question", *given)
+    looks = [
+        {
+            "words": [
+                [label, round(share, 3)]
+                for label, share in zip(read.story.key_axis.labels, read.weights()[0].tolist(), strict=True)
+            ],
+            "weights": [round(weight, 4) for weight in look.weights()[0].tolist()[:-1]],
+        }
+        for read, look in zip(chosen.words, chosen.looks, strict=True)
+    ]
+    alike = explain("scene-question", *given, (Uniform(),))
+    return {
+        "looks": looks,
+        "said": [[NAMES["none"], *_best(alike)], [NAMES["additive"], *_best(chosen)]],
+    }
+
+
+def _best(answer: SceneAnswer) -> tuple[str, float]:
+    place = int(answer.probabilities.argmax())
+    return ANSWERS[place], round(float(answer.probabilities[place]), 3)

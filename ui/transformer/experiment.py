@@ -19,6 +19,7 @@ from ui.state import Field, whole_number
 
 NAME = "transformer"
 MODEL = "translator-transformer"
+MAX_NAMED = 4  # heads that are named; more are counted
 CONFIG = TransformerConfig()
 CHOICES = {
     "kind": ("Attention of", KINDS),
@@ -36,6 +37,12 @@ class Experiment(NamedTuple):
     @property
     def as_trained(self) -> Experiment:
         return Experiment(self.text)
+
+    @property
+    def off_words(self) -> str:
+        labels = [head.label for head in self.off]
+        more = f" and {len(labels) - MAX_NAMED} more" if len(labels) > MAX_NAMED else ""
+        return ", ".join(labels[:MAX_NAMED]) + more
 
 
 def _named(text: str) -> TransformerHead:

@@ -28,7 +28,6 @@ SHOWN = "transformer_orders"
 KEEP_PLACE = f"""<style>.st-key-{SHOWN} {{ min-height: 18rem; }}
 @media (max-width: 640px) {{ .st-key-{SHOWN} {{ min-height: 44rem; }} }}</style>"""
 PICTURED = 24  # numbers of each piece that are drawn
-MAX_NAMED = 4  # heads that are named; more are counted
 
 
 def _order_of(how: str, seed: str) -> tuple[str, int]:
@@ -122,10 +121,8 @@ def heads_that_are_off(experiment: Experiment, restore: Callable[[], None]) -> N
     """Say which heads are off and what the model said with all of them, if any are."""
     if not experiment.off:
         return
-    labels = [head.label for head in experiment.off]
-    more = f" and {len(labels) - MAX_NAMED} more" if len(labels) > MAX_NAMED else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Off: {', '.join(labels[:MAX_NAMED])}{more}.", width="content")
+        st.caption(f"Off: {experiment.off_words}.", width="content")
         trained = said(experiment.as_trained, read_source(experiment.text))
         st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
         st.button("Everything as trained", key="transformer_restore", on_click=restore)
@@ -147,12 +144,12 @@ def surprise(text: str, restore: Callable[[], None]) -> TryThis:
             [said(Experiment(text), one, with_positions=given) for one in (source, other)] for given in WAYS.values()
         )
         if moved == typed:
-            return 0, f"Both times *{moved}* With positions, *{heap}* becomes *{known}*"
+            return 0, f"Both orders become *{moved}* With positions the heap, *{heap}*, becomes *{known}*"
         return (1 if moved else 2), f"*{heap}* becomes *{moved}*"
 
     return TryThis(
-        "Shuffle *Tom is older than Mary.*",
-        "The words are in a heap. What does the transformer without positions say?",
+        f"Shuffle *{HEAP}*",
+        f"*{HEAP}* is thrown into a heap. What does the transformer without positions say?",
         ("The same French as before", "A heap of French words", "Nothing"),
         act,
         outcome,

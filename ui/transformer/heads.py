@@ -18,7 +18,7 @@ from attention_core.topics.transformer.charts import head_importance_chart
 from attention_core.topics.translate.translation import WordView, read_source
 from ui.chart import click, draw_chart
 from ui.computed import cached_computation, model_or_stop
-from ui.labels import literal
+from ui.labels import error_markdown, literal
 from ui.layout import section
 from ui.player import Stepper, export_bar, show_step_chart, show_words
 from ui.state import Field, chart_selection, set_widget, whole_number, widget_value
@@ -32,6 +32,7 @@ from ui.transformer.experiment import (
     SHOWN_EXPERIMENT,
     Experiment,
     experiment_on,
+    said,
     traces,
     translation,
 )
@@ -178,15 +179,19 @@ def _take_query() -> None:
 
 def heads_off(text: str) -> None:
     """Let a person switch heads off, and draw what the translation loses without each."""
-    _choose_head(text, switch=True)
-    st.markdown("Switch heads off: the French at the top answers. What does it lose without one head alone?")
+    _, experiment, _, _ = _choose_head(text, switch=True)
+    if experiment.off:
+        st.markdown(f"Without {experiment.off_words}: *{error_markdown(said(experiment, read_source(text)))}*")
+    else:
+        st.markdown("Switch a head off. What does the French lose without it?")
     worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(text))
+    limit = max(float(one.abs().max()) for one in worth.values())
     for column, kind in zip(st.columns(3, gap="medium"), KINDS, strict=True):
         column.markdown(f"**{kind.capitalize()}**")
-        chart = head_importance_chart(to_array(worth[kind]), size=270)
+        chart = head_importance_chart(to_array(worth[kind]), limit, size=270)
         words = f"Log-probability that the translation loses when one {kind} head alone is switched off"
         draw_chart(chart, key=f"transformer_worth_{kind}", width="content", alt=words, on=column)
-    st.caption("Orange: without this head the French becomes less probable. Near white: nobody misses it.")
+    st.caption("Orange: without this head alone the French becomes less probable. Near white: nobody misses it.")
 
 
 def take_along(text: str) -> None:

@@ -77,6 +77,8 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> vl.C
     return vl.fixed_size([vl.mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
 
 
-def head_importance_chart(worth: np.ndarray, *, size: int = 300) -> vl.Chart:
-    """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
-    return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
+def head_importance_chart(worth: np.ndarray, limit: float, *, size: int = 300) -> vl.Chart:
+    """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0 and up to a limit."""
+    ramp = vl.Ramp(vl.BLUE_ORANGE, -limit, limit)
+    axes = head_axes(*worth.shape)
+    return matrix_chart(worth, *axes, Role.SCORES, title="log-probability lost", size=size, ramp=ramp)

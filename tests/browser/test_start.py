@@ -1,0 +1,57 @@
+"""Start in a browser: what is drawn by pointer or keys is answered, a sentence too, and a reload brings both back."""
+
+from playwright.sync_api import expect
+
+from tests.browser.tools import assert_fits
+
+STALE = "[...document.querySelectorAll('*')].some((node) => node.shadowRoot?.querySelector('.root.stale'))"
+
+
+def answered(page) -> str:
+    """What the network answers with attention, once it has."""
+    page.wait_for_function(f"!{STALE}")
+    return page.locator(".answers b").last.inner_text()
+
+
+def test_drawing_is_live_from_the_first_touch_and_comes_back(page, app_url):
+    page.goto(app_url)
+    page.get_by_label("A question").fill("how many digits are there?")
+    page.get_by_label("A question").press("Enter")
+    expect(page.locator(".answers b").last).to_have_text("5")
+    box = page.locator("svg[role=img]").bounding_box()
+    page.get_by_role("button", name="purple").click()
+    page.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + 0.6 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + 0.88 * box["height"], steps=6)
+    page.mouse.up()
+    assert answered(page) == "6"
+    page.wait_for_url("**strokes=**")
+    page.reload()
+    expect(page.locator(".answers b").last).to_have_text("6")
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator(".answers")).to_contain_text("Draw a digit")
+
+
+def test_keys_draw_too(page, app_url):
+    page.goto(app_url)
+    page.locator("svg[role=img]").focus()
+    before = page.locator(".ink polyline").count()
+    for key in ("Space", *["ArrowDown"] * 8, "Space"):
+        page.keyboard.press(key)
+    page.wait_for_url("**strokes=**")
+    assert page.locator(".ink polyline").count() == before + 1
+    assert answered(page)
+
+
+def test_a_typed_sentence_is_translated_both_ways(page, app_url):
+    page.goto(app_url)
+    expect(page.get_by_text("the cat is lost")).to_be_visible()
+    page.get_by_label("A sentence").fill("The white cat is sleeping under the table.")
+    page.get_by_label("A sentence").press("Enter")
+    expect(page.get_by_text("blanc looks at white")).to_be_visible()
+
+
+def test_start_fits_on_a_phone(page, app_url):
+    page.goto(app_url)
+    page.locator(".answers b").first.wait_for()
+    assert_fits(page)

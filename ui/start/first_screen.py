@@ -1,0 +1,195 @@
+"""What Start opens with: a sentence translated without attention and with it, a drawing that is asked about.
+
+A server that has just begun shows both without any model: of one sentence and one question the answers lie in
+ui/assets/start, and a test holds them equal to what the models say. All else is computed when it is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from attention_core.bounds import (
+    DRAWING_FAR,
+    DRAWING_POINTS,
+    DRAWING_STROKES,
+    QUESTION_BOX_LETTERS,
+    SENTENCE_LETTERS,
+    as_markdown,
+)
+from attention_core.data.stroke import Stroke
+from attention_core.files import find_file
+from attention_core.packed import pack_strokes, unpack_strokes
+from ui.chart import note_picture
+from ui.component import component
+from ui.navigation import entry_of, path_of
+from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
+
+if TYPE_CHECKING:
+    from attention_core.charts.vega import Chart
+
+NAME = "start"
+SENTENCES = (
+    SENTENCE := "The black dog is afraid of the little cat.",
+    "He gave me a blue shirt for my birthday.",
+)
+QUESTIONS = (QUESTION := "which digit is left of the blue one?", "what colour is the 8?", "how many digits are there?")
+EMPTY = "Draw a digit or two, in any of the colours."
+
+
+def checked_strokes(packed: str) -> str:
+    """Return packed strokes as they are; ValueError if they are none."""
+    unpack_strokes(packed)
+    return packed
+
+
+TEXT = Field(NAME, "text", SENTENCE, address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.most])
+LAST_TEXT = Field(NAME, "last_text", SENTENCE)
+"""What was translated last: it stays while what is typed cannot be read."""
+ASKED = Field(NAME, "asked", QUESTION, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.most])
+DRAWING = Field(NAME, "drawing", "", address="strokes", parse=checked_strokes, text=str)
+"""Packed strokes; "" = the drawing that is there on arrival."""
+ANSWERED = Field(NAME, "answered", 0.0)
+"""The stroke, by its time, that the present answer knows."""
+HEIGHTS = {"none": 182, "additive": 156, "scene": 524}
+"""Pixels that the pictures take, kept for them while they come."""
+_words, _scene = component("aligned_words"), component("start_scene")
+
+
+def translation_part() -> None:
+    """Draw a sentence and its translations, through one vector and with attention."""
+    TEXT.widget(st.text_input, "A sentence", max_chars=SENTENCE_LETTERS.most, label_visibility="collapsed")
+    if TEXT.value != SENTENCE:
+        from ui.start.live_answers import can_be_read
+
+        if can_be_read(TEXT.value):
+            LAST_TEXT.value = TEXT.value
+        else:
+            st.info("Type an English sentence.")
+    else:
+        LAST_TEXT.value = SENTENCE
+    text = LAST_TEXT.value
+    translated = _translated(text)
+    for name, title in zip(("none", "additive"), _titles(text, translated["only"]), strict=True):
+        st.markdown(title)
+        words = translated[name]
+        note_picture(lambda words=words: _arcs(words), f"{words['name']}: “{text}”")
+        _words(key=f"start_{name}_words", data=words | {"play": name != "none"}, height=HEIGHTS[name])
+    _examples(TEXT, SENTENCES, "translate")
+
+
+def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
+    """Draw what else can be asked, and the way to the page that tells more."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"start_{field.address}_examples"):
+        for place, text in enumerate(texts):
+            if text != field.value:
+                st.button(text, key=f"start_{field.address}_{place}", on_click=_take, args=(field, text))
+        entry = entry_of(page)
+        st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
+
+
+def _take(field: Field[str], text: str) -> None:
+    field.value = text
+
+
+def _translated(text: str) -> dict[str, Any]:
+    if text == SENTENCE:
+        return first_answers()["words"]
+    from ui.start.live_answers import sentence_answer
+
+    return sentence_answer(text)
+
+
+def _titles(text: str, only: list[list[str]]) -> tuple[str, str]:
+    """Return what stands above the translations, Markdown: what is lost, and which words attention alone says."""
+    looks = ", ".join(f"*{as_markdown(french)}* looks at *{as_markdown(english)}*" for french, english in only)
+    lost = "everything passes through one vector."
+    if text == SENTENCE:
+        lost = "the cat is lost: the black dog is afraid of *le chien*, the dog."
+    return f"**Without attention** {lost}", f"**With attention** {looks or 'the words are the same this time'}."
+
+
+def _arcs(words: dict[str, Any]) -> Chart:
+    from attention_core.charts.words import word_arcs
+
+    return word_arcs(
+        words["source"], words["target"], np.array(words["weights"]), words["active"], single=words["single"]
+    )
+
+
+def scene_part() -> None:
+    """Draw a question and a drawing, where the network looks, and its answers with attention and without."""
+    ASKED.widget(st.text_input, "A question", max_chars=QUESTION_BOX_LETTERS.most, label_visibility="collapsed")
+    data, height = _asked(), HEIGHTS["scene"]
+    for number, look in enumerate(data.get("looks", ()), 1):
+        note_picture(lambda look=look: _look(look["weights"]), f"Look {number}: “{ASKED.value}”")
+    _scene(key="start_scene", data=data, default={"drawn": None}, on_drawn_change=_take_drawing, height=height)
+    _examples(ASKED, QUESTIONS, "ask")
+
+
+def _look(weights: list[float]) -> Chart:
+    from attention_core.charts import overlay
+    from ui.start.live_answers import canvas_of
+
+    side = round(len(weights) ** 0.5)
+    return overlay(canvas_of(strokes_now()), np.array(weights).reshape(side, side))
+
+
+def _asked() -> dict[str, Any]:
+    first = first_answers()["scene"]
+    if not DRAWING.value and ASKED.value == QUESTION:
+        return first | {"answered": ANSWERED.value}
+    from ui.start.live_answers import QuestionError, scene_answer
+
+    strokes = strokes_now()
+    data = {"pens": first["pens"], "strokes": listed(strokes), "answered": ANSWERED.value}
+    if not strokes:
+        return data | {"fault": EMPTY}
+    try:
+        return data | scene_answer(strokes, ASKED.value)
+    except QuestionError as error:
+        return data | {"fault": str(error)}
+
+
+def _take_drawing() -> None:
+    """Take the strokes that the browser sends, if they are some; else what was drawn before stays."""
+    with suppress(*BAD_VALUE_ERRORS):
+        DRAWING.value, ANSWERED.value = sent_drawing(component_message("start_scene", "drawn"))
+
+
+def sent_drawing(message: Any) -> tuple[str, float]:
+    """Return the strokes of a browser's message, packed, and its time; one of BAD_VALUE_ERRORS if it holds none."""
+    strokes = []
+    for colour, width, path in message["strokes"][: DRAWING_STROKES.most]:
+        points = np.array(path[: 2 * DRAWING_POINTS.most], float).reshape(-1, 2)
+        if not (np.abs(points) <= DRAWING_FAR.most).all():
+            raise ValueError("the stroke leaves the drawing")
+        strokes.append(Stroke(points, width, colour))
+    return checked_strokes(pack_strokes(strokes)), float(message["sent"])
+
+
+def strokes_now() -> list[Stroke]:
+    """Return what is on the drawing."""
+    if DRAWING.value:
+        return unpack_strokes(DRAWING.value)
+    return [
+        Stroke(np.array(path, float).reshape(-1, 2), width, colour)
+        for colour, width, path in first_answers()["scene"]["strokes"]
+    ]
+
+
+def listed(strokes: list[Stroke]) -> list[list[Any]]:
+    """Return strokes as the browser has them: colour, width, and x and y in turn."""
+    return [[stroke.colour, stroke.width, stroke.path.ravel().tolist()] for stroke in strokes]
+
+
+@lru_cache(maxsize=1)
+def first_answers() -> dict[str, Any]:
+    """Return what the models say about the first sentence, question and drawing; see benchmarks/start_page.py."""
+    return json.loads(find_file("ui/assets/start/answers.json").read_text(encoding="utf-8"))
