@@ -46,7 +46,8 @@ STYLE = """<style>
 .records { max-height: 26rem; overflow: auto; } .records table { border-collapse: collapse; width: 100%; }
 .records :is(th, td) { padding: 0.35rem 0.5rem; text-align: left; vertical-align: top; font-size: 0.92rem; border: none;
   border-bottom: 1px solid #8a93a033; overflow-wrap: anywhere; }
-.records th { font-weight: 600; } .records :is(th, td):last-child { text-align: right; }
+.records th { font-weight: 600; }
+.records :is(th, td):last-child { text-align: right; white-space: nowrap; overflow-wrap: normal; }
 </style>"""
 TYPED, REFUSED = "lookup_asked", Field(NAME, "refused", "")
 LONG = 24  # letters from which on a key is written smaller
@@ -135,22 +136,24 @@ def answer(asked: Asked, trace: AttentionTrace, query: int) -> None:
     (hit,), likeness = exact_lookup(records, [text]), step_of(trace, "scores").value()[query]
     weights, context, labels = trace.weights()[query], trace.context()[query], value_labels(records)
     best = int(weights.argmax())
+    near = f"{abbr('cosine')} {float(likeness[best]):.2f}"
+    if records.numeric_keys:
+        near = f"distance {abs(text - records.keys[best]):.2f}"  # type: ignore[operator]
+    found = _strong(hit.value) if hit.found else f"<b>not found</b> no key is exactly {_quoted(text)}"
+    share = f"{float(weights[best]):.0%} of the weight"
     if records.numeric_values:
-        back = f"{as_text(float(context[0]))}, the weighted average"
+        soft = f"{_strong(f'{float(context[0]):.5g}')} the weighted average<br>"
+        soft += f"{share} lies on {_plain(as_text(records.keys[best]))} ({near})"
     else:
         top = context.topk(min(3, len(labels)))
         shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
         back = "; ".join(f"{share:.0%} {labels[column]}" for share, column in shares if share >= 0.005)
-    near = f"{abbr('cosine')} {float(likeness[best]):.2f}"
-    if records.numeric_keys:
-        near = f"distance {abs(text - records.keys[best]):.2f}"  # type: ignore[operator]
-    found = f"{_strong(hit.value)}" if hit.found else f"<b>not found</b> no key is exactly {_quoted(text)}"
+        soft = f"{_strong(records.keys[best])} {share} ({near})<br>{_plain(back)}"
     grey_out("lookup_answer", not asked.is_present)
     with st.container(key="lookup_answer"):
         st.html(
             f'{STYLE}<div class="looked-up"><h4>A dictionary</h4>{found}</div><div class="looked-up">'
-            f'<h4 style="color:{role_colour(Role.CONTEXT)}">The soft look-up</h4>{_strong(records.keys[best])} '
-            f"{float(weights[best]):.0%} of the weight ({near})<br>{_plain(back)}</div>"
+            f'<h4 style="color:{role_colour(Role.CONTEXT)}">The soft look-up</h4>{soft}</div>'
         )
         if not records.numeric_keys and float(likeness[best]) < NEAR:
             note(

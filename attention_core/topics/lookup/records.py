@@ -141,6 +141,8 @@ def _number(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class LookupPreset:
+    """A table that comes along, and how it is asked at first."""
+
     table: Table  # the records
     key: tuple[str, ...]  # the columns that are asked
     value: str  # the column that is handed over
