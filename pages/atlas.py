@@ -22,7 +22,7 @@ def how_to_read_it() -> None:
     )
     read.markdown(
         "The brighter, the larger the weight; each step of the colours multiplies it. Far out, a point stands for many "
-        "weights: their mean, or the largest. A large weight is not yet a reason: what arrives is weight times value."
+        "weights and shows the largest. A large weight is not yet a reason: what arrives is weight times value."
     )
 
 

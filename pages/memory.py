@@ -28,7 +28,8 @@ page_frame(
     "Why was attention needed? A recurrent network reads word by word and keeps **one vector**. Nothing can ask for an "
     "earlier word again.",
 )
-text = read_sentence()
+with st.container(key="desk_memory_sentence"):
+    text = read_sentence()
 beside = compare_lengths(text)
 if not model_or_none(MODEL)[1]:
     with beside:

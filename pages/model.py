@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.hub.model import ModelKind, predicts_words
-from ui.layout import attention_roles, end_here
+from ui.layout import end_here
 from ui.model.cache import kv_cache
 from ui.model.compare import side_by_side
 from ui.model.glance import FRAMED, HEAD, NAME, STEPS, VIEW, glance, look_controls, open_on_a_far_look
@@ -14,6 +14,7 @@ from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.knock_out import knock_out
 from ui.model.one_head import model_steps, one_head, take_along
+from ui.model.opening import opening, opening_place
 from ui.model.words import next_tokens
 from ui.model_runs import pretrained_of
 from ui.skeleton import OPEN_TAB, Tab, page_frame, page_tabs
@@ -31,16 +32,9 @@ def tab(slug: str, label: str, draw: Callable[..., None], *given: Any) -> Tab:
 
 
 page_frame(
-    NAME, "What do the heads of a transformer look at? Name a model, give it your input, and see every layer and head."
+    NAME, "What do the heads of a transformer look at? Each token asks the others; every picture below is a head."
 )
-attention_roles(
-    "each token, or patch of a picture",
-    "each one that it may see",
-    "its vector",
-    here="Here every token of a text, or patch of a picture, asks the others.",
-    try_this="Click head 3 in layer 1: every word looks at itself.",
-)
-
+top = opening_place()
 source = choose_source()
 given, seen = st.columns([0.8, 1.2], gap="large")
 with given:
@@ -48,8 +42,10 @@ with given:
 if run is None:
     end_here()
 open_on_a_far_look(run)
-with given:
+with given, st.popover("Show something else than weights", icon=":material/tune:"):
     look = look_controls(run)
+with top:
+    opening(run, asked, look)
 with seen:
     glance(run, look)
 

@@ -1,64 +1,70 @@
-"""Draw a digit: which pixels matter to which?"""
+"""Draw a digit: which pixels does a pixel take from?"""
 
 import streamlit as st
-import torch
 
-from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
 from ui.digits import chosen_query, inked, prepared
-from ui.layout import attention_roles, end_here, section
-from ui.pixels.experiments import erase_section, parts_section, patches_section
-from ui.pixels.first_screen import ABOUT, GUIDED, LAYER, LAYERS, NAME, PAD, REMARKS, STEPS, answers, preparation_section
-from ui.pixels.looks import chosen_pixel, learning_section, pixels_steps, whole_maps
+from ui.layout import end_here
+from ui.pixels.erase import erase_section
+from ui.pixels.first_screen import (
+    NAME,
+    PAD,
+    REMARKS,
+    STEPS,
+    STYLE,
+    answers,
+    equal_weights,
+    last_drawing,
+    layer_section,
+    pixel_map,
+    read,
+    verdict,
+)
+from ui.pixels.learned import learned_section
+from ui.pixels.patches import patches_section
+from ui.pixels.steps import pixels_steps
+from ui.pixels.worth import worth_section
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.state import single_choice
+from ui.take_along import take_along
+from ui.try_this import try_this
 
-page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
-about = ABOUT[LAYER.value]
-attention_roles(
-    "each pixel",
-    "all 784 pixels",
-    about.value,
-    here=about.here,
-    try_this=about.try_this,
-    meanwhile={} if LAYER.value == GUIDED else {LAYER.address: LAYER.value},
-    done_in=about.done_in,
-)
+page_frame(NAME, "Every pixel asks all 784. The pinker one is, the more the framed pixel takes from it.")
+st.html(STYLE)
 
-draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="medium")
-with draw:
-    section("Draw")
+stage, beside = st.columns([1, 1.45], gap="large")
+with stage, st.container(key="pixels_stage"):
+    said = st.container(key="pixels_said", gap="xsmall")
     pad = drawing_pad(PAD)
-drawing = prepared(pad.canvas)
-if drawing.remark:
-    with draw:
-        st.info(REMARKS[drawing.remark])
-if drawing.remark is CanvasRemark.EMPTY:
+now = prepared(pad.canvas)
+drawing, is_stale = last_drawing(now)
+if now.remark:
+    with said if is_stale else beside:
+        st.info(REMARKS[now.remark])
+if drawing is None:
     end_here()
-image = torch.from_numpy(drawing.image)
-with answer:
-    section("Answer")
-    attention = answers(image)
-with seen:
-    section("What the model sees")
-    preparation_section(drawing)
-trace = attention.traces[0]
-single_choice("Attention layer", LAYER, LAYERS, wrap=True)
+reading = read(drawing)
+if not is_stale:
+    with said:
+        verdict(reading)
+        pixel_map(reading, pad)
+with beside:
+    with st.container(key="pixels_stale" if is_stale else "pixels_fresh"):
+        answers(reading)
+    try_this(NAME, equal_weights(reading))
+    with st.container(key="desk_pixels_layer"):
+        layer_section()
 
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", lambda: pixels_steps(trace, drawing)),
-    Tab("pixel", "One pixel", lambda: chosen_pixel(trace, drawing)),
-    Tab("all", "All 784 at once", lambda: whole_maps(trace, chosen_query(drawing.image, NAME), drawing.image)),
-    Tab("parts", "What Q and K say", lambda: parts_section(image, drawing, attention)),
-    Tab("erase", "Try: erase ink", lambda: erase_section(image, drawing, pad, attention)),
-    Tab("learned", "How it was learned", lambda: learning_section(image)),
-    Tab("patches", "49 patches", lambda: patches_section(image)),
-    Tab(
-        "take",
-        "Take it along",
-        lambda: export_bar(trace, NAME, query=chosen_query(drawing.image, NAME), picture=inked(drawing.image)),
+    Tab("steps", "Step by step", lambda: pixels_steps(reading), formerly=("pixel", "all")),
+    Tab("try", "Try", lambda: erase_section(reading), formerly=("erase",)),
+    Tab("learned", "What was learned", lambda: learned_section(reading), formerly=("parts",)),
+    more=(
+        Tab("worth", "How much of the work did attention do?", worth_section),
+        Tab("patches", "49 patches", lambda: patches_section(reading)),
     ),
     players=(STEPS,),
 )
+query = chosen_query(drawing.image, NAME)
+take_along(lambda: export_bar(reading.trace, NAME, query=query, picture=inked(drawing.image)))

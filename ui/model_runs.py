@@ -20,6 +20,7 @@ from attention_core.attention.edits import dropped
 from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
 from attention_core.hub.catalogue import (
     FOLDERS_BELOW,
+    IN_WORDS,
     PACKAGE,
     SUGGESTIONS,
     ModelCandidate,
@@ -230,7 +231,13 @@ class ModelChoice:
             if key:
                 self.picked.value = key
                 options = there if key in there else [*there, key]
-                picker.selectbox("Model on this machine", options, key=self.picked.key, on_change=self._pick)
+                picker.selectbox(
+                    "Model",
+                    options,
+                    key=self.picked.key,
+                    on_change=self._pick,
+                    format_func=lambda n: IN_WORDS.get(n, n),
+                )
             with field:
                 self._draw_field()
             self._draw_suggestions()
@@ -350,6 +357,10 @@ def _candidate(wanted: str) -> ModelCandidate:
     except NoMemory:
         free_models()
         return find_model(wanted, folders=allowed)
+
+
+def _in_words(name: str) -> str:
+    return IN_WORDS.get(name, name)
 
 
 @cache

@@ -20,6 +20,7 @@ from attention_core.device import to_array
 from attention_core.topics.translate.translation import END_LABEL, NextPiece, SourceSentence, WordView
 from ui.chart import note_picture
 from ui.component import component
+from ui.first_screen import grey_out
 from ui.labels import literal
 from ui.state import Field, component_message, plain_text
 
@@ -81,25 +82,20 @@ def sentence_box(
     return "".join(words[:most_words]).replace(SPACE, " ").strip()
 
 
-STALE = (
-    """<style>[class*="st-key-tells_"], [class*="st-key-answers_"] { opacity: 0.45; filter: grayscale(1); }</style>"""
-)
-
-
-def readable_sentence(name: str, text: str | None, first: str) -> str:
+def readable_sentence(name: str, text: str | None, first: str, *answers: str) -> str:
     """Return a page's sentence, or the last one that could be read, whose answers stay, in grey.
 
     Args:
         name: of the page.
         text: from sentence_box.
         first: the sentence to read where none could be read yet.
+        answers: keys of the containers with the answers.
     """
     last = _last_sentence(name)
-    if text is None:
-        st.html(STALE)
-    else:
-        last.value = text
-    return last.value or first
+    last.value = text or last.value or first
+    for key in answers:
+        grey_out(key, text is None)
+    return last.value
 
 
 @cache

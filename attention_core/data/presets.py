@@ -144,12 +144,12 @@ def number_strokes(number: str, size: tuple[int, int], rng: np.random.Generator 
 
 
 def clutter_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
-    """Return n bits of digits, strewn over a square canvas of `side` pixels."""
+    """Return n bits of digits, none more than half a stroke, strewn over a square canvas of `side` pixels."""
     strokes = []
     for _ in range(n):
         paths = [smooth_path(np.array(stroke), 4) * 0.36 * side for stroke in STROKES[int(rng.integers(10))]]
         path = paths[int(rng.integers(len(paths)))]
-        length = min(len(path), int(rng.integers(8, 22)))
+        length = min(len(path) // 2, int(rng.integers(8, 22)))
         first = int(rng.integers(len(path) - length + 1))
         bit = path[first : first + length]
         bit = bit - (bit.min(0) + bit.max(0)) / 2

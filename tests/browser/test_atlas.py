@@ -254,7 +254,8 @@ def test_survey_fills_the_map_while_it_goes_on(page, app_url):
     page.locator("canvas.map").wait_for()
     tile = f"{MAP}.shelf.tiles.get('8/0/0')"
     page.wait_for_function(f"{tile}?.seen > 0 && !{tile}.whole", timeout=20_000)
-    page.wait_for_function(f"{tile}?.whole", timeout=60_000)
+    seen = page.evaluate(f"{tile}.seen")
+    page.wait_for_function(f"{tile}.seen > {seen} || {tile}.whole", timeout=60_000)
 
 
 def test_phone_pans_with_one_finger_and_scrolls_while_all_is_shown(context, app_url):

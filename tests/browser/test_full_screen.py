@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.tools import open_tab, settle
+from tests.browser.tools import open_section, settle
 
 CHART = "stVegaLiteChart"
 SHAPE = "chart => chart.querySelector('svg.marks').getAttribute('viewBox').split(' ').map(Number).slice(2)"
@@ -20,12 +20,12 @@ def fill_screen(page, chart) -> None:
     settle(page, 800)
 
 
-@pytest.mark.parametrize(("address", "tab", "place"), [("pixels", None, 1), ("translate", "Who looks where", 1)])
-def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(page, app_url, address, tab, place):
+@pytest.mark.parametrize(("address", "section", "place"), [("pixels", None, 1), ("translate", "Who looks where", 1)])
+def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(page, app_url, address, section, place):
     page.goto(f"{app_url}/{address}")
     page.get_by_role("tab").first.wait_for()
-    if tab:
-        open_tab(page, tab)
+    if section:
+        open_section(page, section)
     chart = page.get_by_test_id(CHART).nth(place)
     chart.locator("svg.marks").wait_for()
     settle(page, 600)

@@ -25,6 +25,7 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
     page.get_by_text("Additive attention, word 4 of").wait_for()
     page.wait_for_function(IDLE)
 
+    open_tab(page, "Try")
     other = page.locator(".root ol button[aria-pressed=false]").first
     said = words.nth(3).inner_text()
     expect(other.locator(".word")).not_to_have_text(said, use_inner_text=True)

@@ -4,15 +4,13 @@ import json
 
 import numpy as np
 import pytest
-import torch
 
 from attention_core.attention.types import Role
 from attention_core.charts import contact_sheet, signed_ramp
 from attention_core.charts.overlay import glow_ramp
 from attention_core.charts.vega import weights_ramp
 from attention_core.topics.ask.charts import nothing_weights, region_picture, vector_bars
-from attention_core.topics.find import Products
-from attention_core.topics.find.charts import channel_bars, product_bars
+from attention_core.topics.find.charts import channel_bars
 from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
 from tests.charts.tools import rows_of, rows_with, valid
 
@@ -36,7 +34,6 @@ CHARTS = {
     "channels beside": lambda: channel_bars(
         CHANNELS, [0, 1, 2, 3], title="context", beside=CHANNELS / 2, beside_title="average"
     ),
-    "products": lambda: product_bars(PRODUCTS, 9),
 }
 
 
@@ -100,19 +97,12 @@ def test_what_matches_nothing_is_the_empty_key_and_the_bare_paper():
 
 
 CHANNELS = np.array([0.5, -1.0, 2.0, 0.0])
-PRODUCTS = Products([2, 1], torch.tensor([3.0, -1.0]), 0.25, 2.25)
 PICTURES = np.random.default_rng(0).normal(size=(3, 5, 5))
 
 
 def test_bars_stand_in_the_order_asked_for_with_their_channels_values():
     rows = rows_with(channel_bars(CHANNELS, [2, 1, 0, 3], title="weight"), "channel")
     assert [(row["channel"], row["value"]) for row in rows] == [(2, 2.0), (1, -1.0), (0, 0.5), (3, 0.0)]
-
-
-def test_products_are_told_with_their_signs_and_the_others_last():
-    rows = rows_with(product_bars(PRODUCTS, 9), "product")
-    assert [row["channel"] for row in rows] == ["channel 3", "channel 2", "the other 7"]
-    assert [row["words"] for row in rows] == ["+3.00", "-1.00", "+0.25"]
 
 
 def test_sheet_frames_the_chosen_picture_and_can_be_clicked():

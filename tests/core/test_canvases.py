@@ -16,13 +16,14 @@ from attention_core.data.canvases import (
     parts_remark,
 )
 from attention_core.data.colours import COLOURS, PEN, colour_name, nearest_names, random_colours
-from attention_core.data.drawing import Stroke, draw_paths
+from attention_core.data.drawing import Stroke, draw_paths, smooth_path
 from attention_core.data.presets import (
     CLUTTER_WIDTH,
     FEWEST,
     HEIGHT,
     MOST,
     SCENES,
+    STROKES,
     clutter_strokes,
     coloured_strokes,
     digit_strokes,
@@ -156,6 +157,9 @@ def test_clutter_is_known_again_by_its_pen_and_a_seed_makes_the_same_again():
     assert {stroke.width for stroke in one} == {CLUTTER_WIDTH}
     assert all(np.array_equal(a.path, b.path) for a, b in zip(one, again, strict=True))
     assert max(np.ptp(stroke.path, axis=0).max() for stroke in one) <= 0.12 * 256 + 1
+    whole = {len(smooth_path(np.array(stroke), 4)) for strokes in STROKES.values() for stroke in strokes}
+    many = clutter_strokes(200, 256, np.random.default_rng(0))
+    assert max(len(stroke.path) for stroke in many) <= max(whole) // 2, "no piece is a whole digit"
 
 
 def test_a_composed_scene_s_digits_are_apart_and_in_colours_with_names():

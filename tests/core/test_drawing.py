@@ -247,7 +247,7 @@ def test_canvas_of_one_colour_is_empty(canvas):
     assert drawing.remark is CanvasRemark.EMPTY
     assert not drawing.image.any()
     with pytest.raises(ValueError, match="empty"):
-        drawing.locate(np.zeros((1, 2)))
+        drawing.place_on_canvas()
 
 
 SEVERAL = [path * 0.45 + [left, 60] for digit, left in ((3, 0), (5, 140)) for path in preset_paths(digit, 256)]
@@ -286,10 +286,11 @@ def test_drawing_of_any_proportions_fits(shape):
     assert drawing.image.sum() == pytest.approx(drawing.fitted.sum())
 
 
-def test_locate_follows_a_stroke_into_the_picture():
+def test_place_on_the_canvas_leads_from_a_stroke_into_the_picture():
     path = np.stack((np.full(30, 190.0), np.linspace(60, 200, 30)), 1)  # a vertical line, x = 190
     drawing = prepare(draw_paths([path], 256, 12))
-    rows, columns = drawing.locate(path).T
+    left, top, width, height = drawing.place_on_canvas()
+    columns, rows = ((path / 256 - [left, top]) / [width, height] * SIDE).T - 0.5
     assert np.abs(columns - (drawing.image.sum(0) @ np.arange(SIDE)) / drawing.image.sum()).max() < 0.6
     values = drawing.image[np.rint(rows).astype(int), np.rint(columns).astype(int)]
     assert (values > 0.5).all()

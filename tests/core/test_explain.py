@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attention_core import UNIFORM, Axis
+from attention_core import Axis
 from attention_core.attention.scores import number
 from attention_core.attention.steps import cell_formula, row_table, step_of
-from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
+from attention_core.explain.faithfulness import erase_highest, erase_random, ink_mask
 from attention_core.explain.guess import compare, options
 from tests.traces import trace_of
 
@@ -122,20 +122,3 @@ def test_random_erases_ink_only_and_the_seed_decides_which(image):
     assert not torch.equal(first, other)
     assert int(first.sum()) == 20
     assert (ink_mask(image) | ~first).all()
-
-
-def test_erasing_along_a_stroke_leaves_the_ink_that_is_far_from_it(image):
-    picture = image.clone()
-    picture[20:23, 2:26] = 1
-    path = torch.stack((torch.full((24,), 21.0), torch.arange(2.0, 26)), 1)
-    erased = erase_along(picture, path)
-    assert not erased.image[20:23, 2:26].any()
-    assert torch.equal(erased.image[:19], picture[:19])
-
-
-def test_attention_that_did_not_move_is_zero_and_disjoint_attention_is_one():
-    eye = torch.eye(4)[None] * 200
-    here, there = (trace_of(eye, key, eye) for key in (eye, eye.roll(1, 1)))
-    assert mean_total_variation(here, here) == 0
-    assert mean_total_variation(here, there) == pytest.approx(1)
-    assert mean_total_variation(here, here.replace(UNIFORM)) == pytest.approx(0.75)

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
@@ -13,12 +14,11 @@ from attention_core.models.pixel_notes import VARIANTS
 from attention_core.topics.pixels import (
     class_maps,
     class_rollout,
-    confidence_drop,
     jacobian,
     jacobian_map,
-    map_distance,
 )
 from attention_core.topics.pixels import split as parts
+from attention_core.topics.pixels.packed import pack_looks
 from attention_core.topics.pixels.split import INK, PARTS, PLACE, answer_from, split_scores, with_parts
 from tests import own_models
 from tests.core.test_shown_code import check, drawing
@@ -191,25 +191,24 @@ def test_jacobian_map_ignores_what_moves_all_logits_alike():
     assert jacobian_map(torch.ones(10, 5, 5)).max() == 0
 
 
-def test_maps_move_between_nothing_and_everything():
-    here, there = torch.eye(4), torch.eye(4).flip(0)
-    assert map_distance(here, 3 * here) == pytest.approx(0)
-    assert map_distance(here, there) == pytest.approx(1)
-    assert map_distance(here, torch.ones(4, 4)) == pytest.approx(0.75)
-    assert map_distance(torch.zeros(4, 4), torch.zeros(4, 4)) == 0
-    assert map_distance(torch.zeros(4, 4), here) == pytest.approx(1)
+@pytest.mark.parametrize("name", ["pixel-notes", "pixel-notes-product", "pixel-classifier"])
+def test_packed_looks_give_any_row_of_the_weights(name):
+    trace = load(name, "cpu").trace(PICTURE)
+    looks = pack_looks(trace)
+    assert looks.softmax == trace.has_softmax
+    largest = float(trace.weights().abs().max())
+    query, key = np.frombuffer(looks.numbers, "<i2").astype(float).reshape(2, 784, -1)
+    for row in (0, 200, 400):
+        scores = torch.from_numpy(looks.unit * key @ query[row])
+        weights = scores.softmax(-1) if looks.softmax else scores
+        expected = trace.weights(0, [row])[0].double()
+        assert_close(weights, expected, atol=1e-4 * largest, rtol=2e-3)
 
 
-def test_damage_is_the_fall_of_the_answers_probability():
-    model = load("ffn-classifier", "cpu")
-    image = drawing(28, 28)
-    sure = model(image[None]).logits[0].softmax(-1)
-    slope = jacobian_map(jacobian(model, image))
-    fallen = confidence_drop(model, image, slope, [0, 20, 10_000])
-    assert fallen[0] == pytest.approx(0, abs=1e-6)
-    nothing = model(torch.zeros(1, 28, 28)).logits[0].softmax(-1)
-    assert fallen[2] == pytest.approx(float(sure.max() - nothing[sure.argmax()]), abs=1e-5)
-    assert fallen[1] > confidence_drop(model, image, -slope, [20])[0]
+def test_only_looks_of_one_head_by_dot_products_are_packed():
+    several = untrained("digit-vit").traces(PICTURE)[0]
+    with pytest.raises(ValueError, match="one head"):
+        pack_looks(several)
 
 
 def test_edits_reach_the_answer():

@@ -220,7 +220,7 @@ class MapDrawing extends MapView {
       const x = this.px(col + 0.5);
       if (x < x0 - 2 || x > this.px(part.right) + 2) continue;
       useWeight(hovered && Math.floor(hovered.column) === col);
-      const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 22);
+      const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 14);
       if (isFlat) pen.fillText(text, x, y0 - 12);
       else turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
     }

@@ -9,12 +9,12 @@ class MapView {
     const narrow = width < 520;
     this.left = narrow ? 62 : 92;
     this.top = narrow ? 50 : 60;
-    const zoom = this.stage.currentCSSZoom ?? 1, high = (window.innerHeight / zoom) * (narrow ? 0.6 : zoom > 1.1 ? 0.56 : 0.66);
-    const square = width - this.left + this.top, room = Math.max(340, high);
-    const height = Math.round(clamp(square, 300, Math.min(780, room)));
+    const zoom = this.stage.currentCSSZoom ?? 1, square = width - this.left + this.top;
+    const room = `${narrow ? 60 : 66}vh / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
+    this.canvas.style.height = `clamp(300px, min(${square}px, ${room}), 780px)`;
+    const height = this.canvas.clientHeight;
     this.ratio = (window.devicePixelRatio || 1) * zoom;
     this.size = { width, height };
-    this.canvas.style.height = `${height}px`;
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
     this.plot = { width: width - this.left - MARGIN, height: height - this.top - MARGIN };

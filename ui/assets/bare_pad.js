@@ -7,7 +7,7 @@ const STYLE = `.dc-toolbar { display: none !important; }
 .pen { position: absolute; z-index: 9; width: 19px; height: 19px; translate: -50% -50%; border: 2px solid #0072b2;
   border-radius: 50%; pointer-events: none; }
 .pen.down { background: #0072b2; }
-canvas:not(:focus) ~ .pen { display: none; }`;
+canvas.upper-canvas:not(:focus) ~ .pen { display: none; }`;
 
 // A pen that the arrow keys move over a canvas: the pad takes its moves for a mouse's.
 const drawByKeys = (canvas) => {

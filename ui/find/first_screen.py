@@ -1,15 +1,14 @@
 """The first screen: a digit off the middle, clutter to scatter and to erase, the mask over it, the answers."""
 
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 from PIL import ImageColor
 
-from attention_core.attention.steps import step_of
+from attention_core.attention.edits import UNIFORM
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
 from attention_core.charts import overlay
 from attention_core.charts.vega import INK_COLOURS
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
@@ -17,23 +16,22 @@ from attention_core.data.drawing import Stroke, ink_of
 from attention_core.data.presets import CLUTTER_WIDTH, clutter_strokes, hidden_digit
 from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
-from attention_core.models.feature_mask import LAYERS, FeatureMask
-from attention_core.models.features import receptive_field
-from attention_core.topics.find import largest_weights, n_for_share, products_of
-from attention_core.topics.find.charts import product_bars
+from attention_core.models.feature_mask import FeatureMask
+from attention_core.topics import find
+from attention_core.topics.find import largest_weights, n_for_share
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import click, draw_chart
-from ui.computed import cached_computation, model_or_none
+from ui.computed import cached_computation
 from ui.digits import by_model, digit_bars
-from ui.layout import role_word
-from ui.skeleton import abbr
-from ui.state import Field, between, whole_number
+from ui.state import Field, whole_number
+from ui.try_this import TryThis
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
 trace_picture = by_model(FeatureMask.trace)
 """What a network, with attention or without, does with a picture (60, 60)."""
+try_edits = by_model(find.try_edits)
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
-OPACITY = Field(NAME, "opacity", 80, address="opacity", parse=between(0, 100))
+EQUAL = Field(NAME, "equal", False, address="equal")
 SIDE = 256
 MAX_CLUTTER, PIECES_AT_ONCE = 96, 8
 PLACES = (
@@ -57,15 +55,16 @@ ONE_COLOUR = (
     "The whole canvas is one colour, so there is nothing to find. Undo takes the last stroke away, nothing is lost."
 )
 STYLE = """<style>
+.st-key-find_said { min-height: 2.2rem; }
 .st-key-find_clutter_examples { max-width: 258px; }
 .st-key-find_clutter_examples button { padding: 0.05rem 0.28rem; }
 .st-key-find_clutter_examples p { font-size: 0.8rem; white-space: nowrap; }
 .verdict { font-size: 1.02rem; margin: 0; line-height: 1.5; }
 .st-key-find_undo button, .st-key-find_clear button { padding-left: 0.4rem; padding-right: 0.4rem; }
 [data-testid="stColumn"]:has(.st-key-find_undo) [data-testid="stPopover"] button { padding: 0 0.4rem; }
-.region { margin: 0; }
 .st-key-find_small [data-testid="stElementToolbar"] { display: none; }
 .verdict b { font-size: 1.5rem; line-height: 1.2; }
+@media (max-width: 640px) { [data-testid="stColumn"]:has(> div .st-key-tells_find) { order: -1; } }
 </style>"""
 
 
@@ -80,7 +79,6 @@ PAD = Pad(NAME, PRESETS, first="3", size=(SIDE, SIDE), help="Hide a {} for me", 
 
 def digit_pad() -> PadState:
     """Draw the pad, and the buttons that strew clutter over it, take it away, and hide a digit anew."""
-    st.html(STYLE)
     pad = drawing_pad(PAD)
     objects = PAD.drawing.value.get("objects", [])
     there = sum(abs(stroke.get("strokeWidth", 0) - CLUTTER_WIDTH) < 1e-6 for stroke in objects)
@@ -125,18 +123,63 @@ def mask_of(trace: AttentionTrace) -> np.ndarray:
     return to_array(trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid))  # type: ignore[arg-type]
 
 
-def answers(picture: np.ndarray) -> None:
-    """Draw both networks' probabilities."""
-    plain, missing = model_or_none(PLAIN)
-    traces = {"with attention": trace_picture(MODEL, picture)} | (
-        {"without": trace_picture(PLAIN, picture)} if plain else {}
+class FindReading(NamedTuple):
+    """What the network finds and reads, with its own weights or with every weight equal."""
+
+    trace: AttentionTrace  # with its own weights
+    masks: np.ndarray  # (2, rows, columns), its own and the equal one
+    probabilities: np.ndarray  # (2, 10)
+
+    @property
+    def mask(self) -> np.ndarray:
+        return self.masks[int(EQUAL.value)]
+
+    @property
+    def answer(self) -> np.ndarray:
+        return self.probabilities[int(EQUAL.value)]
+
+
+def read(picture: np.ndarray) -> FindReading:
+    """Let the network look for the digit in a picture (60, 60)."""
+    return FindReading(trace_picture(MODEL, picture), *try_edits(MODEL, picture, ((), UNIFORM)))
+
+
+def verdict(reading: FindReading) -> None:
+    """Say in one line what is read, beside the switch that makes every weight equal."""
+    answer = reading.answer
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="find_verdict"):
+        words = f'<p class="verdict">Reads <b>{int(answer.argmax())}</b> ({answer.max():.0%})</p>'
+        st.html(words, width="content")
+        EQUAL.widget(st.toggle, "Every weight equal")
+
+
+def answers(reading: FindReading) -> None:
+    """Draw the ten probabilities, and say what the mask is worth."""
+    label = "every weight equal" if EQUAL.value else "with its attention"
+    place = st.container(key="find_answer", height=200, border=False)
+    digit_bars({label: reading.answer}, 170, label, key="find_bars", on=place)
+    st.caption(
+        f"Every region now counts the same, clutter and paper too: the surest answer gets {reading.answer.max():.0%}."
+        if EQUAL.value
+        else "One learned question asks 225 regions. These weights add up what they hold; only that sum is read."
     )
-    series = {name: to_array(step_of(trace, "output").value()[0]) for name, trace in traces.items()}
-    words = [f"<b>{int(said.argmax())}</b> ({said.max():.0%})." for said in series.values()]
-    st.html(f'<p class="verdict">The mask leads to {" Without attention: ".join(words)}</p>')
-    digit_bars(series, 160, "with and without attention", key="find_bars", on=st.container(key="find_answer"))
-    if missing:
-        st.caption(f"The same network without attention is not here to compare. {missing}")
+
+
+def equal_weights(reading: FindReading) -> TryThis:
+    """Return the surprise: looking everywhere alike, the same network no longer finds the digit."""
+    own, equal = reading.probabilities
+    digit, after = int(own.argmax()), int(equal.argmax())
+
+    def act() -> None:
+        EQUAL.value = True
+
+    def outcome() -> tuple[int, str]:
+        words = f"With its own weights it reads {digit} ({own.max():.0%}), with equal ones {after} ({equal.max():.0%})"
+        return int(after != digit), f"{words}; the {digit} gets {equal[digit]:.0%}."
+
+    question = "If it looks everywhere alike: what will the same network read?"
+    options = (f"Still {digit}", "Something else")
+    return TryThis("Make every weight equal", question, options, act, outcome, "find_verdict")
 
 
 def chosen_region(trace: AttentionTrace) -> int:
@@ -146,43 +189,26 @@ def chosen_region(trace: AttentionTrace) -> int:
 
 
 def mask_over(
-    drawing: np.ndarray, trace: AttentionTrace, *, key: str, size: int, framed: int | None, **more: Any
+    drawing: np.ndarray, mask: np.ndarray, *, key: str, size: int, framed: int | None, bar: bool = True
 ) -> None:
-    chart = overlay(drawing, mask_of(trace), size=size, select="region", marked=framed, **more)
-    words = "The mask over the drawing: the darker a region glows, the more it counts; click one to choose it"
+    chart = overlay(drawing, mask, size=size, opacity=0.85, select="region", marked=framed, bar=bar)
+    words = "The mask over the drawing: the pinker a region, the more is taken from it; click one to choose it"
     draw_chart(chart, **click(key, "region", "position", REGION), width="content", alt=words)
 
 
-def mask_section(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
-    """Draw the mask over the drawing, large, with its opacity to choose and how narrow it is in words."""
-    clicked = region if region != largest_weights(trace, 1)[0] else None
-    mask_over(drawing, trace, key="find_hero", size=316, opacity=OPACITY.value / 100, framed=clicked)
-    OPACITY.widget(st.slider, "Opacity of the mask", 0, 100, step=5, format="%d %%")
-    half = n_for_share(trace, 0.5)
-    st.caption(
-        f"{'One region receives' if half == 1 else f'{half} regions receive'} half of all attention, out of "
-        f"{trace.n_keys}. A region sees up to "
-        f"{receptive_field(LAYERS)} of the {FIND_SIDE} pixels of a side: one good place can be enough."
-    )
+def mask_section(drawing: np.ndarray, reading: FindReading, region: int) -> None:
+    """Draw the mask over the drawing, large, and how narrow it is in words."""
+    clicked = region if region != largest_weights(reading.trace, 1)[0] else None
+    mask_over(drawing, reading.mask, key="find_hero", size=316, framed=clicked)
+    st.caption(f"{narrowness(reading)} Click a region: its score is below.")
 
 
-def region_numbers(trace: AttentionTrace, region: int) -> None:
-    """Draw the chosen region's score as a dot product, its largest products first, and the weight it becomes."""
-    row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
-    peak = largest_weights(trace, 1)[0]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row + 1}, column {column + 1}")}</p>')
-        if region != peak:
-            st.button("To the peak", key="find_peak", on_click=REGION.reset, type="tertiary")
-    products = products_of(trace, region, 5)
-    whose = "the mask's peak" if region == peak else "the framed region"
-    st.caption(f"The query times the features of {whose}, number by number. Click any region on the drawing.")
-    chart = product_bars(products, trace.key.shape[-1], height=132)
-    draw_chart(chart, key="find_products", alt="The largest products of the region's score")
-    weight = float(trace.weights(0, [0], [region]))
-    share = f"{weight:.2%}" if weight >= 5e-5 else "below 0.01%"
-    st.html(
-        f'<p class="region">Sum: {role_word(Role.SCORES, f"score {products.score:.2f}")}; '
-        f"{abbr('softmax')} over all regions: "
-        f"{role_word(Role.WEIGHTS, f'weight {share}')}.</p>"
-    )
+def narrowness(reading: FindReading) -> str:
+    """Say on how few regions the attention lies."""
+    n = reading.mask.size
+    if EQUAL.value:
+        return f"Each of {n} regions gets {1 / n:.1%} of the attention."
+    half = n_for_share(reading.trace, 0.5)
+    if half == 1:
+        return f"One of {n} regions gets {reading.mask.max():.0%} of the attention."
+    return f"{half} of {n} regions get half of the attention."

@@ -13,7 +13,6 @@ from attention_core.charts import contact_sheet, overlay, picture, signed_ramp, 
 from attention_core.charts.vega import Chart
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
-from attention_core.topics import find
 from attention_core.topics.find import (
     channel_maps,
     largest_weights,
@@ -27,8 +26,7 @@ from attention_core.topics.find import (
 from attention_core.topics.find.charts import channel_bars
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
-from ui.digits import by_model
-from ui.find.first_screen import MODEL, NAME, PLAIN, chosen_region, mask_of, mask_over, trace_picture
+from ui.find.first_screen import MODEL, NAME, PLAIN, FindReading, chosen_region, mask_of, mask_over, try_edits
 from ui.player import Stepper, show_step_chart, show_words
 from ui.skeleton import note
 from ui.state import Field, between, chart_selection, named, single_choice
@@ -50,7 +48,6 @@ N_DRAWS = 20
 MAX_BLOCKED = 60
 BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, MAX_BLOCKED))
 CASE = 236
-try_edits = by_model(find.try_edits)
 
 
 def find_steps(trace: AttentionTrace, drawing: np.ndarray, region: int) -> None:
@@ -64,7 +61,7 @@ def find_steps(trace: AttentionTrace, drawing: np.ndarray, region: int) -> None:
         if not hidden:
             small, channel = st.columns([150, 260])
             with small:
-                mask_over(drawing, trace, key="find_small", size=150, framed=region, bar=False)
+                mask_over(drawing, mask_of(trace), key="find_small", size=150, framed=region, bar=False)
                 st.caption(f"Region {region + 1} is framed; click another. The arrow keys step.")
             if step.name in ("key", "query", "scores", "masked", "context"):
                 with channel:
@@ -195,15 +192,11 @@ def _mask(trace: AttentionTrace, region: int) -> None:
     chart = picture(weights, ramp, title="weight", size=SHEET - 60, marked=region)
     words = "The mask: a weight for each of the 225 regions, together 1"
     draw_chart(chart, width="content", key="find_mask", alt=words)
-    half, most = n_for_share(trace, 0.5), n_for_share(trace, 0.9)
+    most = n_for_share(trace, 0.9)
     st.caption(
-        f"All {weights.size} weights sum to {weights.sum():.2f}. {_largest(half)} half of the attention; "
-        f"{_largest(most).lower()} nine tenths."
+        f"All {weights.size} weights sum to {weights.sum():.2f}. The largest is {weights.max():.0%}; the "
+        f"{most} largest make up nine tenths."
     )
-
-
-def _largest(n: int) -> str:
-    return "The largest weight alone makes up" if n == 1 else f"The {n} largest weights together make up"
 
 
 def _context_bars(trace: AttentionTrace) -> None:
@@ -225,9 +218,9 @@ def _context_bars(trace: AttentionTrace) -> None:
     )
 
 
-def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
+def block_section(reading: FindReading, picture: np.ndarray, drawing: np.ndarray) -> None:
     """Draw the mask as it is, without its heaviest regions, without random ones, and uniform, with the answers."""
-    trace = trace_picture(MODEL, picture)
+    trace = reading.trace
     label = "Regions to block, those that the mask looks at most"
     n = BLOCKED.widget(st.slider, label, 1, MAX_BLOCKED, width=420)
     heaviest = largest_weights(trace, n)
@@ -260,10 +253,7 @@ def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
             draw_chart(chart, width="content", key=f"find_case_{number}", alt=f"{title}: the mask over the drawing")
             st.markdown(words)
             st.caption(f"Its largest weight is {peak:.1%}.")
-    st.caption(
-        "A blocked region gets the score minus infinity, so that the others share its weight. Each mask is "
-        "coloured up to its own largest weight, so that a spread-out one can be seen too."
-    )
+    st.caption("A blocked region gets the score minus infinity, so that the others share its weight.")
     _figures_caption()
 
 

@@ -18,17 +18,15 @@ from ui.state import Field, whole_number
 from ui.try_this import TryThis
 
 MODEL, WITHOUT = "translator-additive", "translator-none"
-FRENCH = Walk(f"{NAME}_cure", first=4, label="French word")
+GUESSED, BOUNDS = 5, (0.05, 0.25)
+"""The French word that is guessed about; shares between the options of the guess."""
+FRENCH = Walk(f"{NAME}_cure", first=GUESSED, label="French word")
 CLAUSES = Field(NAME, "clauses", 0, address="clauses", parse=whole_number)
 
 
 _translated = cached_computation(by_model=True)(translate)
 _what_is_known = cached_computation(by_model=True)(word_knowledge)
 _last_states_know = cached_computation(by_model=True)(last_state_shares)
-
-
-GUESSED, BOUNDS = 5, (0.05, 0.25)
-"""The French word that is guessed about; shares between the options of the guess."""
 
 
 def look_back(text: str) -> TryThis:

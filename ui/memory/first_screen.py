@@ -36,9 +36,10 @@ STYLE = """<style>
 .short-and-long p { margin: 0.4rem 0 0; padding-left: 0.6rem; border-left: 4px solid; border-color: var(--line); }
 .short-and-long .who { font-size: 0.8rem; opacity: 0.8; display: block; }
 .short-and-long .back { font-size: 0.84rem; font-style: italic; opacity: 0.8; display: block; }
-.st-key-answers_memory { min-height: 16rem; } .st-key-memory_wide { min-height: 250px; }
+.st-key-memory_pair { min-height: 16rem; } .st-key-memory_wide { min-height: 250px; }
 @media (max-width: 640px) {
-  .st-key-answers_memory [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; flex-wrap: nowrap; }
+  .st-key-memory_examples { min-height: 4.3rem; }
+  .st-key-memory_pair [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; flex-wrap: nowrap; }
 }
 </style>"""
 
@@ -48,8 +49,9 @@ _last_states_know = cached_computation(spinner="Reading the sentence", by_model=
 
 def read_sentence() -> str:
     """Let a person type a sentence; return what there is to read, or was."""
+    st.html(STYLE)
     typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", height=68, on_change=_walk_to_the_end)
-    text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())))
+    text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())), "memory_pair")
     reading_remarks(read_source(text))
     return text
 
@@ -82,12 +84,12 @@ def compare_lengths(text: str) -> Any:
     if not fault:
         shares = {one: to_array(_last_states_know(recurrent(WITHOUT), read_source(one))) for one in sentences}
     largest = max((float(share.max()) for share in shares.values()), default=1.0)
-    with st.container(key="answers_memory"):
+    with st.container(key="memory_pair"):
         columns = st.columns([1, 1.9], gap="large")
         for column, one in zip(columns, sentences, strict=False):
             words = _shaded(one, shares[one], largest) if one in shares else html.escape(one)
             said = "".join(_says(name, one) for name in SAYS)
-            column.html(f'{STYLE}<div class="short-and-long"><b>{n_words(one)} words</b>{words}{said}</div>')
+            column.html(f'<div class="short-and-long"><b>{n_words(one)} words</b>{words}{said}</div>')
         note("Below each word: how much the one vector still depends on it, in per cent of the gradient.")
     return columns[0]
 
@@ -119,7 +121,7 @@ def draw_lengths(text: str) -> None:
         if figures.scores:
             lengths = map(n_words, (text, shorter(text)))
             marked = {group_of(figures.groups, n): f"{n} words" for n in lengths}
-            chart = length_chart(figures, width=800, height=180, called=called, marked=marked)
+            chart = length_chart(figures, width=800, height=170, called=called, marked=marked)
             alt = "BLEU by the length of the sentence, without attention and with it"
             draw_chart(chart, width="content", key="memory_lengths", alt=alt)
     none, attention = figures.long.get(WITHOUT), figures.long.get(ATTENTIVE)

@@ -30,9 +30,8 @@ AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 def own_states_tab() -> None:
     """Draw a text to type, where the network looked back after each piece, and what both foresee there."""
     st.markdown(
-        "**Give a recurrent network its own past back.** Nothing is translated here: the network reads one text and "
-        "foresees the next piece of a word. After each piece, one of two networks may also average all its earlier "
-        "states, weighted by attention; the other has its present state alone, and as many parameters."
+        "Two networks read a text and foresee its next piece. One may look back at all its earlier states; the other "
+        "has its present state alone, and as many parameters."
     )
     TEXT.widget(st.text_area, "A text in English", max_chars=PASSAGE_LETTERS.most, height=84)
     given = cut(TEXT.value)
@@ -50,7 +49,8 @@ def own_states_tab() -> None:
         _next_pieces(told, at)
     with right:
         _each_piece(given, told)
-    _by_distance()
+    with st.container(key="desk_memory_distance"):
+        _by_distance()
 
 
 def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
@@ -69,7 +69,7 @@ def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
     AT.value = at
     places = range(len(given.ids))
     AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
-    st.caption(f"Framed: the piece just read. Shaded: the earlier states that it looks back at, {looked}.")
+    st.caption(f"Framed: the piece just read. Shaded: where it looks back, {looked}.")
 
 
 def _next_pieces(told: NextPiecePredictions, at: int) -> None:
@@ -119,6 +119,6 @@ def _by_distance() -> None:
     near, *_, far = (gain for reach, gain in gained.items() if reach != NEW)
     lasting = "**The gain does not fade with distance.** " if far >= near > 0 else ""
     st.caption(
-        f"{lasting}How surprising the next piece is, in bits, on held-out sentences of which a fifth come again in the "
-        "same text: by how far back the same two pieces last stood together. One bit less is twice as probable."
+        f"{lasting}Bits say how surprising the next piece is: one bit less is twice as probable. Held-out sentences, a "
+        "fifth of which come again; by how far back the same two pieces last stood together."
     )

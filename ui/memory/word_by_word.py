@@ -41,13 +41,14 @@ def walk_tab(text: str) -> None:
             for direction, now in places.items():
                 title = f"hidden state, read {direction}s; numbers that behave alike lie side by side"
                 _over_time(label, memory, "states", direction, now, title, "number in the state")
-            for kind, (title, bar) in GATES.items() if memory.update and not both else ():
-                _over_time(label, memory, kind, "forward", at, title, bar)
             if not memory.update and not both:
                 st.caption("A plain network has no gates: nothing decides what is worth keeping.")
-            with st.expander("Formula and PyTorch lines"):
-                st.latex(FORMULAS[label])
-                st.code(CODE[label])
+            with st.container(key=f"desk_memory_{label}"):
+                for kind, (title, bar) in GATES.items() if memory.update and not both else ():
+                    _over_time(label, memory, kind, "forward", at, title, bar)
+                with st.expander("Formula and PyTorch lines"):
+                    st.latex(FORMULAS[label])
+                    st.code(CODE[label])
 
 
 def _gates_in_words(memory: MemoryOverview, direction: str, now: int) -> str:

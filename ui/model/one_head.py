@@ -244,7 +244,8 @@ def one_head(run: ModelRun, look: HeadDisplay) -> None:
         st.info(error_markdown(trace.story.note))
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
-        token_view(run, trace, now.head, look)
+        if run.patch_grid is not None:  # a text stands on the first screen
+            token_view(run, trace, now.head, look)
         if trace.value.shape[-1]:
             query_row(trace, now.head, now.query, n=5, key_words="patch" if run.patch_grid else "token")
     with matrix:

@@ -26,6 +26,7 @@ from ui.words import aligned_words, chosen_row, readable_sentence, reading_remar
 
 FIRST = {"upper": "none", "lower": "additive"}
 STYLE = """<style>
+.st-key-translate_examples { min-height: 7rem; align-content: flex-start; } .st-key-translate_list { min-height: 9rem; }
 .st-key-tells_translate_upper { min-height: 11.2rem; } .st-key-tells_translate_lower { min-height: 9.6rem; }
 .said-by-all { font-size: 0.92rem; line-height: 1.35; }
 .said-by-all > div { border-top: 1px solid #8a93a033; padding: 4px 0; }
@@ -57,7 +58,9 @@ LONGER, UNDER = TRANSLATE["Two animals"], "sous la table"
 
 def sentence_input() -> str:
     """Draw the box for the sentence; return what there is to read, or was."""
-    text = readable_sentence(NAME, sentence_box(NAME, TRANSLATE, on_change=_on_sentence), LONGER)
+    st.html(STYLE)
+    typed = sentence_box(NAME, TRANSLATE, on_change=_on_sentence)
+    text = readable_sentence(NAME, typed, LONGER, "translate_pair", "translate_list")
     reading_remarks(read_source(text))
     return text
 
@@ -203,8 +206,8 @@ def list_translations(text: str) -> None:
             f'<div class="{marked}"><div class="top"><span>{TRANSLATORS[translator]}</span><span>{sure}</span></div>'
             f'<div class="fr" lang="fr">{french}</div>{back}</div>'
         )
-    with st.container(key="answers_translate"):
-        st.html(f'{STYLE}<div class="said-by-all">{"".join(rows)}</div>')
+    with st.container(key="translate_list"):
+        st.html(f'<div class="said-by-all">{"".join(rows)}</div>')
 
 
 def offer_all_models() -> None:

@@ -1,4 +1,4 @@
-"""Feature channels as bars: one for each of many, or the few products that a score is the sum of."""
+"""Feature channels as bars, one for each of many."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from attention_core.charts import vega as vl
 from attention_core.charts.vega import alt
-from attention_core.topics.find import Products
 
 UP, DOWN = "#d98632", "#4a8cba"
 """Above and below 0, as the two sides of the diverging ramp."""
@@ -52,26 +51,3 @@ def channel_bars(
 
 def _fill(values: np.ndarray) -> np.ndarray:
     return np.where(values >= 0, UP, DOWN)
-
-
-def product_bars(products: Products, n_channels: int, *, height: int = 180) -> vl.Chart:
-    """Draw the largest products of one region's score as bars to the right and left, the other channels' last."""
-    names = [f"channel {channel + 1}" for channel in products.channels]
-    names.append(f"the other {n_channels - len(names)}")
-    values = np.array([*products.values.tolist(), products.rest])
-    words = [f"{value:+.2f}" for value in values]
-    data = {"channel": names, "product": values, "words": words, "fill": _fill(values)}
-    low, high = values.min(initial=0.0), values.max(initial=0.0)
-    room = 0.28 * (max(high, -low) or 1.0)
-    axis = alt.Axis(ticks=False, domain=False, labelLimit=110, labelOverlap=False, labelFlush=False)
-    space = {
-        "y": alt.Y("channel:N", sort=names, title=None, axis=axis),
-        "x": alt.X("product:Q", axis=None, scale=vl.exact_scale(low - (room if low < 0 else 0), high + room)),
-    }
-    told = "channel:N", ("product:Q", "weight × feature", ".3f")
-    small = {"fontSize": 11, "color": vl.GREY, "aria": False}
-    bars = vl.mark("bar", data, space, *told, cornerRadiusEnd=1, color=vl.FILL)
-    said = {**space, "text": alt.Text("words:N")}
-    right = vl.mark("text", data, said, *told, align="left", dx=4, **small).transform_filter("datum.product >= 0")
-    left = vl.mark("text", data, said, *told, align="right", dx=-4, **small).transform_filter("datum.product < 0")
-    return alt.layer(bars, right, left, height=height)

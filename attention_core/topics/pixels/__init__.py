@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import device_of, to_array
-from attention_core.explain.faithfulness import erase_highest
 from attention_core.explain.heads import rollout
 from attention_core.models.digit_vit import GRID, DigitVit
 
@@ -72,29 +71,6 @@ def jacobian_map(of_logits: Tensor) -> Tensor:
 def moves(model: nn.Module, image: Tensor) -> Tensor:
     """Return how much each pixel of a picture moves a network's answer, (28, 28), by its Jacobian."""
     return jacobian_map(jacobian(model, image.to(device_of(model)))).cpu()
-
-
-def map_distance(before: Tensor, after: Tensor) -> float:
-    """Return how far a map moved: half the summed change of its shares, from 0, unchanged, to 1, all elsewhere.
-
-    Maps have no negative numbers; one of zeros has no shares, and has moved only if the other has some.
-    """
-    shares = [one / one.sum().clamp(min=torch.finfo(one.dtype).tiny) for one in (before, after)]
-    change = float((shares[0] - shares[1]).abs().sum())
-    return change / 2 if before.any() and after.any() else change
-
-
-@torch.inference_mode()
-def confidence_drop(model: nn.Module, image: Tensor, importance: Tensor, counts: Sequence[int]) -> Tensor:
-    """Return by how much the probability of a network's answer falls when the ink that a map points at is erased.
-
-    The picture is (side, side), as is its map or (side * side,); counts say how many ink pixels go each time. What is
-    returned is (n_counts,), below 0 where the network has become surer.
-    """
-    pictures = torch.stack([image, *(erase_highest(image, importance.flatten(), n).image for n in counts)])
-    probabilities = model(pictures.to(device_of(model))).logits.softmax(-1)
-    of_answer = probabilities[:, probabilities[0].argmax()]
-    return of_answer[0] - of_answer[1:]
 
 
 class PatchReading(NamedTuple):

@@ -1,0 +1,156 @@
+// The drawing on its pad as the pixels that the network sees. The framed pixel asks, and what it takes from all others is
+// computed here, from queries and keys. Until a pointer comes, one pixel of ink after the other asks.
+const SIDE = 28, PIXELS = SIDE * SIDE, ARCS = 7, PACE = 320, LATEST = 4000;
+const LABEL = "The drawing, pixel by pixel. The framed pixel asks all others; the pinker one is, the more it takes from it.";
+
+const INVITES = "Move over the drawing. Drag to draw on it.";
+const INKED = 76;  // of 255
+const SCREEN = 2;  // pixels of the canvas for one of the page
+
+const placeOf = (pixel) => ({ column: pixel % SIDE, row: Math.floor(pixel / SIDE) });
+
+const mixed = (one, other, share) => one.map((from, channel) => Math.round(from + share * (other[channel] - from)));
+
+const sum = (numbers) => numbers.reduce((whole, one) => whole + one, 0);
+
+class PixelMap {
+  constructor(root) {
+    this.says = make(root, "p", "says");
+    this.stage = root.getRootNode().host.closest("[class*=_stage]");
+    this.canvas = make(root, "canvas", { role: "img", tabindex: 0, "aria-label": LABEL });
+    this.canvas.onkeydown = (event) => {
+      const way = arrowOf(event), { column, row } = placeOf(this.query);
+      if (way) this.ask(clamp(row + way[1], 0, SIDE - 1) * SIDE + clamp(column + way[0], 0, SIDE - 1));
+      if (event.key === "Enter") this.answer({ query: this.query });
+    };
+    this.small = create("canvas", { width: SIDE, height: SIDE });
+    const moves = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.clocks = [setInterval(() => this.attach(root), 100), moves && setInterval(() => this.wander(), PACE)];
+  }
+
+  adopt(data, answer) {
+    Object.assign(this, { data, answer });
+    this.numbers = new Int16Array(bytesOf(data.numbers).buffer);
+    this.ink = bytesOf(data.ink);
+    this.inked = [...this.ink.keys()].filter((place) => this.ink[place] > 128);
+    if (isNew(this, data.ink, data.place)) this.show(true);
+    this.query = this.held ? this.query : data.query;
+    this.paint();
+  }
+
+  // Undo and Clear put another pad in the place of this one.
+  attach(root) {
+    if (!root.isConnected) {
+      this.clocks.forEach(clearInterval);
+      this.canvas.remove();
+      return;
+    }
+    const insides = [...this.stage.querySelectorAll("*")].map((node) => node.shadowRoot);
+    const pad = insides.map((inside) => inside?.querySelector(".canvas-container")).find(Boolean);
+    if (!pad || this.canvas.parentNode === pad) return;
+    this.canvas.style.cssText = "position:absolute;inset:0;width:100%;height:100%;z-index:20;pointer-events:none;" +
+      "outline:1px solid #8a93a066;outline-offset:-1px";
+    pad.append(this.canvas);
+    underHand(pad, {
+      over: () => this.shown,
+      look: (event) => this.ask(this.under(event)),
+      choose: (event) => { this.ask(this.under(event)); this.answer({ query: this.query }); },
+      begin: () => this.show(false),
+      end: () => { clearTimeout(this.late); if (!this.shown) this.late = setTimeout(() => this.show(true), LATEST); },
+      rest: () => { this.held = false; this.query = this.data.query; this.paint(); },
+    });
+  }
+
+  show(yes) {
+    clearTimeout(this.late);
+    this.shown = yes;
+    this.canvas.style.visibility = yes ? "visible" : "hidden";
+  }
+
+  under(event) {
+    const [x, y] = pointIn(this.canvas, event), [left, top, width, height] = this.data.place, page = boxOf(this.canvas);
+    const at = (share, from, size) => clamp(Math.floor((SIDE * (share - from)) / size), 0, SIDE - 1);
+    return at(y / page.height, top, height) * SIDE + at(x / page.width, left, width);
+  }
+
+  wander() {
+    if (this.held || this.data.stays || !this.shown || !this.inked.length) return;
+    this.step = ((this.step ?? 0) + 1) % this.inked.length;
+    this.query = this.inked[this.step];
+    this.paint();
+  }
+
+  ask(query) {
+    this.held = true;
+    if (query === this.query) return;
+    this.query = query;
+    this.paint();
+  }
+
+  weights() {
+    const { numbers, query, data: { unit, softmax } } = this, d = numbers.length / 2 / PIXELS;
+    const scores = Array.from({ length: PIXELS }, (_, key) => {
+      let product = 0;
+      for (let i = 0; i < d; i++) product += numbers[query * d + i] * numbers[(PIXELS + key) * d + i];
+      return unit * product;
+    });
+    if (!softmax) return scores;
+    const most = Math.max(...scores), powers = scores.map((score) => Math.exp(score - most)), whole = sum(powers);
+    return powers.map((power) => power / whole);
+  }
+
+  paint() {
+    const { data, canvas } = this, values = data.map ?? this.weights(), { width, height } = boxOf(canvas);
+    const strongest = Math.max(data.faint, ...values.map(Math.abs)), [left, top, wide, high] = data.place;
+    Object.assign(canvas, { width: SCREEN * width, height: SCREEN * height });
+    const pen = canvas.getContext("2d");
+    pen.fillStyle = data.ramps.ink[0];
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.setTransform(wide * canvas.width / SIDE, 0, 0, high * canvas.height / SIDE, left * canvas.width, top * canvas.height);
+    pen.imageSmoothingEnabled = false;
+    this.paintPixels(values, strongest);
+    pen.drawImage(this.small, 0, 0);
+    if (!data.map) this.paintQuery(pen, values, strongest);
+    this.says.textContent = data.map ? data.says : this.held || data.stays ? this.words(values) : INVITES;
+  }
+
+  paintPixels(values, strongest) {
+    const ramps = Object.fromEntries(Object.entries(this.data.ramps).map(([name, colours]) => [name, rampOf(colours)]));
+    putPixels(this.small, Uint32Array.from(values, (value, place) => {
+      const share = Math.abs(value) / strongest, colour = (value < 0 ? ramps.taken : ramps.given)(share);
+      return pixelOf(mixed(ramps.ink(this.ink[place] / 255), colour, 0.92 * share ** 0.6));
+    }));
+  }
+
+  // The pixel that asks, and curves to those from which it takes most.
+  paintQuery(pen, values, strongest) {
+    const { column, row } = placeOf(this.query), [x, y] = [column + 0.5, row + 0.5];
+    pen.strokeStyle = this.data.ramps.given.at(-2);
+    pen.lineCap = "round";
+    for (const [value, place] of heaviest(values, ARCS)) {
+      const to = placeOf(place), [a, b] = [to.column + 0.5, to.row + 0.5];
+      if (place === this.query || value < 2 * this.data.faint) continue;
+      pen.globalAlpha = 0.3 + 0.6 * value / strongest;
+      pen.lineWidth = 0.1 + 0.2 * value / strongest;
+      pen.beginPath();
+      pen.moveTo(x, y);
+      pen.quadraticCurveTo((x + a) / 2, (y + b) / 2 - 0.18 * Math.hypot(a - x, b - y), a, b);
+      pen.stroke();
+    }
+    pen.globalAlpha = 1;
+    for (const [colour, width] of [["#ffffff", 0.5], [this.data.asks, 0.25]]) {
+      pen.strokeStyle = colour;
+      pen.lineWidth = width;
+      pen.strokeRect(x - 0.6, y - 0.6, 1.2, 1.2);
+    }
+  }
+
+  words(values) {
+    const isInk = (pixel) => this.ink[pixel] > INKED, share = sum(values.filter((_, pixel) => isInk(pixel)));
+    const here = isInk(this.query) ? "Ink takes" : "Paper takes";
+    if (!this.data.softmax) return `${here} from pink pixels and takes blue ones away.`;
+    return `${here} ${asPercent(share)} from ink, up to ${asPercent(Math.max(...values))} from one pixel.`;
+  }
+}
+
+export default shownBy(PixelMap, "asked");

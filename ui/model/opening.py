@@ -1,0 +1,67 @@
+"""What the page opens on: which token looks at which, over the sentence, and what one other word does to that."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.explain.heads import HeadDisplay
+from attention_core.hub.catalogue import PACKAGE
+from attention_core.hub.model import ModelKind
+from attention_core.hub.run import ModelRun, special_keys
+from ui.labels import as_percent, literal
+from ui.model.compare import SECOND_TEXT
+from ui.model.glance import NAME, chosen_layers
+from ui.model.input import ENGLISH, TEXT
+from ui.model.one_head import token_view
+from ui.model_runs import LatestRun
+from ui.try_this import TryThis, try_this
+
+STYLE = "<style>.st-key-model_opening { min-height: HIGH; }</style>"
+FIRST_TEXT = ENGLISH["Who was tired?"]
+ASKS, CANDIDATES = "it", ("animal", "street")
+
+
+def opening_place() -> DeltaGenerator:
+    """Return the place above all else, kept free until the model has read the text."""
+    st.html(STYLE.replace("HIGH", "13rem"))
+    return st.container(key="model_opening")
+
+
+def opening(run: ModelRun, asked: LatestRun | None, look: HeadDisplay) -> None:
+    """Say where the chosen token looks most, with arcs over the text; offer to change a word of the first example."""
+    if run.patch_grid is not None:
+        st.html(STYLE.replace("HIGH", "0"))
+        return
+    now, layers = chosen_layers(run)
+    trace = layers[now.layer]
+    weights = trace.weights(now.head, [now.query])[0]
+    key = int(weights.argmax())
+    asks, looked_at = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
+    st.markdown(f"##### {literal(asks)} looks at {literal(looked_at)}: {as_percent(float(weights[key]))}")
+    token_view(run, trace, now.head, look)
+    if asked is not None and asked.key == PACKAGE and getattr(asked.given, "text", "") in (FIRST_TEXT, SECOND_TEXT):
+        try_this(NAME, _surprise(run, trace, now.head))
+
+
+def _surprise(run: ModelRun, trace: AttentionTrace, head: int) -> TryThis:
+    """Return the guess what a head that seemed to know the meaning does with another."""
+
+    def act() -> None:
+        TEXT[NAME, ModelKind.ENCODER].value = SECOND_TEXT
+
+    def outcome() -> tuple[int, str]:
+        weights = trace.weights(head, [run.tokens.index(ASKS)])[0]
+        animal, street = (float(weights[run.tokens.index(word)]) for word in CANDIDATES)
+        marks = float(weights[sorted(special_keys(run, trace))].sum())
+        shares = [street, animal, marks]
+        words = f"*street* gets {as_percent(street)}, *animal* {as_percent(animal)}, the marks at the ends "
+        return shares.index(max(shares)), f"{words}{as_percent(marks)}. A large weight is not yet understanding."
+
+    return TryThis(
+        "Say *wide* instead of *tired*",
+        "Now *it* can only be the street. Where does this head look?",
+        ("At the street", "Still at the animal", "At the marks at the ends, as at nothing"),
+        act,
+        outcome,
+        "model_opening",
+    )

@@ -1,0 +1,92 @@
+"""Try: erase ink, and see which maps follow: weights made from the drawing, or a Jacobian of fixed weights."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attention_core.charts import VIRIDIS, Ramp, picture
+from attention_core.device import to_array
+from attention_core.explain.faithfulness import erase_highest, erase_random, ink_mask
+from attention_core.topics import pixels
+from attention_core.topics.pixels import Answer
+from ui.chart import draw_chart
+from ui.digits import by_model, read_image
+from ui.pixels.first_screen import LAYER, NAME, Reading, map_chart, received
+from ui.skeleton import note
+from ui.state import Field, between, single_choice
+
+N_DRAWS = 20
+TAKEN, MOVING = "what is taken from most", "what moves the feed-forward network most"
+FFN = "ffn-classifier"
+ERASED = Field(
+    NAME,
+    "erased",
+    TAKEN,
+    address="erase",
+    parse=lambda text: MOVING if text == "moving" else TAKEN,
+    text=lambda chosen: "moving" if chosen == MOVING else "",
+)
+N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
+SIZE = 168
+ask_many, moves = by_model(pixels.ask_many), by_model(pixels.moves)
+
+
+def erase_section(reading: Reading) -> None:
+    """Draw the drawing whole, without some ink, and without as much at random, each with both maps and the answer."""
+    image, before, name = reading.image, reading.learned, LAYER.value
+    st.markdown(
+        "**A network without attention pays attention too.** Its weights stay as they are, but how much each pixel "
+        "moves its answer, its *Jacobian*, depends on the drawing: implicit attention. Erase ink, and both maps follow."
+    )
+    taken, moving = received(before.traces[0], image).abs(), moves(FFN, image)
+    most = max(2, int(ink_mask(image).sum()) - 1)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        chosen = single_choice("Erase", ERASED, (TAKEN, MOVING), wrap=True)
+        N_ERASED.value = N_ERASED.clamp_to_options(range(1, most + 1), max(1, most // 4))
+        n = N_ERASED.widget(st.slider, "Ink pixels", 1, most, width=320)
+    erased = erase_highest(image, (taken if chosen == TAKEN else moving).flatten(), n).image
+    after, trials = read_image(name, erased), _at_random(image, n)
+    draws = ask_many(name, trials)
+    agreeing = int((draws.argmax(1) == before.digit).sum())
+    by_chance = read_image(name, trials[0])
+    told = (
+        f"Reads **{before.digit}** in {agreeing} of {N_DRAWS} draws; on average it gets "
+        f"{draws[:, before.digit].mean():.0%}."
+    )
+    cases = (
+        ("As drawn", image, before, moving, _reads(before, before)),
+        (f"Without {n} pixels: {chosen}", erased, after, moves(FFN, erased), _reads(after, before)),
+        (f"Without {n} at random", trials[0], by_chance, moves(FFN, trials[0]), told),
+    )
+    for column, case in zip(st.columns(3, gap="large"), cases, strict=True):
+        with column:
+            _case(*case)
+    note(
+        "A weight says where a value was taken from, a Jacobian what a small change would do: neither has to foretell "
+        "what happens without the pixel. Compare with as many at random."
+    )
+
+
+def _at_random(image: Tensor, n: int) -> Tensor:
+    return torch.stack([erase_random(image, n, seed).image for seed in range(N_DRAWS)])
+
+
+def _reads(now: Answer, before: Answer) -> str:
+    also = "" if now.digit == before.digit else f"; {before.digit} gets {now.probabilities[before.digit]:.0%}"
+    return f"Reads **{now.digit}** ({now.confidence:.0%}){also}."
+
+
+def _case(title: str, image: Tensor, answer: Answer, moving: Tensor, words: str) -> None:
+    """Draw how much is taken from each pixel, how much each moves the feed-forward network, and what is read."""
+    st.markdown(f"**{title}**")
+    given, felt = to_array(received(answer.traces[0], image).abs()), to_array(moving)
+    glow = map_chart(answer.traces[0], given, to_array(image), size=SIZE, bar=False)
+    jacobian = picture(
+        felt, Ramp(VIRIDIS, 0.0, float(felt.max()) or 1.0), title="moves", size=SIZE, bar=False, outline=to_array(image)
+    )
+    with st.container(horizontal=True, gap="small"):
+        for label, chart in (("attention", glow), ("Jacobian", jacobian)):
+            with st.container(width="content", gap=None):
+                st.caption(label)
+                draw_chart(chart, width="content", alt=f"{title}: {label}, pixel by pixel")
+    st.markdown(words)
