@@ -36,7 +36,7 @@ STYLE = f"""<style>
 .st-key-read_pad {{ container-type: inline-size; }}
 .st-key-read_pad > :has(> .st-key-read_canvas_frame) {{ order: -2; }}
 .st-key-read_pad > :has(> .st-key-read_looks) {{ order: -1; margin: -0.6rem 0 0 1px; }}
-.st-key-read_canvas_frame {{ min-height: {SIZE[0] + 2}px; }} .st-key-read_looks {{ min-height: 12rem; }}
+.st-key-read_canvas_frame {{ min-height: {SIZE[0] + 2}px; }} .st-key-read_looks {{ min-height: 13.2rem; }}
 [class*="st-key-read_presets"] {{ display: flex; flex-wrap: wrap; max-width: none; }}
 [class*="st-key-read_presets"] button {{ width: auto; min-height: 2rem; padding: 0.1rem 0.6rem; }}
 .st-key-read_typed, .st-key-read_canvas_frame {{ max-width: {SIZE[1] + 2}px; }}
