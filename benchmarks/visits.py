@@ -232,7 +232,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "groups": (
         line_typed("groups_text", ("3 9 20 11 7", "1 2 3 4 5 6 25", "10 10 11 30 0")),
         chosen("groups_query"),
-        pressed("groups_preset_*"),
         NEXT,
         STEP,
         TAB,

@@ -38,8 +38,6 @@ from attention_core.topics.vectors.tables import (
     linked_mask,
     linked_problem,
     read_csv,
-    read_npz,
-    write_npz,
 )
 
 UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
@@ -135,9 +133,6 @@ LABELLED = npz(query=np.ones((2, 2)), key=np.ones((2, 2)), mask=np.ones((2, 2), 
 
 TARGETS = {
     "csv": Target(read_csv, (TableError,), (b"a,b\n1,2\n3,4\n", b"x\t1,5\ny\t2\n", b'"1";2\n', b"1 2\n")),
-    "npz": Target(
-        lambda data: read_npz(data, _problem()), (TableError,), (write_npz(_problem()), npz(X=np.ones((2, 2))))
-    ),
     "tensors": Target(lambda data: read_tensors(data, most_bytes=10**6), (FileError,), (LABELLED,)),
     "safetensors": Target(_header, (FileError,), (json.dumps(PAIR).encode(),)),
     "recording": Target(_recording, (FileError,), (npz(about=np.array(ABOUT), q=np.zeros((1, 2, 2), np.float32)),)),

@@ -44,6 +44,7 @@ def why_it_fits(shelf: SharedAtlas) -> None:
 page_frame(NAME, "What does attention look like over two thousand sentences? Fly from all of them at once down to one.")
 st.html(PLACES)
 told, mapped = st.columns([1, 3.1], gap="medium")
+story, stage = told.container(key="atlas_story"), mapped.container(key="atlas_stage")
 tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")
 deeper = ()
 with tools, st.popover("Another map", icon=":material/map:"):
@@ -54,18 +55,18 @@ if source:
     follow_address(shelf.atlas)
     with tools:
         search_part(shelf)
-    with told:
+    with story:
         flight(source, shelf)
         if guess := surprise(source, shelf):
             try_this(NAME, guess)
     is_surveyed = shelf.atlas.is_surveyed
-    with mapped, st.container(key="atlas_stage"):
+    with stage:
         live(atlas_map, shelf, source.title, not is_surveyed)
     if not is_surveyed:
-        with told:
+        with story:
             live(survey_part, shelf, beat=TICK)
     deeper = (Tab("why", "Why it fits", lambda: why_it_fits(shelf)),)
     take_along(lambda: export_head(shelf))
 else:
-    mapped.info("Choose under *Another map* what to show.")
+    stage.info("Choose under *Another map* what to show.")
 page_tabs(NAME, Tab("read", "How to read it", how_to_read_it), more=deeper)

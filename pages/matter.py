@@ -67,7 +67,7 @@ page_tabs(
     Tab("steps", "Step by step", matter_steps),
     Tab("try", "Try", lambda: three_models(text, blocked, is_read)),
     more=(
-        Tab("similar", "Alike words draw alike weights", lambda: alike_words(sentence, trace)),
+        Tab("similar", "Do alike words draw alike weights?", lambda: alike_words(sentence, trace)),
         Tab("doubts", "How far to believe the weights", lambda: doubts(text, trace, blocked)),
     ),
     players=(STEPS,),

@@ -6,81 +6,78 @@ import torch
 from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.computed import model_or_stop
-from ui.layout import attention_roles
 from ui.player import download_table, export_bar
-from ui.scoring.comparison import TAKEN, fields_tab, printed_tab, scale_tab, side_by_side, verdict
+from ui.scoring.comparison import (
+    fields_tab,
+    lay_on_query,
+    printed_tab,
+    scale_tab,
+    score_plane,
+    verdict,
+    what_dot_chose,
+)
 from ui.scoring.controls import (
-    ACTIVE,
+    ALL,
     CHANGED,
     NAME,
-    TYPING,
+    PLANE,
     arranged_vectors,
     changed_functions,
-    controls,
-    cosines,
+    examples,
     parameters_in_use,
     parameters_tab,
-    vector_plane,
-    vector_table,
+    vector_editor,
 )
 from ui.skeleton import Tab, live, page_frame, page_tabs
-from ui.state import single_choice
+from ui.take_along import take_along
+from ui.try_this import TryThis, try_this
 
-page_frame(
-    NAME, "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see."
-)
-attention_roles(
-    "the blue arrow",
-    "each orange arrow",
-    "what lies behind the key",
-    here="Here the blue arrow asks the orange ones: how alike are we?",
-    try_this="Press <i>One long key</i>: the dot product prefers the long k₂, though k₁ is nearer.",
-)
+page_frame(NAME, "Which key fits the query best? Two scores give two answers. Drag a key and watch both.")
 model = model_or_stop("scoring-functions")
+LAY_ON_QUERY = TryThis(
+    "Lay k₁ exactly onto the query",
+    "k₁ is then the query itself. Which key will the dot product choose?",
+    ("k₁", "k₂", "k₃"),
+    lay_on_query,
+    what_dot_chose,
+    PLANE.place_key,
+)
 
 
-def take_along(traces: dict) -> None:
-    """Offer the numbers of all functions as a table, and those of a chosen one in every form."""
+def export(traces: dict) -> None:
+    """Offer the numbers of all functions as a table, and those of the scaled dot product in every form."""
     download_table("Scores and weights of all", lambda: comparison_frame(traces), f"{NAME}-scores.csv", "scoring_csv")
-    name = single_choice("One function alone", TAKEN, list(traces), wrap=True)
-    export_bar(traces[name], NAME, query=0, about=name)
+    export_bar(traces["scaled dot"], NAME, query=0, about="scaled dot")
 
 
 def comparison() -> None:
-    """Draw everything that follows a drag; the plane is drawn last because it counts that as the answer."""
+    """Draw everything that follows a drag; the plane last, which tells the browser that Python has followed."""
     vectors = arranged_vectors()
-    controls(vectors)
+    place = PLANE.place()
     d, changed = vectors.d, CHANGED.value
     query = torch.tensor(vectors.query, dtype=torch.float64)
     key = torch.tensor(vectors.keys, dtype=torch.float64)
     parameters = parameters_in_use(d, model.parameters_of(d))
     functions = all_scores(parameters)
     traces = compare(functions, query[None], key)
-    left, right = st.columns([0.82, 1], gap="large")
-    with right:
-        side_by_side(traces, ACTIVE.value)
+    examples(vectors)
+    if ALL.value:
         verdict(traces, query, key)
-    with left:
-        place = st.container()
-        if d == 2:
-            numbers = st.expander("Type the numbers", key=TYPING.key, on_change="rerun")
-            if numbers.open:
-                with numbers:
-                    vector_table(vectors)
-        else:
-            vector_table(vectors)
-            cosines(vectors)
+    try_this(NAME, LAY_ON_QUERY)
+    with st.container(key="desk_scoring_vectors"):
+        vector_editor(vectors)
     page_tabs(
         NAME,
         Tab("field", "Score fields", lambda: fields_tab(functions, query, key, changed_functions(d))),
-        Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key)),
-        Tab("parameters", "The parameters", lambda: parameters_tab(d, parameters, changed)),
-        Tab("scale", "Why divide by √dₖ", scale_tab),
-        Tab("take", "Take it along", lambda: take_along(traces)),
+        more=(
+            Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key)),
+            Tab("parameters", "The parameters", lambda: parameters_tab(d, parameters, changed)),
+            Tab("scale", "Why divide by √dₖ", scale_tab),
+        ),
     )
-    if d == 2:
-        with place:
-            vector_plane(vectors)
+    take_along(lambda: export(traces))
+    with place:
+        score_plane(vectors, traces)
 
 
 live(comparison)

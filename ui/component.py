@@ -13,12 +13,13 @@ script_of = partial(assets.script_of, folder=ASSETS)
 
 
 @lru_cache
-def component(name: str, script: str | None = None) -> ComponentRenderer:
+def component(name: str, script: str | None = None, *, after: tuple[str, ...] = ()) -> ComponentRenderer:
     """Register a component: a root, the rules of prelude.css and its own, and its script.
 
     Args:
         name: of NAME.css, and of NAME.js unless a script is given.
         script: to send instead.
+        after: names of files that it shares with others, which go before its own.
     """
-    rules = assets.rules_of(name, folder=ASSETS)
-    return st.components.v2.component(name, html='<div class="root"></div>', css=rules, js=script or script_of(name))
+    rules, script = assets.rules_of(*after, name, folder=ASSETS), script or script_of(*after, name)
+    return st.components.v2.component(name, html='<div class="root"></div>', css=rules, js=script)

@@ -292,6 +292,17 @@ def single_choice(label: str, field: Field[Any], options: Iterable[Any], **look:
     return field.widget(st.segmented_control, label, values, required=True, **look)
 
 
+def expander(label: str, field: Field[bool]) -> Any:
+    """Return an expander that a field keeps open or closed, other pages between; see st.expander for what it has."""
+    key = f"{field.key}_folded"
+
+    def take() -> None:
+        field.value = widget_value(key)
+
+    set_widget(key, field.value)
+    return st.expander(label, key=key, on_change=take)
+
+
 def multiple_choice(label: str, field: Field[list[int]], options: Mapping[int, str], **look: Any) -> list[int]:
     """Let a visitor set a field to some of the options, by the names that are shown; see st.pills for the look."""
     field.value = [one for one in field.value if one in options]

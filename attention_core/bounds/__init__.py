@@ -70,8 +70,7 @@ JPEG_PIXELS = Bound("pixels of an uploaded JPEG in one pass", 40_000_000, "it is
 PICTURE_PIXELS = Bound("pixels of any other picture", 40_000_000, "a WebP takes 15 bytes for each, in turn", 12_000_000)
 PICTURE_SCANS = Bound("scans of a JPEG", 100, "each draws all pixels anew; photographs have ten")
 # tables, tensors, recordings
-TABLE_BYTES = Bound("bytes of a table, CSV or NPZ", 4_000_000, "the rows that are kept take less")
-TABLE_UNPACKED_BYTES = Bound("bytes of a table's arrays", 20_000_000, "a small file can become large")
+TABLE_BYTES = Bound("bytes of a table that is pasted", 4_000_000, "the rows that are kept take less")
 TABLE_ROWS = Bound("rows of a table", 256, "every pair of rows is drawn")
 TABLE_COLUMNS = Bound("columns of a table", 64, "every column is drawn")
 TENSOR_BYTES = Bound(

@@ -23,26 +23,8 @@ FEWEST, MOST = 3, 16
 """Numbers that one sequence may have."""
 
 
-class Match3Preset(NamedTuple):
-    numbers: tuple[int, ...]  # 0 to MODULUS - 1
-    note: str  # what there is to see
-
-
-PRESETS = {
-    "One triple": Match3Preset(
-        (1, 7, 16, 17, 11, 8, 24, 5), "7 + 16 + 8 = 31. These three say yes, the other five no."
-    ),
-    "Three pairs for one": Match3Preset(
-        (1, 4, 27, 15, 24, 10, 21, 6), "6 has three pairs at once. Nearly all of its attention goes to one of them."
-    ),
-    "None": Match3Preset((1, 28, 30, 6, 5, 21, 19, 10), "No three of these sum to 0: every query settles on nobody."),
-    "A number twice": Match3Preset(
-        (14, 20, 8, 16, 17, 20, 15, 22), "20 + 20 + 22 = 62. 20 stands in two places, so each 20 finds the other one."
-    ),
-    "All zero": Match3Preset(
-        (0, 0, 0, 0, 0, 0, 0, 0), "Every pair matches every query: all pairs of others share alike."
-    ),
-}
+FIRST_NUMBERS = (1, 7, 16, 17, 11, 8, 24, 5)
+"""An example: 7 + 16 + 8 = 31, so that these three have a pair."""
 
 
 class Sequences(NamedTuple):

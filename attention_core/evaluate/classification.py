@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attention_core.arrays import read_npz
 from attention_core.attention.edits import Edits
 from attention_core.data.drawing import SIDE, canvases_to_images
-from attention_core.data.match3 import fresh_sequences, read_sequences
+from attention_core.data.match3 import read_sequences
 from attention_core.data.mnist import DataError, Digits, read_digits
 from attention_core.data.review_pieces import Review, read_reviews
 from attention_core.device import device_of
@@ -96,11 +96,6 @@ def _as_bytes(images: np.ndarray, path: Path) -> np.ndarray:
     if not np.isfinite(images).all() or images.min(initial=0) < 0 or images.max(initial=0) > 1:
         raise DataError(f"{path}: float images must lie in [0, 1].")
     return np.rint(images * 255.0).astype(np.uint8)
-
-
-def fresh_accuracy(model: nn.Module, n: int, seed: int) -> float:
-    """Return the accuracy of a model of Match3 on so many new sequences."""
-    return accuracy(model, *fresh_sequences(n, seed))
 
 
 def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:

@@ -60,8 +60,8 @@ def _divergence(before: Tensor, after: Tensor) -> Tensor:
     log_ratio = before - after
     # log(2 p / (p + q)) as log 2 - softplus(log(q / p)): exact for small differences, too.
     terms = ((before, -log_ratio), (after, log_ratio))
-    divergences = [(logs.exp() * (math.log(2) - softplus(ratio))).nansum(-1) for logs, ratio in terms]
-    return (sum(divergences) / 2 / math.log(2)).clamp(0, 1)
+    one, other = ((logs.exp() * (math.log(2) - softplus(ratio))).nansum(-1) for logs, ratio in terms)
+    return ((one + other) / 2 / math.log(2)).clamp(0, 1)
 
 
 def cosine_change(before: Tensor, after: Tensor) -> Tensor:

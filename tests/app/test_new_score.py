@@ -22,19 +22,20 @@ def drawn(app, name):
 
 
 def test_it_is_compared_drawn_as_a_field_and_edited(pages):
+    pages.query_params["all"] = "1"
     opened(pages, "pages/scoring.py")
-    bars = drawn(pages, "score_bars")["functions"][-1]
+    bars = drawn(pages, "score_plane")["functions"][-1]
     assert (bars["name"], bars["formula"]) == ("city block", CityBlock.short)
     assert sum(bars["weights"]) == pytest.approx(1)
     assert drawn(pages, "score_fields")["panels"][-1]["shape"] == CityBlock.picture
     pages.session_state["scoring_parameters"][2] = {"city block.w": [0.0, 0.0]}
     pages.run()
-    assert set(drawn(pages, "score_bars")["functions"][-1]["scores"]) == {0}
+    assert set(drawn(pages, "score_plane")["functions"][-1]["scores"]) == {0}
     assert "put in" in drawn(pages, "score_fields")["panels"][-1]["shape"]
 
 
 def test_it_is_chosen_stepped_through_and_edited_in_the_workbench(pages):
-    pages.query_params["step"] = "scores"
+    pages.query_params["step"], pages.query_params["rules"] = "scores", "1"
     opened(pages, "pages/vectors.py")
     pages.selectbox(key="vectors_scoring").set_value("city block").run()
     assert CityBlock.explanation in [one.value for one in pages.markdown]

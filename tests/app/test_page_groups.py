@@ -2,22 +2,31 @@
 
 import shutil
 
+import pandas as pd
 import pytest
 
-from attention_core.data.match3 import PRESETS
+from attention_core.data.match3 import matching_pairs
+from attention_core.topics.groups.charts import OPEN_LOCK
 from attention_core.weights import FOLDER
-from tests.app.tools import open_tab, opened, said, steps_to_the_end
+from tests.app.tools import frames, open_tab, opened, said, steps_to_the_end
 
 PAGE, OTHER = "pages/groups.py", "pages/start.py"
 NUMBERS = "groups_text"
 
 
-def table(page) -> str:
-    return next(one.proto.body for one in page.get("html") if 'class="answers"' in one.proto.body)
+@pytest.fixture
+def page(app):
+    app.query_params["shows"] = "1"
+    return opened(app, PAGE)
 
 
-def n_answered(page) -> int:
-    return table(page).count("<th class=")
+def party(page, place: int) -> pd.DataFrame:
+    """Return the guests as the first or second chart has them: for locks, names and faults."""
+    return [frame for frame in frames(page) if "lock" in frame][3 * place]
+
+
+def n_guests(page) -> int:
+    return len(party(page, 0))
 
 
 def type_numbers(page, text):
@@ -25,21 +34,44 @@ def type_numbers(page, text):
     return page
 
 
-def test_it_arrives_with_numbers_answers_and_charts(page):
+def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert not page.error
-    assert table(page).count('class="wrong"') > 0
-    assert sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "all", "right", "why")) == 3
+    headings = [one.value for one in page.markdown if one.value.startswith("##### ")]
+    assert headings == [
+        "##### One guest at a time: opens 0 of 3 locks, 1 false alarm",
+        "##### Two guests at once: opens 3 of 3 locks",
+    ]
+    assert party(page, 0)["fault"].tolist().count("missed") == 3
+    assert not any(party(page, 1)["fault"])
+    assert "Ben (7) tries the keys of Cleo (16) and Finn (8) together" in said(page)
+    assert (
+        sum(len(open_tab(page, tab).get("vega_lite_chart")) - 2 for tab in ("steps", "all", "right", "why", "fit")) == 2
+    )
     open_tab(page, "right")
-    assert next(one.value for one in page.metric) == "100.0%"
+    assert [one.value for one in page.metric][1] == "100.0%"
 
 
-def test_every_preset_is_answered_and_explained(page):
-    for place, preset in enumerate(PRESETS.values()):
-        page.button(key=f"groups_preset_{place}").click().run()
-        assert not page.error
-        assert page.text_input(key=NUMBERS).value == " ".join(map(str, preset.numbers))
-        assert preset.note in said(page)
-        assert n_answered(page) == len(preset.numbers)
+def test_numbers_are_shown_on_demand(app):
+    page = opened(app, PAGE)
+    assert party(page, 0)["name"].tolist()[:2] == ["Ada", "Ben"]
+    page.toggle(key="groups_shows").set_value(True).run()
+    assert party(page, 0)["name"].tolist()[:2] == ["Ada (1)", "Ben (7)"]
+
+
+def test_invited_guests_are_others_and_what_comes_out_is_counted(page):
+    page.button(key="groups_try").click().run()
+    page.get("button_group")[1].set_value(2).run()
+    assert page.text_input(key=NUMBERS).value != "1 7 16 17 11 8 24 5"
+    verdict = (*page.success, *page.info)[0].value
+    assert "Two guests at once opens" in verdict
+    truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
+    assert [lock == OPEN_LOCK for lock in party(page, 1)["lock"]] == truth, "the head over pairs is always right"
+    n_open = sum(truth)
+    assert f"opens {n_open} of {n_open} locks." in verdict
+
+
+def numbers_of(page) -> list[int]:
+    return [int(number) for number in page.text_input(key=NUMBERS).value.split()]
 
 
 def test_what_cannot_be_read_is_told_and_the_last_numbers_stay(page):
@@ -48,7 +80,7 @@ def test_what_cannot_be_read_is_told_and_the_last_numbers_stay(page):
     for text, remark in faults.items():
         type_numbers(page, text)
         assert remark in page.error[0].value
-        assert n_answered(page) == 4
+        assert n_guests(page) == 4
         assert page.text_input(key=NUMBERS).value == text
 
 
@@ -56,7 +88,7 @@ def test_numbers_beyond_the_modulus_and_too_many_are_bounded_and_told(page):
     type_numbers(page, " ".join(["40"] * 30))
     assert "The first 16 of 30" in page.info[0].value
     assert "40 → 9" in page.info[0].value
-    assert table(page).count(">9</th>") == 16
+    assert [name.endswith("(9)") for name in party(page, 0)["name"]] == [True] * 16
 
 
 @pytest.mark.parametrize("head", ["triples", "pairs"])
@@ -68,11 +100,13 @@ def test_every_step_of_both_heads_can_be_shown(page, head):
 
 def test_choosing_a_query_shows_its_pairs(page):
     page.session_state["groups_step"] = "weights"
-    page.button(key="groups_preset_1").click().run()
+    type_numbers(page, "1 4 27 15 24 10 21 6")
     page.segmented_control(key="groups_query").set_value(7).run()
     assert "1 + 24 and 4 + 21 and 15 + 10. Together with 6 each gives a multiple of 31" in said(page)
-    page.button(key="groups_preset_2").click().run()
+    type_numbers(page, "1 28 30 6 5 21 19 10")
     assert "No two others give a multiple" in said(page)
+    assert "tries no key" in said(page)
+    assert "opens 0 of 0 locks" in said(page)
 
 
 def test_equal_numbers_are_told_apart(page):
@@ -90,18 +124,13 @@ def test_numbers_query_and_step_survive_leaving_the_page(page):
     opened(page, PAGE)
     assert page.text_input(key=NUMBERS).value == "3 4 24 9 1"
     assert page.session_state["groups_query"] == 3
-    assert n_answered(page) == 5
+    assert n_guests(page) == 5
 
 
 def test_an_address_can_carry_numbers(app):
-    app.query_params["numbers"] = "1-2-28-5"
+    app.query_params.update(numbers="1-2-28-5", shows="1")
     opened(app, PAGE)
     assert app.text_input(key=NUMBERS).value == "1 2 28 5"
-
-
-def test_fresh_sequences_are_answered_when_asked(page):
-    open_tab(page, "right").button(key="groups_fresh").click().run()
-    assert "two at once **100.00%**" in said(page)
 
 
 def test_missing_weights_are_told_without_a_traceback(app, tmp_path, monkeypatch):

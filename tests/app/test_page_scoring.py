@@ -6,7 +6,7 @@ import math
 import pytest
 
 from attention_core.topics.scoring.presets import Vectors
-from tests.app.tools import open_tab, opened, said, settled
+from tests.app.tools import given, open_tab, opened, said, settled
 
 PAGE = "pages/scoring.py"
 
@@ -20,87 +20,107 @@ def component(app, name):
     raise AssertionError(f"no component {name}")
 
 
+def all_eight(app):
+    """All functions, as they are drawn once they are asked for."""
+    return component(given(app, all=True), "score_plane")["functions"]
+
+
 def weights_of(app, function):
-    return next(one["weights"] for one in component(app, "score_bars")["functions"] if one["name"] == function)
+    return next(one["weights"] for one in all_eight(app) if one["name"] == function)
 
 
 def press(page, *names):
     """Press buttons one after the other, and nothing goes wrong."""
     for name in names:
         page.button(key=f"scoring_{name}").click().run()
-    return component(page, "vector_plane")
+    return component(page, "score_plane")
 
 
 def text(app):
     return " ".join(element.value for element in app.markdown)
 
 
-def test_the_page_arrives_with_eight_functions_and_their_fields(page):
+def test_the_page_arrives_with_two_answers_and_no_more(page):
+    shown = component(page, "score_plane")
+    assert (shown["names"], shown["functions"]) == (["q", "k₁", "k₂", "k₃", "k₄"], None)
+    assert "Largest weight" not in text(page)
+
+
+def test_a_key_on_the_query_loses_to_a_longer_one_under_the_dot_product(page):
+    page.button(key="scoring_try").click().run()
+    page.get("button_group")[0].set_value(0).run()
+    assert component(page, "score_plane")["arrows"][:2] == [[2.0, 1.5], [2.0, 1.5]]
+    assert "The dot product gives k₂ 98%, nearness gives k₁" in said(page)
+
+
+def test_all_eight_functions_and_their_fields(page):
     names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
-    assert [one["name"] for one in component(page, "score_bars")["functions"]] == names
+    assert [one["name"] for one in all_eight(page)] == names
     assert [one["name"] for one in component(page, "score_fields")["panels"]] == names
     assert "Nearest to q is **k₁**" in text(page)
-    assert len(open_tab(page, "scale").get("vega_lite_chart")) == 5
+    assert len(open_tab(page, "scale").get("vega_lite_chart")) == 3
 
 
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
 def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
-    before, after = press(page, "random"), press(page, f"preset_{name}")
-    assert after["keys"] != before["keys"]
+    other = "Mixed" if name == "Right angles" else "Right angles"
+    before, after = press(page, f"preset_{other}"), press(page, f"preset_{name}")
+    assert after["arrows"] != before["arrows"]
     assert after["revision"] > before["revision"]
     assert any("k₁" in caption.value or "keys" in caption.value for caption in page.caption)
 
 
 def test_right_angles_score_zero_and_still_get_weight(page):
     press(page, "preset_Right angles")
-    dot = component(page, "score_bars")["functions"][0]
+    dot = all_eight(page)[0]
     assert dot["scores"][:2] == [0, 0]
     assert min(dot["weights"][:2]) > 0
 
 
 def test_the_printed_formula_gives_the_same_weights_whatever_the_query(page):
-    keys = press(page, "printed")["keys"]
+    open_tab(page, "printed")
+    keys = press(page, "printed")["arrows"][1:]
     before, others = weights_of(page, "concat"), weights_of(page, "additive")
     page.session_state["scoring_vectors"] = Vectors([-3.0, 3.5], keys)
     settled(page)
-    assert component(page, "vector_plane")["keys"] == keys
+    assert component(page, "score_plane")["arrows"][1:] == keys
     assert weights_of(page, "concat") == pytest.approx(before, abs=1e-12)
     assert weights_of(page, "additive") != pytest.approx(others, abs=0.01)
 
 
 def test_keys_come_and_go_within_bounds(page):
+    given(page, typing=True)
     for name, times, n_keys in (("more", 2, 6), ("fewer", 4, 2)):
-        assert len(press(page, *[name] * times)["keys"]) == n_keys
+        assert len(press(page, *[name] * times)["arrows"]) == 1 + n_keys
         assert page.button(key=f"scoring_{name}").disabled
 
 
 @pytest.mark.parametrize("d", [3, 4, 8])
-def test_more_than_two_numbers_show_the_cosine_matrix_instead_of_the_plane(page, d):
-    page.button_group(key="scoring_d").set_value(d).run()
-    assert len(page.info) == 1
-    assert len(open_tab(page, "scale").get("vega_lite_chart")) == 6
-    with pytest.raises(AssertionError, match="no component"):
-        component(page, "vector_plane")
-    assert len(component(page, "score_bars")["functions"]) == 8
+def test_a_link_to_more_than_two_numbers_shows_all_functions_and_no_plane(app, d):
+    app.query_params["vectors"] = ";".join([",".join(["1"] * d)] * 3)
+    opened(app, PAGE)
+    assert len(app.info) == 1
+    shown = component(app, "score_plane")
+    assert shown["bare"]
+    assert len(shown["functions"]) == 8
 
 
 def test_what_was_arranged_is_still_there_after_another_page(page):
-    keys = press(page, "preset_One long key", "printed")["keys"]
+    keys = press(page, "preset_One long key")["arrows"][1:]
     page.session_state["scoring_vectors"] = Vectors([-1.25, 0.5], keys)
-    open_tab(page, "scale").button_group(key="scoring_n_keys").set_value(64).run()
-    bars = component(page, "score_bars")
+    open_tab(page, "scale").select_slider(key="scoring_d_k").set_value(256).run()
+    bars = all_eight(page)
     page.switch_page("pages/start.py").run()
     opened(page, PAGE)
-    assert component(page, "vector_plane")["query"] == [-1.25, 0.5]
-    assert component(page, "score_bars") == bars
-    assert page.button_group(key="scoring_n_keys").value == 64
+    assert component(page, "score_plane")["arrows"][0] == [-1.25, 0.5]
+    assert component(page, "score_plane")["functions"] == bars
+    assert page.select_slider(key="scoring_d_k").value == 256
 
 
 def test_a_link_reopens_what_somebody_saw(app):
     app.query_params["vectors"] = "1,2;0.5,0.5;-3,1.25"
     opened(app, PAGE)
-    assert component(app, "vector_plane")["query"] == [1, 2]
-    assert component(app, "vector_plane")["keys"] == [[0.5, 0.5], [-3, 1.25]]
+    assert component(app, "score_plane")["arrows"] == [[1, 2], [0.5, 0.5], [-3, 1.25]]
     press(app, "preset_Mixed")
     assert app.query_params["vectors"] == "2,1.5;1.75,2.25;3.5,2;-2.25,1.75;0.75,0.25"
 
@@ -109,14 +129,14 @@ def test_a_link_reopens_what_somebody_saw(app):
 def test_a_link_that_is_none_is_passed_over(app, link):
     app.query_params["vectors"] = link
     opened(app, PAGE)
-    assert component(app, "vector_plane")["query"] == [2.0, 1.5]
+    assert component(app, "score_plane")["arrows"][0] == [2.0, 1.5]
 
 
 def test_a_link_of_longer_vectors_opens_their_width(app):
     app.query_params["vectors"] = "1,2,3;0,0,1;1,1,1"
     opened(app, PAGE)
-    assert app.button_group(key="scoring_d").value == 3
-    assert len(component(app, "score_bars")["keys"]) == 2
+    assert component(app, "score_plane")["bare"]
+    assert component(app, "score_plane")["names"] == ["q", "k₁", "k₂"]
 
 
 def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path):
@@ -131,14 +151,14 @@ def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path
 
 
 def test_the_scale_section_follows_its_controls(page):
-    open_tab(page, "scale").button_group(key="scoring_n_keys").set_value(64).run()
-    page.select_slider(key="scoring_d_k").set_value(1024).run()
-    assert "dₖ = 1024, 64 keys" in text(page)
+    open_tab(page, "scale").select_slider(key="scoring_d_k").set_value(1024).run()
+    assert "dₖ = 1024, 16 keys" in text(page)
 
 
 def test_the_plain_additive_formula_is_put_in_the_place_of_additive(page):
-    plane, bars = press(page, "plain"), component(page, "score_bars")
-    additive = next(one for one in bars["functions"] if one["name"] == "additive")
-    expected = [sum(math.tanh(q + k) for q, k in zip(plane["query"], key, strict=True)) for key in plane["keys"]]
+    open_tab(page, "parameters")
+    query, *keys = press(page, "plain")["arrows"]
+    additive = next(one for one in all_eight(page) if one["name"] == "additive")
+    expected = [sum(math.tanh(q + k) for q, k in zip(query, key, strict=True)) for key in keys]
     assert additive["scores"] == pytest.approx(expected, abs=1e-3)
     assert "additive is now Wᵀtanh(q + k)" in said(page)

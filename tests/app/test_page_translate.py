@@ -71,15 +71,6 @@ def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(pa
     assert listed(page).count(">Je suis étudiant.<") == 6
 
 
-def test_french_that_does_not_belong_to_the_english_is_told_and_kept(page):
-    open_tab(page, "try")
-    page.text_input(key="translate_prefix").set_value("Je voudrais boire du café").run()
-    assert "does not seem to belong to this English" in said(page)
-    assert listed(all_six(page)).count("Je voudrais boire du café") == 6
-    page.text_input(key="translate_prefix").set_value("La voiture rouge est devant").run()
-    assert "does not seem to belong" not in said(page)
-
-
 def test_multiplied_vectors_stand_beside_the_context(page):
     given(page, step="context")
     assert "Number by number the rows add up" in said(page)

@@ -6,16 +6,16 @@ import pytest
 from attention_core.attention.scores import SCORES
 from attention_core.topics.vectors import PRESETS, trace_of
 from attention_core.topics.vectors.presets import PIXELS
-from attention_core.topics.vectors.tables import write_npz
+from tests.app.test_page_scoring import component
 from tests.app.tools import App, open_tab, said
 
 
 @pytest.fixture
 def page(root, monkeypatch):
-    """The workbench at a step that draws quickly, reached without drawing the start page first."""
+    """The workbench, its rules open, at a step that draws quickly, reached without drawing the start page first."""
     monkeypatch.chdir(root)
     app = App(root / "app.py", default_timeout=60).switch_page("pages/vectors.py")
-    app.query_params["step"] = "query"
+    app.query_params["step"], app.query_params["rules"] = "query", "1"
     return app.run()
 
 
@@ -66,6 +66,40 @@ def test_every_preset_draws_its_steps_and_says_what_it_shows(page, preset):
     assert sound(show(page, "context")).get("vega_lite_chart")
 
 
+def pairs(page):
+    """What the component of the first screen was given."""
+    return component(page, "nine_pairs")
+
+
+def test_it_opens_on_nine_pairs_and_three_arrows_with_the_rules_closed(root, monkeypatch):
+    monkeypatch.chdir(root)
+    page = App(root / "app.py", default_timeout=60).switch_page("pages/vectors.py").run()
+    shown = pairs(page)
+    assert (len(shown["arrows"]), np.shape(shown["weights"])) == (3, (3, 3))
+    assert shown["neuron"] == ["0.8, −0.5", "−0.7, 0.6", "0.5, −0.8"]
+    assert not page.get("arrow_data_frame")
+    assert "vectors_scoring" not in [box.key for box in page.selectbox]
+
+
+def test_what_the_browser_computes_of_arrows_is_what_python_does(page):
+    for preset in ("pairs", "huge", "projections", "causal"):
+        shown = pairs(choose(page, "selectbox", "preset", preset))
+        given = {name: np.array(rows) for name, rows in shown["given"].items()}
+        scores = given[shown["query"]] @ np.array(shown["map"]) @ given[shown["key"]].T
+        allowed = np.ones(scores.shape) if shown["allowed"] is None else np.array(shown["allowed"])
+        powers = np.exp(scores) * allowed
+        np.testing.assert_allclose(powers / powers.sum(1, keepdims=True), shown["weights"], atol=1e-12)
+
+
+def test_a_slip_greys_the_pairs_and_no_tab_vanishes(page):
+    tabs = [tab.label for tab in page.tabs]
+    assert not pairs(page)["old"]
+    shown = pairs(retype(page, "X", 1, 0, "abc"))
+    assert shown["old"]
+    assert shown["weights"] == pairs(retype(page, "X", 1, 0, "-0.5"))["weights"]
+    assert [tab.label for tab in page.tabs] == tabs
+
+
 def test_the_first_preset_puts_nine_pairs_beside_a_neuron(page):
     open_tab(show(page, "scores"), "pairs")
     assert "3 × 3 pairs" in said(page)
@@ -103,9 +137,10 @@ def test_the_softmax_is_switched_off_and_told_in_the_address(page):
     page.session_state["vectors_step"] = "weights"
     choose(page, "toggle", "softmax", False)
     assert any("A = S'" in formula.value for formula in page.latex)
-    assert "The softmax is off" in said(page)
+    assert "The softmax is off" in said(open_tab(page, "cell"))
     assert page.query_params["softmax"] in ("0", ["0"])
-    assert "Try: the softmax" not in [tab.label for tab in page.tabs]
+    assert "The softmax is off" in said(open_tab(page, "softmax"))
+    open_tab(page, "steps")
     sound(show(page, "context"))
     assert page.session_state["vectors_before"] is not None  # it counts as an edit
 
@@ -198,7 +233,7 @@ def test_heads_that_do_not_fit_are_explained_and_two_heads_can_be_looked_at(page
 
 
 def test_the_change_since_the_last_edit_is_shown(page):
-    assert "Change a number" in said(page)
+    assert "Change a number" in said(open_tab(page, "cell"))
     retype(page, "X", 0, 0, "3")
     assert "2 of 6 cells changed" in said(page)
     show(page, "residual")
@@ -231,19 +266,10 @@ def test_the_mode_keeps_the_weights(page):
     np.testing.assert_allclose(exponentials / exponentials.sum(1, keepdims=True), before, atol=1e-12)
 
 
-def test_random_numbers_come_from_the_seed(page):
-    page.button(key="vectors_randomise").click().run()
-    first = page.session_state["vectors_cells"]["X"]
-    page.button(key="vectors_randomise").click().run()
-    assert page.session_state["vectors_cells"]["X"] == first
-    page.number_input(key="vectors_seed").set_value(2).run()
-    page.button(key="vectors_randomise").click().run()
-    assert page.session_state["vectors_cells"]["X"] != first
-
-
-def test_lecture_mode_shows_the_same_tables(page):
+def test_lecture_mode_shows_the_same_pairs(page):
     page.session_state["lecture"] = True
     assert sound(page.run()).get("html")
+    assert len(pairs(page)["arrows"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -253,13 +279,6 @@ def test_lecture_mode_shows_the_same_tables(page):
 def test_the_softmax_shows_what_a_constant_and_no_relevance_do(page, widget, key, value, words):
     open_tab(show(page, "weights"), "softmax")
     assert words in said(choose(page, widget, key, value))
-
-
-def test_files_are_taken_back(page):
-    data = write_npz(PRESETS["cross"].problem())
-    page.file_uploader[0].upload("mine.npz", data, "application/zip").run()
-    assert errors(page) == []
-    assert page.session_state["vectors_mode"] == "cross"
 
 
 def test_a_non_linearity_lets_one_vector_change_what_another_does(page):

@@ -26,9 +26,8 @@ def vectors():
 def send(state, revision=None, moving=False, query=(1.0, -2.0)):
     state["scoring_plane"] = {
         "moved": {
-            "query": list(query),
-            "keys": [[0.0, 1.0], [2.0, 2.0]],
-            "active": 1,
+            "arrows": [list(query), [0.0, 1.0], [2.0, 2.0]],
+            "active": 2,
             "revision": state["scoring_revision"] if revision is None else revision,
             "sequence": 8,
             "moving": moving,

@@ -42,36 +42,51 @@ def drag_to(page, place, x, y):
 
 
 def shares(page):
-    """The softmax bars inside the plane's component, in per cent."""
-    return [
-        float(text.rstrip(" %"))
-        for text in page.locator("table:has(th:has-text('softmax')) td.wide span").all_inner_texts()
-    ]
+    """The shares that the dot product gives, in per cent."""
+    texts = page.locator("table[aria-label^='Dot product'] td.wide span").all_inner_texts()
+    return [float(text.rstrip(" %")) for text in texts]
+
+
+def show_all(page):
+    page.get_by_text("All eight scores").click()
+    page.locator(SENTENCE).wait_for()
 
 
 def pixels(page):
     return page.locator("figure canvas").first.evaluate("(canvas) => canvas.toDataURL()")
 
 
+def test_two_scores_disagree_until_a_key_is_dragged_where_both_want_it(plane):
+    assert plane.locator(".chosen").all_inner_texts() == ["chooses k₂", "chooses k₁"]
+    expect(plane.locator(".verdict")).to_have_text("They disagree.")
+    drag_to(plane, 1, 3.9, 3.9)
+    drag_to(plane, 1, 2.5, 2.0)
+    plane.mouse.up()
+    drag_to(plane, 2, -3.9, -3.9)
+    plane.mouse.up()
+    expect(plane.locator(".verdict")).to_have_text("Now they agree on k₁.")
+
+
 def test_dragging_a_key_changes_bars_at_once_and_then_what_python_draws(plane):
-    before, field = shares(plane), pixels(plane)
+    show_all(plane)
+    field, before = pixels(plane), tip(plane, 3).get_attribute("aria-valuetext")
     drag_to(plane, 3, 3.9, 3.9)
-    during = shares(plane)
-    assert during[2] > 90 > before[2]
-    assert sum(during) == pytest.approx(100, abs=0.3)
+    expect(tip(plane, 3)).to_have_attribute("aria-valuetext", re.compile("weight 97 percent"))
+    assert "weight 0 percent" in before
     expect(plane.locator(SENTENCE)).to_have_text(re.compile(r"k₃: dot \(\d+%\)"))  # while the button is still down
     plane.mouse.up()
     third = plane.locator("table[aria-label^=Score] .weight .value").nth(2)
-    expect(third).to_have_text(f"{round(100 * _dot_share(plane))}%")
+    expect(third).to_have_text("97%")
     assert pixels(plane) != field
 
 
-def _dot_share(page):
-    """The third key's softmax of the plain dot products, from the plane's own table."""
-    dots = page.locator("table:has(th:has-text('softmax')) tbody tr td:nth-child(2)").all_inner_texts()
-    numbers = [float(text.replace("−", "-")) for text in dots]
-    powers = [2.718281828 ** (number - max(numbers)) for number in numbers]
-    return powers[2] / sum(powers)
+def test_the_shares_of_a_dragged_key_follow_at_once(plane):
+    before = shares(plane)
+    drag_to(plane, 3, 3.9, 3.9)
+    during = shares(plane)
+    assert during[2] > 90 > before[2]
+    assert sum(during) == pytest.approx(100, abs=1)
+    plane.mouse.up()
 
 
 def test_angle_lengths_and_dot_product_obey_the_cosine_formula(plane):
@@ -84,6 +99,7 @@ def test_angle_lengths_and_dot_product_obey_the_cosine_formula(plane):
 
 
 def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
+    show_all(plane)
     arrow = tip(plane, 0)
     arrow.focus()
     words = plane.locator(SENTENCE).inner_text()
@@ -91,8 +107,8 @@ def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
     for _ in range(8):
         plane.keyboard.press("ArrowLeft")
     assert float(arrow.get_attribute("aria-valuenow")) == pytest.approx(before - 2)
-    assert arrow.get_attribute("aria-label") == "Query"
-    expect(plane.locator("[aria-live=polite]").first).to_contain_text("dot product")
+    assert arrow.get_attribute("aria-label") == "q"
+    expect(plane.locator("[aria-live=polite]").first).to_contain_text("the query")
     expect(plane.locator(SENTENCE)).not_to_have_text(words)
     assert arrow.evaluate("(node) => node.getRootNode().activeElement === node"), "focus survives Python's answer"
 
@@ -109,7 +125,9 @@ def test_what_was_dragged_and_typed_is_there_after_another_page(plane):
     drag_to(plane, 0, -2.0, 3.0)
     plane.mouse.up()
     plane.wait_for_timeout(400)
-    open_tab(plane, "The parameters")
+    show_all(plane)
+    open_tab(plane, "More")
+    plane.locator("summary", has_text="The parameters").click()
     cells = plane.locator("[data-testid=stDataFrame] canvas").first
     cells.wait_for()
     cells.scroll_into_view_if_needed()
@@ -147,5 +165,6 @@ def test_back_brings_the_arrows_back(plane):
 
 
 def test_the_eight_functions_and_who_prefers_which_key_fit_one_screen(plane):
+    show_all(plane)
     box = plane.locator(SENTENCE).bounding_box()
     assert box["y"] + box["height"] <= 900

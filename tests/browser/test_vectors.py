@@ -1,6 +1,10 @@
-"""The workbench in a real browser: typing into a table, a slip, leaving and coming back, a click on a cell."""
+"""The workbench in a real browser: a drag, typing into a table, a slip, leaving and coming back, a click on a cell."""
 
 import re
+
+from playwright.sync_api import expect
+
+from tests.browser.tools import open_tab, settle
 
 EDITOR = "[data-testid=stDataFrame]"
 HEADER, ROW = 36, 29
@@ -9,6 +13,7 @@ HEADER, ROW = 36, 29
 def type_into(page, row, share, letter):
     """Type one letter into a cell that is not the selected one, as soon as the table takes the focus."""
     for _ in range(20):
+        page.locator(EDITOR).first.scroll_into_view_if_needed()
         box = page.locator(EDITOR).first.bounding_box()
         page.mouse.click(box["x"] + share * box["width"], box["y"] + HEADER + ROW * (row + 0.5))
         page.wait_for_timeout(150)
@@ -20,12 +25,34 @@ def type_into(page, row, share, letter):
     page.keyboard.press("Enter")
 
 
+def shares(page):
+    return page.locator("td.cell b").all_inner_texts()
+
+
+def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_draws(page, app_url):
+    page.goto(f"{app_url}/vectors?step=weights")
+    tip = page.locator('.tip[data-place="0"]')
+    tip.wait_for()
+    page.locator("[data-testid=stVegaLiteChart] svg").first.wait_for()
+    settle(page, 1500)
+    expect(page.locator(".count")).to_have_text("0 of 9 weights changed.")
+    before = shares(page)
+    tip.hover()
+    box = tip.bounding_box()
+    page.mouse.down()
+    page.mouse.move(box["x"] - 150, box["y"] - 60, steps=6)
+    expect(page.locator(".count")).to_have_text("9 of 9 weights changed. Of the neuron's 3: none.")
+    during = shares(page)
+    assert all(one != other for one, other in zip(before, during, strict=True))
+    page.mouse.up()
+    page.wait_for_url("**cells=*")
+    assert shares(page) == during, "Python says the same"
+
+
 def test_typing_recomputes_and_survives_leaving_the_page(page, app_url):
-    page.goto(f"{app_url}/vectors?step=scores")
-    chart = page.locator("[data-testid=stVegaLiteChart] svg").first
-    chart.wait_for()
+    page.goto(f"{app_url}/vectors?step=scores&rules=1&tab=cell")
     page.get_by_text("Change a number").wait_for()
-    page.get_by_text("nine ordered pairs").wait_for()
+    page.get_by_text("Every pair gets a weight").wait_for()
 
     type_into(page, 0, 0.55, "3")
     page.get_by_text(re.compile(r"[1-9] of 9 cells changed")).wait_for()
@@ -38,18 +65,18 @@ def test_typing_recomputes_and_survives_leaving_the_page(page, app_url):
     page.get_by_role("heading", name="Three vectors").wait_for(state="detached")
     page.get_by_role("link", name="Three vectors, nine pairs").first.click()
     page.get_by_text("“x” is not a number").wait_for()
-    chart.wait_for()
 
     type_into(page, 1, 0.8, "2")
     page.get_by_text("is not a number").wait_for(state="detached")
 
     before = page.get_by_text(re.compile(r"^Query x\d meets key x\d$")).inner_text()
-    wanted = page.get_by_text("Query x3 meets key x3")
-    for _ in range(8):  # a chart that is being drawn anew takes no click
-        boxes = (svg.bounding_box() for svg in page.locator("[data-testid=stVegaLiteChart] svg").all())
-        box = next(one for one in boxes if one["x"] > 900)  # the product, right of the tables and the difference
-        page.mouse.click(box["x"] + 0.86 * box["width"], box["y"] + 0.73 * box["height"])  # the result's last cell
-        page.wait_for_timeout(1500)
-        if wanted.count():
-            break
-    assert before != wanted.inner_text()
+    open_tab(page, "Step by step")
+    product = page.locator("[data-testid=stVegaLiteChart] svg").first
+    product.scroll_into_view_if_needed()
+    page.wait_for_timeout(1500)  # a chart that is being drawn anew takes no click
+    box = product.bounding_box()
+    page.mouse.click(box["x"] + 0.86 * box["width"], box["y"] + 0.73 * box["height"])  # the result's last cell
+    page.wait_for_timeout(1500)
+    open_tab(page, "More")
+    page.locator("summary", has_text="One cell").click()
+    assert before != page.get_by_text("Query x3 meets key x3").inner_text()

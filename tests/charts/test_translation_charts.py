@@ -8,8 +8,7 @@ import pytest
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import pair_map
 from attention_core.charts.vega import signed_ramp
-from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
-from attention_core.topics.lookup.soft_lookup import Recall
+from attention_core.topics.lookup.charts import regression_chart, sweep_chart
 from attention_core.topics.matter.word_space import Neighbour, neighbours_chart
 from attention_core.topics.memory.charts import (
     DECADES,
@@ -52,20 +51,19 @@ def states(**more):
     return over_time(np.random.default_rng(0).random((30, 4)), WORDS, signed_ramp(np.ones(1)), **settings | more)
 
 
-def gradients(logarithmic=False, **more):
-    ramp = gradient_ramp([MATRIX], logarithmic)
-    return gradient_heatmap(MATRIX, WORDS, ramp, title="norm", told=TOLD, logarithmic=logarithmic, **more)
+def gradients(**more):
+    return gradient_heatmap(MATRIX, WORDS, gradient_ramp([MATRIX]), title="norm", told=TOLD, **more)
 
 
 MEMORY_CHARTS = {
     "states": lambda: states(now=2, bar="number"),
     "gate": lambda: states(words=False, size=(100, 10)),
     "gradients": lambda: gradients(marked_row=1, select="cell"),
-    "log gradients": lambda: gradients(logarithmic=True),
     "fading": lambda: fading_chart({"GRU": [1, 0.5, 0.2], "plain RNN": [1, 0.1, 0.0]}, words=WORDS, logarithmic=True),
     "average": lambda: fading_chart({"GRU": [1.0, 1.4]}, bands={"GRU": ([1, 0.5], [1, 1.6])}),
     "one word": lambda: fading_chart({"GRU": [1.0]}, words=["end"]),
     "lengths": lambda: length_chart(BLEU),
+    "marked lengths": lambda: length_chart(BLEU, marked={BLEU.groups[0]: "3 words"}),
 }
 
 
@@ -89,11 +87,6 @@ def test_matrices_that_are_compared_share_the_larger_scale():
     ramp = gradient_ramp([MATRIX, 3 * MATRIX])
     assert ramp.low == 0
     assert ramp.high == pytest.approx(3 * np.nanmax(MATRIX))
-    logs = gradient_ramp([MATRIX, 3 * MATRIX], logarithmic=True)
-    assert logs.high == pytest.approx(np.log10(ramp.high))
-    assert logs.low == pytest.approx(np.log10(np.nanmin(MATRIX)))
-    tiny = gradient_ramp([np.array([[1.0, 1e-20]])], logarithmic=True)
-    assert tiny.high - tiny.low == pytest.approx(DECADES)
 
 
 def test_logarithmic_axis_begins_at_the_power_of_ten_below_the_least():
@@ -106,12 +99,6 @@ def test_logarithmic_axis_begins_at_the_power_of_ten_below_the_least():
     assert lowest([1.0, 0.5], [1.0, 0.3]) == pytest.approx(0.1)
     assert lowest([1.0, 0.5], [1.0, 0.03]) == pytest.approx(0.01)
     assert lowest([1.0, 0.0]) == pytest.approx(10.0**-DECADES)
-
-
-def test_logarithmic_colours_keep_the_numbers_for_the_mouse():
-    rows = [row for row in dataset(gradients(logarithmic=True), 0) if not row["masked"]]
-    assert len(rows) == 10
-    assert all(10 ** row["shown"] == pytest.approx(row["value"]) for row in rows)
 
 
 def test_names_at_lines_ends_keep_apart_and_stay_inside():
@@ -236,24 +223,13 @@ def test_sweep_keeps_records_apart_whose_names_begin_alike():
     assert len({row["record"] for row in rows if "record" in row}) == 3
 
 
-def test_recall_draws_three_lines():
-    rows = rows_of(recall_chart([Recall(0, 1, 1, 0.9), Recall(0.5, 0, 0.8, 0.6)]))
-    assert sorted({row["look-up"] for row in rows}) == [
-        "dictionary: found",
-        "soft: largest weight on the right record",
-        "soft: weight on the right record",
-    ]
-    assert [row["share"] for row in rows if row["look-up"].startswith("dictionary")] == [1, 0]
-
-
-def test_regression_and_bump_share_their_axis():
+def test_regression_has_the_axis_asked_for():
     keys, share, span = np.arange(4.0), weights(4), (0.0, 5.0)
     chart = regression_chart(
         keys, keys, (keys, keys), np.array([1.5, 5.0]), np.array([1.0, 2.0]), share, 0, ("times", "value"), span
     )
-    bump = bump_chart(keys, share, 1.5, span, "times")
-    for one in (chart, bump):
-        assert [0.0, 5.0] in [layer["encoding"]["x"].get("scale", {}).get("domain") for layer in one.to_dict()["layer"]]
+    domains = [layer["encoding"]["x"].get("scale", {}).get("domain") for layer in chart.to_dict()["layer"]]
+    assert [0.0, 5.0] in domains
 
 
 @pytest.mark.parametrize("framed", [(), [(0, 2)]])

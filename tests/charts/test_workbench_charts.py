@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Role
-from attention_core.charts import signed_ramp, weights_ramp
 from attention_core.topics.vectors.charts import (
     Factor,
     column_bars,
     hull_chart,
     layers_chart,
     neuron_chart,
-    pair_cells,
     product_cell,
     product_chart,
     short,
@@ -42,7 +40,6 @@ CHARTS = {
     "neuron": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"]),
     "neuron with a tanh": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"], bent="0.5"),
     "two layers": lambda: layers_chart(np.stack([LEFT, -LEFT]), [0.1, -0.2], [1.2, -0.8], 0.3, ["a", 'b"', "c"]),
-    "pairs": lambda: pair_cells(LEFT @ RIGHT, list("abc"), list("1234"), signed_ramp(LEFT), title="w", marked=(0, 1)),
     "bars": lambda: column_bars(np.array([1, 2, 0]), ["a", 'b"', "c"], role=Role.SCORES, title="s", marked=1),
     "sum": lambda: stacked_sum(np.array([1.0, 2.0, 0.1]), list("abc"), title="sum"),
     "sum of nothing": lambda: stacked_sum(np.zeros(2), list("ab"), title="sum"),
@@ -75,13 +72,6 @@ def test_shapes_that_do_not_multiply_are_refused():
 def test_a_product_too_large_for_the_screen_is_not_drawn_as_one():
     assert product_cell(np.ones((3, 2)), np.ones((2, 3)), 400, 370) == 54
     assert product_cell(np.ones((64, 64)), np.ones((64, 64)), 400, 370) is None
-
-
-def test_masked_pairs_are_grey_and_say_minus_infinity():
-    values = np.array([[1.0, -np.inf]])
-    masked = cells(pair_cells(values, ["a"], ["a", "b"], weights_ramp(2), title="w"))[1]
-    assert masked["text"] == "-∞"
-    assert masked["fill"] == "#9aa1aa"
 
 
 @pytest.mark.parametrize(

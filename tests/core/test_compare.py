@@ -1,8 +1,5 @@
 """Eight functions on the same vectors, fields, cosines, the printed formula taken apart; why scores are divided."""
 
-import math
-
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -13,7 +10,6 @@ from attention_core.topics.scoring.compare import (
     DIMENSIONS,
     compare,
     comparison_frame,
-    cosine_matrix,
     example_weights,
     favourites,
     measure_scale,
@@ -85,12 +81,6 @@ def test_the_cosine_field_is_a_cone_and_the_location_field_is_flat():
     flat = score_field(Location(torch.tensor([[1.0, 2.0]], dtype=torch.float64)), query, extent=4, n=9)
     assert flat.shape == (9, 9)
     assert flat.unique().tolist() == [3.0]
-
-
-def test_cosines_agree_with_numpy():
-    vectors = np.random.default_rng(1).normal(size=(5, 8))
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    np.testing.assert_allclose(cosine_matrix(torch.from_numpy(vectors)), unit @ unit.T, atol=1e-12)
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 8), st.integers(0, 1000))
@@ -172,8 +162,6 @@ def test_the_variance_grows_as_the_width_and_stays_at_1_when_divided(rows):
 def test_without_the_division_the_softmax_saturates_and_its_gradient_vanishes(rows):
     first, last = [[row for row in rows if row.d_k == d] for d in (1, 1024)]
     raw, scaled = last
-    assert raw.largest > 0.95 > 0.5 > scaled.largest
-    assert raw.entropy < 0.15 < 2.5 < scaled.entropy <= math.log2(16)
     assert raw.gradient < 0.1 < 0.2 < scaled.gradient
     assert first[0].variance == first[1].variance  # sqrt(1) divides nothing
 

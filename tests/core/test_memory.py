@@ -9,16 +9,15 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.data.language_pieces import START, WINDOW, pieces
-from attention_core.data.pieces import MAX_WORDS, english_words
 from attention_core.data.pieces import START as FIRST_PIECE
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_curve, read_forgetting
 from attention_core.models import MODELS, build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory import influence
-from attention_core.topics.memory.attention_gain import AROUND, last_state_shares, longer, word_knowledge
+from attention_core.topics.memory.attention_gain import last_state_shares, word_knowledge
 from attention_core.topics.memory.influence import MEASURES, both_ways, norms_table, remember
 from attention_core.topics.memory.own_states import cut, foresee
-from attention_core.topics.translate.training import TRANSLATORS, bleu_by_length
+from attention_core.topics.translate.training import TRANSLATORS, bleu_by_length, group_of
 from attention_core.topics.translate.translation import french_prefix, read_source, translate
 
 BOOK = "The book that my sister gave me when I was ill is still on the table."
@@ -305,7 +304,7 @@ def card(folder, name, **figures):
 
 def test_bleu_is_read_from_the_cards_and_what_is_missing_is_named(tmp_path):
     rows = {"bleu": 30.0, "bleu_by_length": {"12-14": 20.0, "1-5": 40.0}, "bleu_long": 20.0, "n": 99}
-    card(tmp_path, "translator-none", test=rows, development=rows | {"bleu": 31.0})
+    card(tmp_path, "translator-none", test=rows)
     card(tmp_path, "translator-dot", test=rows | {"bleu_by_length": {"1-5": 41.0}})
     card(tmp_path, "translator-mean", note="no figures")
     (tmp_path / "translator-general.json").write_text("{")
@@ -316,9 +315,11 @@ def test_bleu_is_read_from_the_cards_and_what_is_missing_is_named(tmp_path):
     assert found.long["translator-none"] == 20
     assert found.n == 99
     assert set(found.missing) == set(TRANSLATORS) - {"translator-none", "translator-dot"}
-    assert bleu_by_length(part="development", folder=tmp_path).overall == {"translator-none": 31.0}
-    with pytest.raises(ValueError, match="'training'"):
-        bleu_by_length(part="training", folder=tmp_path)
+
+
+def test_a_sentence_belongs_to_the_group_of_its_length():
+    groups = ["1-5", "6-8", "18+"]
+    assert [group_of(groups, n) for n in (0, 5, 6, 17, 40)] == ["1-5", "1-5", "6-8", "6-8", "18+"]
 
 
 def test_every_translator_is_in_the_comparison():
@@ -391,18 +392,3 @@ def test_sister_is_forgotten_and_given_back():
         assert float(known.last[place]) == pytest.approx(kept, abs=2e-3)
         assert float(known.context[place]) == pytest.approx(back, abs=2e-3)
         assert float(last_state_shares(model, source)[place]) == pytest.approx(kept, abs=2e-3)
-
-
-def test_a_sentence_grows_at_both_ends_until_it_is_too_long():
-    ways = longer("The red car stopped here!")
-    assert len(ways) == 1 + len(AROUND)
-    for way in ways:
-        words = read_source(way.english).words
-        assert words[way.n_before : way.n_before + 5] == ["The", "red", "car", "stopped", "here"]
-        assert words[-1] == "!"
-        assert len(words) == 6 + way.n_added <= MAX_WORDS
-    assert ways[0].before == []
-    assert ways[1].before == french_prefix(AROUND[0][1])
-    forty = " ".join(["the red car and"] * 10)
-    assert len(english_words(forty)) == 40
-    assert [way.n_added for way in longer(forty)] == [0]

@@ -19,7 +19,6 @@ from attention_core.topics.translate.translation import (
     explain,
     explain_layers,
     french_prefix,
-    likelihood_gain,
     likeness,
     mean_over_heads,
     n_agreeing,
@@ -266,17 +265,6 @@ def test_the_classic_figure_aligns_zone_and_economique_and_misses_europeenne():
     assert (best["accord"], best["zone"], best["économique"]) == ("agreement", "Area", "Economic")
     assert (best["signé"], best["août"], best["1992"]) == ("signed", "August", "1992")
     assert best["européenne"] == "Economic"
-
-
-@pytest.mark.parametrize("name", ["none", "additive", "transformer"])
-def test_french_that_belongs_to_the_english_is_told_by_it(name):
-    model = load(f"translator-{name}", "cpu")
-    right, wrong = french_prefix("La voiture rouge est devant la maison."), french_prefix("Je voudrais boire du café.")
-    assert likelihood_gain(model, HOUSE, right) > 1.5
-    assert likelihood_gain(model, HOUSE, wrong) < 0.5
-    assert likelihood_gain(model, HOUSE, []) == 0
-    classic = likelihood_gain(model, read_source(CLASSIC), french_prefix(GIVEN[CLASSIC]))
-    assert classic > 1.5
 
 
 def test_nothing_left_out_changes_nothing_and_a_piece_read_alone_knows_no_neighbours():

@@ -17,11 +17,11 @@ from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Mode, Problem, Settings, trace_of
 from attention_core.topics.vectors.cells import cell_arithmetic, feed_forward, softmax_parts
 from attention_core.topics.vectors.charts import convex_hull
+from attention_core.topics.vectors.pairs import pair_map, planar_tables
 from attention_core.topics.vectors.presets import (
     SIZES,
     in_mode,
     pixel_problem,
-    randomised,
     resize_cells,
     spread_positions,
 )
@@ -261,14 +261,6 @@ def test_going_to_given_q_k_v_changes_no_weight():
     np.testing.assert_allclose(after.weights().numpy(), before.weights().numpy(), **EXACT)
 
 
-def test_the_same_seed_gives_the_same_numbers_and_the_same_shapes():
-    problem = PRESETS["cross"].problem()
-    first, again, other = randomised(problem, 3), randomised(problem, 3), randomised(problem, 4)
-    assert all(np.array_equal(first.tables[name], again.tables[name]) for name in TABLES[problem.mode])
-    assert not np.array_equal(first.tables["X"], other.tables["X"])
-    assert all(first.tables[name].shape == problem.tables[name].shape for name in TABLES[problem.mode])
-
-
 def test_resizing_keeps_what_was_typed_even_a_slip():
     cells = [["1", "abc"], ["2", "3"]]
     assert resize_cells(cells, 3, 1) == [["1"], ["2"], ["0"]]
@@ -282,6 +274,22 @@ def test_three_pixels_keep_the_scores_that_they_have_among_all():
     trace = trace_of(pixel_problem(query, key, value, places))
     whole = (query @ key.T)[np.ix_(places, places)]
     np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), whole, atol=5e-3)
+
+
+@given(problems())
+def test_the_map_of_pairs_makes_the_scores_of_every_head_from_the_rows(problem):
+    trace = trace_of(problem)
+    asks, asked = problem.tables[problem.query_table], problem.tables[problem.key_table]
+    for head in range(trace.n_heads):
+        made = pair_map(problem, trace, head)
+        assert (made is None) == (problem.settings.scoring not in ("dot", "scaled dot"))
+        if made is not None:
+            np.testing.assert_allclose(asks @ made @ asked.T, trace.scores(head).numpy(), **EXACT)
+
+
+@pytest.mark.parametrize(("name", "tables"), [("pairs", ["X"]), ("huge", ["Q", "K"]), ("cross", ["Y"])])
+def test_arrows_are_the_rows_of_two_numbers(name, tables):
+    assert planar_tables(PRESETS[name].problem()) == tables
 
 
 def test_a_problem_comes_back_from_a_link_unchanged():

@@ -13,7 +13,7 @@ const buildAxis = (row, name, texts) => {
   return ticks;
 };
 
-const build = (root, { functions, keys }) => {
+const buildBars = (root, { functions, keys }) => {
   root.replaceChildren();
   const table = make(root, "table", { "aria-label": "Score and weight of every key under each scoring function" });
   const columns = make(table, "colgroup"), body = make(table, "tbody");
@@ -35,9 +35,9 @@ const build = (root, { functions, keys }) => {
   return { blocks, ticks };
 };
 
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".root"), { functions, limit } = data;
-  if (isNew(root, data.keys, functions.map(({ name, formula }) => [name, formula]))) root.parts = build(root, data);
+const drawBars = (root, data) => {
+  const { functions, limit } = data;
+  if (isNew(root, data.keys, functions.map(({ name, formula }) => [name, formula]))) root.parts = buildBars(root, data);
   const { blocks, ticks } = root.parts;
   functions.forEach(({ scores, weights }, place) => scores.forEach((score, number) => {
     const { row, score: left, weight: right } = blocks[place][number];
@@ -53,4 +53,4 @@ export default function ({ data, parentElement }) {
   ticks[0].textContent = `−${limit}`;
   ticks[2].textContent = limit;
   root.dataset.painted = Number(root.dataset.painted ?? 0) + 1;
-}
+};

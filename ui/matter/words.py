@@ -172,8 +172,9 @@ def alike_words(sentence: Sentence, trace: AttentionTrace) -> None:
         neighbours_chart(near), width="stretch", key="matter_near", alt=f"Weights of the words nearest to {words}"
     )
     st.caption(
-        f"The eight words whose learned vectors point most nearly where that of {words} does: words of one meaning, or "
-        "of one use. Each is put in its place, and the sentence is read anew."
+        f"The eight words whose learned vectors point most nearly where that of {words} does, each put in its place. "
+        "The network learned from praise and blame alone: it puts words together that speak for the same side, more "
+        "than words of one meaning, and weighs them by the sentence, too."
     )
 
 

@@ -5,7 +5,7 @@ from bisect import bisect
 import streamlit as st
 
 from attention_core.device import to_array
-from attention_core.topics.memory.attention_gain import WordKnowledge, last_state_shares, longer, word_knowledge
+from attention_core.topics.memory.attention_gain import WordKnowledge, last_state_shares, word_knowledge
 from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.translate.translation import Translation, read_source, translate
 from ui.chart import draw_chart
@@ -14,14 +14,12 @@ from ui.labels import as_percent, literal
 from ui.memory.networks import NAME, recurrent
 from ui.player import Walk
 from ui.skeleton import OPEN_TAB, note, paragraph
-from ui.state import Field, whole_number
 from ui.try_this import TryThis
 
 MODEL, WITHOUT = "translator-additive", "translator-none"
 GUESSED, BOUNDS = 5, (0.05, 0.25)
 """The French word that is guessed about; shares between the options of the guess."""
 FRENCH = Walk(f"{NAME}_cure", first=GUESSED, label="French word")
-CLAUSES = Field(NAME, "clauses", 0, address="clauses", parse=whole_number)
 
 
 _translated = cached_computation(by_model=True)(translate)
@@ -36,7 +34,7 @@ def look_back(text: str) -> TryThis:
     french = literal(labels[place], 24)
 
     def act() -> None:
-        OPEN_TAB[NAME].value, FRENCH.field.value, CLAUSES.value = "cure", place, 0
+        OPEN_TAB[NAME].value, FRENCH.field.value = "cure", place
 
     def outcome() -> tuple[int, str]:
         source = read_source(text)
@@ -57,7 +55,7 @@ def _said(text: str) -> tuple[Translation, list[str], list[int]]:
 
 
 def cure_tab(text: str) -> None:
-    """Let a French word be clicked and a sentence grow; draw what is known of each English word, before and then."""
+    """Let a French word be clicked; draw what is known of each English word, before and then."""
     why = model_or_none(MODEL)[1]
     if why:
         st.info(f"The additive model is not there. {why}")
@@ -71,42 +69,21 @@ def cure_tab(text: str) -> None:
     words, picture = st.columns([1, 1], gap="large")
     with words:
         said = made.ids[: pieces[FRENCH.draw(labels)]]
-        ways = longer(text)
-        CLAUSES.clamp(0, len(ways) - 1)
-        if len(ways) > 1:
-            names = [f"{way.n_added} more words" if way.n_added else "as typed" for way in ways]
-            label = "Make the sentence longer, before and behind"
-            CLAUSES.widget(st.select_slider, label, range(len(ways)), format_func=names.__getitem__)
-        else:
-            note("The sentence is as long as it can be: forty words are read.")
-        way = ways[CLAUSES.value]
-        source = read_source(way.english)
-        known = _what_is_known(model, source, [*way.before, *said])
-        short = known if way.n_added == 0 else _what_is_known(model, sentence, said)
-        asked = int(short.weights.argmax())
-        here = asked + way.n_before if asked < len(sentence.words) else len(source.words)
-        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), source.word_labels[here], known, here))
-        if way.n_added:
-            before, then = (as_percent(float(part[asked])) for part in (short.last, short.context))
-            holds = float(known.context[here]) > 0.5 * float(short.context[asked])
-            end = "the last states forget, the context does not."
-            if not holds:
-                end = "here the decoder loses its way, and the context with it."
-            st.markdown(f"Without the {way.n_added} more words it was {before} against {then}: {end}")
+        known = _what_is_known(model, sentence, said)
+        here = int(known.weights.argmax())
+        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), sentence.word_labels[here], known, here))
         note(
             "Shares of the gradient's norm, of additive attention, whose last states never had to hold everything"
             + (
                 "."
                 if model_or_none(WITHOUT)[1]
                 else f": those of the network trained without attention keep "
-                f"{as_percent(float(_last_states_know(recurrent(WITHOUT), source)[here]))} of "
-                f"{literal(source.word_labels[here], 24)}."
+                f"{as_percent(float(_last_states_know(recurrent(WITHOUT), sentence)[here]))} of "
+                f"{literal(sentence.word_labels[here], 24)}."
             )
         )
-    first_own, n_own = way.n_before, len(sentence.words)
-    own = [first_own <= place < first_own + n_own for place in range(len(source.words))] + [True]
-    chart = cure_chart(source.word_labels, to_array(known.last), to_array(known.context), marked=here, own=own)
-    alt = f"What the last states and the context know of each of {len(source.words)} English words"
+    chart = cure_chart(sentence.word_labels, to_array(known.last), to_array(known.context), marked=here)
+    alt = f"What the last states and the context know of each of {len(sentence.words)} English words"
     with picture, st.container(key="memory_cure_picture"):
         draw_chart(chart, width="content", key="memory_cure", alt=alt)
 

@@ -100,7 +100,7 @@ def _says(name: str, text: str) -> str:
     back = f'<span class="back">“{READ_BACK[french]}”</span>' if french in READ_BACK else ""
     told = html.escape(french) if not fault else "<i>cannot be loaded</i>"
     line = f'<p style="--line:{LOOKS[name][0]}"><span class="who">{SAYS[name]}</span>'
-    return f'{line}<span lang="fr">{told}</span>{back}</p>'
+    return f'{line}<span class="fr" lang="fr">{told}</span>{back}</p>'
 
 
 def _shaded(text: str, share: np.ndarray, largest: float) -> str:

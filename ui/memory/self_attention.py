@@ -9,14 +9,13 @@ from attention_core.charts import probability_bars
 from attention_core.device import to_array
 from attention_core.topics.memory.own_states import NextPiecePredictions, TextPieces, cut, foresee
 from ui.chart import draw_chart
-from ui.computed import cached_computation, card_or_empty, model_or_stop
-from ui.labels import distinct, literal, number
-from ui.layout import figures_table, section, shade
+from ui.computed import cached_computation, model_or_stop
+from ui.labels import distinct, literal
+from ui.layout import section, shade
 from ui.memory.networks import NAME
 from ui.state import Field, whole_number
 
 ATTENTIVE, ALONE = "language-recurrent", "language-recurrent-alone"
-NEW = "new"  # what a card calls pairs that had not stood in their text before
 LOOKS_BACK, DOES_NOT = "looks back", "its state alone"
 FIRST = (
     "My uncle Gustav keeps a guitar. It was raining all day, so we stayed at home and played cards. "
@@ -49,8 +48,6 @@ def own_states_tab() -> None:
         _next_pieces(told, at)
     with right:
         _each_piece(given, told)
-    with st.container(key="desk_memory_distance"):
-        _by_distance()
 
 
 def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
@@ -95,30 +92,3 @@ def _each_piece(given: TextPieces, told: NextPiecePredictions) -> None:
     with st.container(key="memory_wide_pieces"):
         draw_chart(probability_bars(series, labels, height=190), alt="Probability of each piece by both networks")
     st.caption("What comes for the second time is where looking back pays; what is new, nobody can look up.")
-
-
-def _by_distance() -> None:
-    cards = [card_or_empty(name).get("windows", {}) for name in (ATTENTIVE, ALONE)]
-    if not all(cards):
-        return
-    section("What it is worth, by distance")
-    there, alone = cards
-    reaches = [reach for reach in there if reach in alone and there[reach]["pieces"]]
-    gained = {reach: alone[reach]["bits"] - there[reach]["bits"] for reach in reaches}
-    rows = [
-        (
-            "new in its text" if reach == NEW else f"{reach} pieces back",
-            f"{there[reach]['pieces']:,}",
-            f"{alone[reach]['bits']:.2f}",
-            f"{there[reach]['bits']:.2f}",
-            number(gained[reach], "+.2f"),
-        )
-        for reach in reaches
-    ]
-    figures_table(("last seen", "pieces", f"bits, {DOES_NOT}", f"bits, {LOOKS_BACK}", "gained"), *rows)
-    near, *_, far = (gain for reach, gain in gained.items() if reach != NEW)
-    lasting = "**The gain does not fade with distance.** " if far >= near > 0 else ""
-    st.caption(
-        f"{lasting}Bits say how surprising the next piece is: one bit less is twice as probable. Held-out sentences, a "
-        "fifth of which come again; by how far back the same two pieces last stood together."
-    )

@@ -19,7 +19,6 @@ from ui.skeleton import paragraph
 from ui.state import Field, one_of, single_choice
 
 MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))
-LOGARITHMIC = Field(NAME, "log", False, address="log")
 CHART_WIDTH = 470
 STATE_RAMP, GATE_RAMP = signed_ramp(np.array([-1.0, 1.0])), Ramp(VIRIDIS, 0.0, 1.0)
 GATES = {
@@ -88,11 +87,9 @@ def gradient_tab(text: str) -> None:
     both = READING.value == "bidirectional"
     memories = with_norms(text, both)
     at = WALK.draw(next(iter(memories.values())).labels)
-    with st.container(horizontal=True, vertical_alignment="center", gap="large"):
-        measure = single_choice("Shown", MEASURE, MEASURES, label_visibility="collapsed", wrap=True)
-        logarithmic = LOGARITHMIC.widget(st.toggle, "Logarithmic colours")
+    measure = single_choice("Shown", MEASURE, MEASURES, label_visibility="collapsed", wrap=True)
     matrices = {label: memory.matrix(measure, both) for label, memory in memories.items()}
-    ramp = gradient_ramp(list(matrices.values()), logarithmic)
+    ramp = gradient_ramp(list(matrices.values()))
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
         key = f"memory_cells_{label}_{len(memory)}"
         chart = gradient_heatmap(
@@ -101,7 +98,6 @@ def gradient_tab(text: str) -> None:
             ramp,
             title=MEASURES[measure],
             told=memory.told(measure, both),
-            logarithmic=logarithmic,
             marked_row=at,
             select="cell",
             size=CHART_WIDTH - 90,

@@ -16,7 +16,8 @@ from ui.model.one_head import token_view
 from ui.model_runs import LatestRun
 from ui.try_this import TryThis, try_this
 
-STYLE = "<style>.st-key-model_opening { min-height: HIGH; }</style>"
+STYLE = """<style>.st-key-model_opening { min-height: HIGH; } .st-key-model_glance { min-height: 20rem; }
+@media (max-width: 640px) { .st-key-model_opening { min-height: calc(1.45 * HIGH); } }</style>"""
 FIRST_TEXT = ENGLISH["Who was tired?"]
 ASKS, CANDIDATES = "it", ("animal", "street")
 
@@ -30,7 +31,7 @@ def opening_place() -> DeltaGenerator:
 def opening(run: ModelRun, asked: LatestRun | None, look: HeadDisplay) -> None:
     """Say where the chosen token looks most, with arcs over the text; offer to change a word of the first example."""
     if run.patch_grid is not None:
-        st.html(STYLE.replace("HIGH", "0"))
+        st.html(STYLE.replace("HIGH", "0rem"))
         return
     now, layers = chosen_layers(run)
     trace = layers[now.layer]

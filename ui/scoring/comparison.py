@@ -1,4 +1,4 @@
-"""All functions side by side, as bars and as coloured fields; a formula that cannot attend, and the scale on trial.
+"""Two scores that disagree, all of them, and their fields; a formula that cannot attend, and the scale on trial.
 
 Components rather than Altair charts because they are redrawn many times a second while an arrow is dragged: building
 and checking an Altair chart takes Python longer than all of the page's other work together.
@@ -21,10 +21,11 @@ from attention_core.charts.vega import BLUE_ORANGE, ROLE_COLOURS, Chart, Ramp
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
 from attention_core.topics.scoring.charts import scale_chart, score_fields, sorted_weights_chart
+from attention_core.topics.scoring.charts import vector_plane as plane
 from attention_core.topics.scoring.compare import (
     DIMENSIONS,
-    AdditiveParts,
     ScaleRow,
+    compare,
     example_weights,
     favourites,
     measure_scale,
@@ -32,29 +33,30 @@ from attention_core.topics.scoring.compare import (
     printed_parts,
     score_field,
 )
-from attention_core.topics.scoring.presets import EXTENT
+from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import cached_computation
 from ui.labels import number
-from ui.layout import role_colour, shade
-from ui.scoring.controls import NAME, key_name
+from ui.layout import figures_table
+from ui.scoring.controls import ACTIVE, ALL, NAME, PLANE, VECTORS, arrange, key_name, put_formula, take_move
 from ui.skeleton import note, paragraph
-from ui.state import Field, between, one_of, single_choice
+from ui.state import Field, one_of
 
-SHARED = Field(NAME, "shared", False, address="shared")
-TAKEN = Field(NAME, "taken", "scaled dot", address="taken", parse=one_of(SCORES))
-"""The function whose numbers are taken along."""
 POINTS = 41
 BANDS = 17
 """Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""
 
-_bars = component("score_bars")
 _fields = component("score_fields")
 
 
-def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
-    """Draw one block per function with one line per key, the active one at full strength."""
+TWO = ("dot", "L2 distance")
+
+
+def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
+    """Draw the arrows and what two functions, or all, make of them. Call it last, see VectorPlane.draw."""
+    query, keys, bare = list(vectors.query), [list(key) for key in vectors.keys], vectors.d != 2
+    shown = traces if ALL.value or bare else {name: traces[name] for name in TWO}
     rows = [
         {
             "name": name,
@@ -62,12 +64,39 @@ def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
             "scores": trace.scores(0)[0].tolist(),
             "weights": trace.weights(0)[0].tolist(),
         }
-        for name, trace in traces.items()
+        for name, trace in shown.items()
     ]
     limit = _nice_limit(max(abs(score) for row in rows for score in row["scores"]))
-    keys = [key_name(place) for place in range(len(rows[0]["scores"]))]
-    note_picture(lambda: _bar_picture(rows, limit), "Scores and weights under every function")
-    _bars(key="scoring_bars", data={"functions": rows, "keys": keys, "limit": limit, "active": active})
+    note_picture(lambda: _bar_picture(rows, limit), "Scores and weights of every key")
+    if not bare:
+        note_picture(lambda: plane(query, keys, EXTENT), "The query and the keys as arrows")
+    data = {
+        "names": ["q", *map(key_name, range(len(keys)))],
+        "kinds": ["query", *["key"] * len(keys)],
+        "extent": EXTENT,
+        "functions": rows if shown is traces else None,
+        "limit": limit,
+        "bare": bare,
+    }
+    PLANE.draw([query, *keys], data, take_move, active=ACTIVE.value + 1)
+
+
+def lay_on_query() -> None:
+    """Put the first example, with its first key where the query is."""
+    first = VECTOR_PRESETS[0]
+    arrange(Vectors(first.query, (first.query, *first.keys[1:]), "k₁ is the query itself, k₂ is longer."))
+
+
+def what_dot_chose() -> tuple[int, str]:
+    """Return the key that the dot product chooses now, and in words what it and nearness make of it."""
+    query, key = (torch.tensor(part, dtype=torch.float64) for part in ([VECTORS.value.query], VECTORS.value.keys))
+    best = favourites(compare({name: SCORES[name]() for name in TWO}, query, key))
+    (dot, weight), (near, share) = (best[name] for name in TWO)
+    if dot is None or near is None:
+        return -1, "All keys fit equally well now."
+    words = f"The dot product gives {key_name(dot)} {weight:.0%}, nearness gives {key_name(near)} {share:.0%}. "
+    is_longer = bool(key[dot].norm() > key[near].norm())
+    return dot, words + (f"{key_name(dot)} is longer, and a dot product grows with length." if is_longer else "")
 
 
 def _bar_picture(rows: Sequence[Mapping], limit: float) -> Chart:
@@ -92,7 +121,7 @@ def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) ->
     parts = [f"**{key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
     if undecided:
         parts.append(f"nobody in particular: {', '.join(undecided)}")
-    paragraph(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
+    st.markdown(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
 
 
 def _nice_limit(largest: float) -> float:
@@ -112,23 +141,16 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
     if len(query) != 2:
         st.info("A field needs a plane: choose 2 numbers per vector.")
         return
-    words, drawn = st.columns([0.3, 1], gap="medium")
-    with words:
-        st.markdown("**What would a key score there?**")
-        shared = SHARED.widget(st.toggle, "One colour scale for all")
-        st.caption(
-            "Blue arrow: query. Orange dots: keys. A key on an orange spot scores high, on a blue spot low; the "
-            "borders of the bands are level lines. The learned ones were trained on the upper half of the plane; below "
-            "it they guess."
-        )
+    st.caption(
+        "Blue arrow: query. Dots: keys. A key on an orange spot would score high, on a blue spot low. The learned ones "
+        "were trained on the upper half of the plane; below it they guess."
+    )
     fields = {
         name: to_array(score_field(function, query, extent=EXTENT, n=POINTS)) for name, function in functions.items()
     }
-    largest = max(float(np.ptp(field)) for field in fields.values())
     panels, ramps = [], []
     for name, field in fields.items():
-        middle = (field.max() + field.min()) / 2
-        reach = max((largest if shared else float(np.ptp(field))) / 2, 1e-9)
+        middle, reach = (field.max() + field.min()) / 2, max(float(np.ptp(field)) / 2, 1e-9)
         ramps.append(ramp := Ramp(BLUE_ORANGE, middle - reach, middle + reach))
         index = np.rint(ramp.position(field) * 255).astype(np.uint8)
         panels.append(
@@ -146,23 +168,19 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
     )
     band = np.minimum(np.arange(256) * BANDS // 256, BANDS - 1)
     colours = base64.b64encode(Ramp(BLUE_ORANGE, 0, 1).lookup(BANDS)[band].tobytes()).decode()
-    with drawn:
-        vectors = {"query": query.tolist(), "keys": key.tolist()}
-        data = {"panels": panels, "n": POINTS, "colours": colours, "extent": EXTENT, **vectors}
-        _fields(key="scoring_fields", data=data)
+    vectors = {"query": query.tolist(), "keys": key.tolist()}
+    _fields(key="scoring_fields", data={"panels": panels, "n": POINTS, "colours": colours, "extent": EXTENT, **vectors})
 
 
-MANY_KEYS = (4, 16, 64)
-N_KEYS = Field(NAME, "n_keys", 16, address="keys", parse=one_of(MANY_KEYS))
 D_K = Field(NAME, "d_k", 64, address="d_k", parse=one_of(DIMENSIONS))
-SEED = Field(NAME, "scale_seed", 0, address="seed", parse=between(0, 9999))
+EXAMPLE_KEYS = 16
 
 
 def printed_tab(query: Tensor, key: Tensor) -> None:
     """Show why v^T tanh([q; k]) gives every query the same weights, on three queries."""
     vector = torch.tensor([1.0, -0.5] * len(query), dtype=torch.float64)
-    parts = printed_parts(vector, torch.stack([query, query.flip(0), -query]), key)
-    words, numbers = st.columns([0.85, 1.3], gap="medium")
+    weights = printed_parts(vector, torch.stack([query, query.flip(0), -query]), key).weights
+    words, numbers = st.columns([1, 1], gap="large", vertical_alignment="center")
     with words:
         st.latex(
             r"\begin{aligned} v^{\top}\tanh([q; k]) = {} "
@@ -170,94 +188,49 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
         paragraph(
-            "Without W no unit of the tanh ever sees query and key together. The query's part is a constant along a "
-            "row, and the softmax cancels constants: **every query gets the same weights**. A matrix W in front mixes "
-            "the two inside the tanh, and only then can the function choose."
+            "Without W, query and key never meet inside the tanh. The query's part is the same for every key, and the "
+            "softmax cancels what all scores share: **every query gets the same weights**. A matrix W in front mixes "
+            "the two, and only then can the function choose."
         )
+        st.button("Put it in the place of concat", key="scoring_printed", on_click=put_formula, args=("printed",))
     with numbers:
-        st.html(_printed_table(parts))
-        st.caption(
-            "Three queries: yours, yours with its numbers in reverse order, and its opposite; "
-            "v is 1, −0.5, 1, −0.5 and so on."
-        )
-
-
-def _printed_table(parts: AdditiveParts) -> str:
-    n = len(parts.key_part)
-    heads = "".join(f"<th>{key_name(place)}</th>" for place in range(n))
-    names, rows = ("q", "q reversed", "−q"), ""
-    for name, part, scores, weights in zip(names, *(parts[i].tolist() for i in (0, 2, 3)), strict=True):
-        cells = [*map(number, [part, *scores]), *map(_weight_cell, weights)]
-        rows += f"<tr><th style='text-align:left;color:{role_colour(Role.QUERY)}'>{name}</th>"
-        rows += "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-    key_part = "".join(f"<td>{number(part)}</td>" for part in parts.key_part.tolist())
-    return f"""<style>
-.printed {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.84rem; width: 100%; }}
-.printed th, .printed td {{ padding: 4px 5px; text-align: right; font-weight: 400; white-space: nowrap; }}
-.printed .top th {{ font-weight: 600; text-align: center; }}
-.printed tr.keypart td, .printed tr.keypart th {{ opacity: 0.75; }}
-.printed-scroll {{ overflow-x: auto; }}
-</style><div class="printed-scroll"><table class="printed">
-<tr class="top"><th></th><th>query's part</th><th colspan="{n}" style="color:{role_colour(Role.SCORES)}">scores</th>
-<th colspan="{n}" style="color:{role_colour(Role.WEIGHTS)}">weights</th></tr>
-<tr><th></th><th></th>{heads}{heads}</tr>
-<tr class="keypart"><th style="text-align:left">key's part</th><td></td>{key_part}{"<td></td>" * n}</tr>
-{rows}</table></div>"""
-
-
-def _weight_cell(weight: float) -> str:
-    return (
-        f"<span style='display:block;background:{shade(max(weight, 0.06))};"
-        f"padding:1px 4px;border-radius:2px'>{weight:.0%}</span>"
-    )
+        names, places = ("q", "q reversed", "−q"), range(len(key))
+        rows = [[name, *(f"{weight:.0%}" for weight in row)] for name, row in zip(names, weights.tolist(), strict=True)]
+        figures_table(["weights of", *map(key_name, places)], *rows)
+        st.caption("Three queries: yours, its numbers in reverse order, its opposite. v is 1, −0.5, 1, −0.5 and so on.")
 
 
 def scale_tab() -> None:
-    """Draw variance, entropy, largest weight and gradient over d_k, and one query's weights at a chosen d_k."""
-    words, controls = st.columns([1, 1.1], gap="medium", vertical_alignment="center")
-    with words:
-        paragraph(
-            "A dot product adds up dₖ products. For random numbers of variance 1 the sum has variance dₖ, so scores "
-            "grow with the width alone: the softmax saturates, one key takes all, and its gradient vanishes. "
-            "Dividing by √dₖ keeps the variance at 1 for every width."
-        )
-    with controls, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        n_keys = single_choice("Keys per query", N_KEYS, MANY_KEYS)
-        d_k = D_K.widget(st.select_slider, "dₖ of the example", DIMENSIONS, width=190)
-        seed = SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
-    rows = _measured(n_keys, seed)
-    panels = [
-        ("variance", "variance of the scores", None),
-        ("entropy", "entropy of the weights (bits)", math.log2(n_keys)),
-        ("largest", "largest weight", 1 / n_keys),
-        ("gradient", "size of the softmax's gradient", None),
-    ]
-    for column, (field, title, reference) in zip(st.columns(4, gap="small"), panels, strict=True):
+    """Draw variance and gradient over d_k, and one query's weights at a chosen d_k, with and without the division."""
+    paragraph(
+        "A dot product adds up dₖ products. For random numbers of variance 1 the sum has variance dₖ: scores grow with "
+        "the width alone, one key takes all, and the softmax's gradient vanishes. Divided by √dₖ, the variance stays 1 "
+        "for every width."
+    )
+    d_k = D_K.widget(st.select_slider, "dₖ of the example", DIMENSIONS, width=260)
+    rows, pictures = _measured(), st.columns([1, 1, 1.3], gap="medium")
+    panels = (("variance", "variance of the scores"), ("gradient", "size of the softmax's gradient"))
+    for (field, title), column in zip(panels, pictures, strict=False):
         with column:
-            chart = scale_chart(rows, field, title, reference=reference, chosen=d_k)
             alt = f"{title} over d_k, with and without the division by its square root"
-            draw_chart(chart, key=f"scoring_{field}", alt=alt)
-    without, with_scale = example_weights(d_k, n_keys=n_keys, seed=seed)
-    chart, words = st.columns([1.2, 1], gap="large", vertical_alignment="center")
-    with chart:
+            draw_chart(scale_chart(rows, field, title, chosen=d_k), key=f"scoring_{field}", alt=alt)
+    without, with_scale = example_weights(d_k, n_keys=EXAMPLE_KEYS)
+    with pictures[2]:
         bars = sorted_weights_chart(without.tolist(), with_scale.tolist())
-        alt = "One query's weights, largest first, with and without the division"
-        draw_chart(bars, key="scoring_example", alt=alt)
-    with words:
-        here = {row.scaled: row for row in rows if row.d_k == d_k}
-        st.markdown(
-            f"One random query at dₖ = {d_k}, {n_keys} keys. Without the division its largest weight is "
-            f"**{without[0]:.1%}**, with it **{with_scale[0]:.1%}**.\n\n"
-            f"Over {8192 // n_keys:,} queries the variance of q · k is **{here[False].variance:.3g}** "
-            f"(with the division {here[True].variance:.3g}) and the gradient's size **{here[False].gradient:.3g}** "
-            f"(with it {here[True].gradient:.3g})."
-        )
-        note(
-            "Gradient: the Frobenius norm of the softmax's Jacobian diag(w) − w wᵀ, mean over queries. Dotted: what "
-            "uniform weights would give. Source: Vaswani et al. 2017, section 3.2.1."
-        )
+        draw_chart(bars, key="scoring_example", alt="One query's weights, largest first, with and without the division")
+    here = {row.scaled: row for row in rows if row.d_k == d_k}
+    st.markdown(
+        f"One random query at dₖ = {d_k}, {EXAMPLE_KEYS} keys: its largest weight is **{without[0]:.1%}** without the "
+        f"division, **{with_scale[0]:.1%}** with it. Over 512 queries the variance of q · k is "
+        f"**{here[False].variance:.3g}** (with it {here[True].variance:.3g}), the gradient's size "
+        f"**{here[False].gradient:.3g}** (with it {here[True].gradient:.3g})."
+    )
+    note(
+        "Gradient: the Frobenius norm of the softmax's Jacobian diag(w) − w wᵀ, mean over queries. Source: Vaswani et "
+        "al. 2017, section 3.2.1."
+    )
 
 
 @cached_computation(spinner="Drawing random vectors")
-def _measured(n_keys: int, seed: int) -> list[ScaleRow]:
-    return measure_scale(n_queries=8192 // n_keys, n_keys=n_keys, seed=seed)
+def _measured() -> list[ScaleRow]:
+    return measure_scale(n_keys=EXAMPLE_KEYS)

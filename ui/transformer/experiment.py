@@ -42,7 +42,7 @@ class Experiment(NamedTuple):
     def off_words(self) -> str:
         labels = [head.label for head in self.off]
         more = f" and {len(labels) - MAX_NAMED} more" if len(labels) > MAX_NAMED else ""
-        return ", ".join(labels[:MAX_NAMED]) + more
+        return "; ".join(labels[:MAX_NAMED]) + more
 
 
 def _named(text: str) -> TransformerHead:

@@ -10,7 +10,6 @@ from attention_core.topics.translate.translation import (
     ShownTranslation,
     WordView,
     french_prefix,
-    likelihood_gain,
     next_pieces,
     read_source,
     translation_of,
@@ -23,12 +22,9 @@ from ui.words import chosen_piece, next_words
 
 MAX_FORCED = 60  # pieces that may be forced; the sentence needs room to end
 MAX_UNDONE = 50
-MIN_JUDGED, MIN_GAIN = 4, 0.5
-"""Forced pieces from which on they are compared with the English; by how many nats it must make them likelier each."""
 CLASSIC_PAIRS = (("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
 
 _next_pieces = cached_computation(by_model=True)(next_pieces)
-_likelihood_gain = cached_computation(by_model=True)(likelihood_gain)
 
 
 def _pieces_of(text: str) -> list[int]:
@@ -125,7 +121,7 @@ def _take_choice() -> None:
 
 
 def forced_french_note(text: str, shown: ShownTranslation) -> None:
-    """Say what a model would have said itself where French comes with the sentence, and whether the French fits it."""
+    """Say what a model would have said itself where French comes with the sentence."""
     if text == CLASSIC and shown.forced == (*_pieces_of(GIVEN[CLASSIC]), END):
         itself = translation(shown.translator, text).text
         st.markdown(
@@ -133,16 +129,6 @@ def forced_french_note(text: str, shown: ShownTranslation) -> None:
             "fail: the words are rare where they learned (*August* 8 times in 135,806 pairs). "
             + ("" if shown.words.is_single else f"Given the French, {_where_it_looks(shown.words)}.")
         )
-    elif len(shown.forced) >= MIN_JUDGED and _gain_per_piece(shown, text) < MIN_GAIN:
-        st.info(
-            "The French given does not seem to belong to this English: the model finds it hardly likelier than after "
-            "no English at all. It is kept, but where its words look then means little."
-        )
-
-
-def _gain_per_piece(shown: ShownTranslation, text: str) -> float:
-    given = [piece for piece in shown.forced if piece != END]
-    return _likelihood_gain(model_of(shown.translator), read_source(text), given)
 
 
 def _where_it_looks(view: WordView) -> str:

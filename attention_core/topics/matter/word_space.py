@@ -56,7 +56,9 @@ def neighbours_chart(neighbours: Sequence[Neighbour]) -> Chart:
     axis = alt.Axis(ticks=False, domain=False, labelLimit=130, labelFontSize=12, labelOverlap=False)
     space = {
         "y": alt.Y("word:N", sort=data["word"], title=None, axis=axis),
-        "x": alt.X("here:Q", title="weight in this place, as a multiple of the even share 1/n"),
+        "x": alt.X(
+            "here:Q", title="weight in this place, as a multiple of the even share 1/n", axis=alt.Axis(tickCount=6)
+        ),
     }
     told = "word:N", ("cosine:Q", "cosine to the chosen word", ".2f"), ("here:Q", "times 1/n", ".2f")
     bars = mark("bar", data, space, *told, color=ROLE_COLOURS[Role.WEIGHTS], cornerRadiusEnd=1)

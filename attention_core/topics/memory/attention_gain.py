@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.scores import Score
-from attention_core.data.pieces import MAX_WORDS, SPACE, START, english_words
+from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import (
@@ -26,15 +26,7 @@ from attention_core.topics.memory.influence import (
     walk,
     walk_decoder,
 )
-from attention_core.topics.translate.translation import SourceSentence, french_prefix
-
-AROUND = (
-    ("I know that", "je sais que", "and I like it"),
-    ("you think that", "tu penses que", "but we must go"),
-    ("he said that", "il a dit que", "because it is late"),
-    ("we hope that", "nous espérons que", "and he is tired"),
-)
-"""What makes a sentence longer from both ends, clause by clause: before it, the same in French, and after it."""
+from attention_core.topics.translate.translation import SourceSentence
 
 
 class WordKnowledge(NamedTuple):
@@ -43,28 +35,6 @@ class WordKnowledge(NamedTuple):
     last: Tensor  # by the encoder's two last states end to end, all that a decoder without attention gets
     context: Tensor  # by the context when a French piece is said
     weights: Tensor  # the attention of that moment
-
-
-class LengthenedSentence(NamedTuple):
-    english: str  # all of it
-    before: list[int]  # French pieces of what stands before the sentence
-    n_before: int  # English words that stand before it
-    n_added: int  # English words in all that were added
-
-
-def longer(text: str) -> list[LengthenedSentence]:
-    """Return a sentence with 0, 1, 2, ... clauses at either end, as long as it can be read; at least as it is."""
-    whole = "".join(english_words(text)).replace(SPACE, " ").strip()
-    bare = whole.rstrip(".?!… ")
-    found = [LengthenedSentence(text, [], 0, 0)]
-    for n in range(1, len(AROUND) + 1):
-        before, french, after = (" ".join(parts) for parts in zip(*AROUND[:n], strict=True))
-        n_before, n_added = len(before.split()), len(f"{before} {after}".split())
-        if len(english_words(text)) + n_added > MAX_WORDS:
-            break
-        english = f"{before} {bare} {after}{whole[len(bare) :]}"
-        found.append(LengthenedSentence(english, french_prefix(french), n_before, n_added))
-    return found
 
 
 @torch.inference_mode()

@@ -13,7 +13,7 @@ from attention_core.charts.words import text_width
 from attention_core.topics.translate.training import TRANSLATORS, ByLength
 
 DECADES = 4
-"""Powers of ten that logarithmic colours and axes span at most; what is smaller is drawn as the smallest."""
+"""Powers of ten that logarithmic axes span at most; what is smaller is drawn as the smallest."""
 PER_LABEL = 15  # screen pixels that a slanted word at an axis needs
 
 
@@ -60,17 +60,10 @@ def over_time(
     return vl.fixed_size(layers, width, height, title=heading)
 
 
-def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> vl.Ramp:
-    """Return one ramp for matrices that are compared, NaN = nothing there.
-
-    A logarithmic one is for log10 of the values, over at most DECADES powers of ten.
-    """
+def gradient_ramp(matrices: Sequence[np.ndarray]) -> vl.Ramp:
+    """Return one ramp for matrices that are compared, NaN = nothing there."""
     values = np.concatenate([cells[np.isfinite(cells) & (cells > 0)] for cells in matrices] or [np.ones(1)])
-    high = float(values.max(initial=0.0)) or 1.0
-    if not logarithmic:
-        return vl.Ramp(vl.VIRIDIS, 0.0, high)
-    least = max(float(values.min(initial=high)), high * 10.0**-DECADES)
-    return vl.Ramp(vl.VIRIDIS, float(np.log10(min(least, high / 10))), float(np.log10(high)))
+    return vl.Ramp(vl.VIRIDIS, 0.0, float(values.max(initial=0.0)) or 1.0)
 
 
 def gradient_heatmap(
@@ -80,23 +73,19 @@ def gradient_heatmap(
     *,
     title: str,
     told: np.ndarray,
-    logarithmic: bool = False,
     marked_row: int | None = None,
     select: str | None = None,
     size: int = 420,
 ) -> vl.Chart:
     """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
 
-    The ramp is from gradient_ramp, logarithmic or not, and shared by charts that are compared; told (n, n) are the
+    The ramp is from gradient_ramp and shared by charts that are compared; told (n, n) are the
     sentences that the mouse tells of each cell. The present state's row is framed, and a point selection over cells
     has the fields row and col.
     """
     cells = vl.cell_columns(matrix, labels, labels) | {"told": told.ravel()}
-    cells["shown"] = np.log10(np.clip(cells["value"], 1e-30, None)) if logarithmic else cells["value"]
-    text, ticks = "format(pow(10, datum.value), '.2~r')", np.linspace(ramp.low, ramp.high, 3).tolist()
-    powers = {"values": ticks, "labelExpr": text} if logarithmic else {}
-    bar = vl.colour_bar(ramp, title, min(size, 260), **powers)
-    names, shown = _word_labels(labels, size), alt.Color("shown:Q", scale=vl.colour_scale(ramp), legend=bar)
+    bar = vl.colour_bar(ramp, title, min(size, 260))
+    names, shown = _word_labels(labels, size), alt.Color("value:Q", scale=vl.colour_scale(ramp), legend=bar)
     space = {
         "x": alt.X("col:O", title="how much does this word matter", axis=alt.Axis(labelAngle=-45, **names)),
         "y": alt.Y("row:O", title="to the state after this one?", axis=alt.Axis(**names)),
@@ -125,31 +114,27 @@ LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 """Screen pixels: of a line, of the longest bar, of a number beside it, of what stands above, of the letters."""
 
 
-def cure_chart(
-    words: Sequence[str], last: np.ndarray, context: np.ndarray, *, marked: int, own: Sequence[bool] = ()
-) -> vl.Chart:
+def cure_chart(words: Sequence[str], last: np.ndarray, context: np.ndarray, *, marked: int) -> vl.Chart:
     """Draw one line per word: to the left what the last states know of it, to the right what the context knows.
 
-    Both are shares (n,) on one scale. The marked word is bold; words that are not the sentence's own are faint.
+    Both are shares (n,) on one scale. The marked word is bold.
     """
     n, middle = len(words), max(text_width(one, SIZE) for one in words) + 16
     limit, left = max(float(last.max()), float(context.max()), 1e-9), ACROSS + NUMBER
     right = left + middle
     wide, tops = right + ACROSS + NUMBER, HEAD + LINE * np.arange(n)
     space = vl.corners(wide, HEAD + LINE * n)
-    strength = ["ff" if mine else "55" for mine in own or [True] * n]
     layers = []
     for name, values, start, way, role in (
         ("last states", last, left, -1, Role.KEY),
         ("context", context, right, 1, Role.CONTEXT),
     ):
         long, align = ACROSS * values / limit, "right" if way < 0 else "left"
-        fill = [vl.ROLE_COLOURS[role] + share for share in strength]
-        bars = vl.rectangles(np.minimum(start, start + way * long), tops + 4, long, LINE - 8, fill=fill)
+        bars = vl.rectangles(np.minimum(start, start + way * long), tops + 4, long, LINE - 8)
         said = [f"{100 * value:.{0 if value >= 0.0095 else 1}f}%" for value in values]
         ends = {"left": start + way * (long + 4), "top": tops + LINE / 2, "text": said}
         layers += [
-            vl.mark("rect", bars, space, color=vl.FILL),
+            vl.mark("rect", bars, space, color=vl.ROLE_COLOURS[role]),
             vl.texts(ends, space, align=align, fontSize=11, color=vl.LABEL_COLOUR, baseline="middle"),
             vl.text_at(
                 name, start, HEAD / 2, space, align=align, fontSize=SIZE, fontWeight="bold", color=vl.ROLE_COLOURS[role]

@@ -21,19 +21,17 @@ def scale_chart(
     field: str,
     title: str,
     *,
-    reference: float | None = None,
     chosen: int | None = None,
 ) -> vl.Chart:
     """Draw one measured quantity over d_k, a line without the division and one with it, under a title.
 
-    The field is variance, which has a logarithmic axis, entropy, largest or gradient. The reference, such as the value
-    of uniform weights, is dotted; a d_k can be marked.
+    The field is variance, which has a logarithmic axis, or gradient; a d_k can be marked.
 
     Raises:
         ValueError: no such field.
     """
-    if field not in ("variance", "entropy", "largest", "gradient"):
-        raise ValueError(f"field must be variance, entropy, largest or gradient, got {field!r}")
+    if field not in ("variance", "gradient"):
+        raise ValueError(f"field must be variance or gradient, got {field!r}")
     data = {"d_k": [row.d_k for row in rows], field: [getattr(row, field) for row in rows]}
     data["scores"] = [WITH if row.scaled else WITHOUT for row in rows]
     axis = alt.Axis(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False)
@@ -45,8 +43,6 @@ def scale_chart(
     }
     told = "scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")
     layers = [vl.mark("line", data, space, *told, point={"size": 28}, strokeWidth=2)]
-    if reference is not None:
-        layers.append(vl.rule_at("y", "value", reference, strokeDash=[3, 3], color=vl.GREY))
     if chosen is not None:
         layers.append(vl.rule_at("x", "d_k", chosen, color=vl.GREY, opacity=0.6))
     return alt.layer(*layers, height=228, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.export import trace_to_frame
-from attention_core.attention.scores import Cosine, Score
+from attention_core.attention.scores import Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 
@@ -54,11 +54,6 @@ def score_field(score: Score, query: Tensor, *, extent: float, n: int) -> Tensor
     y, x = torch.meshgrid(ticks.flip(0), ticks, indexing="ij")
     points = torch.stack([x, y], -1).reshape(-1, 1, 2)
     return score(query[None], points).expand(n * n, 1, 1).reshape(n, n)
-
-
-def cosine_matrix(vectors: Tensor) -> Tensor:
-    """Return the cosine of every pair of rows, (n, n); 0 where a vector is 0. Source: Graves et al. 2014, eq. 6."""
-    return Cosine()(vectors, vectors)
 
 
 class AdditiveParts(NamedTuple):
@@ -126,8 +121,6 @@ class ScaleRow:
     d_k: int  # numbers in a vector
     scaled: bool  # whether scores were divided by sqrt(d_k)
     variance: float  # of the scores q . k.
-    entropy: float  # of the weights, in bits, mean over queries; log2(n_keys) = all alike
-    largest: float  # largest weight, mean over queries
     gradient: float  # Frobenius norm of the softmax's Jacobian, mean over queries; 0 = nothing can be learned any more
 
 
@@ -155,9 +148,8 @@ def measure_scale(
         for scaled in (False, True):
             scores = raw / math.sqrt(d_k) if scaled else raw
             weights = scores.softmax(-1)
-            entropy = -torch.xlogy(weights, weights).sum(-1) / math.log(2)
-            measured = entropy, weights.amax(-1), softmax_jacobian_norm(weights)
-            rows.append(ScaleRow(d_k, scaled, scores.var().item(), *(one.mean().item() for one in measured)))
+            gradient = softmax_jacobian_norm(weights).mean().item()
+            rows.append(ScaleRow(d_k, scaled, scores.var().item(), gradient))
     return rows
 
 

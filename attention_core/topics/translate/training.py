@@ -26,7 +26,6 @@ TRANSLATORS = {
     "translator-transformer": "transformer",
 }
 """Name of a model -> what it is, from the one that remembers least to the one that remembers nothing at all."""
-PARTS = ("test", "development")
 
 
 class ByLength(NamedTuple):
@@ -40,13 +39,9 @@ class ByLength(NamedTuple):
     missing: list[str]  # models whose card is not there or has no such figures
 
 
-def bleu_by_length(
-    names: Sequence[str] = tuple(TRANSLATORS), part: str = "test", folder: Path | None = None
-) -> ByLength:
-    """Return the BLEU by length that cards tell, the committed ones without a folder; ValueError for no part."""
-    if part not in PARTS:
-        raise ValueError(f"part must be one of {PARTS}, got {part!r}")
-    found = {name: figures for name in names if (figures := _figures(name, part, folder))}
+def bleu_by_length(names: Sequence[str] = tuple(TRANSLATORS), folder: Path | None = None) -> ByLength:
+    """Return the BLEU by length that cards tell, the committed ones without a folder."""
+    found = {name: figures for name in names if (figures := _figures(name, folder))}
     groups = sorted({group for figures in found.values() for group in figures["bleu_by_length"]}, key=_first_number)
     return ByLength(
         groups=groups,
@@ -65,9 +60,9 @@ def group_of(groups: Sequence[str], n_words: int) -> str:
     return next((group for group in reversed(groups) if _first_number(group) <= n_words), groups[0])
 
 
-def _figures(name: str, part: str, folder: Path | None) -> dict[str, Any] | None:
+def _figures(name: str, folder: Path | None) -> dict[str, Any] | None:
     try:
-        figures = read_card(name, folder).get(part)
+        figures = read_card(name, folder).get("test")
     except WeightsError:
         log.warning("%s is left out", name, exc_info=True)
         return None

@@ -353,17 +353,6 @@ def piece_probabilities(model: CanTranslate, source: SourceSentence, ids: Sequen
     return logits[0].softmax(-1).gather(1, predicted[:, None])[:, 0].tolist()
 
 
-def likelihood_gain(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> float:
-    """Return how much likelier a piece of some French is after this English than after none, in nats on average."""
-    if not ids:
-        return 0.0
-    after, without = (
-        sentence_probability(piece_probabilities(model, given, ids), len(ids))[1]
-        for given in (source, read_source("."))
-    )
-    return math.log(max(after, 1e-30) / max(without, 1e-30))
-
-
 def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:
     """Return the probability of a whole sentence, and per word: its n-th root (the geometric mean); the end counts."""
     if not probabilities:

@@ -355,39 +355,3 @@ def _circles(
         vl.texts(data, UNIT, color="white", **style),
     ]
     return [*layers, vl.texts(data | {"text": under}, UNIT, dy=36 if large else 26, **SMALL)] if under else layers
-
-
-def pair_cells(
-    values: np.ndarray,
-    row_labels: Sequence[str],
-    column_labels: Sequence[str],
-    ramp: vl.Ramp,
-    *,
-    title: str,
-    marked: tuple[int, int] | None = None,
-) -> vl.Chart:
-    """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
-
-    Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is
-    framed, and the title is that of the colour bar.
-    """
-    n_rows, n_cols = values.shape
-    rows, cols = np.indices(values.shape).reshape(2, -1)
-    fill, ink = vl.cell_colours(values.ravel(), ramp)
-    pairs = [f"({row}, {column})" for row in row_labels for column in column_labels]
-    numbers = [short(value) if np.isfinite(value) else "-∞" for value in values.ravel()]
-    data = vl.rectangles(cols + 0.5, rows + 0.5, pair=pairs, text=numbers, fill=fill, ink=ink)
-    size = 230
-    cell, space = size / max(values.shape), vl.corners(n_cols, n_rows)
-    middle, square = {"x": space["x"], "y": space["y"]}, {"width": cell - 2, "height": cell - 2}
-    layers = [vl.mark("rect", data, middle, "pair:N", "text:N", color=vl.FILL, aria=False, **square)]
-    if marked is not None:
-        layers += vl.halo_outlines(
-            vl.rectangles(marked[1] + 0.5, marked[0] + 0.5), middle, (5, 2.5), vl.DARK_COLOUR, **square
-        )
-    named = max(map(len, pairs)) * 6 < cell
-    if named:
-        layers.append(vl.texts(data, space, "pair", color=vl.INK, dy=-9, fontSize=11))
-    layers.append(vl.texts(data, space, color=vl.INK, dy=9 if named else 0, fontSize=13))
-    layers.append(vl.colour_bar_layer(ramp, title, min(size - 20, 220)))
-    return vl.fixed_size(layers, round(cell * n_cols), round(cell * n_rows))

@@ -26,76 +26,70 @@ class ProblemPreset:
         return Problem(self.mode, tables, dict(self.labels), self.settings)
 
 
-EYE, EYE_3 = "1 0; 0 1", "1 0 0; 0 1 0; 0 0 1"
+EYE = "1 0; 0 1"
 PRESETS = {
     "pairs": ProblemPreset(
         "Three inputs, nine pairs",
-        "Three inputs make nine ordered pairs, and each pair gets a cell of its own. A feed-forward neuron has one "
-        "weight per input and none for any pair.",
+        "Every pair gets a weight of its own, made from the inputs. A neuron has one weight per input, and none for a "
+        "pair.",
         Mode.SELF,
         ("1 0.5; -0.5 1; 1 1.5", "1 0.5; 0 1", "0.5 -1; 1 0.5", EYE, EYE),
     ),
     "orthogonal": ProblemPreset(
         "Orthogonal keys",
-        "Keys at right angles do not disturb each other: a query along one key scores zero with all the others and "
-        "gets nearly that key's value alone. Attention as a dictionary.",
+        "A query along one key scores zero with the key at right angles, and gets nearly its own key's value alone: "
+        "attention as a dictionary.",
         Mode.DIRECT,
-        ("4 0 0; 0 4 0; 2 2 0", "2 0 0; 0 2 0; 0 0 2", "1 0; 0 1; -1 -1"),
+        ("4 0; 0 4; 2 2", "2 0; 0 2", "1 0; 0 1"),
         {"Q": ("like k1", "like k2", "between")},
         step="weights",
     ),
     "equal": ProblemPreset(
         "Two equal keys",
-        "k1 and k2 are the same, so no query can tell them apart: they share its attention equally, and what comes "
-        "back is the mean of their values. Change one number of k2 to separate them.",
+        "k1 and k2 are the same, so no query can tell them apart: each gets the same weight. Drag one away to separate "
+        "them.",
         Mode.DIRECT,
         ("2 1; -1 2", "1 1; 1 1; -1 0.5", "2 0; 0 2; -1 -1"),
         step="weights",
     ),
     "huge": ProblemPreset(
         "One huge key",
-        "k3 is ten times as long as the others. The softmax saturates: every query that points its way sees nothing "
-        "else. Cosine scores do not know lengths; a high temperature helps too.",
+        "k3 is ten times as long as the others: the two queries that point its way see nothing else. Choose the score "
+        "*cosine*, which knows no lengths, or a high temperature.",
         Mode.DIRECT,
         ("1 0.5; 0.5 1; -1 0.5", "1 0; 0 1; 8 6", "1 0; 0 1; 1 1"),
         step="weights",
     ),
     "unread": ProblemPreset(
         "A value that nobody reads",
-        "No query points towards k4, so its weight is almost zero everywhere: its value may be 100 and the context "
-        "hardly changes. Edit v4, then look at what the last edit changed.",
+        "No query points towards k4, so its weight is almost zero everywhere. Its value may be 100: the context hardly "
+        "changes.",
         Mode.DIRECT,
         ("3 1; 2 2; 1 3", "2 0; 1 1; 0 2; -8 -8", "1 0; 0 1; 1 1; 100 -100"),
         step="context",
     ),
     "projections": ProblemPreset(
-        "Without projections",
-        "Without projections the scores are X Xᵀ: symmetric, and every row mostly meets itself. Projections make "
-        "Q Kᵀ: who looks at whom is no longer the same both ways, and a row need not look at itself.",
+        "A projection turns the question",
+        "Without projections every word would ask for its like. Here W_Q turns every question by a quarter: cat asks "
+        "for sat, sat for mat, and mat for nobody.",
         Mode.SELF,
-        ("2 0 0; 0 2 0; 0 0 2; 1 1 0", "0 1 0; 0 0 1; 1 0 0", EYE_3, EYE_3, EYE_3),
-        {"X": ("cat", "sat", "mat", "both")},
+        ("2 0; 0 2; -2 0", "0 1; -1 0", EYE, EYE, EYE),
+        {"X": ("cat", "sat", "mat")},
     ),
     "causal": ProblemPreset(
         "Causal",
-        "A row may only look back, as in a model that writes from left to right: scores above the diagonal become "
-        "minus infinity, their weights exactly zero, and the first row can only look at itself.",
+        "A row may only look back, as in a model that writes from left to right. What comes later gets the weight 0, "
+        "so that the first row can only look at itself.",
         Mode.SELF,
-        (
-            "1 0 1; 0 1 1; 1 1 0; 0.5 -1 1",
-            "1 0; 0 1; 0.5 0.5",
-            "0 1; 1 0; 0.5 -0.5",
-            "1 0; 0 1; -1 1",
-            "1 0 0.5; 0 1 -0.5",
-        ),
+        ("1 0.5; -0.5 1; 1 1; 0.5 -1", "1 0.5; 0 1", "0.5 -1; 1 0.5", EYE, EYE),
         {"X": ("I", "saw", "a", "duck")},
         Settings(mask="causal"),
         step="mask",
     ),
     "cross": ProblemPreset(
         "Cross-attention",
-        "Two rows ask, four other rows are asked, and they need not be equally many or equally wide: the weights are "
-        "2 × 4. W_Q and W_K only have to lead to the same number of columns.",
+        "Two rows ask, four others are asked. They need not be equally many or equally wide: W_Q and W_K only have to "
+        "lead to the same number of columns.",
         Mode.CROSS,
         ("1 0 2; 0 1 -1", "2 0; 0 2; 1 1; -1 1", "1 0; 0 1; 0.5 0.5", EYE, EYE, "1 0 0; 0 1 0"),
         {"X": ("le", "chat"), "Y": ("the", "small", "black", "cat")},
@@ -106,8 +100,8 @@ PRESETS = {
 PIXELS = "pixels"
 PIXELS_TITLE = "Three pixels of a digit"
 PIXELS_LINE = (
-    "x1, x2 and x3 are now three pixels of a drawn digit, with the queries, keys and values that the trained model "
-    "made of them. Their nine scores are nine cells of the digit page's 784 × 784."
+    "Three pixels of a drawn digit, with the queries, keys and values that the trained model made of them. Their nine "
+    "scores are nine cells of the digit page's 784 × 784."
 )
 
 
@@ -124,20 +118,6 @@ def spread_positions(ink: np.ndarray) -> list[int]:
     if len(inked) < 3:
         inked = np.argsort(ink.ravel(), kind="stable")[-3:]
     return sorted(int(place) for place in inked[np.linspace(0, len(inked) - 1, 3).round().astype(int)])
-
-
-def randomised(problem: Problem, seed: int) -> Problem:
-    """Return the problem with every table that is read replaced by normal random numbers, two decimals.
-
-    Projections are divided by the root of their rows, so that the scores keep a readable size.
-    """
-    random = np.random.default_rng(seed)
-    tables = dict(problem.tables)
-    for name in TABLES[Mode(problem.mode)]:
-        shape = tables[name].shape
-        width = np.sqrt(shape[0]) if name.startswith("W") else 1.0
-        tables[name] = np.round(random.normal(size=shape) / width, 2) + 0.0
-    return Problem(problem.mode, tables, problem.labels, problem.settings, problem.drawn)
 
 
 def _sizes(inputs: dict[str, tuple[str, str]], d_asked: str) -> dict[str, tuple[str, str]]:

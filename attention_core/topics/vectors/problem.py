@@ -361,7 +361,7 @@ ASKED = Text(
 )
 MERGED = Text(
     "merged",
-    "Heads side by side",
+    "Heads: side by side",
     "heads",
     r"C = [\,C_1, \dots, C_h\,]",
     "context = torch.cat(contexts, dim=-1)  # of all heads",
@@ -370,11 +370,11 @@ MERGED = Text(
 )
 OUTPUT = Text(
     "output",
-    "Output projection",
+    "Output: a last projection",
     "W_O",
     r"O = C\, W_O",
     "output = context @ W_O",
-    "A last projection leads from the values back to the columns of X$mixes.",
+    "It leads from the values back to the columns of X$mixes.",
     Role.OUTPUT,
 )
 RESIDUAL = Text(

@@ -1,13 +1,12 @@
-"""Tables of numbers from people: text pasted from a spreadsheet, CSV and NPZ files, links; bounded.
+"""Tables of numbers from people: text pasted from a spreadsheet, links; bounded.
 
 Links are read with mistrust: whatever is no table, no label or no mask is a ValueError.
 """
 
 import csv
 import io
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from statistics import mode
 from typing import Any
@@ -15,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.arrays import FileError
-from attention_core.arrays import read_npz as read_arrays
-from attention_core.bounds import TABLE_BYTES, TABLE_UNPACKED_BYTES, as_cell, escape_hidden, from_cell
-from attention_core.files import read_json
+from attention_core.bounds import TABLE_BYTES, escape_hidden, from_cell
 from attention_core.topics.vectors.problem import (
     MAX_COLUMNS,
     MAX_LABEL,
@@ -35,7 +32,7 @@ LONGEST_CELL = 60  # characters of a cell in a link
 
 
 class TableError(FileError):
-    """A text or a file that is not a table of numbers; says where and what to do."""
+    """A text that is not a table of numbers; says where and what to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +56,7 @@ def read_csv(data: str | bytes) -> ReadTable:
     try:
         rows, n_more = _split(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
     except UnicodeDecodeError:
-        raise TableError("The file is not a text in UTF-8. Save it as CSV (UTF-8), or upload an .npz.") from None
+        raise TableError("The file is not a text in UTF-8. Save it as CSV (UTF-8).") from None
     except csv.Error as error:
         raise TableError(f"The text is not CSV: {error}.") from None
     if not rows:
@@ -117,77 +114,6 @@ def _is_numeric(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def write_csv(values: np.ndarray, labels: Sequence[str] = ()) -> str:
-    """Return a table as CSV with full precision, labels in the first column if there are any."""
-    buffer, unnamed = io.StringIO(), [[""] if labels else []] * len(values)
-    rows = zip([*([as_cell(label)] for label in labels), *unnamed], values.astype(float).tolist(), strict=False)
-    csv.writer(buffer, lineterminator="\n").writerows([*name, *row] for name, row in rows)
-    return buffer.getvalue()
-
-
-def write_npz(problem: Problem) -> bytes:
-    """Return a whole problem, settings and labels too, as the bytes of an .npz file that read_npz() opens."""
-    arrays: dict[str, Any] = dict(problem.tables)
-    arrays |= {f"labels.{name}": np.array(labels, dtype=str) for name, labels in problem.labels.items() if labels}
-    arrays["settings"] = np.array(json.dumps({"mode": str(problem.mode), **asdict(problem.settings)}))
-    if problem.drawn is not None:
-        arrays["mask"] = problem.drawn
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    return buffer.getvalue()
-
-
-def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
-    """Return the present problem with what an .npz file has in the place of its tables, and notes on what was left out.
-
-    Arrays are named X, Y, Q, K, V, W_Q, W_K, W_V, W_O, and `mask`; a file from write_npz also has labels and settings.
-
-    Raises:
-        TableError: not an .npz, too large, arrays that are not tables of finite numbers, nothing known in it.
-    """
-    if len(data) > TABLE_BYTES.most:
-        raise TableError(f"The file has {len(data):,} bytes; at most {TABLE_BYTES} are read.")
-    arrays = read_arrays(data, most_bytes=TABLE_UNPACKED_BYTES.most, fault=TableError)
-    tables, labels, notes = dict(present.tables), dict(present.labels), []
-    found = arrays.keys() & table_names()
-    if not found:
-        raise TableError(
-            f"The file holds {', '.join(sorted(arrays)) or 'nothing'}; expected arrays named X, W_Q, W_K, W_V, W_O, or "
-            "Q, K, V."
-        )
-    for name in sorted(found):
-        array = arrays[name]
-        if array.ndim != 2 or array.dtype.kind not in "fiub" or 0 in array.shape:
-            raise TableError(f"{name} must be rows and columns of numbers, got shape {array.shape} of {array.dtype}.")
-        notes += [f"{name}: {note}" for note in _bounds_notes(*array.shape)]
-        table = array[:MAX_ROWS, :MAX_COLUMNS].astype(np.float64)
-        if not np.isfinite(table).all():
-            row, column = np.argwhere(~np.isfinite(table))[0] + 1
-            raise TableError(
-                f"{name}, row {row}, column {column} is {table[row - 1, column - 1]}: not a finite number."
-            )
-        tables[name] = table
-        given = arrays.get(f"labels.{name}", np.array([])).ravel()[:MAX_ROWS]
-        labels[name] = tuple(escape_hidden(str(label))[:MAX_LABEL] for label in given)
-    mode, settings = _settings_from(arrays.get("settings"), present, found)
-    drawn = present.drawn
-    if "mask" in arrays and arrays["mask"].ndim == 2 and arrays["mask"].dtype.kind in "fiub":
-        drawn = arrays["mask"][:MAX_ROWS, :MAX_ROWS].astype(bool)
-    return Problem(mode, tables, labels, settings, drawn), tuple(notes)
-
-
-def _settings_from(text: np.ndarray | None, present: Problem, found: set[str]) -> tuple[Mode, Settings]:
-    if text is not None:
-        try:
-            plain = read_json(str(text))
-            return Mode(plain.pop("mode")), Settings(**plain)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise TableError(f"The file's settings cannot be read ({error}).") from None
-    if {"Q", "K", "V"} & found and "X" not in found:
-        return Mode.DIRECT, present.settings
-    return (Mode.CROSS if "Y" in found else Mode(present.mode)), present.settings
 
 
 def linked_cells(tables: Any) -> dict[str, list[list[str]]]:

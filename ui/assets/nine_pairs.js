@@ -1,0 +1,86 @@
+// Three vectors and the weights of their nine pairs. Where a dot product makes the scores, a drag changes the weights here
+// at once; else they come from Python.
+class NinePairs extends Plane {
+  constructor(root) {
+    super(root);
+    this.root = root;
+    this.beside = make(root, "div", "beside");
+    this.table = make(this.beside, "table", { "aria-label": "The weight of every pair: a row asks, a column is asked" });
+    this.count = make(this.beside, "p", { class: "count", role: "status" });
+  }
+
+  taken() { this.base = this.weights(); }
+
+  adopt(data, tell) {
+    super.adopt(data, tell);
+    if (this.held === null) this.base = data.before;
+    this.root.classList.toggle("old", data.old);
+    this.svg.parentNode.hidden = data.arrows.length === 0;
+    if (isNew(this.table, data.rows, data.columns, data.neuron)) this.buildTable(data);
+  }
+
+  buildTable({ rows, columns, neuron }) {
+    this.table.replaceChildren();
+    const head = make(this.table, "tr");
+    make(head, "td");
+    for (const name of columns) make(head, "th", { scope: "col" }, `${name} is asked`);
+    this.cells = rows.map((name) => {
+      const row = make(this.table, "tr");
+      make(row, "th", { scope: "row" }, `${name} asks`);
+      return columns.map(() => {
+        const cell = make(row, "td", "cell");
+        return { cell, share: make(cell, "b"), change: make(cell, "span") };
+      });
+    });
+    if (!neuron.length) return;
+    const row = make(this.table, "tr", "neuron");
+    make(row, "th", { scope: "row" }, "a neuron");
+    for (const weight of neuron) make(row, "td", "cell", weight);
+  }
+
+  // The rows of a table: as they are dragged, or as Python gave them where they are no arrows.
+  rowsOf(name) {
+    const { tables, given } = this.data;
+    return tables.includes(name) ? this.arrows.filter((_, place) => tables[place] === name) : given[name];
+  }
+
+  weights() {
+    const { map, allowed, query, key, soft, weights } = this.data;
+    if (!map) return weights;
+    const asked = this.rowsOf(key);
+    return this.rowsOf(query).map((row, i) => {
+      const turned = map[0].map((_, column) => row.reduce((sum, value, at) => sum + value * map[at][column], 0));
+      const scores = asked.map((other, j) =>
+        allowed && !allowed[i][j] ? -Infinity : other.reduce((sum, value, at) => sum + value * turned[at], 0));
+      return soft ? softmax(scores) : scores.map((score) => (score === -Infinity ? 0 : score));
+    });
+  }
+
+  follow() {
+    if (!this.cells) return;
+    const weights = this.weights(), { soft, allowed, neuron } = this.data, flat = weights.flat();
+    const most = soft ? 1 : Math.max(...flat.map(Math.abs), 1e-9), written = soft ? asPercent : two;
+    const base = this.base?.length === weights.length && this.base[0].length === weights[0].length ? this.base : null;
+    let changed = 0;
+    this.cells.forEach((row, i) => row.forEach(({ cell, share, change }, j) => {
+      const weight = weights[i][j], moved = base ? weight - base[i][j] : 0, isMasked = allowed && !allowed[i][j];
+      changed += Math.abs(moved) > 1e-9;
+      share.textContent = isMasked ? "may not" : written(weight);
+      change.textContent = Math.abs(moved) > 1e-9 ? `${moved > 0 ? "+" : "−"}${written(Math.abs(moved)).replace("%", "")}` : "";
+      cell.style.setProperty("--share", `${((80 * Math.abs(weight)) / most).toFixed(1)}%`);
+      cell.classList.toggle("below", weight < 0);
+    }));
+    const rest = changed && neuron.length ? ` Of the neuron's ${neuron.length}: none.` : "";
+    const told = `${changed} of ${flat.length} weights changed.${rest}`;
+    if (this.count.textContent !== told) this.count.textContent = told;
+  }
+
+  describe(place) {
+    const weights = this.weights()[place];
+    return weights && this.data.tables[place] === this.data.query
+      ? weights.map((weight, j) => `${this.data.columns[j]} ${this.data.soft ? asPercent(weight) : two(weight)}`).join(", ")
+      : "is asked";
+  }
+}
+
+export default shownBy(NinePairs, "moved");

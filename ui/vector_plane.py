@@ -1,0 +1,69 @@
+"""Arrows in a plane that a visitor drags: drawn in the browser, frame by frame, while Python follows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ui.component import component
+from ui.state import PLAYING, Field, component_message
+
+HEIGHT = 480
+"""Screen pixels that it takes, on a wide screen and on a phone."""
+STYLE = """<style>
+.st-key-{place}, :has(> .st-key-{place}) {{ height: auto; min-height: 480px; flex-basis: auto; overflow: visible; }}
+</style>"""
+"""Lets it grow, where all functions stand below each other; this comes later than the place."""
+
+
+class VectorPlane:
+    """A component with arrows to drag, and what ui/assets/NAME.js draws beside them.
+
+    Args:
+        page: on whose page.
+        name: of its files.
+        pause: milliseconds between two messages to Python while an arrow is dragged.
+        parts: names of files that it uses besides its own.
+    """
+
+    def __init__(self, page: str, name: str, pause: int, parts: tuple[str, ...] = ()) -> None:
+        self.key, self.place_key = f"{page}_plane", f"{page}_place"
+        self._pause = pause
+        self._component = component(name, after=("vector_plane", *parts))
+        self._revision = Field(page, "revision", 0)
+        self._answered = Field(page, "answered", 0)
+
+    def place(self) -> DeltaGenerator:
+        """Return the place where it will be drawn, which has its height from the beginning."""
+        place = st.container(key=self.place_key, height=HEIGHT, border=False)
+        place.html(STYLE.format(place=self.place_key))
+        return place
+
+    def refresh(self) -> None:
+        """Let it take over the arrows at its next drawing, because Python has changed them."""
+        self._revision.value += 1
+
+    def message(self) -> dict[str, Any] | None:
+        """Return what was dragged last, for a callback; None where it was sent before Python's own last change."""
+        moved = component_message(self.key, "moved")
+        if moved is None:
+            return None
+        self._answered.value = moved["sequence"]
+        PLAYING.value = self.key if moved["moving"] else ""  # the address waits for the end of the drag
+        return moved if moved["revision"] == self._revision.value else None
+
+    def draw(
+        self, arrows: Sequence[Sequence[float]], data: Mapping[str, Any], on_move: Callable[[], None], active: int = 0
+    ) -> None:
+        """Draw it. Call it last in its fragment: it counts a message as answered when it is drawn again.
+
+        Args:
+            arrows: where their tips lie, (n, 2).
+            data: their names and kinds ("query", "key" or "input"), the extent of the plane, and what NAME.js reads.
+            on_move: runs after a message.
+            active: the arrow that was touched last.
+        """
+        counted = {"revision": self._revision.value, "answered": self._answered.value, "pause": self._pause}
+        whole = {"arrows": arrows, "active": active, **data, **counted}
+        self._component(key=self.key, data=whole, default={"moved": None}, on_moved_change=on_move)
