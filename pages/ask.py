@@ -19,7 +19,7 @@ with st.container(key="ask_first"):
         drawing = scene_pad()
     with ask:
         model_or_stop(MODEL)
-        reading, is_typed = question_part(drawing)
+        reading, is_typed = question_part()
         scoring = SCORING.value
         answered = answer_part(drawing, reading, is_typed)
 

@@ -25,10 +25,10 @@ from ui.try_this import try_this
 page_frame(NAME, "At this party a lock opens only when *two* other guests turn their keys together. Who finds the two?")
 numbers = guest_numbers()
 traces = {head: head_trace(model, numbers) for head, model in HEADS.items()}
+st.html(STYLE)
 party = st.container(key="groups_party")
 query = choose_query(numbers)
 with party:
-    st.html(STYLE)
     for head, column in zip(HEADS, st.columns(2, gap="medium"), strict=True):
         with column:
             draw_party(head, traces[head], numbers, query)

@@ -2,24 +2,22 @@
 
 import streamlit as st
 
-from attention_core.topics.lookup.encoders import SPELLING
 from attention_core.topics.lookup.soft_lookup import soft_lookup
-from ui.layout import attention_roles, end_here, section
-from ui.lookup.records import (
-    NAME,
-    STEPS,
-    answers,
-    choose_query,
-    closer,
+from ui.first_screen import last_on_phone
+from ui.layout import attention_roles
+from ui.lookup.first_screen import (
+    answer,
     encoder_input,
-    in_numbers,
-    lookup_steps,
-    query_input,
-    record_table,
+    query_part,
+    record_list,
     temperature_input,
+    try_the_other_way,
 )
+from ui.lookup.sections import STEPS, closer, in_numbers, lookup_steps, regression_part
+from ui.lookup.table import NAME, asked_now, choose_table, chosen_table, edit_table
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.take_along import take_along
 
 page_frame(NAME, "What if a dictionary could almost match? Then it would be attention.")
 attention_roles(
@@ -27,34 +25,41 @@ attention_roles(
     "the key of every record",
     "the value of that record",
     here="Here you ask, every record is asked, and its value comes back in part.",
-    try_this="Take <i>Ask a text</i>: “automobile” finds the car. Then choose <i>spelling</i>: it finds baked bread.",
-    meanwhile={"table": "ask-a-text"},
 )
 
-store, ask = st.columns([1.05, 1], gap="large")
-with store:
-    section("Records")
-    records = record_table().records
-if records is None:
-    end_here()
-with ask:
-    section("Ask")
-    queries = query_input(records).queries
-    warm, way = (st.container(), None) if records.numeric_keys else st.columns([1.6, 1], gap="medium")
-    with warm:
-        temperature = temperature_input(records)
-    encoder = SPELLING if way is None else encoder_input(way)
-    if not queries:
-        end_here()
-    trace = soft_lookup(records, queries, temperature, encoder)
-    with st.container(key="tells_lookup"):
-        answers(records, queries, trace)
+last_on_phone("lookup_first", "lookup_preset", "lookup_ways")
+with st.container(key="lookup_first"):
+    ask, store = st.columns([1, 1.05], gap="large")
+    with ask:
+        preset = chosen_table()
+        asked = asked_now(preset)
+        query = query_part(asked)
+        place = st.container()
+        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
+            ways = encoder_input(asked.records.numeric_keys)
+            temperature = temperature_input(asked.records.numeric_keys)
+        encoder = next(iter(ways.values()))
+        trace = soft_lookup(asked.records, asked.queries, temperature, encoder)
+        with place, st.container(key="tells_lookup"):
+            answer(asked, trace, query)
+        try_the_other_way(preset, asked, query, temperature, ways)
+    with store:
+        choose_table()
+        st.caption(preset.note)
+        with st.container(key="tells_records"):
+            if asked.records.numeric_keys and asked.records.numeric_values:
+                regression_part(asked, trace, temperature, query)
+            else:
+                record_list(asked, trace, query)
 
 page_tabs(
     NAME,
-    Tab("closer", "A closer look", lambda: closer(records, queries, trace, temperature, encoder)),
-    Tab("steps", "Step by step", lambda: lookup_steps(trace)),
-    Tab("numbers", "In numbers and letters", lambda: in_numbers(records, queries, trace, encoder)),
-    Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=choose_query(trace))),
+    Tab("steps", "Step by step", lambda: lookup_steps(trace, query)),
+    Tab("try", "Try", lambda: edit_table(preset)),
+    more=(
+        Tab("closer", "A closer look", lambda: closer(asked, temperature, query, encoder)),
+        Tab("numbers", "In numbers and letters", lambda: in_numbers(asked, trace, query, encoder)),
+    ),
     players=(STEPS,),
 )
+take_along(lambda: export_bar(trace, NAME, query=query))

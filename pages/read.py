@@ -13,13 +13,14 @@ from ui.take_along import take_along
 
 page_frame(NAME, "How does attention move? One look per digit: *what was read decides where to look next*.")
 
-last_on_phone("read_first", "read_looks", "read_typed")
+last_on_phone("read_first", "read_typed")
 with st.container(key="read_first"):
     left, right = st.columns(COLUMNS, gap="large")
     with left:
-        drawing, is_present = number_pad()
+        drawing, is_present, place = number_pad()
         now = read_now(drawing)
-        looks_chart(drawing, now)
+        with place:
+            looks_chart(now)
     with right:
         answer(drawing, now, is_present)
 

@@ -4,6 +4,8 @@ import streamlit as st
 
 WIDEST_PHONE = 640
 """CSS pixels up to which Streamlit puts columns below one another."""
+LATE = "animation: late 2.5s step-end; "
+"""What comes last is seen only when the rest is there, which would push it down before everybody's eyes."""
 
 
 def last_on_phone(screen: str, *keys: str) -> None:
@@ -16,11 +18,13 @@ def last_on_phone(screen: str, *keys: str) -> None:
     row = f".st-key-{screen} > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock]"
     column = f"{row} > [data-testid=stColumn]"
     last = " ".join(
-        f"{column} :is(.st-key-{key}, :has(> .st-key-{key})) {{ order: {place}; }}" for place, key in enumerate(keys, 1)
+        f"{column} :is(.st-key-{key}, :has(> .st-key-{key})) {{ order: {place}; {LATE}}}"
+        for place, key in enumerate(keys, 1)
     )
     st.html(
-        f"<style>@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; }} "
-        f"{column}, {column} > [data-testid=stVerticalBlock] {{ display: contents; }} {last} }}</style>"
+        f"<style>@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; gap: 1rem; }} "
+        f"{column}, {column} > [data-testid=stVerticalBlock] {{ display: contents; }} {last} "
+        "@keyframes late { from { visibility: hidden; } } }</style>"
     )
 
 

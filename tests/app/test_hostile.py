@@ -27,9 +27,12 @@ from ui.state import Field
 KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input")
 """What a visitor may type into, or put a file into."""
 WAYS = {
-    "vectors": [{"vectors_mask": "drawn"}, {"vectors_scale": "free", "vectors_mask": "padding"}],
+    "vectors": [
+        {"vectors_rules": True, "vectors_mask": "drawn"},
+        {"vectors_rules": True, "vectors_scale": "free", "vectors_mask": "padding"},
+    ],
     "memory": [{}, {"memory_tab": "own"}],
-    "scoring": [{"scoring_tab": "parameters"}, {"scoring_tab": "scale"}],
+    "scoring": [{"scoring_tab": "parameters"}, {"scoring_typing": True}],
     "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
     "model": [
         {},

@@ -1,56 +1,6 @@
-"""The line with what to try: there on arrival, gone once it was done or the page was set otherwise."""
+"""A page's surprise: it asks first, then shows what came out beside the guess."""
 
-import pytest
 from streamlit.testing.v1 import AppTest
-
-from tests.app.tools import open_tab, opened, settled
-
-
-def tries(page) -> bool:
-    bodies = [one.proto.body for one in page.get("html")]
-    return any("Try this" in body for body in bodies) and not any('class="tried"' in body for body in bodies)
-
-
-@pytest.mark.parametrize("name", ["lookup", "scoring"])
-def test_the_line_is_there_on_arrival_and_while_tabs_are_opened(app, name):
-    page = opened(app, f"pages/{name}.py")
-    assert tries(page)
-    assert tries(open_tab(page, "take"))
-    assert tries(settled(page, lecture=True))
-
-
-def test_it_stays_between_its_two_actions_and_goes_with_the_second(app):
-    page = opened(app, "pages/lookup.py")
-    page.segmented_control(key="lookup_preset").set_value("Ask a text").run()
-    assert tries(page)
-    page.segmented_control(key="lookup_by").set_value("spelling").run()
-    assert not tries(page)
-    page.run()
-    assert not tries(page)
-
-
-def test_it_goes_when_something_else_is_tried_and_is_no_other_pages(app):
-    page = opened(app, "pages/lookup.py")
-    page.segmented_control(key="lookup_by").set_value(
-        "meaning" if page.session_state["lookup_by"] == "spelling" else "spelling"
-    ).run()
-    assert not tries(page)
-    page.query_params.clear()
-    assert not tries(opened(app, "pages/start.py"))
-    assert tries(opened(app, "pages/scoring.py"))
-
-
-def test_a_link_to_something_else_comes_without_the_line(app):
-    app.query_params["q"] = "Paris"
-    assert not tries(opened(app, "pages/lookup.py"))
-
-
-def test_no_part_that_reruns_alone_is_another_when_it_goes(app):
-    page = opened(app, "pages/vectors.py")
-    parts = set(page._fragment_storage._fragments)
-    page.query_params["other"] = "1"
-    assert not tries(settled(page))
-    assert set(page._fragment_storage._fragments) == parts
 
 
 def page_with_a_surprise() -> None:

@@ -24,6 +24,7 @@ def visitor(page, app_url):
     page.locator(BARS).first.wait_for(state="attached")  # a bar of nearly 0 has no height
     page.locator(".st-key-find_hero svg.marks image").first.wait_for()
     settle(page)
+    page.locator("canvas.upper-canvas").scroll_into_view_if_needed()  # a link to a step opens on its tab
     return page
 
 
@@ -54,6 +55,7 @@ def test_stroke_changes_the_answer_and_the_mask(visitor):
 
 def test_click_on_a_region_chooses_and_frames_it(visitor):
     chart = visitor.locator(".st-key-find_hero svg.marks")
+    chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     side = box["width"]  # the picture is as wide as the chart and stands at its top
     visitor.mouse.click(box["x"] + 0.7 * side, box["y"] + 0.5 * side)

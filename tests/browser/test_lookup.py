@@ -1,4 +1,4 @@
-"""Look up softly in a real browser: a cell is edited, a query almost matches it, both survive leaving the page."""
+"""Look up softly in a real browser: a query of one's own, a cell is edited, both survive leaving the page."""
 
 from playwright.sync_api import expect
 
@@ -28,20 +28,29 @@ def write_first_cell(page, text):
 
 
 def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page):
-    page.goto(f"{app_url}/lookup")
-    page.get_by_text("most weight on").wait_for()
+    page.goto(f"{app_url}/lookup?table=phone-book&tab=try")
+    page.get_by_test_id("stDataFrame").wait_for()
     settle(page)
-    write_first_cell(page, "A brand new title")
-    queries = page.get_by_role("textbox", name="Queries, one per line")
-    submit(queries, "a brend new titel")
-    found = page.locator(".looked-up").get_by_text("A brand new title (")
-    found.wait_for()
-    expect(page.locator(".looked-up tr").nth(1)).to_contain_text("miss")
+    write_first_cell(page, "A brand new name")
+    submit(page.locator(".st-key-lookup_asked input"), "a brend new naem")
+    soft = page.locator(".looked-up").nth(1)
+    expect(soft).to_contain_text("A brand new name")
+    expect(page.locator(".looked-up").first).to_contain_text("not found")
     leave_and_return(page, OTHER, TITLE)
-    found.wait_for()
-    expect(queries).to_have_value("a brend new titel")
+    expect(soft).to_contain_text("A brand new name")
     page.get_by_text("Noisy time series", exact=True).first.click()
-    page.get_by_text("Attention as regression").wait_for()
-    page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 3")
-    open_tab(page, "Step by step")
+    page.get_by_text("This is kernel regression").wait_for()
     page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 1")
+    open_tab(page, "Step by step")
+    page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 2")
+
+
+def test_try_this_finds_money_by_spelling_and_says_so(app_url, page):
+    page.goto(f"{app_url}/lookup")
+    soft = page.locator(".looked-up").nth(1)
+    expect(soft).to_contain_text("car")
+    settle(page)
+    page.locator(".st-key-lookup_try button").click()
+    page.locator(".st-key-lookup_try_guess").get_by_text("garage").click()
+    expect(soft).to_contain_text("money")
+    expect(page.get_by_text("By spelling it finds money; by meaning, car.")).to_be_visible()

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.tools import open_tab
+from tests.browser.tools import open_tab, settle
 
 EDITOR = "[data-testid=stDataFrame]"
 HEADER, ROW = 36, 29
@@ -34,10 +34,11 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     tip = page.locator('.tip[data-place="0"]')
     tip.wait_for()
     page.locator("[data-testid=stVegaLiteChart] svg").first.wait_for()
-    page.wait_for_timeout(500)
+    settle(page, 1500)
     expect(page.locator(".count")).to_have_text("0 of 9 weights changed.")
-    before, box = shares(page), tip.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    before = shares(page)
+    tip.hover()
+    box = tip.bounding_box()
     page.mouse.down()
     page.mouse.move(box["x"] - 150, box["y"] - 60, steps=6)
     expect(page.locator(".count")).to_have_text("9 of 9 weights changed. Of the neuron's 3: none.")

@@ -21,7 +21,7 @@ LABELS = ["1: 4", "2: 2", "3: end"]
 STRIPS = [Strip("q", GENERATOR.normal(size=12), Role.QUERY), Strip("c", GENERATOR.normal(size=7), Role.CONTEXT)]
 
 CHARTS = {
-    "columns": lambda: columns_chart(PAPER, COLUMNS, LABELS, marked=1),
+    "columns": lambda: columns_chart(COLUMNS, LABELS),
     "region": lambda: region_chart(np.array([1.0, -2.0, 0.5]), COLUMNS[:, 0], LABELS, marked=2),
     "strips": lambda: strips_chart(STRIPS),
     "regions": lambda: region_picture(VALUES, (3, 4), weights_ramp(13), title="w", extra="nothing", marked=2),
@@ -48,14 +48,6 @@ def test_every_look_has_a_cell_for_every_column():
     row = next(row for row in rows if (row["look"], row["column"]) == (2, 17))
     assert row["weight"] == pytest.approx(COLUMNS[2, 17])
     assert row["label"] == "3: end"
-
-
-def test_columns_lie_under_the_picture():
-    chart = CHARTS["columns"]()
-    picture = rows_with(chart, "url")[0]
-    cells = rows_with(chart, "look", "column")
-    assert (picture["left"], picture["right"]) == (0, 48)
-    assert min(cell["top"] for cell in cells) > picture["bottom"]
 
 
 def test_region_shows_score_and_weight_of_every_look():

@@ -54,10 +54,9 @@ class BlockedRegions:
         canvas: np.ndarray,
         look: AttentionTrace,
         size: int,
-        boxes: Sequence[tuple[float, float, float, float]] = (),
-        query: int = 0,
+        boxes: Sequence[tuple[float, float, float, float]],
     ) -> None:
-        """Draw the map of a look's query to be clicked, what is blocked in dashes, and the way back."""
+        """Draw the map of a look to be clicked, what is blocked in dashes, and the way back."""
         rows, columns = grid_of(look)
         blocked, key = self.regions((rows, columns)), f"{self.field.key}_click"
 
@@ -73,7 +72,7 @@ class BlockedRegions:
             for row, column in (divmod(region, columns) for region in blocked)
         ]
         words = "The look's map over the drawing; click a region to block it"
-        look_map(canvas, look, size, key, words, boxes=[*boxes, *cells], on_select=take_click, query=query)
+        look_map(canvas, look, size, key, words, boxes=[*boxes, *cells], on_select=take_click)
         if blocked:
             label = f"Give the {len(blocked)} clicked regions back"
             st.button(label, key=f"{self.field.key}_give_back", on_click=self.field.reset)
@@ -87,7 +86,6 @@ BLOCKED_DIGITS = Field[list[int]](NAME, "block", list, address="block")
 BLOCKED = BlockedRegions(Field[list[int]](NAME, "blocked", list, address="blocked"))
 TELLER = "scene-caption"
 WALK = Walk(NAME, label="Look")
-HIDDEN = BlockedRegions(Field[list[int]](NAME, "hidden", list, address="hidden"))
 MAX_NAMED = 3
 ask_about_many, tell = by_model(ask.ask_about_many), by_model(SceneCaption.explain)
 
@@ -191,17 +189,15 @@ def _answer_bars(answers: dict[str, SceneAnswer]) -> None:
 
 
 def caption_tab(drawing: AskedDrawing) -> None:
-    """Draw the sentence, the look of the present word to be clicked, and the looks of all words."""
-    before = tell(TELLER, drawing.picture)
-    grid = grid_of(before.trace)
-    hidden = HIDDEN.regions(grid)
-    told = tell(TELLER, drawing.picture, (BlockKeys(tuple(hidden)),)) if hidden else before
-    labels = list(told.trace.story.query_axis.labels)
-    _sentence(told, before if hidden else None)
+    """Draw the sentence, the look of the present word, and the looks of all words."""
+    told = tell(TELLER, drawing.picture)
+    grid, labels = grid_of(told.trace), list(told.trace.story.query_axis.labels)
+    words = sentence(told.words)
+    st.markdown(f"### {words[:1].upper()}{words[1:]}{'.' if told.finished else ' …'}")
     look = WALK.draw(labels)
     where, looks = st.columns([1, 2], gap="medium")
     with where:
-        HIDDEN.draw(drawing.canvas, told.trace, 200, query=look)
+        look_map(drawing.canvas, told.trace, 200, "ask_told", "Where this look goes, over the drawing", query=look)
         _next_word(told, look, labels)
     with looks:
         maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
@@ -211,16 +207,6 @@ def caption_tab(drawing: AskedDrawing) -> None:
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
         st.caption(f"Each map has a scale of its own. {_figures()}")
-
-
-def _sentence(told: Caption, before: Caption | None) -> None:
-    words = sentence(told.words)
-    st.markdown(f"### {words[:1].upper()}{words[1:]}{'.' if told.finished else ' …'}")
-    if not told.finished:
-        st.caption("It never came to an end, and was stopped.")
-    if before is not None:
-        changed = "Nothing has changed." if before.words == told.words else f"Before: {sentence(before.words)}."
-        st.caption(f"With regions blocked. {changed}")
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:

@@ -21,7 +21,6 @@ from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.questions import (
     ANSWERS,
-    DIGITS,
     NOTHING,
     ParsedQuestion,
     Question,
@@ -36,7 +35,6 @@ from attention_core.topics.ask import (
     EXAMPLES,
     SceneInput,
     digit_of_pixel,
-    fitting_questions,
     scene_input,
     without_digits,
 )
@@ -70,7 +68,7 @@ LAST_READ = Field(NAME, "last_read", FIRST)
 """The last question that could be read: its answer stays while another cannot."""
 UNIFORM = Field(NAME, "uniform", False, address="uniform")
 MAP_SIZE, MAX_EXAMPLES = 212, 6
-digits_of, answer_one = by_model(ask.digits_of), by_model(ask.answer_one)
+answer_one = by_model(ask.answer_one)
 
 
 def _asked_scene(asked: str) -> list[Stroke] | None:
@@ -174,7 +172,7 @@ div.st-key-{NAME}_presets button {{ width: auto; padding: 0.1rem 0.7rem; min-hei
 </style>"""
 
 
-def question_part(drawing: AskedDrawing) -> tuple[ParsedQuestion, bool]:
+def question_part() -> tuple[ParsedQuestion, bool]:
     """Draw the box and the examples; return the last question that can be read, and whether it is the one typed."""
     TEXT.widget(
         st.text_input,
@@ -190,18 +188,10 @@ def question_part(drawing: AskedDrawing) -> tuple[ParsedQuestion, bool]:
         _chips(EXAMPLES)
         return read_question(LAST_READ.value), False
     LAST_READ.value = TEXT.value
-    _chips(_examples(drawing)[:MAX_EXAMPLES])
+    _chips(EXAMPLES[:MAX_EXAMPLES])
     if reading.rephrased:
         st.caption(f"Read as: {literal(' '.join(reading.words))}")
     return reading, True
-
-
-def _examples(drawing: AskedDrawing) -> list[Question]:
-    colours = [digit.colour for digit in drawing.digits]
-    single = [colour for colour in colours if colours.count(colour) == 1]
-    read = {} if drawing.is_empty else digits_of(MODEL, drawing.picture, single)
-    names = [read.get(colour, "") for colour in colours]
-    return fitting_questions(drawing.digits, [name if name in DIGITS else "" for name in names])
 
 
 def _chips(questions: Sequence[Question]) -> None:

@@ -63,7 +63,6 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
     if step.name == "picture":
         pixels = drawing.seen.shown.repeat(5, 0).repeat(5, 1)
         st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
-        st.caption("At each pixel the model gets how much ink there is, and of which colour.")
         return
     values = to_array(step.value().float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"

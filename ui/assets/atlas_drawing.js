@@ -260,7 +260,7 @@ class MapDrawing extends MapView {
 
   drawLegend() {
     const { scale } = this, width = SIDE, height = 10, { uniform } = this.data;
-    this.legendTitle.textContent = this.level() === 0 ? "weight" : "largest weight of a point";
+    this.legendTitle.textContent = `${this.level() === 0 ? "weight" : "largest weight"}, logarithmic`;
     Object.assign(this.legend, { width: width * this.ratio, height: height * this.ratio });
     const pen = this.legend.getContext("2d");
     for (let x = 0; x < this.legend.width; x++) {

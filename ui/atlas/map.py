@@ -25,7 +25,7 @@ from ui.state import Field, component_message, plain_text, whole_number
 MAP = "atlas_map"
 PLACES = """<style>
 .st-key-atlas_stage { min-height: calc(clamp(300px, 66vh / var(--zoom, 1), 780px) + 66px); }
-.st-key-atlas_story { min-height: 17rem; }
+.st-key-atlas_story { min-height: 15.5rem; }
 .st-key-atlas_find { max-width: 16rem; }
 @media (max-width: 640px) { .st-key-atlas_stage { min-height: calc(100vw + 210px); } }
 </style>"""

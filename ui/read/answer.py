@@ -6,23 +6,22 @@ from attention_core.attention.types import Role
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
 from attention_core.topics.read import ReadDrawing, column_weights, labels_of
-from attention_core.topics.read.charts import NAMES, columns_chart
+from attention_core.topics.read.charts import columns_chart
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
 from ui.first_screen import grey_out
 from ui.layout import section
 from ui.read.experiments import ChangedReading, begin_later, read_alike
-from ui.read.first_screen import MODEL, NAME, SIZE, cards, numbered
+from ui.read.first_screen import MODEL, NAME, SIZE, cards
 from ui.try_this import TryThis, try_this
 
 
-def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
-    """Draw under the picture where each look of a reading goes."""
+def looks_chart(now: ChangedReading) -> None:
+    """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
     weights = to_array(column_weights(now.reading.trace))
-    chart = columns_chart(drawing.canvas, weights, numbered(labels_of(now.reading)), size=SIZE[1] - NAMES)
     words = f"Where each of the {len(weights)} looks goes: weights over {weights.shape[1]} columns of the picture"
-    with st.container(key="read_looks", height=150 + 24 * len(weights) + 50, border=False):
-        draw_chart(chart, key="read_columns", width="content", alt=words)
+    with st.container(key="read_looks"):
+        draw_chart(columns_chart(weights, labels_of(now.reading), size=SIZE[1]), width="content", alt=words)
 
 
 def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.data.drawing import Stroke, smooth_path
 from attention_core.data.presets import number_strokes
@@ -27,12 +28,15 @@ COLUMNS = [1.68, 1]
 """The pad, and whatever stands under it, beside the answers."""
 ZOOMS = "".join(
     f"@container (max-width: {SIZE[1] * (percent + 5) / 100 - 1:g}px) "
-    f"{{ .st-key-read_canvas_frame {{ zoom: {percent}%; }} }}"
+    f"{{ :is(.st-key-read_canvas_frame, .st-key-read_looks) {{ zoom: {percent}%; }} }}"
     for percent in range(95, 40, -5)
 )
 STYLE = f"""<style>
 {ZOOMS}
 .st-key-read_pad {{ container-type: inline-size; }}
+.st-key-read_pad > :has(> .st-key-read_canvas_frame) {{ order: -2; }}
+.st-key-read_pad > :has(> .st-key-read_looks) {{ order: -1; margin: -0.6rem 0 0 1px; }}
+.st-key-read_canvas_frame {{ min-height: {SIZE[0] + 2}px; }} .st-key-read_looks {{ min-height: 13.2rem; }}
 [class*="st-key-read_presets"] {{ display: flex; flex-wrap: wrap; max-width: none; }}
 [class*="st-key-read_presets"] button {{ width: auto; min-height: 2rem; padding: 0.1rem 0.6rem; }}
 .st-key-read_typed, .st-key-read_canvas_frame {{ max-width: {SIZE[1] + 2}px; }}
@@ -96,14 +100,16 @@ PAD = Pad(
 )
 
 
-def number_pad() -> tuple[ReadDrawing, bool]:
+def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
     """Draw the pad with its presets and a box that writes any number.
 
     Returns:
-        what is drawn, read; and whether that is so: where nothing can be read it is what was drawn before.
+        what is drawn, read; whether that is so: where nothing can be read it is what was drawn before; the place for
+            what stands straight under the drawing.
     """
     st.html(STYLE)
-    with st.container(key="read_pad"):
+    place = st.container(key="read_pad")
+    with place:
         pad = drawing_pad(PAD)
     st.text_input(
         "Write a number for me",
@@ -120,8 +126,8 @@ def number_pad() -> tuple[ReadDrawing, bool]:
         st.info(REMARKS[remark])
     if isinstance(drawing, ReadDrawing):
         LAST.value = drawing
-        return drawing, True
-    return LAST.value or _first_drawing(), False
+        return drawing, True, place
+    return LAST.value or _first_drawing(), False, place
 
 
 def _first_drawing() -> ReadDrawing:

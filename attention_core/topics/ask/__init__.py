@@ -11,14 +11,11 @@ from torch import Tensor
 from attention_core.attention.edits import Edits
 from attention_core.data.canvases import CanvasRemark, DrawnDigit, colour_picture, coloured_input
 from attention_core.data.drawing import Stroke
-from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, question_words, write
-from attention_core.data.scene_questions import SceneDigit, answer
+from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, question_words
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 
-WHERE = ("top left", "bottom right", "middle", "top right", "bottom left", "top", "right", "left", "bottom")
-RELATED = ("left of", "above", "right of", "below")
 MIN_INK = 0.2  # a region with less ink than this in every pixel is bare paper
 RECEPTIVE_MARGIN = 1  # regions around a digit that have seen its ink too
 
@@ -69,22 +66,6 @@ def without_digits(seen: SceneInput, whose: np.ndarray, gone: Sequence[int]) -> 
     return SceneInput(seen.picture.masked_fill(torch.from_numpy(away), 0.0), shown, seen.remark)
 
 
-@torch.inference_mode()
-def answers_to(model: SceneQuestion, picture: Tensor, questions: Sequence[Question], scoring: str = "dot") -> list[str]:
-    """Return the answers to several questions about one picture (4, 64, 64)."""
-    if not questions:
-        return []
-    words = padded([numbers_of(question_words(write(question))) for question in questions])
-    logits = model(picture[None].to(model.row.device), words.to(model.row.device), scoring).logits
-    return [ANSWERS[number] for number in logits.argmax(1).tolist()]
-
-
-def digits_of(model: SceneQuestion, picture: Tensor, colours: list[str]) -> dict[str, str]:
-    """Return what a model answers when it is asked, of each colour, which digit has it."""
-    asked = [Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour) for colour in colours]
-    return dict(zip(colours, answers_to(model, picture, asked), strict=True))
-
-
 def answer_one(
     model: SceneQuestion, picture: Tensor, words: Sequence[str], scoring: str = "dot", edits: Edits = ()
 ) -> SceneAnswer:
@@ -122,54 +103,14 @@ def regions_around(top: int, left: int, bottom: int, right: int, grid: tuple[int
     return [row * columns + column for row in down if row < rows for column in across if column < columns]
 
 
-def fitting_questions(digits: Sequence[DrawnDigit], read: Sequence[str] = ()) -> list[Question]:
-    """Return one question of every kind that has a clear answer on this drawing, the most telling kinds first.
-
-    `read` says of every digit which one it is, as far as is known; "" = not known.
-    """
-    if not digits:
-        return list(EXAMPLES[:6])
-    names = [*read, *[""] * (len(digits) - len(read))]
-    items = [SceneDigit(name or "?", digit.colour, *digit.middle) for digit, name in zip(digits, names, strict=True)]
-    drawn = [digit.colour for digit in digits]
-    colours = sorted(dict.fromkeys(drawn), key=drawn.count)  # first those that name one digit
-    often = colours[-1] if colours and drawn.count(colours[-1]) > 1 else None
-    known = [name for name in names if name]
-    wanted: list[list[Question]] = [
-        [
-            Question(QuestionKind.DIGIT_BESIDE, relation=relation, colour=colour)
-            for colour in colours
-            for relation in RELATED
-        ],
-        [Question(QuestionKind.DIGIT_AT, place=place) for place in WHERE],
-        [Question(QuestionKind.COLOUR_OF_DIGIT, digit=digit) for digit in known]
-        or [Question(QuestionKind.COLOUR_OF_DIGIT, digit="7")],
-        [Question(QuestionKind.COUNT, colour=often)],
-        [Question(QuestionKind.EXISTS, digit="3")],
-        [Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour) for colour in colours],
-        [
-            Question(QuestionKind.COLOUR_BESIDE, relation=relation, colour=colour)
-            for colour in colours
-            for relation in RELATED
-        ],
-        [Question(QuestionKind.COLOUR_AT, place=place) for place in WHERE],
-    ]
-    fitting = []
-    for choices in wanted:
-        clear = [question for question in choices if (answer(question, items) or ("nothing", ()))[1]]
-        fallback = choices[:1] if choices and choices[0].kind in (QuestionKind.COUNT, QuestionKind.EXISTS) else []
-        fitting += (clear or fallback)[:1]
-    return fitting
-
-
 EXAMPLES = (
-    Question(QuestionKind.DIGIT_AT, place="top left"),
-    Question(QuestionKind.COLOUR_AT, place="bottom"),
-    Question(QuestionKind.DIGIT_OF_COLOUR, colour="green"),
+    Question(QuestionKind.DIGIT_BESIDE, relation="left of", colour="blue"),
     Question(QuestionKind.COLOUR_OF_DIGIT, digit="7"),
     Question(QuestionKind.COUNT, colour="red"),
+    Question(QuestionKind.DIGIT_AT, place="top left"),
     Question(QuestionKind.EXISTS, digit="3"),
-    Question(QuestionKind.DIGIT_BESIDE, relation="left of", colour="blue"),
+    Question(QuestionKind.DIGIT_OF_COLOUR, colour="green"),
+    Question(QuestionKind.COLOUR_AT, place="bottom"),
     Question(QuestionKind.COLOUR_BESIDE, relation="above", digit="2"),
 )
-"""One of every kind, for somebody who asked what cannot be asked."""
+"""One of every kind, the most telling first."""

@@ -1,4 +1,4 @@
-"""Charts of the soft look-up: weights against temperature, recall against noise, regression with its bump."""
+"""Charts of the soft look-up: weights against temperature, regression."""
 
 from collections.abc import Sequence
 
@@ -7,16 +7,9 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.vega import alt
-from attention_core.topics.lookup.soft_lookup import Recall
 
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 LONGEST = 36
-KINDS = {
-    "dictionary: found": "exact",
-    "soft: largest weight on the right record": "soft",
-    "soft: weight on the right record": "weight",
-}
-"""Name of a line -> what of a Recall it shows."""
 
 
 def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float) -> vl.Chart:
@@ -45,20 +38,6 @@ def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequ
     )
 
 
-def recall_chart(results: Sequence[Recall]) -> vl.Chart:
-    """Draw the share of records found against the share of letters that are wrong."""
-    series = {words: [getattr(result, field) for result in results] for words, field in KINDS.items()}
-    colours = ["#6B7785", "#0072B2", vl.ROLE_COLOURS[Role.WEIGHTS]]
-    space = {
-        "x": alt.X("noise:Q", title="share of letters replaced in the keys", axis=alt.Axis(format="%", tickCount=5)),
-        "y": vl.percent_axis("share"),
-        "color": vl.series_colour("look-up", list(KINDS), colours, orient="bottom", columns=1, labelLimit=320),
-    }
-    data = vl.long_form(("look-up", "noise", "share"), series, [result.noise for result in results])
-    told = "look-up:N", ("noise:Q", "", ".0%"), ("share:Q", "", ".1%")
-    return vl.mark("line", data, space, *told, point={"size": 36}, strokeWidth=2).properties(height=330)
-
-
 def regression_chart(
     keys: np.ndarray,
     values: np.ndarray,
@@ -77,9 +56,7 @@ def regression_chart(
     a value, the span is the least and the largest number of the axis of keys.
     """
     at = {
-        "x": alt.X(
-            "key:Q", title=None, scale=vl.exact_scale(*span, padding=8), axis=alt.Axis(grid=False, labels=False)
-        ),
+        "x": alt.X("key:Q", title=names[0], scale=vl.exact_scale(*span, padding=8), axis=alt.Axis(grid=False)),
         "y": alt.Y("value:Q", title=names[1], scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4, minExtent=44)),
     }
     colour, (key, value) = vl.ROLE_COLOURS[Role.CONTEXT], names
@@ -93,23 +70,8 @@ def regression_chart(
         vl.mark("circle", records, at, *told, size=size, opacity=0.85, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
         vl.mark("line", {"key": curve[0], "value": curve[1]}, at, color=colour, strokeWidth=2, clip=True, aria=True),
         vl.mark("point", {"key": queries, "value": answers}, at, *asked, **diamonds),
-        height=230,
+        height=300,
     )
-
-
-def bump_chart(keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str) -> vl.Chart:
-    """Draw the weights (n,) of one query over numeric keys (n,) as thin bars around it; the name is that of a key."""
-    space = {
-        "x": alt.X("key:Q", title=name, scale=vl.exact_scale(*span, padding=8), axis=alt.Axis(grid=False)),
-        "y": alt.Y("weight:Q", title="weight", axis=alt.Axis(tickCount=2, minExtent=44)),
-        "y2": alt.Y2("floor"),
-    }
-    data, told = (
-        {"key": keys, "weight": weights, "floor": np.zeros(len(keys))},
-        (("key:Q", name), ("weight:Q", "", ".3f")),
-    )
-    stems = vl.mark("rule", data, space, *told, color=vl.ROLE_COLOURS[Role.WEIGHTS], strokeWidth=3)
-    return alt.layer(_dashed("key", query, vl.CHOSEN), stems, height=150)
 
 
 def _dashed(field: str, value: float, colour: str) -> vl.Chart:

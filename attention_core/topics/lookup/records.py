@@ -141,6 +141,8 @@ def _number(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class LookupPreset:
+    """A table that comes along, and how it is asked at first."""
+
     table: Table  # the records
     key: tuple[str, ...]  # the columns that are asked
     value: str  # the column that is handed over
@@ -221,23 +223,25 @@ STORY = (
     "In the evening they baked bread and listened to the radio.",
     "By Tuesday the snow had melted.",
 )
+WORDS = (
+    ("car", "a road vehicle with four wheels and an engine"),
+    ("train", "carriages that a locomotive pulls over rails"),
+    ("bread", "food baked from flour and water"),
+    ("snow", "frozen water that falls in flakes"),
+    ("teacher", "someone who helps others to learn"),
+    ("radio", "a device that makes music out of waves"),
+    ("money", "coins and notes to pay with"),
+    ("garage", "a house for cars"),
+)
 PRESETS = {
-    "Papers": LookupPreset(
-        PAPERS,
-        ("title",),
-        "year",
-        ("Attention is all you need", "atention is all yuo need", "neural machine translation"),
-        0.05,
-        "The second query has typos. A dictionary finds nothing; soft look-up still does.",
-    ),
-    "What a paper says": LookupPreset(
-        PAPERS,
-        ("title", "abstract"),
-        "title",
-        ("translation without recurrence", "regions of an image", "a memory addressed by content"),
-        0.03,
-        "As in an archive of papers, title and abstract together are the key. What you search in need not be what you "
-        "get (the value).",
+    "Eight words": LookupPreset(
+        _table(("word", "meaning"), (False, False), WORDS),
+        ("word",),
+        "meaning",
+        ("automobile", "instructor", "car"),
+        0.1,
+        "None of the eight is *automobile*.",
+        "meaning",
     ),
     "Ask a text": LookupPreset(
         _table(("sentence", "line"), (False, False), [(said, f"line {line}") for line, said in enumerate(STORY, 1)]),
@@ -245,8 +249,16 @@ PRESETS = {
         "line",
         ("Why did the automobile break down?", "What was the weather like?", "Which meal did they prepare?"),
         0.05,
-        "Read with a question in mind: it weighs every sentence by its meaning, and few of its words need be the same.",
+        "A story, read with a question in mind: every sentence is weighed by its meaning.",
         "meaning",
+    ),
+    "Papers": LookupPreset(
+        PAPERS,
+        ("title", "abstract"),
+        "title",
+        ("translation without recurrence", "regions of an image", "a memory addressed by content"),
+        0.05,
+        "An archive of papers: title and abstract are the key. What you search in need not be what you get.",
     ),
     "Phone book": LookupPreset(
         PHONE_BOOK,
@@ -254,7 +266,7 @@ PRESETS = {
         "number",
         ("Grace Hopper", "Katharine Johnston", "Rene Descartes"),
         0.05,
-        "Katherine Johnson or Catherine Johnston? Texts cannot be averaged, so the answer is a share of each number.",
+        "One letter is wrong. Katherine Johnson or Catherine Johnston? A share of each.",
     ),
     "Noisy time series": LookupPreset(
         _table(("time", "measured"), (True, True), noisy_series()),
@@ -262,6 +274,6 @@ PRESETS = {
         "measured",
         ("2", "5", "6.5"),
         0.4,
-        "Keys and queries are times. The weights form a bump around the query, and the answer is a local average.",
+        "Keys and queries are times. The weights form a bump around the query: the answer is a local average.",
     ),
 }

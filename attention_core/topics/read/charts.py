@@ -7,11 +7,10 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.overlay import glow_ramp, image_png
+from attention_core.charts.overlay import glow_ramp
 from attention_core.charts.vega import alt
 
 NAME: dict = {"fontSize": 12, "color": vl.LABEL_COLOUR}
-NAMES = 64  # screen pixels for the names of rows, left of the chart
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,42 +22,29 @@ class Strip:
     role: Role
 
 
-def columns_chart(
-    picture: np.ndarray,
-    columns: np.ndarray,
-    labels: Sequence[str],
-    *,
-    size: int = 600,
-    marked: int | None = None,
-) -> vl.Chart:
-    """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
+def columns_chart(columns: np.ndarray, labels: Sequence[str], *, size: int = 600) -> vl.Chart:
+    """Draw a row for every look, to stand under the picture: how much weight each of its columns gets.
 
-    The picture is uint8 (height, width, 3 or 4), columns are weights summed over the rows of regions, float
-    (n_looks, n_columns). Marked is the present look.
+    Columns are weights summed over the rows of regions, float (n_looks, n_columns); the labels stand on the right, and
+    the size is the picture's width on the screen.
     """
     n, n_columns = columns.shape
-    high, gap, row_height = size * picture.shape[0] / picture.shape[1], 8, 24
-    ramp = glow_ramp(n_columns, float(columns.max()))
-    tops = high + gap + row_height * np.arange(n)
-    whole = vl.rectangles(0, 0, n_columns, high, url=image_png(picture))
+    row_height = 24
     looks, places = np.divmod(np.arange(columns.size), n_columns)
     names = [labels[look] for look in looks]
+    ramp = glow_ramp(n_columns, float(columns.max()))
     known = {"look": looks, "label": names, "column": places, "counted": places + 1, "weight": columns.ravel()}
-    cells = vl.rectangles(places, tops[looks], 1, row_height - 2, **known)
-    end = float(tops[-1] + row_height)
-    space = vl.corners(n_columns, end)
+    known["clear"] = ramp.position(columns.ravel()) ** 0.6  # no weight is no colour, as in a map over the drawing
+    cells = vl.rectangles(places, row_height * looks, 1, row_height - 2, **known)
+    middles = vl.rectangles(n_columns, row_height * (np.arange(n) + 0.5) - 1, text=labels)
+    space = vl.corners(n_columns, row_height * n)
     told = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
-    colour = _colour("weight", ramp, "weight of a column", 260)
+    look = {"color": _colour("weight", ramp, "weight of a column", 260), "opacity": alt.Opacity("clear:Q", scale=None)}
     layers = [
-        vl.images(whole, space, clip=True, smooth=True),
-        vl.mark("rect", whole, space, **vl.EDGE),
-        vl.mark("rect", cells, space, *told, color=colour, **vl.pointer_style(None)),
-        vl.texts(vl.rectangles(0, tops + row_height / 2 - 1, text=labels), space, align="right", dx=-8, **NAME),
+        vl.mark("rect", cells, space | look, *told, **vl.pointer_style(None)),
+        vl.texts(middles, space, align="left", dx=8, **NAME),
     ]
-    if marked is not None:
-        row = vl.rectangles(0, tops[marked] - 1, n_columns, row_height)
-        layers.append(vl.outlined(row, space, 2))
-    return vl.fixed_size(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
+    return vl.fixed_size(layers, size, row_height * n, padding={"left": 0, "top": 0, "right": 5, "bottom": 5})
 
 
 def _colour(field: str, ramp: vl.Ramp, title: str, bar: int) -> vl.Channel:

@@ -1,0 +1,216 @@
+"""The first screen: what is asked, what a dictionary says to it, what comes back softly, and from which records."""
+
+import html
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attention_core.attention.steps import step_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
+from attention_core.bounds import escape_hidden
+from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.model import ModelError
+from attention_core.topics.lookup.encoders import SPELLING, Encoder, meaning, sentence_vectors
+from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, LookupPreset, read_queries
+from attention_core.topics.lookup.soft_lookup import exact_lookup, soft_lookup, value_labels
+from ui.computed import cached_computation
+from ui.first_screen import grey_out
+from ui.labels import distinct, error_markdown, literal
+from ui.layout import role_colour, shade
+from ui.lookup.table import (
+    BY,
+    NAME,
+    QUERIES,
+    QUERY,
+    TEMPERATURE,
+    TEMPERATURES,
+    WAYS,
+    WIDTH,
+    WIDTHS,
+    Asked,
+)
+from ui.model_runs import pretrained_of
+from ui.skeleton import abbr, note
+from ui.state import Field, set_widget, single_choice, widget_value
+from ui.try_this import TryThis, try_this
+
+STYLE = """<style>
+.looked-up { border: 1px solid #8a93a033; border-radius: 6px; padding: 0.5rem 0.8rem; margin-bottom: 0.5rem; }
+.looked-up b { font-size: 1.6rem; margin-right: 0.4rem; overflow-wrap: anywhere; }
+.looked-up b.long { font-size: 1rem; }
+.looked-up h4 { font-size: 0.85rem; font-weight: 600; padding: 0; margin: 0; }
+.records { max-height: 26rem; overflow: auto; } .records table { border-collapse: collapse; width: 100%; }
+.records :is(th, td) { padding: 0.35rem 0.5rem; text-align: left; vertical-align: top; font-size: 0.92rem; border: none;
+  border-bottom: 1px solid #8a93a033; overflow-wrap: anywhere; }
+.records th { font-weight: 600; }
+.records :is(th, td):last-child { text-align: right; white-space: nowrap; overflow-wrap: normal; }
+</style>"""
+TYPED, REFUSED = "lookup_asked", Field(NAME, "refused", "")
+LONG = 24  # letters from which on a key is written smaller
+MODELS = (PACKAGE, "sentence-transformers/all-MiniLM-L6-v2")
+"""Names of the same sentence encoder: as a package, and in the hub's cache."""
+AT_ONCE = 16  # texts that are read before the next visitor has the turn
+NEAR = 0.25  # cosine below which a query resembles nothing
+
+
+def query_part(asked: Asked) -> int:
+    """Draw the box and the queries, and say what of it cannot be used; return which query is looked at."""
+    numeric = asked.records.numeric_keys
+    words = "Ask for another number" if numeric else "Ask something of your own"
+    st.text_input(
+        words,
+        key=TYPED,
+        placeholder=words,
+        label_visibility="collapsed",
+        max_chars=MAX_QUERY_TEXT,
+        on_change=_ask,
+        args=(numeric,),
+    )
+    for remark in (*asked.remarks, *([REFUSED.value] if REFUSED.value else [])):
+        st.info(remark)
+    QUERY.clamp_to_options(range(len(asked.queries)), 0)
+    names = distinct([error_markdown(as_text(query)) for query in asked.queries])
+    return single_choice("Query", QUERY, dict(enumerate(names)), label_visibility="collapsed", wrap=True)
+
+
+def _ask(numeric: bool) -> None:
+    """Ask for what was typed, before what was asked until now."""
+    typed = " ".join(widget_value(TYPED).split())
+    set_widget(TYPED, "")
+    understood = read_queries(typed, numeric)
+    REFUSED.value = " ".join(understood.remarks) if typed else ""
+    if understood.queries:
+        lines = [line for line in QUERIES.value.splitlines() if line.strip() and line != typed]
+        QUERIES.value, QUERY.value = "\n".join([typed, *lines][:MAX_QUERIES]), 0
+
+
+def temperature_input(numeric: bool) -> float:
+    """Let a person choose the temperature, for numbers as the width of the bump; return the temperature."""
+    field, options, words = TEMPERATURE, TEMPERATURES, "Temperature (high: all keys alike)"
+    if numeric:
+        field, options, words = WIDTH, WIDTHS, "Width of the bump, the root of the temperature"
+    chosen = field.widget(st.select_slider, words, options, format_func="{:g}".format)
+    return chosen**2 if numeric else chosen
+
+
+def encoder_input(numeric: bool) -> dict[str, Encoder]:
+    """Let a person choose how texts are compared; return both ways, the chosen one first.
+
+    Without a sentence encoder it says so, and spelling is the only way. Numbers need none.
+    """
+    if numeric:
+        return {"spelling": SPELLING}
+    name = next((name for name in MODELS if find_local(name) is not None), "")
+    chosen = single_choice("Compared by", BY, WAYS)
+    ways = {"spelling": SPELLING}
+    try:
+        if not name:
+            raise ModelError(
+                f"The sentence encoder MiniLM is not on this machine. It comes with the Python package {PACKAGE}."
+            )
+        ways["meaning"] = meaning(pretrained_of(name), partial(_read, name))
+    except ModelError as error:
+        if chosen == "meaning":
+            st.info(f"{error_markdown(error)} Until then texts are compared by their spelling.")
+        return ways
+    return ways if chosen == "spelling" else dict(reversed(ways.items()))
+
+
+def _read(name: str, texts: Sequence[str]) -> Tensor:
+    starts = range(0, len(texts), AT_ONCE)
+    return torch.cat([_vectors(name, tuple(texts[start : start + AT_ONCE])) for start in starts])
+
+
+@cached_computation(spinner="Reading the texts")
+def _vectors(name: str, texts: tuple[str, ...]) -> Tensor:
+    return sentence_vectors(pretrained_of(name), texts)
+
+
+def answer(asked: Asked, trace: AttentionTrace, query: int) -> None:
+    """Draw what a dictionary says to a query, and what the soft look-up brings back."""
+    records, text = asked.records, asked.queries[query]
+    (hit,), likeness = exact_lookup(records, [text]), step_of(trace, "scores").value()[query]
+    weights, context, labels = trace.weights()[query], trace.context()[query], value_labels(records)
+    best = int(weights.argmax())
+    near = f"{abbr('cosine')} {float(likeness[best]):.2f}"
+    if records.numeric_keys:
+        near = f"distance {abs(text - records.keys[best]):.2f}"  # type: ignore[operator]
+    found = _strong(hit.value) if hit.found else f"<b>not found</b> no key is exactly {_quoted(text)}"
+    share = f"{float(weights[best]):.0%} of the weight"
+    if records.numeric_values:
+        soft = f"{_strong(f'{float(context[0]):.5g}')} the weighted average<br>"
+        soft += f"{share} lies on {_plain(as_text(records.keys[best]))} ({near})"
+    else:
+        top = context.topk(min(3, len(labels)))
+        shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
+        back = "; ".join(f"{share:.0%} {labels[column]}" for share, column in shares if share >= 0.005)
+        soft = f"{_strong(records.keys[best])} {share} ({near})<br>{_plain(back)}"
+    grey_out("lookup_answer", not asked.is_present)
+    with st.container(key="lookup_answer"):
+        st.html(
+            f'{STYLE}<div class="looked-up"><h4>A dictionary</h4>{found}</div><div class="looked-up">'
+            f'<h4 style="color:{role_colour(Role.CONTEXT)}">The soft look-up</h4>{soft}</div>'
+        )
+        if not records.numeric_keys and float(likeness[best]) < NEAR:
+            note(
+                f"{literal(as_text(text), 40)} resembles no key (cosine at most {float(likeness[best]):.2f}), and yet "
+                "its weights sum to 100%: a softmax cannot answer “nothing fits”."
+            )
+
+
+def record_list(asked: Asked, trace: AttentionTrace, query: int) -> None:
+    """Draw the records, each key as dark as the weight that a query gives it."""
+    records = asked.records
+    rows = "".join(
+        f'<tr><td style="background:{shade(weight)}">{_plain(as_text(key))}</td><td>{_plain(as_text(value))}</td>'
+        f"<td>{weight:.0%}</td></tr>"
+        for key, value, weight in zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True)
+    )
+    heads = zip((Role.KEY, Role.VALUE, Role.WEIGHTS), (records.key_name, records.value_name, "weight"), strict=True)
+    head = "".join(f'<th style="color:{role_colour(role)}">{_plain(name)}</th>' for role, name in heads)
+    st.html(f'<div class="records" tabindex="0"><table><tr>{head}</tr>{rows}</table></div>')
+
+
+def _strong(text: str | float | None) -> str:
+    words = as_text(text)
+    return f"<b{' class=long' if len(words) > LONG else ''}>{_plain(words)}</b>"
+
+
+def _plain(text: str) -> str:
+    return html.escape(escape_hidden(text[:400]))
+
+
+def _quoted(text: str | float) -> str:
+    return f"“{_plain(as_text(text)[:60])}”"
+
+
+def as_text(entry: str | float | None) -> str:
+    return entry if isinstance(entry, str) else f"{entry:.6g}"
+
+
+def try_the_other_way(
+    preset: LookupPreset, asked: Asked, query: int, temperature: float, ways: dict[str, Encoder]
+) -> None:
+    """Let a visitor guess what the query finds when texts are compared in the other way than on arrival."""
+    if len(ways) < 2:
+        return
+    other, text = next(way for way in WAYS if way != preset.by), [asked.queries[query]]
+    likely = {
+        way: soft_lookup(asked.records, text, temperature, ways[way]).weights()[0].argsort(descending=True).tolist()
+        for way in WAYS
+    }
+    keys = sorted({key for order in likely.values() for key in order[:2]})
+    names = [error_markdown(as_text(asked.records.keys[key])[:40]) for key in keys]
+    best = {way: keys.index(order[0]) for way, order in likely.items()}
+
+    def outcome() -> tuple[int, str]:
+        now, before = best[BY.value], best[preset.by]
+        return now, f"By {BY.value} it finds *{names[now]}*; by {preset.by}, *{names[before]}*."
+
+    question = f"Only {other} then counts. What does *{error_markdown(as_text(text[0])[:60])}* find?"
+    act = partial(setattr, BY, "value", other)
+    try_this(NAME, TryThis(f"compare by {other}", question, names, act, outcome, "lookup_answer"))

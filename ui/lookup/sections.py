@@ -1,0 +1,112 @@
+"""Below the first screen: one query step by step, from all temperatures, in numbers and letters."""
+
+import numpy as np
+import streamlit as st
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.device import to_array
+from attention_core.hub.model import readable
+from attention_core.topics.lookup.charts import regression_chart, sweep_chart
+from attention_core.topics.lookup.encoders import SPELLING, Encoder, ngrams, shared_runs
+from attention_core.topics.lookup.soft_lookup import regression, temperature_sweep
+from ui.chart import draw_chart
+from ui.labels import literal
+from ui.layout import section
+from ui.lookup.first_screen import as_text
+from ui.lookup.table import NAME, TEMPERATURES, WIDTHS, Asked
+from ui.player import Stepper, query_row, show_step_chart, show_words
+from ui.skeleton import paragraph
+
+STEPS = Stepper(NAME)
+
+
+def lookup_steps(trace: AttentionTrace, query: int) -> None:
+    """Step through the look-up of one query."""
+    step = STEPS.draw(trace)
+    if STEPS.draw_guess(trace, step, query):
+        return
+    words, matrix = st.columns([0.82, 1], gap="large")
+    with words:
+        show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
+    with matrix:
+        show_step_chart(step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
+
+
+def regression_part(asked: Asked, trace: AttentionTrace, temperature: float, query: int) -> None:
+    """Draw records of numbers, and what a query at each place would get back."""
+    records, (places, curve) = asked.records, regression(asked.records, temperature)
+    keys, queries = np.asarray(records.keys), np.asarray(asked.queries)
+    span = (float(min(keys.min(), queries.min())), float(max(keys.max(), queries.max())))
+    chart = regression_chart(
+        keys,
+        np.asarray(records.values),
+        (to_array(places), to_array(curve)),
+        queries,
+        to_array(trace.context()[:, 0]),
+        to_array(trace.weights(0, [query])[0]),
+        query,
+        (records.key_name, records.value_name),
+        span,
+    )
+    draw_chart(chart, key="regression", alt="Records, the curve of answers, and the query")
+    st.caption(
+        "Dashed: the query. Pink: the records, as large as their weights. Orange: what a query at each place gets "
+        "back. This is kernel regression (Nadaraya 1964, Watson 1964): attention with numbers for keys."
+    )
+
+
+def closer(asked: Asked, temperature: float, query: int, encoder: Encoder) -> None:
+    """Draw what the temperature does to one query."""
+    records = asked.records
+    grid = [width**2 for width in WIDTHS] if records.numeric_keys else TEMPERATURES
+    temperatures = np.geomspace(grid[0], grid[-1], 48).tolist()
+    weights = to_array(temperature_sweep(records, asked.queries[query], temperatures, encoder))
+    chart = sweep_chart(weights, temperatures, [as_text(key) for key in records.keys], temperature)
+    st.markdown(
+        "Low temperature: all the weight goes to the most similar key. It acts like a dictionary that always answers. "
+        f"High temperature: every record gets 1/{len(records.keys)}."
+    )
+    draw_chart(chart, key="sweep", alt="Weights of the query against the temperature")
+
+
+def in_numbers(asked: Asked, trace: AttentionTrace, query: int, encoder: Encoder) -> None:
+    """Draw one query's row, and what a text has in common with the key that gets most weight."""
+    records = asked.records
+    numbers, spelling = st.columns([1.5, 1], gap="large")
+    with numbers:
+        query_row(trace, 0, query, key_words=records.key_name)
+    if records.numeric_keys:
+        return
+    with spelling:
+        section("How a text becomes a vector")
+        text, key = str(asked.queries[query]), str(records.keys[int(trace.weights(0, [query])[0].argmax())])
+        if encoder is SPELLING:
+            _runs(text, key)
+        else:
+            _pieces(encoder, text)
+
+
+def _runs(text: str, key: str) -> None:
+    both = shared_runs(text, key)
+    st.markdown(
+        f"{literal(text)} has {len(ngrams(text))} different runs of two and three letters, {literal(key)} has "
+        f"{len(ngrams(key))}; **{len(both)}** are common to both: "
+        + (" ".join(f"`{run}`" for run in both[:24]) or "none")
+        + "."
+    )
+    st.caption(
+        "Each run adds to one of 512 numbers; a hash, a fixed scrambling of its letters, says which. _ marks the ends "
+        "of a word. Only spelling is compared."
+    )
+
+
+def _pieces(encoder: Encoder, text: str) -> None:
+    tokenizer = encoder.named["tokenizer"]
+    pieces = readable(tokenizer, tokenizer(text)["input_ids"])
+    st.markdown(" ".join(literal(piece) for piece in pieces))
+    paragraph(
+        f"The sentence encoder reads {literal(text)} as these **{len(pieces)} pieces**; [CLS] and [SEP] mark its ends. "
+        "In six layers every piece asks all others. Their states are added up and cut to length 1: 384 numbers for the "
+        "whole text. Texts of like meaning lie close."
+    )
+    st.page_link("pages/model.py", label="See where its heads look", icon=":material/arrow_forward:")
