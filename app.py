@@ -15,6 +15,7 @@ from ui.health import Health
 from ui.inside_streamlit import StopException
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, show_opened_file
 from ui.old_addresses import OldAddresses
+from ui.page_style import PageStyle
 from ui.skeleton import foot, page_head, show_faults, show_lost_gpu, show_restart_notice, sidebar
 from ui.state import read_address, show_link_faults, write_address
 from ui.take_along import go_to_session
@@ -49,5 +50,5 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     show_lost_gpu()
     show_refusal()
 else:
-    own = [Middleware(SecurityHeaders), Middleware(OldAddresses), Middleware(Health), Middleware(UploadBounds)]
+    own = [Middleware(one) for one in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
     app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=own)

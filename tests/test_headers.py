@@ -9,6 +9,7 @@ import pytest
 from benchmarks.server import command
 from ui.headers import HEADERS, SecurityHeaders, headers
 from ui.old_addresses import new_address
+from ui.page_style import PageStyle
 
 
 def test_every_answer_carries_the_headers_and_keeps_its_own():
@@ -91,3 +92,26 @@ def test_an_address_that_is_no_page_s_leads_to_one(path, leads_to):
     scope = {"path": path, "query_string": b"digit=3", "headers": [(b"accept", b"text/html,*/*")]}
     assert new_address(scope) == leads_to
     assert new_address(scope | {"headers": []}) is None
+
+
+@pytest.mark.parametrize(("kind", "is_styled"), [(b"text/html; charset=utf-8", True), (b"text/css", False)])
+def test_pages_bring_their_style_in_their_head(kind, is_styled):
+    parts = [b"<head></he", b"ad><body></body>"]
+
+    async def answer(_scope, _receive, send):
+        headers = [(b"content-type", kind), (b"etag", b"1"), (b"content-length", b"26")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for part in parts:
+            await send({"type": "http.response.body", "body": part, "more_body": part is parts[0]})
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(PageStyle(answer)({"type": "http"}, None, send))
+    body, headers = b"".join(message["body"] for message in sent[1:]), dict(sent[0]["headers"])
+    assert int(headers[b"content-length"]) == len(body)
+    assert (b"stMainBlockContainer" in body.split(b"</head>")[0]) == is_styled
+    assert body.replace(b" ", b"").endswith(b"</head><body></body>")
+    assert (b"etag" in headers) != is_styled

@@ -38,41 +38,6 @@ from ui.state import (
 from ui.take_along import OPEN_MENU, reset_take_along, take_along_menu
 from ui.warm_up import is_warm
 
-STYLE = """<style>
-[data-testid="stMainBlockContainer"] { padding: 3.2rem 2.5rem 2.4rem; max-width: 1240px; }
-[data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
-[data-testid="stTab"] p { font-size: 1rem; font-weight: 600; }
-.role { font-weight: 600; }
-[data-testid="stMainBlockContainer"] h1 { padding-top: 0; }
-.who { margin: 0; line-height: 1.5; }
-.who summary { cursor: pointer; } .who .icon { font: 1.15em/1 "Material Symbols Rounded"; vertical-align: -0.2em; }
-.stHtml:has(> .who details) { margin-top: -0.6rem; }
-.stHtml:has(> .try) { margin-top: -1rem; }
-[class*="_try_this"] { min-height: 2.6rem; }
-.stApp:has(.tried) .try, [data-testid="stElementContainer"]:has(> .stHtml > .tried) { display: none; }
-.try b { margin-right: 0.3em; }
-[data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
-[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
-  max-width: 560px; margin: auto; }
-[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) svg.marks {
-  position: fixed; inset: 3.5rem 1rem 1rem; width: calc(100vw - 2rem); height: calc(100vh - 4.5rem); max-width: none; }
-[class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
-[class*="_presets"] button { width: 100%; }
-[class*="_examples"] { min-height: 1.9rem; }
-[class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
-[class*="_examples"] p { font-size: 0.86rem; }
-[class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
-[class*="_tools"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
-[class*="_stepper"] button { padding: 0.1rem 0.5rem; }
-[class*="_stepper"] :is([class*="_previous "], [class*="_next "], [class*="_play "]) :is(p, kbd) { font-size: 0; }
-[class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; padding: 0.1rem 0.35rem; }
-[class*="_stepper"] [role="radio"] p { line-height: 1.2; font-size: 0.85rem; }
-[class*="_stepper"] [role="radio"] p > span { display: block; opacity: 0.75; }
-@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding: 4.2rem 1rem 2.4rem; } }
-</style>"""
-STYLE += f"<style>{find_file('ui/assets/pages/readable.css').read_text(encoding='utf-8')}</style>"
-
-
 OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
 """The slug of what is open on each page: a tab, a section of More, or in lecture mode TOP."""
 TOP, MORE, TAKE = "top", "more", "take"
@@ -124,7 +89,6 @@ def page_frame(name: str, question: str) -> None:
 
 def page_head(heading: str, question: str) -> None:
     """Draw what stands above a page, whatever is to follow."""
-    st.html(STYLE)
     st.title(heading, anchor=False)
     st.markdown(question)
 
