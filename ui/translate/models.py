@@ -10,7 +10,7 @@ from attention_core.topics.translate.translation import (
     sentence_probability,
     show_translation,
 )
-from ui.computed import cached_computation, model_or_none
+from ui.computed import cached_computation, model_or_none, model_or_stop
 
 NAME = "translate"
 TRANSLATORS = {
@@ -39,8 +39,11 @@ def why_missing(translator: str) -> str:
 
 
 def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> Translation:
-    """Return the model's translation that begins with the forced pieces; a final END stops it there."""
-    return _translated(model_of(translator), read_source(text), forced)
+    """Return the model's translation that begins with the forced pieces; a final END stops it there.
+
+    Says what is missing, and ends the part, where the model is not there.
+    """
+    return _translated(model_or_stop(f"translator-{translator}"), read_source(text), forced)
 
 
 def shown_translation(
