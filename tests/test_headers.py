@@ -1,6 +1,7 @@
 """What the app's answers say to a browser, and what a public server does not say."""
 
 import asyncio
+import gzip
 import os
 import subprocess
 
@@ -94,12 +95,15 @@ def test_an_address_that_is_no_page_s_leads_to_one(path, leads_to):
     assert new_address(scope | {"headers": []}) is None
 
 
-@pytest.mark.parametrize(("kind", "is_styled"), [(b"text/html; charset=utf-8", True), (b"text/css", False)])
-def test_pages_bring_their_style_in_their_head(kind, is_styled):
-    parts = [b"<head></he", b"ad><body></body>"]
+@pytest.mark.parametrize("encoding", ["gzip, br", ""])
+@pytest.mark.parametrize("accept", ["text/html,*/*", "*/*"])
+def test_pages_bring_their_style(accept, encoding):
+    parts = [b"<body></bo", b"dy>"]
 
-    async def answer(_scope, _receive, send):
-        headers = [(b"content-type", kind), (b"etag", b"1"), (b"content-length", b"26")]
+    async def answer(scope, _receive, send):
+        is_page = accept.startswith("text/html")
+        assert is_page != any(name == b"accept-encoding" and value for name, value in scope["headers"]) or not encoding
+        headers = [(b"content-type", b"text/html"), (b"etag", b"1"), (b"content-length", b"13")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         for part in parts:
             await send({"type": "http.response.body", "body": part, "more_body": part is parts[0]})
@@ -109,9 +113,15 @@ def test_pages_bring_their_style_in_their_head(kind, is_styled):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(PageStyle(answer)({"type": "http"}, None, send))
+    asked = [(b"accept", accept.encode()), (b"accept-encoding", encoding.encode())]
+    asyncio.run(PageStyle(answer)({"type": "http", "headers": asked}, None, send))
     body, headers = b"".join(message["body"] for message in sent[1:]), dict(sent[0]["headers"])
     assert int(headers[b"content-length"]) == len(body)
-    assert (b"stMainBlockContainer" in body.split(b"</head>")[0]) == is_styled
-    assert body.replace(b" ", b"").endswith(b"</head><body></body>")
-    assert (b"etag" in headers) != is_styled
+    is_page = accept.startswith("text/html")
+    if is_page and encoding:
+        assert headers[b"content-encoding"] == b"gzip"
+        body = gzip.decompress(body)
+    assert body.startswith(b"<body>")
+    assert body.endswith(b"</body>")
+    assert (b"stMainBlockContainer" in body) == is_page
+    assert (b"etag" in headers) != is_page

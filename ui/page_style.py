@@ -1,5 +1,6 @@
-"""The pages' own style, written into the head of what the server sends: sent later, it would move what is there."""
+"""The pages' own style, written into what the server sends: sent later, it would move what is there."""
 
+import gzip
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -8,45 +9,41 @@ from starlette.datastructures import Headers, MutableHeaders
 from attention_core.files import find_file
 
 Message = MutableMapping[str, Any]
-HEAD_END = b"</head>"
+BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, which would win there
 VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
 FILES = ("page.css", "readable.css")
 _STYLE = b"".join(b"<style>%s</style>" % find_file(f"ui/assets/pages/{name}").read_bytes() for name in FILES)
 
 
 class PageStyle:
-    """Middleware that writes it into every HTML answer."""
+    """Middleware that writes it into every page; what is inside must not compress pages."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
-        if scope["type"] != "http":
+        asked = Headers(scope=scope) if scope["type"] == "http" else {}
+        if "text/html" not in asked.get("accept", ""):
             return await self.app(scope, receive, send)
+        plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
         start: Message = {}
         body = b""
 
         async def send_styled(message: Message) -> None:
             nonlocal body
-            if message["type"] == "http.response.start" and _is_page(message):
+            if message["type"] == "http.response.start":
                 start.update(message)
-            elif not start:
-                await send(message)
-            else:
-                body += message.get("body", b"")
-                if not message.get("more_body"):
-                    styled = body.replace(HEAD_END, _STYLE + HEAD_END, 1)
-                    headers = MutableHeaders(
-                        raw=[pair for pair in start["headers"] if pair[0].lower() not in VALIDATORS]
-                    )
-                    if body:  # what is asked by HEAD has none
-                        headers["content-length"] = str(len(styled))
-                    await send({**start, "headers": headers.raw})
-                    await send({"type": "http.response.body", "body": styled})
+                return
+            body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            headers = MutableHeaders(raw=[pair for pair in start["headers"] if pair[0].lower() not in VALIDATORS])
+            styled = body.replace(BODY_END, _STYLE + BODY_END, 1)
+            if body and "gzip" in asked.get("accept-encoding", ""):
+                styled, headers["content-encoding"] = gzip.compress(styled), "gzip"
+            if body:  # what is asked by HEAD has none
+                headers["content-length"] = str(len(styled))
+            await send({**start, "headers": headers.raw})
+            await send({"type": "http.response.body", "body": styled})
 
-        return await self.app(scope, receive, send_styled)
-
-
-def _is_page(message: Message) -> bool:
-    headers = Headers(raw=list(message["headers"]))
-    return headers.get("content-type", "").startswith("text/html") and "content-encoding" not in headers
+        return await self.app(plain, receive, send_styled)
