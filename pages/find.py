@@ -5,7 +5,6 @@ import streamlit as st
 from attention_core.data.canvases import CanvasRemark
 from ui.find.first_screen import (
     NAME,
-    STYLE,
     answers,
     chosen_region,
     digit_pad,
@@ -23,7 +22,6 @@ from ui.take_along import take_along
 from ui.try_this import try_this
 
 page_frame(NAME, "A digit hides in clutter. The pinker a spot, the more the network takes from it.")
-st.html(STYLE)
 said = st.container(key="find_said")
 draw, mask, answer = st.columns([1, 1.2, 0.95], gap="medium")
 with draw:

@@ -6,7 +6,6 @@ from ui.groups.sections import (
     HEADS,
     NAME,
     STEPS,
-    STYLE,
     accuracies,
     all_at_once,
     choose_query,
@@ -25,7 +24,6 @@ from ui.try_this import try_this
 page_frame(NAME, "At this party a lock opens only when *two* other guests turn their keys together. Who finds the two?")
 numbers = guest_numbers()
 traces = {head: head_trace(model, numbers) for head, model in HEADS.items()}
-st.html(STYLE)
 party = st.container(key="groups_party")
 query = choose_query(numbers)
 with party:

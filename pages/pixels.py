@@ -11,7 +11,6 @@ from ui.pixels.first_screen import (
     PAD,
     REMARKS,
     STEPS,
-    STYLE,
     answers,
     equal_weights,
     last_drawing,
@@ -30,7 +29,6 @@ from ui.take_along import take_along
 from ui.try_this import try_this
 
 page_frame(NAME, "Every pixel asks all 784. The pinker one is, the more the framed pixel takes from it.")
-st.html(STYLE)
 
 stage, beside = st.columns([1, 1.45], gap="large")
 with stage, st.container(key="pixels_stage"):

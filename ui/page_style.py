@@ -11,8 +11,9 @@ from attention_core.files import find_file
 Message = MutableMapping[str, Any]
 BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, which would win there
 VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
-FILES = ("page.css", "readable.css")
-_STYLE = b"".join(b"<style>%s</style>" % find_file(f"ui/assets/pages/{name}").read_bytes() for name in FILES)
+LATER = "lecture.css"  # comes with lecture mode
+_FILES = [path for path in sorted(find_file("ui/assets/pages").iterdir()) if path.name != LATER]
+_STYLE = b"".join(b"<style>%s</style>" % path.read_bytes() for path in _FILES)
 
 
 class PageStyle:

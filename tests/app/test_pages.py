@@ -46,8 +46,7 @@ def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, mo
 @pytest.mark.parametrize(
     ("name", "model"),
     [
-        ("pixels", "pixel-classifier"),
-        ("pixels", "ffn-classifier"),
+        ("pixels", "pixel-notes"),
         ("find", "feature-mask"),
         ("read", "digit-reader"),
         ("ask", "scene-question"),

@@ -54,18 +54,6 @@ REMARKS = {
 ONE_COLOUR = (
     "The whole canvas is one colour, so there is nothing to find. Undo takes the last stroke away, nothing is lost."
 )
-STYLE = """<style>
-.st-key-find_said { min-height: 2.2rem; }
-.st-key-find_clutter_examples { max-width: 258px; }
-.st-key-find_clutter_examples button { padding: 0.05rem 0.28rem; }
-.st-key-find_clutter_examples p { font-size: 0.8rem; white-space: nowrap; }
-.verdict { font-size: 1.02rem; margin: 0; line-height: 1.5; }
-.st-key-find_undo button, .st-key-find_clear button { padding-left: 0.4rem; padding-right: 0.4rem; }
-[data-testid="stColumn"]:has(.st-key-find_undo) [data-testid="stPopover"] button { padding: 0 0.4rem; }
-.st-key-find_small [data-testid="stElementToolbar"] { display: none; }
-.verdict b { font-size: 1.5rem; line-height: 1.2; }
-@media (max-width: 640px) { [data-testid="stColumn"]:has(> div .st-key-tells_find) { order: -1; } }
-</style>"""
 
 
 def _hidden(digit: int) -> list[Stroke]:

@@ -32,10 +32,6 @@ NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
 NAMES += ("Ines", "Jan", "Kim", "Leo", "Mia", "Noa", "Otto", "Pia")
 head_trace = by_model(Match3Head.trace)
 SIZE = 430
-STYLE = """<style>
-.st-key-groups_party { min-height: 27rem; } [class*=st-key-groups_party_] { min-height: min(324px, 77vw - 25px); }
-@media (max-width: 640px) { .st-key-groups_party { min-height: 50rem; } }
-</style>"""
 
 
 def _readable(text: str) -> list[int]:

@@ -66,18 +66,6 @@ AVERAGES = {
     COLUMNS: "Column attention: the mean of each column of Q Kᵀ. Orange: pixels score this one above 0 on average.",
     ROWS: "Row attention: the mean of each row of Q Kᵀ. Orange: this pixel scores the others above 0 on average.",
 }
-STYLE = """<style>
-.st-key-pixels_said { min-height: 4.4rem; }
-.st-key-pixels_canvas_frame { zoom: 1.25; min-height: 256px; }
-@media (max-width: 640px) { .st-key-pixels_said { min-height: 6rem; } }
-@media (min-width: 641px) {
-  div.st-key-pixels_presets { display: flex; max-width: none; }
-  div.st-key-pixels_presets button { min-width: 1.65rem; padding: 0.2rem; }
-}
-.st-key-pixels_stale { opacity: 0.35; }
-.verdict { margin: 0; font-size: 1.1rem; line-height: 1.6rem; white-space: nowrap; }
-.verdict b { font-size: 1.6rem; }
-</style>"""
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
 _map = component("pixel_map", script_of("pixel_pad", "pixel_map"))
 packed_looks = cached_computation()(pack_looks)
@@ -118,7 +106,7 @@ def verdict(reading: Reading) -> None:
     """Say in one line what is read, beside the switch that makes every weight equal."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         answer = reading.shown
-        st.html(f'<p class="verdict">Reads <b>{answer.digit}</b> ({answer.confidence:.0%})</p>', width="content")
+        st.html(f'<p class="reads">Reads <b>{answer.digit}</b> ({answer.confidence:.0%})</p>', width="content")
         EQUAL.widget(st.toggle, "Every weight equal")
 
 

@@ -25,20 +25,6 @@ from ui.try_this import TryThis
 from ui.words import aligned_words, chosen_row, readable_sentence, reading_remarks, sentence_box, text_field
 
 FIRST = {"upper": "none", "lower": "additive"}
-STYLE = """<style>
-.st-key-translate_text { min-height: 6rem; }
-.st-key-translate_examples { min-height: 7rem; align-content: flex-start; } .st-key-translate_list { min-height: 9rem; }
-.st-key-tells_translate_upper { min-height: 11.2rem; } .st-key-tells_translate_lower { min-height: 9.6rem; }
-@media (min-width: 1200px) { [class*="st-key-translate_model_"] { height: 2rem; } }
-.said-by-all { font-size: 0.92rem; line-height: 1.35; }
-.said-by-all > div { border-top: 1px solid #8a93a033; padding: 4px 0; }
-.said-by-all .top { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.8rem; opacity: 0.8; }
-.said-by-all .top span:last-child { font-variant-numeric: tabular-nums; white-space: nowrap; }
-.said-by-all .shown .top span:first-child { font-weight: 700; }
-.said-by-all .back { font-size: 0.84rem; font-style: italic; opacity: 0.8; }
-.said-by-all .fr { display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; overflow: hidden;
-  overflow-wrap: anywhere; }
-</style>"""
 
 
 def _named_models(text: str) -> dict[str, str]:
@@ -60,7 +46,6 @@ LONGER, UNDER = TRANSLATE["Two animals"], "sous la table"
 
 def sentence_input() -> str:
     """Draw the box for the sentence; return what there is to read, or was."""
-    st.html(STYLE)
     typed = sentence_box(NAME, TRANSLATE, on_change=_on_sentence)
     text = readable_sentence(NAME, typed, LONGER, "translate_pair", "translate_list")
     reading_remarks(read_source(text))

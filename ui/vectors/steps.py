@@ -19,10 +19,6 @@ from ui.vectors.problem import CELL, NAME, STEPS
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 SIZE = (560, 370)
 """Screen pixels that a product may take, across and down."""
-STYLE = """<style>
-.st-key-vectors_step_stepper { gap: 0.3rem; } .st-key-vectors_step_stepper button { padding-inline: 0.4rem; }
-</style>"""
-"""Lets all steps and buttons stand in one line."""
 MAX_CLICKED = 64
 """Rows or columns beyond which cells are too small to click."""
 
@@ -44,7 +40,6 @@ def chosen_step(trace: AttentionTrace) -> Step:
 
 def step_by_step(problem: Problem, trace: AttentionTrace) -> None:
     """Draw the stepper, the step's heading, formula, meaning and code (folded), and its matrix."""
-    st.html(STYLE)
     step = STEPS.draw(trace)
     if trace.n_heads > 1:
         names = {head: f"head {head + 1}" for head in range(trace.n_heads)}
