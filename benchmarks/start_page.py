@@ -21,7 +21,7 @@ SCREEN, SIZE = {"width": 1440, "height": 1400}, (672, 378)
 """Of the window, and of a photograph: twice as large as it is shown on a card."""
 PARTS = {
     "lookup": (".st-key-tells_lookup", 420),
-    "vectors": (".st-key-vectors_pairs, .stVegaLiteChart", 380),
+    "vectors": (".st-key-vectors_plane", 440),
     "scoring": (".st-key-scoring_plane", 420),
     "memory": (".stVegaLiteChart", 440),
     "matter": (".st-key-matter_weighed", 440),
