@@ -26,14 +26,12 @@ def number_table(
     key = f"{name}_table_{edition}"
     if not is_mounted(key):  # drawn for the first time, or again after the page was left
         BASES.value[name] = frame
-    number = st.column_config.NumberColumn(
-        required=True, min_value=-limit, max_value=limit, step=None, format="%.4g", width="small"
-    )
+    number = st.column_config.NumberColumn(required=True, min_value=-limit, max_value=limit, format="%.4g", width=52)
     st.data_editor(
         BASES.value[name],
         key=key,
         disabled=["_index"],
-        column_config=dict.fromkeys(frame.columns, number),
+        column_config=dict.fromkeys(frame.columns, number) | {"_index": st.column_config.Column(width=48)},
         on_change=take_edits,
         args=(name, key, limit, on_edit),
         width="stretch",

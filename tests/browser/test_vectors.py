@@ -56,9 +56,6 @@ def test_typing_recomputes_and_survives_leaving_the_page(page, app_url):
     expect(page.locator(".count")).to_have_text("9 of 9 weights changed. Of the neuron's 3: none.")
     after = shares(page)
     assert after != before
-    type_into(page, 1, 0.8, "x")
-    settle(page)
-    assert shares(page) == after, "a letter is no number"
 
     page.get_by_role("link", name="Start").click()
     page.get_by_role("heading", name="Three vectors").wait_for(state="detached")

@@ -46,10 +46,10 @@ def softmax_panel(trace: AttentionTrace) -> None:
     exponentials = column_bars(parts.exponentials, labels, role=Role.SCORES, title="exp", marked=key)
     shares = column_bars(parts.shares, labels, role=Role.WEIGHTS, title="share", marked=key, share=True)
     with left:
-        draw_chart(exponentials, width="content", alt="The exponential of every score")
+        draw_chart(exponentials, key="vectors_softmax_exp", width="content", alt="The exponential of every score")
         st.caption(f"exp(score){lowered}. Together: {parts.total:.4g}.")
     with right:
-        draw_chart(shares, width="content", alt="Each exponential divided by their sum")
+        draw_chart(shares, key="vectors_softmax_share", width="content", alt="Each exponential divided by their sum")
         st.caption(f"Each divided by {parts.total:.4g}: the shares sum to 100%.")
     if nothing:
         paragraph("Nothing fits, and still the shares sum to 100%: the softmax cannot say *none of them*.")
@@ -76,7 +76,9 @@ def neuron_panel(problem: Problem) -> None:
         chart = layers_chart(network.weights, network.units(inputs).tolist(), network.second.tolist(), answer, labels)
     picture, words = st.columns([1, 1], gap="large", vertical_alignment="center")
     with picture:
-        draw_chart(chart, width="content", alt="A feed-forward network: weighted sums of the inputs")
+        draw_chart(
+            chart, key="vectors_neuron", width="content", alt="A feed-forward network: weighted sums of the inputs"
+        )
     with words:
         st.markdown(
             "A neuron has one weight per input, whatever the inputs are. Attention makes one for each pair from the "

@@ -18,7 +18,7 @@ from attention_core.attention.types import Axis, Role, Step, Story, Text, always
 
 MAX_ROWS, MAX_COLUMNS = 6, 6
 """What a page still draws pair by pair, with a number in every cell."""
-LARGEST = 1e6
+LARGEST = 1000.0
 """Numbers of a link and of a page's tables are not beyond it, in size."""
 
 
