@@ -19,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tests.app.tools import said
 from tests.bombs import DEEP, MAX_SECONDS, npz
-from tests.core.test_bombs import TABLES, TENSORS, ZIPS
+from tests.core.test_bombs import TENSORS, ZIPS
 from tests.core.test_picture_bombs import DRAWINGS, PICTURES
 from ui.navigation import PAGES, path_of
 from ui.state import Field
@@ -27,12 +27,9 @@ from ui.state import Field
 KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input")
 """What a visitor may type into, or put a file into."""
 WAYS = {
-    "vectors": [
-        {"vectors_rules": True, "vectors_mask": "drawn"},
-        {"vectors_rules": True, "vectors_scale": "free", "vectors_mask": "padding"},
-    ],
+    "vectors": [{"vectors_rules": True}],
     "memory": [{}, {"memory_tab": "own"}],
-    "scoring": [{"scoring_tab": "parameters"}, {"scoring_typing": True}],
+    "scoring": [{"scoring_typing": True}],
     "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
     "model": [
         {},
@@ -66,7 +63,6 @@ MARKED = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[y\]\(java")
 BOMBS = {
     "npz": {name: content for name, (content, _) in ZIPS.items() if name != "a size without bytes"},
     "safetensors": TENSORS,
-    "csv": {name: content for name, (content, _) in TABLES.items()},
     "json": {name: json.dumps(drawing).encode() for name, drawing in DRAWINGS.items()} | {"deep": DEEP.encode()},
     "png": {name: content for name, (content, _) in PICTURES.items()},
     "txt": {"no text": bytes(range(256)), "nothing": b"", "a picture": PICTURES["no pixels"][0]},
