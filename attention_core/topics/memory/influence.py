@@ -122,8 +122,8 @@ DIRECTIONS = ("forward", "backward")
 def read(model: Translator, ids: Tensor) -> dict[str, EncoderPass]:
     """Read a sentence in both directions, see walk; states and gates of each stand in the order of the sentence."""
     forward, backward = (walk(model, ids, direction).reading for direction in DIRECTIONS)
-    turned = EncoderPass(*(None if one is None else one.flip(0) for one in backward))
-    return {"forward": forward, "backward": turned}
+    update = None if backward.update is None else backward.update.flip(0)
+    return {"forward": forward, "backward": EncoderPass(backward.states.flip(0), update)}
 
 
 @torch.inference_mode()
