@@ -173,7 +173,7 @@ def cure(app, text=BOOK):
 
 def test_attention_gives_back_the_word_that_is_said(app):
     page = cure(app)
-    assert "**39%** of the context is about that word, **4.6%** of the last states" in said(page)
+    assert "**39%** of the context is about that word, of the last states **4.6%**" in said(page)
     assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
     words = page.segmented_control(key="memory_cure_at")
     words.set_value(words.options.index("malade")).run()

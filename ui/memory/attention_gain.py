@@ -76,8 +76,7 @@ def cure_tab(text: str) -> None:
 
 def _verdict(french: str, english: str, known: WordKnowledge, place: int) -> str:
     last, context = float(known.last[place]), float(known.context[place])
-    times = f", {context / last:.0f} times as much" if context >= 1.5 * last > 0 else ""
     return (
         f"To say {french}, the decoder looks at {literal(english, 24)}: **{as_percent(context)}** of the context is "
-        f"about that word, **{as_percent(last)}** of the last states{times}."
+        f"about that word, of the last states **{as_percent(last)}**."
     )

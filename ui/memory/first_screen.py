@@ -39,6 +39,8 @@ STYLE = """<style>
 @media (max-width: 640px) {
   .st-key-memory_examples { min-height: 4.3rem; }
   .st-key-memory_pair [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; flex-wrap: nowrap; }
+  .st-key-memory_pair [data-testid="stColumn"] { min-height: 16rem; }
+  .st-key-memory_pair [data-testid="stColumn"]:last-child { min-height: 23rem; }
 }
 </style>"""
 
