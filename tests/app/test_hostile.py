@@ -31,6 +31,9 @@ WAYS = {
         {"vectors_rules": True, "vectors_mask": "drawn"},
         {"vectors_rules": True, "vectors_scale": "free", "vectors_mask": "padding"},
     ],
+    "lookup": [{}, {"lookup_tab": "try"}],
+    "translate": [{}, {"translate_tab": "try"}],
+    "groups": [{"groups_shows": True}],
     "memory": [{}, {"memory_tab": "own"}],
     "scoring": [{"scoring_tab": "parameters"}, {"scoring_typing": True}],
     "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
@@ -192,6 +195,8 @@ def walk(start_app, root, stored, monkeypatch):
 
 
 def test_every_field_of_every_page(walk, root):
+    walk.app.session_state["take_along"] = True
+    walk.run("the foot", most=60)
     for entry in PAGES:
         walk.app.switch_page(path_of(entry)).run()
         for way in WAYS.get(entry.name, [{}]):
