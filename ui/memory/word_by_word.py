@@ -144,7 +144,7 @@ def fading_tab(text: str) -> None:
         draw_chart(chart, width="content", key="memory_average", alt=alt)
         _who_keeps_more({label: facts["median"] for label, facts in known.items()})
         st.caption(f"Measured on {figures['sentences']} development sentences.", help=f"`{figures['command']}`")
-    st.markdown(
+    paragraph(
         "The plain RNN lets every word fade alike, a little at each step. The GRU lets most words go at once and holds "
         "on to a few, and translates far better: switch on *All seven translators* above."
     )

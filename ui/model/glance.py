@@ -291,7 +291,7 @@ def not_plain(look: HeadDisplay, trace: AttentionTrace) -> str:
 
 def glance(run: ModelRun, look: HeadDisplay) -> None:
     """Draw all heads of the chosen kind of attention, and what chooses among them."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_choice"):
         with st.container(width="stretch"):
             section("Every layer and head")
         now = _choice(run)
