@@ -296,7 +296,7 @@ def differentiated(model: Translator, source, said: list[int]) -> tuple[torch.Te
     states, last = model.encoder(vectors)
     ends = last.transpose(0, 1).flatten(1)
     target = torch.tensor([[FIRST_PIECE, *said]])
-    _, queries, attended = model.decode(SourceEncoding(vectors, states, ends, None), target)
+    _, queries, attended = model.decode(SourceEncoding(vectors, states, ends), target)
     found = []
     for whole in (ends[0], attended.context.reshape(queries.shape)[0, -1]):
         squares = torch.zeros(len(source.words) + 1, dtype=torch.double)
@@ -327,7 +327,7 @@ def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
 
         def context(of: torch.Tensor) -> torch.Tensor:
             states, last = model.encoder(of)
-            encoding = SourceEncoding(of, states, last.transpose(0, 1).flatten(1), None)
+            encoding = SourceEncoding(of, states, last.transpose(0, 1).flatten(1))
             return model.decode(encoding, torch.tensor([[FIRST_PIECE]]))[2].context.flatten()
 
         squares, small = torch.zeros(len(source.ids), dtype=torch.double), 1e-5
