@@ -19,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tests.app.tools import said
 from tests.bombs import DEEP, MAX_SECONDS, npz
-from tests.core.test_bombs import TABLES, TENSORS, ZIPS
+from tests.core.test_bombs import TABLES, ZIPS
 from tests.core.test_picture_bombs import DRAWINGS, PICTURES
 from ui.navigation import PAGES, path_of
 from ui.state import Field
@@ -68,7 +68,6 @@ MARKED = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[y\]\(java")
 """What no words of ours, and no Markdown of ours, may hold of these."""
 BOMBS = {
     "npz": {name: content for name, (content, _) in ZIPS.items() if name != "a size without bytes"},
-    "safetensors": TENSORS,
     "csv": {name: content for name, (content, _) in TABLES.items()},
     "json": {name: json.dumps(drawing).encode() for name, drawing in DRAWINGS.items()} | {"deep": DEEP.encode()},
     "png": {name: content for name, (content, _) in PICTURES.items()},
