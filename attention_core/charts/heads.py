@@ -18,7 +18,6 @@ from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, matrix_png, palette_png
-from attention_core.charts.vega import alt
 from attention_core.device import to_array
 from attention_core.explain.heads.similarity import Distances
 from attention_core.explain.heads.summary import PLAIN, HeadDisplay, apply_display, value_lengths, whole_rows
@@ -216,7 +215,7 @@ def heads_chart(
     lines = [("name:N", "head"), ("note:N", "looks")]
     if pictures.of_its_own:
         lines.append(("largest:Q", f"largest {title}", ".3~g"))
-    around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
+    around = {**space, "x2": vl.field("next"), "y2": vl.field("below")}
     mouse = vl.hover_cells(data, around, *lines, **vl.pointer_style(select))
     return vl.fixed_size([*layers, vl.clickable(mouse, select, "layer", "head")], width, height)
 
@@ -311,7 +310,7 @@ def distance_chart(
         marked_row=chosen,
         select=select,
         ramp=vl.Ramp(tuple(reversed(vl.VIRIDIS)), 0.0, 1.0),
-        numbers=alt.Axis(values=starts[::every], labelExpr=text, grid=False),
+        numbers=dict(values=starts[::every], labelExpr=text, grid=False),
     )
 
 
@@ -343,10 +342,10 @@ def cache_chart(
     columns["labelExpr"] = f"{json.dumps(labels)}[floor(datum.value)]"
     rows = {"values": tops[::every].tolist(), "labelBaseline": "top", "tickSize": 4}
     rows["labelExpr"] = f"{json.dumps(names)}[datum.value]"
-    x_axis = alt.Axis(labelOverlap=False, grid=False, ticks=False, domain=False, **columns)
-    y_axis = alt.Axis(grid=False, domain=False, **rows)
-    x = alt.X("left:Q", title="tokens so far", scale=vl.exact_scale(0, n_cols), axis=x_axis)
-    y = alt.Y("top:Q", title=None, scale=vl.exact_scale(n_rows, 0), axis=y_axis)
+    x_axis = dict(labelOverlap=False, grid=False, ticks=False, domain=False, **columns)
+    y_axis = dict(grid=False, domain=False, **rows)
+    x = vl.field("left:Q", title="tokens so far", scale=vl.exact_scale(0, n_cols), axis=x_axis)
+    y = vl.field("top:Q", title=None, scale=vl.exact_scale(n_rows, 0), axis=y_axis)
     space = vl.corners(n_cols, n_rows, x=x, y=y)
     layers = [
         vl.colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),

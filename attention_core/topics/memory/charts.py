@@ -8,7 +8,6 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import block, matrix_png, row_mark
-from attention_core.charts.vega import alt
 from attention_core.charts.words import text_width
 from attention_core.topics.translate.training import TRANSLATORS, ByLength
 
@@ -42,9 +41,9 @@ def over_time(
     rows = -(-len(values) // height), 1
     sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
     middles = [place + 0.5 for place in range(n)]
-    axis = alt.Axis(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width)) if words else None
-    x = alt.X("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
-    space = vl.corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
+    axis = dict(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width)) if words else None
+    x = vl.field("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
+    space = vl.corners(n, 1, x=x, y=vl.field("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
     data = {name: np.asarray(some)[there] for name, some in vl.rectangles(range(n), 0, **columns).items()}
     told = [
         (f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", "" if isinstance(some[0], int) else ".3g")
@@ -56,7 +55,7 @@ def over_time(
         layers.append(vl.colour_bar_layer(ramp, bar, min(width, 200)))
     if now is not None:
         layers += vl.halo_outlines(vl.rectangles(now, 0), space, (4, 2))
-    heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
+    heading = dict(text=title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
     return vl.fixed_size(layers, width, height, title=heading)
 
 
@@ -85,14 +84,14 @@ def gradient_heatmap(
     """
     cells = vl.cell_columns(matrix, labels, labels) | {"told": told.ravel()}
     bar = vl.colour_bar(ramp, title, min(size, 260))
-    names, shown = _word_labels(labels, size), alt.Color("value:Q", scale=vl.colour_scale(ramp), legend=bar)
+    names, shown = _word_labels(labels, size), vl.field("value:Q", scale=vl.colour_scale(ramp), legend=bar)
     space = {
-        "x": alt.X("col:O", title="how much does this word matter", axis=alt.Axis(labelAngle=-45, **names)),
-        "y": alt.Y("row:O", title="to the state after this one?", axis=alt.Axis(**names)),
-        "color": alt.condition("datum.masked", alt.value(f"{vl.MASKED_GREY}40"), shown),
+        "x": vl.field("col:O", title="how much does this word matter", axis=dict(labelAngle=-45, **names)),
+        "y": vl.field("row:O", title="to the state after this one?", axis=dict(**names)),
+        "color": vl.condition("datum.masked", vl.value(f"{vl.MASKED_GREY}40"), shown),
     }
     drawn = vl.mark("rect", cells, space, ("told:N", " "), invalid=None)
-    layers = [vl.clickable(drawn, select, "row", "col", clear=alt.Undefined)]
+    layers = [vl.clickable(drawn, select, "row", "col", clear=vl.UNDEFINED)]
     if marked_row is not None:
         layers += row_mark(marked_row, size / len(labels))
     return vl.fixed_size(layers, size, size)
@@ -181,16 +180,16 @@ def fading_chart(
     left = {name: np.maximum(numbers, least) for name, numbers in lines.items()}
     longest = max(1, *(len(numbers) - 1 for numbers in left.values()))
     top = max(1.0, *(float(numbers.max()) for numbers in left.values()))
-    scale = alt.Scale(type="log", domain=[least, top], nice=False) if logarithmic else vl.exact_scale(0, 1.02 * top)
+    scale = dict(type="log", domain=[least, top], nice=False) if logarithmic else vl.exact_scale(0, 1.02 * top)
     ticks = [digit * 10.0**power for power in range(-DECADES, 3) for digit in (1, 2, 5)]
     shown = {"values": [tick for tick in ticks if least <= tick <= top]} if logarithmic else {"tickCount": 4}
-    axis = alt.Axis(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
+    axis = dict(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
     space = {
-        "x": alt.X("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
-        "y": alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", **shown)),
+        "x": vl.field("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
+        "y": vl.field("left:Q", title=None, scale=scale, axis=dict(format="~%", **shown)),
     }
     networks = vl.category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
-    colour = alt.Color("network:N", scale=networks, legend=None)
+    colour = vl.field("network:N", scale=networks, legend=None)
     data = _columns(left)
     told: list[vl.TooltipField] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
     if words:
@@ -199,7 +198,7 @@ def fading_chart(
     layers = [vl.rule_at("y", "left", 0.5, strokeDash=[3, 3], color=vl.TEXT_COLOUR, tooltip=None)]
     if bands:
         low, high = (_columns({name: np.maximum(pair[end], least) for name, pair in bands.items()}) for end in (0, 1))
-        area = {**space, "y2": alt.Y2("upper"), "color": colour}
+        area = {**space, "y2": vl.field("upper"), "color": colour}
         layers.append(vl.mark("area", low | {"upper": high["left"]}, area, opacity=0.16))
     layers.append(vl.mark("line", data, {**space, "color": colour}, *told, strokeWidth=2.2, point={"size": 30}))
     return vl.fixed_size([*layers, _network_names(left, space, least, top)], *FADING_SIZE)
@@ -249,21 +248,21 @@ def length_chart(
     data = vl.long_form(("model", "words", "bleu"), figures.scores, figures.groups)
     data["label"] = [called.get(name, name) for name in data["model"]]
     top = 5 * (1 + max(data["bleu"]) // 5)
-    x = alt.X(
+    x = vl.field(
         "words:O",
         sort=figures.groups,
         title="words of the English sentence",
-        scale=alt.Scale(paddingOuter=0.2, type="point"),
-        axis=alt.Axis(labelAngle=0, grid=False),
+        scale=dict(paddingOuter=0.2, type="point"),
+        axis=dict(labelAngle=0, grid=False),
     )
-    y = alt.Y("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=alt.Axis(tickCount=5))
+    y = vl.field("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
     colours, shapes = zip(*(LOOKS.get(name, (vl.TEXT_COLOUR, "circle")) for name in names), strict=True)
     looks = {
-        "color": alt.Color("model:N", scale=vl.category_scale(names, colours), legend=None),
-        "shape": alt.Shape("model:N", scale=vl.category_scale(names, shapes), legend=None),
+        "color": vl.field("model:N", scale=vl.category_scale(names, colours), legend=None),
+        "shape": vl.field("model:N", scale=vl.category_scale(names, shapes), legend=None),
     }
-    looked = alt.selection_point(fields=["model"], on="pointerover", clear="pointerout", name="looked")
-    shown, dimmed = (alt.condition(looked, alt.value(1), alt.value(faint)) for faint in (0.2, 0.3))
+    looked = vl.selection_point(fields=["model"], on="pointerover", clear="pointerout", name="looked")
+    shown, dimmed = (vl.condition(looked, vl.value(1), vl.value(faint)) for faint in (0.2, 0.3))
     told = ("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")
     dots: dict = {"size": 70, "filled": True}
     # names right of the last group, moved apart where lines end close to each other
@@ -275,7 +274,7 @@ def length_chart(
         "words": [figures.groups[-1]] * len(falling),
         "place": spread_out([last[name] for name in falling], NAME_HEIGHT * top / height, lowest=0.0),
     }
-    place = {"x": x, "y": alt.Y("place:Q")}
+    place = {"x": x, "y": vl.field("place:Q")}
     layers = [
         vl.mark("line", data, {"x": x, "y": y, "color": looks["color"]}, opacity=shown, strokeWidth=2.2, aria=True),
         vl.mark("point", data, {"x": x, "y": y, **looks}, *told, opacity=shown, **dots).add_params(looked),

@@ -8,7 +8,6 @@ import numpy as np
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, matrix_png
-from attention_core.charts.vega import alt
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "keys: the encoder's state at"
@@ -59,7 +58,7 @@ def collapse_chart(
     zero = width + 8.0 - min(0.0, float(reach.min()))
     tops, long = np.arange(n) + 0.15, np.maximum(1.0, np.abs(reach))
     bars = vl.rectangles(zero + np.minimum(0, reach), tops, long, 0.7, word=list(words), weight=shares)
-    x = alt.X("left:Q", axis=None, scale=vl.exact_scale(-86, width + 16 + bar_room))
+    x = vl.field("left:Q", axis=None, scale=vl.exact_scale(-86, width + 16 + bar_room))
     space = vl.corners(width, below + 1, x=x)
     result, colours = vl.ROLE_COLOURS[Role.CONTEXT], [vl.ROLE_COLOURS[Role.KEY]] * n
     names = vl.rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
@@ -88,12 +87,12 @@ def cost_chart(
     colours = vl.ROLE_COLOURS[Role.CONTEXT], vl.ROLE_COLOURS[Role.KEY]
     fields = "way", "n", "numbers"
     space = {
-        "x": alt.X("n:Q", title="states n", scale=vl.exact_scale(1, most)),
-        "y": alt.Y("numbers:Q", title="numbers handed over", axis=alt.Axis(format="~s", tickCount=4)),
+        "x": vl.field("n:Q", title="states n", scale=vl.exact_scale(1, most)),
+        "y": vl.field("numbers:Q", title="numbers handed over", axis=dict(format="~s", tickCount=4)),
         "color": vl.series_colour("way", WAYS, colours, labelLimit=240, columns=vl.legend_columns(WAYS)),
     }
     told = "way:N", "n:Q", ("numbers:Q", "", ",")
-    return alt.layer(
+    return vl.layer(
         vl.mark("line", vl.long_form(fields, series, range(1, most + 1)), space, strokeWidth=2.5, aria=True),
         vl.mark("point", vl.long_form(fields, here, [chosen]), space, *told, size=70, filled=True, opacity=1),
         height=230,
@@ -195,7 +194,7 @@ def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]
     *ends, roles, shades, widths = map(list, zip(*lines, strict=True))
     wires = dict(zip(("left", "top", "right", "bottom"), ends, strict=True))
     wires |= {"width": widths, "fill": _colours(roles, shades)}
-    yield vl.mark("rule", wires, space, color=vl.FILL, size=alt.Size("width:Q", scale=None, legend=None))
+    yield vl.mark("rule", wires, space, color=vl.FILL, size=vl.field("width:Q", scale=None, legend=None))
     left, top, wide, high, roles, shades = map(list, zip(*shapes, strict=True))
     boxes = vl.rectangles(left, top, wide, high, fill=_colours(roles, shades))
     yield vl.mark("rect", boxes, space, color=vl.FILL, cornerRadius=2)
