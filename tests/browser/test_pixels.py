@@ -107,10 +107,10 @@ def test_pointer_over_the_drawing_asks_and_a_click_keeps_its_pixel(visitor):
 
 
 def test_equal_weights_make_the_answer_collapse(visitor):
-    expect(visitor.locator(".verdict b")).to_have_text("7")
+    expect(visitor.locator(".reads b")).to_have_text("7")
     visitor.locator(".st-key-pixels_try button").click()
     visitor.get_by_role("radio", name="Something else").click()
-    expect(visitor.locator(".verdict b")).not_to_have_text("7")
+    expect(visitor.locator(".reads b")).not_to_have_text("7")
     visitor.get_by_text("With its own weights it reads 7").wait_for()
 
 

@@ -207,7 +207,7 @@ SCROLLS = """<style>[class*="_glance"] { overflow-x: auto; }</style>"""
 
 def glance(run: ModelRun) -> None:
     """Draw all heads of the chosen kind of attention, and what chooses among them."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_choice"):
         with st.container(width="stretch"):
             section("Every layer and head")
         now = _choice(run)

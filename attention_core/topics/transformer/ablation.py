@@ -73,7 +73,7 @@ def head_importance(model: Transformer, source: SourceSentence, made: Translatio
             for layer in range(n_layers)
         }
         asked = source.ids.to(device).expand(1 if kind == "decoder" else n, -1)  # its own heads read nothing of this
-        features = model.decode(model.encode(asked, interventions=edits), fed, edits)[0]
+        features = model.decode(model.encode(asked, edits), fed, edits)[0]
         logs = model.logits(features).log_softmax(-1).gather(2, wanted[..., None]).cpu().double().sum((1, 2))
         worth[kind] = (logs[-1] - logs[:-1]).view(n_layers, n_heads).float()
     return worth
