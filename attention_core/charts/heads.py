@@ -1,10 +1,9 @@
-"""All heads of a model at once: a small picture of each in one image, one number of each as a map, what a cache keeps.
+"""All heads of a model at once: a small picture of each in one image, one number of each as a map.
 
 144 heads of 512 tokens take half a second. Each picture is made from blocks of rows and reduced on the way to the
 pixels that it has on the screen, so that the matrices of all heads are never in memory together.
 """
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,10 +16,13 @@ from torch import Tensor
 from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
+<<<<<<< HEAD
 from attention_core.charts.heatmap import matrix_chart, matrix_png, palette_png
+=======
+from attention_core.charts.heatmap import matrix_chart, palette_png
+>>>>>>> main
 from attention_core.device import to_array
-from attention_core.explain.heads.similarity import Distances
-from attention_core.explain.heads.summary import PLAIN, HeadDisplay, apply_display, value_lengths, whole_rows
+from attention_core.explain.heads.summary import whole_rows
 
 MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
@@ -46,9 +48,7 @@ class Mosaic:
     n_queries: int  # queries there are
 
 
-def mosaic(
-    layers: Sequence[AttentionTrace], *, size: int = 78, look: HeadDisplay = PLAIN, of_its_own: bool = False
-) -> Mosaic:
+def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, of_its_own: bool = False) -> Mosaic:
     """Draw every head of every layer: one trace per layer, all of one shape; a picture's longer side has `size` pixels.
 
     Pictures are coloured up to their own largest numbers, rather than all from 0 to 1, where weights of long inputs are
@@ -66,12 +66,12 @@ def mosaic(
     for layer, trace in enumerate(layers):
         largest.append([0.0] * trace.n_heads)
         for head in range(trace.n_heads):
-            picture = _reduced(trace, head, look, rows, edges, width)
+            picture = _reduced(trace, head, rows, edges, width)
             most = float(np.nanmax(picture, initial=0.0))
             largest[layer][head] = most
             top, left = layer * (height + gap), head * (width + gap)
             place = slice(top, top + height), slice(left, left + width)
-            colours = own_ramp(_uniform(trace, head, look), most) if of_its_own else ramp
+            colours = own_ramp(1 / n_keys, most) if of_its_own else ramp
             whole[place] = np.where(np.isnan(picture), np.nan, colours.position(picture))
             between[place] = False
     return Mosaic(
@@ -100,12 +100,6 @@ def own_ramp(uniform: float, largest: float) -> vl.Ramp:
     return vl.Ramp(vl.VIRIDIS, 0.0, high, exponent)
 
 
-def _uniform(trace: AttentionTrace, head: int, look: HeadDisplay) -> float:
-    """Return what a key would have on average if the head looked everywhere alike."""
-    times = float(value_lengths(trace, head).mean()) if look.times_value and not look.normalised else 1.0
-    return times / trace.n_keys
-
-
 def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
     """Return the rows to compute, evenly spaced in each pixel's share of them, and where each pixel's begin."""
     if n <= n_pixels:  # rows are repeated when they are painted
@@ -118,29 +112,25 @@ def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
     return torch.from_numpy(np.concatenate(rows)), np.cumsum([0, *map(len, rows)])[:-1]
 
 
-def _reduced(
-    trace: AttentionTrace, head: int, look: HeadDisplay, rows: Tensor, edges: np.ndarray, width: int
-) -> np.ndarray:
+def _reduced(trace: AttentionTrace, head: int, rows: Tensor, edges: np.ndarray, width: int) -> np.ndarray:
     """Return a head's picture, (len(edges), width): the largest number behind each pixel, NaN where all is masked."""
     if len(rows) <= len(edges):
-        return _numbers(_columns(_cells(trace, head, look, rows)[torch.from_numpy(edges)], width))
+        return _numbers(_columns(_cells(trace, head, rows)[torch.from_numpy(edges)], width))
     ends = [*edges[1:].tolist(), len(rows)]
     lines, pixel = [], 0
     while pixel < len(ends):
         start, last = int(edges[pixel]), pixel + 1
         while last < len(ends) and ends[last] - start <= ROWS_AT_ONCE:
             last += 1
-        cells = _cells(trace, head, look, rows[start : ends[last - 1]])
+        cells = _cells(trace, head, rows[start : ends[last - 1]])
         lines += [band.amax(0) for band in cells.split(np.diff([start, *ends[pixel:last]]).tolist())]
         pixel = last
     return _numbers(_columns(torch.stack(lines), width))
 
 
-def _cells(trace: AttentionTrace, head: int, look: HeadDisplay, rows: Tensor) -> Tensor:
-    """Return whole rows of what is shown, -1 where a query may not attend."""
+def _cells(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
+    """Return whole rows of weights, -1 where a query may not attend."""
     _, weights, _, allowed = whole_rows(trace, head, rows)
-    if not look.is_plain:
-        weights = apply_display(trace, head, look, weights, rows).weights
     return weights if allowed is None else weights.masked_fill(~allowed, -1)
 
 
@@ -285,6 +275,7 @@ def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
     """Return the axes of a map of heads, both counted from 1."""
     layers, heads = ([str(number + 1) for number in range(n)] for n in (n_layers, n_heads))
     return Axis("layer", layers), Axis("head", heads)
+<<<<<<< HEAD
 
 
 def distance_chart(
@@ -364,3 +355,5 @@ def _cache_cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequen
     frame = vl.rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])
     frame["length"] = ["forgotten" if np.isnan(length) else f"{length:.3g}" for length in lengths.ravel()]
     return frame
+=======
+>>>>>>> main
