@@ -16,11 +16,7 @@ from torch import Tensor
 from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
-<<<<<<< HEAD
-from attention_core.charts.heatmap import matrix_chart, matrix_png, palette_png
-=======
 from attention_core.charts.heatmap import matrix_chart, palette_png
->>>>>>> main
 from attention_core.device import to_array
 from attention_core.explain.heads.summary import whole_rows
 
@@ -275,85 +271,3 @@ def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
     """Return the axes of a map of heads, both counted from 1."""
     layers, heads = ([str(number + 1) for number in range(n)] for n in (n_layers, n_heads))
     return Axis("layer", layers), Axis("head", heads)
-<<<<<<< HEAD
-
-
-def distance_chart(
-    found: Distances, n_heads: Sequence[int], chosen: int, *, size: int = 430, select: str | None = None
-) -> vl.Chart:
-    """Draw the distances of all heads to all heads, layer by layer; the chosen head's row is marked.
-
-    There are so many heads in each layer; the chosen one is counted through all layers. A point selection over cells
-    (fields row and col) works up to MAX_RECT_SIDE heads.
-    """
-    names = [f"{layer + 1} · {head + 1}" for layer, n in enumerate(n_heads) for head in range(n)]
-    axis = Axis("heads, layer by layer", names)
-    starts = np.concatenate([[0], np.cumsum(n_heads)[:-1]]).tolist()
-    every = -(-len(starts) // 12)
-    text = f"'layer ' + (indexof({starts}, datum.value) + 1)"
-    return matrix_chart(
-        to_array(found.matrix),
-        axis,
-        axis,
-        Role.WEIGHTS,
-        title="Jensen-Shannon distance",
-        size=size,
-        marked_row=chosen,
-        select=select,
-        ramp=vl.Ramp(tuple(reversed(vl.VIRIDIS)), 0.0, 1.0),
-        numbers=dict(values=starts[::every], labelExpr=text, grid=False),
-    )
-
-
-MAX_TOOLTIPS = 4000  # cells beyond which an image answers the mouse no more
-
-
-def cache_chart(
-    lengths: np.ndarray,
-    n_key_heads: Sequence[int],
-    tokens: Sequence[str],
-    *,
-    role: Role,
-    width: int = 560,
-    height: int = 300,
-) -> vl.Chart:
-    """Draw what a cache keeps: a column per token, a row per layer and key head, the newest column framed.
-
-    Lengths are those of the kept vectors, (n_layers * n_key_heads, n_tokens), NaN = forgotten, a grey cell; the
-    number of key heads is that of each layer, and the role, key or value, decides the frame's colour.
-    """
-    n_rows, n_cols = lengths.shape
-    ramp = vl.Ramp(vl.VIRIDIS, 0.0, float(np.nanmax(lengths, initial=1e-6)))
-    tops = np.concatenate([[0], np.cumsum(n_key_heads)[:-1]]).astype(int)
-    names = {int(top): f"layer {layer + 1}" for layer, top in enumerate(tops)}
-    every = -(-len(tops) // max(1, height // 16))
-    labels = {str(col): token for col, token in enumerate(tokens)}
-    step = -(-n_cols // max(1, width // 26))
-    columns = {"values": [col + 0.5 for col in range(0, n_cols, step)], "labelAngle": -45, "labelLimit": 70}
-    columns["labelExpr"] = f"{json.dumps(labels)}[floor(datum.value)]"
-    rows = {"values": tops[::every].tolist(), "labelBaseline": "top", "tickSize": 4}
-    rows["labelExpr"] = f"{json.dumps(names)}[datum.value]"
-    x_axis = dict(labelOverlap=False, grid=False, ticks=False, domain=False, **columns)
-    y_axis = dict(grid=False, domain=False, **rows)
-    x = vl.field("left:Q", title="tokens so far", scale=vl.exact_scale(0, n_cols), axis=x_axis)
-    y = vl.field("top:Q", title=None, scale=vl.exact_scale(n_rows, 0), axis=y_axis)
-    space = vl.corners(n_cols, n_rows, x=x, y=y)
-    layers = [
-        vl.colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
-        vl.images(vl.rectangles(0, 0, n_cols, n_rows, url=matrix_png(lengths, ramp)), space),
-        *vl.halo_outlines(vl.rectangles(n_cols - 1, 0, 1, n_rows), space, (5, 3), vl.ROLE_COLOURS[role]),
-    ]
-    if lengths.size <= MAX_TOOLTIPS:
-        place, length = ("where:N", "kept in"), ("length:N", f"length of the {role.value}")
-        layers.append(vl.hover_cells(_cache_cells(lengths, n_key_heads, tokens), space, "token:N", place, length))
-    return vl.fixed_size(layers, width, height)
-
-
-def _cache_cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str]) -> vl.Columns:
-    rows, cols = np.indices(lengths.shape).reshape(2, -1)
-    heads = [f"layer {layer + 1}, key head {head + 1}" for layer, n in enumerate(n_key_heads) for head in range(n)]
-    frame = vl.rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])
-    frame["length"] = ["forgotten" if np.isnan(length) else f"{length:.3g}" for length in lengths.ravel()]
-    return frame
-=======
->>>>>>> main

@@ -7,11 +7,7 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-<<<<<<< HEAD
-from attention_core.charts.heatmap import block, matrix_png, row_mark
-=======
 from attention_core.charts.heatmap import block, matrix_png
->>>>>>> main
 from attention_core.charts.words import text_width
 from attention_core.topics.translate.training import ByLength
 
@@ -45,67 +41,12 @@ def over_time(
     rows = -(-len(values) // height), 1
     sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
     middles = [place + 0.5 for place in range(n)]
-<<<<<<< HEAD
-    axis = dict(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width)) if words else None
-    x = vl.field("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
-    space = vl.corners(n, 1, x=x, y=vl.field("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
-=======
     axis = dict(values=middles, labelAngle=-45, **_word_labels(labels, width)) if words else None
     x = vl.field("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
     space = vl.corners(n, 1, x=x, y=vl.field("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
->>>>>>> main
     data = {name: np.asarray(some)[there] for name, some in vl.rectangles(range(n), 0, **columns).items()}
     told = [(f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", ".3g") for name, some in columns.items()]
     url = matrix_png(np.where(there, sums / sizes, np.nan), ramp)
-<<<<<<< HEAD
-    layers = [vl.images(vl.rectangles(0, 0, n, url=url), space, clip=True), vl.hover_cells(data, space, *told)]
-    if bar is not None:
-        layers.append(vl.colour_bar_layer(ramp, bar, min(width, 200)))
-    if now is not None:
-        layers += vl.halo_outlines(vl.rectangles(now, 0), space, (4, 2))
-    heading = dict(text=title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
-    return vl.fixed_size(layers, width, height, title=heading)
-
-
-def gradient_ramp(matrices: Sequence[np.ndarray]) -> vl.Ramp:
-    """Return one ramp for matrices that are compared, NaN = nothing there."""
-    values = np.concatenate([cells[np.isfinite(cells) & (cells > 0)] for cells in matrices] or [np.ones(1)])
-    return vl.Ramp(vl.VIRIDIS, 0.0, float(values.max(initial=0.0)) or 1.0)
-
-
-def gradient_heatmap(
-    matrix: np.ndarray,
-    labels: Sequence[str],
-    ramp: vl.Ramp,
-    *,
-    title: str,
-    told: np.ndarray,
-    marked_row: int | None = None,
-    select: str | None = None,
-    size: int = 420,
-) -> vl.Chart:
-    """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
-
-    The ramp is from gradient_ramp and shared by charts that are compared; told (n, n) are the
-    sentences that the mouse tells of each cell. The present state's row is framed, and a point selection over cells
-    has the fields row and col.
-    """
-    cells = vl.cell_columns(matrix, labels, labels) | {"told": told.ravel()}
-    bar = vl.colour_bar(ramp, title, min(size, 260))
-    names, shown = _word_labels(labels, size), vl.field("value:Q", scale=vl.colour_scale(ramp), legend=bar)
-    space = {
-        "x": vl.field("col:O", title="how much does this word matter", axis=dict(labelAngle=-45, **names)),
-        "y": vl.field("row:O", title="to the state after this one?", axis=dict(**names)),
-        "color": vl.condition("datum.masked", vl.value(f"{vl.MASKED_GREY}40"), shown),
-    }
-    drawn = vl.mark("rect", cells, space, ("told:N", " "), invalid=None)
-    layers = [vl.clickable(drawn, select, "row", "col", clear=vl.UNDEFINED)]
-    if marked_row is not None:
-        layers += row_mark(marked_row, size / len(labels))
-    return vl.fixed_size(layers, size, size)
-
-
-=======
     layers = [
         vl.images(vl.rectangles(0, 0, n, url=url), space, clip=True),
         vl.hover_cells(data, space, *told),
@@ -116,7 +57,6 @@ def gradient_heatmap(
     return vl.fixed_size(layers, width, height, title=heading)
 
 
->>>>>>> main
 def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
     return {
@@ -192,15 +132,6 @@ def fading_chart(
     left = {name: np.maximum(numbers, least) for name, numbers in lines.items()}
     longest = max(1, *(len(numbers) - 1 for numbers in left.values()))
     top = max(1.0, *(float(numbers.max()) for numbers in left.values()))
-<<<<<<< HEAD
-    scale = dict(type="log", domain=[least, top], nice=False) if logarithmic else vl.exact_scale(0, 1.02 * top)
-    ticks = [digit * 10.0**power for power in range(-DECADES, 3) for digit in (1, 2, 5)]
-    shown = {"values": [tick for tick in ticks if least <= tick <= top]} if logarithmic else {"tickCount": 4}
-    axis = dict(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
-    space = {
-        "x": vl.field("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
-        "y": vl.field("left:Q", title=None, scale=scale, axis=dict(format="~%", **shown)),
-=======
     ticks = [digit * 10.0**power for power in range(-DECADES, 3) for digit in (1, 2, 5)]
     seen = [tick for tick in ticks if least <= tick <= top]
     axis = dict(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
@@ -208,7 +139,6 @@ def fading_chart(
     space = {
         "x": vl.field("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
         "y": vl.field("left:Q", title=None, scale=scale, axis=dict(format="~%", values=seen)),
->>>>>>> main
     }
     networks = vl.category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
     colour = vl.field("network:N", scale=networks, legend=None)
@@ -271,20 +201,9 @@ def length_chart(
         scale=dict(paddingOuter=0.2, type="point"),
         axis=dict(labelAngle=0, grid=False),
     )
-<<<<<<< HEAD
-    y = vl.field("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
-    colours, shapes = zip(*(LOOKS.get(name, (vl.TEXT_COLOUR, "circle")) for name in names), strict=True)
-    looks = {
-        "color": vl.field("model:N", scale=vl.category_scale(names, colours), legend=None),
-        "shape": vl.field("model:N", scale=vl.category_scale(names, shapes), legend=None),
-    }
-    looked = vl.selection_point(fields=["model"], on="pointerover", clear="pointerout", name="looked")
-    shown, dimmed = (vl.condition(looked, vl.value(1), vl.value(faint)) for faint in (0.2, 0.3))
-=======
     y = vl.field("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
     scale = vl.category_scale(names, [TRANSLATOR_COLOURS[name] for name in names])
     space = {"x": x, "y": y, "color": vl.field("model:N", scale=scale, legend=None)}
->>>>>>> main
     told = ("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")
     last = {name: scores[-1] for name, scores in figures.scores.items() if scores[-1] is not None}
     falling = sorted(last, key=last.__getitem__, reverse=True)
@@ -294,12 +213,8 @@ def length_chart(
         "words": [figures.groups[-1]] * len(falling),
         "place": spread_out([last[name] for name in falling], NAME_HEIGHT * top / height, lowest=0.0),
     }
-<<<<<<< HEAD
-    place = {"x": x, "y": vl.field("place:Q")}
-=======
     marks = {"words": list(marked), "place": [top] * len(marked), "text": list(marked.values())}
     place = {"x": x, "y": vl.field("place:Q")}
->>>>>>> main
     layers = [
         vl.mark("rule", marks, {"x": x}, strokeDash=[3, 3], color=vl.TEXT_COLOUR, opacity=0.6),
         vl.texts(marks, place, align="left", baseline="top", dx=6, color=vl.TEXT_COLOUR),
