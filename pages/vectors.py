@@ -4,9 +4,10 @@ import streamlit as st
 
 from ui.player import export_bar
 from ui.skeleton import Tab, live, page_frame, page_tabs
-from ui.take_along import take_along
+from ui.take_along import NOTATIONS, take_along
 from ui.try_this import TryThis, try_this
 from ui.vectors.experiments import neuron_panel, softmax_panel
+from ui.vectors.notations import notations_section
 from ui.vectors.pairs import PLANE, example_choice, move_x1, moved_weights, show_pairs
 from ui.vectors.problem import NAME, STEPS, attention, follow_preset, typed_problem
 from ui.vectors.rules import rules
@@ -37,6 +38,7 @@ def workbench() -> None:
         Tab("steps", "Step by step", lambda: step_by_step(problem, trace), ("cell", "ways", "average", "pixels")),
         Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace)),
         Tab("pairs", "Pairs and a neuron", lambda: neuron_panel(problem)),
+        more=(Tab(NOTATIONS, "In other notations", notations_section),),
         players=(STEPS,),
     )
     take_along(lambda: export_bar(trace, NAME, query=chosen_query(trace)))

@@ -19,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tests.app.tools import said
 from tests.bombs import DEEP, MAX_SECONDS, npz
-from tests.core.test_bombs import TENSORS, ZIPS
+from tests.core.test_bombs import ZIPS
 from tests.core.test_picture_bombs import DRAWINGS, PICTURES
 from ui.navigation import PAGES, path_of
 from ui.state import Field
@@ -28,20 +28,21 @@ KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_edito
 """What a visitor may type into, or put a file into."""
 WAYS = {
     "vectors": [{"vectors_rules": True}],
+    "lookup": [{}, {"lookup_tab": "try"}],
+    "translate": [{}, {"translate_tab": "try"}],
+    "groups": [{"groups_shows": True}],
     "memory": [{}, {"memory_tab": "own"}],
     "scoring": [{"scoring_typing": True}],
     "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
     "model": [
         {},
-        {"model_key": "decoder", "model_tab": "words", "model_says_way": "drawn"},
+        {"model_key": "decoder", "model_tab": "words", "model_says_temperature": 1.0},
         {"model_key": "vision", "model_tab": "head", "model_way": "Upload"},
         {"model_what": "A recording"},
     ],
     "atlas": [{}, {"atlas_source": "text"}, {"atlas_source": "tensors"}],
 }
 """What is set in the session to reach fields that are not there on arrival, by page."""
-BUTTONS = ("vectors_paste_button",)
-"""Those that take what was typed, besides the buttons of forms."""
 TEXTS = {
     "very long": "attention " * 20_000,
     "signs": "abc\u202egnirts\u202c \u2066x\u2069 zero\u200bwidth\ufeff so\u00adft \U000e0041 a\0b\x1b[31m\x07\r\n",
@@ -62,7 +63,6 @@ MARKED = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[y\]\(java")
 """What no words of ours, and no Markdown of ours, may hold of these."""
 BOMBS = {
     "npz": {name: content for name, (content, _) in ZIPS.items() if name != "a size without bytes"},
-    "safetensors": TENSORS,
     "json": {name: json.dumps(drawing).encode() for name, drawing in DRAWINGS.items()} | {"deep": DEEP.encode()},
     "png": {name: content for name, (content, _) in PICTURES.items()},
     "txt": {"no text": bytes(range(256)), "nothing": b"", "a picture": PICTURES["no pixels"][0]},
@@ -151,7 +151,7 @@ class Walk:
                 field.set_value(text)
             forms = {field.form_id for field in fields if field.form_id}
             for button in self.app.button:
-                if button.form_id in forms or button.key in BUTTONS:
+                if button.form_id in forms:
                     button.click()
             self.run(where, label, most=MAX_SECONDS_TO_READ)
         self.cell = None
@@ -189,6 +189,8 @@ def walk(start_app, root, stored, monkeypatch):
 
 
 def test_every_field_of_every_page(walk, root):
+    walk.app.session_state["take_along"] = True
+    walk.run("the foot", most=60)
     for entry in PAGES:
         walk.app.switch_page(path_of(entry)).run()
         for way in WAYS.get(entry.name, [{}]):

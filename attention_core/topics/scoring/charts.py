@@ -7,7 +7,6 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import palette_png
-from attention_core.charts.vega import alt
 from attention_core.topics.scoring.compare import ScaleRow
 
 FIELD = 168
@@ -24,16 +23,16 @@ def scale_chart(rows: Sequence[ScaleRow], field: str, title: str) -> vl.Chart:
     """
     data = {"d_k": [row.d_k for row in rows], field: [getattr(row, field) for row in rows]}
     data["scores"] = [WITH if row.scaled else WITHOUT for row in rows]
-    axis = alt.Axis(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False)
-    scale = alt.Scale(type="log", base=10) if field == "variance" else alt.Scale(zero=True)
+    axis = dict(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False)
+    scale = dict(type="log", base=10) if field == "variance" else dict(zero=True)
     space = {
-        "x": alt.X("d_k:Q", title="dₖ", scale=alt.Scale(type="log", base=2), axis=axis),
-        "y": alt.Y(f"{field}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="~g")),
+        "x": vl.field("d_k:Q", title="dₖ", scale=dict(type="log", base=2), axis=axis),
+        "y": vl.field(f"{field}:Q", title=None, scale=scale, axis=dict(tickCount=4, format="~g")),
         "color": COLOUR,
     }
     told = "scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")
     line = vl.mark("line", data, space, *told, point={"size": 28}, strokeWidth=2)
-    return line.properties(height=228, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))
+    return line.properties(height=228, title=dict(text=title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
 def score_fields(

@@ -7,7 +7,6 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.vega import alt
 
 GAP = 0.45
 """Between the factors and the result, in cells."""
@@ -73,7 +72,7 @@ def product_chart(
     at_x, at_y = start + column, top + row
     lit = vl.rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
     lit["colour"] = [vl.ROLE_COLOURS[left.role], vl.ROLE_COLOURS[right.role], vl.DARK_COLOUR]
-    layers += vl.halo_outlines(lit, space, (5.0, 2.5), alt.Stroke("colour:N", scale=None))
+    layers += vl.halo_outlines(lit, space, (5.0, 2.5), vl.field("colour:N", scale=None))
     layers += _labels(row_labels, column_labels, start, top, across, cell, space)
     style: dict[str, Any] = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
     layers.append(vl.text_at(left.name, inner, top, space, dy=-4, dx=-2, color=vl.ROLE_COLOURS[left.role], **style))
@@ -100,7 +99,7 @@ def _painted(frame: vl.Columns, space: dict[str, Any], select: str | None) -> vl
     shown["words"] = [f"{matrix}, row {row}, column {col}: {short(value)}" for matrix, row, col, value in cells]
     look = {"stroke": vl.GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": vl.pointer_style(select)["cursor"]}
     told = "matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")
-    said = alt.Description("words:N")
+    said = vl.field("words:N")
     return vl.clickable(
         vl.mark("rect", shown, space, *told, color=vl.FILL, description=said, **look), select, "row", "col"
     )
@@ -168,13 +167,13 @@ def column_bars(
         "edge": [2 if place == marked else 0 for place in range(n)],
     }
     high = max(float(values.max()), float(share))
-    places = alt.Axis(labelExpr=vl.label_expression(labels), labelAngle=0, labelLimit=70, ticks=False)
+    places = dict(labelExpr=vl.label_expression(labels), labelAngle=0, labelLimit=70, ticks=False)
     scale = vl.exact_scale(0.0, high + 0.16 * max(high, 1e-12))
     space = {
-        "x": alt.X("place:O", title=None, axis=places),
-        "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, format="%" if share else "~g")),
+        "x": vl.field("place:O", title=None, axis=places),
+        "y": vl.field("value:Q", title=title, scale=scale, axis=dict(tickCount=3, format="%" if share else "~g")),
     }
-    edge = alt.StrokeWidth("edge:Q", scale=None)
+    edge = vl.field("edge:Q", scale=None)
     look = {"color": vl.ROLE_COLOURS[role], "stroke": vl.TEXT_COLOUR, "cornerRadiusEnd": 1}
     bars = vl.mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)
     numbers = vl.texts(data, space, baseline="bottom", dy=-3, fontSize=FONT_SIZE, color=vl.TEXT_COLOUR)
