@@ -17,7 +17,7 @@ from attention_core.topics.transformer.ablation import (
 from attention_core.topics.transformer.cost import CostRow, committed, expected_line, fitted_slope, layer_costs
 from attention_core.topics.transformer.orders import as_bytes, compare_orders, movable_words, reordered, word_order
 from attention_core.topics.translate.translation import explain_layers, piece_probabilities, read_source, translation_of
-from benchmarks.cost import forward_pass, measure
+from benchmarks.cost import forward_pass, peak_megabytes
 
 SMALL = TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=32, dropout=0.0)
 SAID = [10, 200, 37, 3]
@@ -177,7 +177,7 @@ def test_both_kinds_of_attention_compute_the_same():
 
 
 def test_memory_is_that_of_scores_and_weights_or_of_the_result():
-    whole, fused = measure("attention", 1024, 1).megabytes, measure("fused", 1024, 1).megabytes
+    whole, fused = (peak_megabytes(forward_pass(way, 1024)) for way in ("attention", "fused"))
     assert whole == pytest.approx(2 * 4 * 1024**2 / 2**20, rel=0.2)
     assert 4 * 1024 * cost.D / 2**20 <= fused < whole / 2
 
