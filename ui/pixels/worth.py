@@ -8,7 +8,7 @@ import streamlit as st
 from ui.computed import card_or_empty
 from ui.layout import figures_table
 from ui.pixels.first_screen import ALIKE, ALONE, GUIDED, INK_ONLY, NO_SOFTMAX, PENS, PLAIN, SELF
-from ui.skeleton import note
+from ui.skeleton import explain
 
 ROWS = {
     PLAIN: ("ink and position", "softmax"),
@@ -36,11 +36,12 @@ def worth_section() -> None:
         )
     with words:
         st.markdown(verdict(*(cards[name]["test_accuracy"] for name in (PLAIN, ALONE))))
-        note(
+        words = (
             "All but the last are trained alike, with a feed-forward network of 256 hidden units on top. Made uniform, "
             "a network reads one vector 784 times, which it never met in training: beside that every attention looks "
             "good."
         )
+        st.caption(words, help=explain(words, "softmax"))
 
 
 def _share(card: dict[str, Any], part: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.edits import DropHead, dropped
+from attention_core.attention.edits import DropHead, drop_heads
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import START
 from attention_core.device import device_of
@@ -31,7 +31,7 @@ class TransformerHead(NamedTuple):
 
 def switched_off(heads: Iterable[TransformerHead]) -> EditsByPlace:
     """Return the edits that set the contexts of these heads to 0."""
-    return dropped(((kind, layer), head) for kind, layer, head in heads)
+    return drop_heads(((kind, layer), head) for kind, layer, head in heads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def head_importance(model: Transformer, source: SourceSentence, made: Translatio
             for layer in range(n_layers)
         }
         asked = source.ids.to(device).expand(1 if kind == "decoder" else n, -1)  # its own heads read nothing of this
-        features = model.decode(model.encode(asked, interventions=edits), fed, edits)[0]
+        features = model.decode(model.encode(asked, edits), fed, edits)[0]
         logs = model.logits(features).log_softmax(-1).gather(2, wanted[..., None]).cpu().double().sum((1, 2))
         worth[kind] = (logs[-1] - logs[:-1]).view(n_layers, n_heads).float()
     return worth
