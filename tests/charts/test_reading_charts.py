@@ -5,24 +5,21 @@ import json
 import numpy as np
 import pytest
 
-from attention_core.attention.types import Role
 from attention_core.charts import contact_sheet, signed_ramp
 from attention_core.charts.overlay import glow_ramp
 from attention_core.topics.ask.charts import nothing_weights
 from attention_core.topics.find.charts import channel_bars
-from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
+from attention_core.topics.read.charts import columns_chart, region_chart
 from tests.charts.tools import rows_of, rows_with, valid
 
 GENERATOR = np.random.default_rng(0)
 PAPER = np.full((48, 192, 4), 255, np.uint8)
 COLUMNS = GENERATOR.dirichlet(np.ones(48), 3)
 LABELS = ["1: 4", "2: 2", "3: end"]
-STRIPS = [Strip("q", GENERATOR.normal(size=12), Role.QUERY), Strip("c", GENERATOR.normal(size=7), Role.CONTEXT)]
 
 CHARTS = {
-    "columns": lambda: columns_chart(COLUMNS, LABELS),
+    "columns": lambda: columns_chart(COLUMNS, LABELS, 600),
     "region": lambda: region_chart(np.array([1.0, -2.0, 0.5]), COLUMNS[:, 0], LABELS, marked=2),
-    "strips": lambda: strips_chart(STRIPS),
     "nothing": lambda: nothing_weights([0, 1], EMPTY, BARE, ["0", "1"]),
     "channels": lambda: channel_bars(CHANNELS, [2, 1, 0, 3], title="weight", chosen=1, select="picked"),
     "channels beside": lambda: channel_bars(
@@ -54,12 +51,6 @@ def test_region_shows_score_and_weight_of_every_look():
 def test_equal_scores_still_give_a_chart():
     chart = region_chart(np.zeros(2), np.full(2, 0.5), LABELS[:2])
     valid(chart)
-
-
-def test_strips_show_every_number_of_every_vector():
-    rows = rows_with(CHARTS["strips"](), "vector", "value")
-    assert [row["vector"] for row in rows] == ["q"] * 12 + ["c"] * 7
-    assert rows[12]["value"] == pytest.approx(STRIPS[1].values[0], abs=1e-4)
 
 
 EMPTY, BARE = np.array([[0.3, 0.2], [0.2, 0.1]]), np.array([[0.5, 0.4], [0.1, 0.2]])

@@ -16,7 +16,7 @@ from attention_core.bounds import QUESTION_BOX_LETTERS
 from attention_core.charts import overlay
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.canvases import MAX_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
-from attention_core.data.colours import COLOURS, PEN, colour_name
+from attention_core.data.colours import COLOURS, PEN, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.questions import (
@@ -119,8 +119,8 @@ def scene_pad() -> AskedDrawing:
 
 def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
     remarks = []
-    known = [colour_name(digit.ink) for digit in drawing.digits]
-    if question.colour and all(known) and known and question.colour not in known:
+    near = {name for digit in drawing.digits for name, _ in nearest_names(hex_to_rgb(digit.ink))}
+    if question.colour and near and question.colour not in near:
         remarks.append(f"There is no **{question.colour}** ink on the canvas.")
     if overlapping(drawing.digits):
         remarks.append("Digits lie over each other; the model has only seen digits that stand apart.")
