@@ -243,7 +243,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
         pressed("model_example_*"),
         Action("number_input", "model_head"),
         TAB,
-        chosen("model_shown"),
         *TAKE_ALONG,
     ),
     "atlas": (

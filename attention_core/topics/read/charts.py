@@ -8,7 +8,6 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.overlay import glow_ramp
-from attention_core.charts.vega import alt
 
 NAME: dict = {"fontSize": 12, "color": vl.LABEL_COLOUR}
 
@@ -39,7 +38,7 @@ def columns_chart(columns: np.ndarray, labels: Sequence[str], *, size: int = 600
     middles = vl.rectangles(n_columns, row_height * (np.arange(n) + 0.5) - 1, text=labels)
     space = vl.corners(n_columns, row_height * n)
     told = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
-    look = {"color": _colour("weight", ramp, "weight of a column", 260), "opacity": alt.Opacity("clear:Q", scale=None)}
+    look = {"color": _colour("weight", ramp, "weight of a column", 260), "opacity": vl.field("clear:Q", scale=None)}
     layers = [
         vl.mark("rect", cells, space | look, *told, **vl.pointer_style(None)),
         vl.texts(middles, space, align="left", dx=8, **NAME),
@@ -48,7 +47,7 @@ def columns_chart(columns: np.ndarray, labels: Sequence[str], *, size: int = 600
 
 
 def _colour(field: str, ramp: vl.Ramp, title: str, bar: int) -> vl.Channel:
-    return alt.Color(f"{field}:Q", scale=vl.colour_scale(ramp), legend=vl.colour_bar(ramp, title, bar))
+    return vl.field(f"{field}:Q", scale=vl.colour_scale(ramp), legend=vl.colour_bar(ramp, title, bar))
 
 
 def region_chart(
@@ -67,16 +66,16 @@ def region_chart(
         "present": [place == marked for place in range(n)],
     }
     looks = {"values": list(range(n)), "labelExpr": vl.label_expression(labels), "labelAngle": 0}
-    names = alt.Axis(title=None, ticks=False, grid=False, **looks)
+    names = dict(title=None, ticks=False, grid=False, **looks)
     space = {
-        "x": alt.X("place:Q", axis=names, scale=vl.exact_scale(-0.5, n - 0.5)),
-        "y": alt.Y(
-            "score:Q", axis=alt.Axis(tickCount=4), scale=vl.exact_scale(scores.min() - room, scores.max() + room)
+        "x": vl.field("place:Q", axis=names, scale=vl.exact_scale(-0.5, n - 0.5)),
+        "y": vl.field(
+            "score:Q", axis=dict(tickCount=4), scale=vl.exact_scale(scores.min() - room, scores.max() + room)
         ),
     }
     told, colour = (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")), vl.ROLE_COLOURS[Role.SCORES]
-    size = alt.condition("datum.present", alt.value(160), alt.value(55))
-    percent = {**space, "text": alt.Text("weight:Q", format=".1%")}
+    size = vl.condition("datum.present", vl.value(160), vl.value(55))
+    percent = {**space, "text": vl.field("weight:Q", format=".1%")}
     look = {"fontSize": 11, "color": vl.ROLE_COLOURS[Role.WEIGHTS]}
     layers = [
         vl.mark("line", data, space, color=colour, strokeWidth=2),

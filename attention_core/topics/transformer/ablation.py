@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.edits import DropHead, dropped
+from attention_core.attention.edits import DropHead, drop_heads
 from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.models.transformer import KINDS, EditsByPlace, Transformer
@@ -29,7 +29,7 @@ class TransformerHead(NamedTuple):
 
 def switched_off(heads: Iterable[TransformerHead]) -> EditsByPlace:
     """Return the edits that set the contexts of these heads to 0."""
-    return dropped(((kind, layer), head) for kind, layer, head in heads)
+    return drop_heads(((kind, layer), head) for kind, layer, head in heads)
 
 
 @dataclass(frozen=True, eq=False)

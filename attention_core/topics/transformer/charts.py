@@ -8,7 +8,6 @@ from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heads import head_axes
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.vega import alt
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
@@ -23,17 +22,17 @@ def cost_chart(rows: Sequence[CostRow], field: str) -> vl.Chart:
         for pairs in (measured, expected_line)
     )
     sizes = sorted({row.n for row in rows})
-    x_axis = alt.Axis(values=sizes, format="~s" if max(sizes, default=0) > 99999 else "d", grid=False)
-    y_axis = alt.Axis(values=[10.0**power for power in range(-4, 7)], format="~g")
+    x_axis = dict(values=sizes, format="~s" if max(sizes, default=0) > 99999 else "d", grid=False)
+    y_axis = dict(values=[10.0**power for power in range(-4, 7)], format="~g")
     titles = [way.title for way in WAYS.values()]
     space = {
-        "x": alt.X("n:Q", title="n, positions", scale=alt.Scale(type="log", base=2, nice=False), axis=x_axis),
-        "y": alt.Y("value:Q", title=UNITS[field], scale=alt.Scale(type="log"), axis=y_axis),
+        "x": vl.field("n:Q", title="n, positions", scale=dict(type="log", base=2, nice=False), axis=x_axis),
+        "y": vl.field("value:Q", title=UNITS[field], scale=dict(type="log"), axis=y_axis),
         "color": vl.series_colour("way", titles, COLOURS, offset=2, columns=vl.legend_columns(titles), labelLimit=260),
     }
     dashed = {"strokeDash": [4, 4], "strokeWidth": 1.3, "opacity": 0.75}
     told = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")
-    return alt.layer(
+    return vl.layer(
         vl.mark("line", _columns(slopes), space, **dashed),
         vl.mark("line", _columns(points), space, *told, strokeWidth=2, point={"size": 34}),
         height=330,
@@ -47,12 +46,12 @@ def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
 def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> vl.Chart:
     """Draw a dot product over the distance of two positions."""
     line = {
-        "x": alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9)),
-        "y": alt.Y("products:Q", title=title, axis=alt.Axis(tickCount=4)),
+        "x": vl.field("distances:Q", title="distance j - i", axis=dict(grid=False, tickCount=9)),
+        "y": vl.field("products:Q", title=title, axis=dict(tickCount=4)),
     }
     data = {"distances": distances, "products": products}
     told = ("distances:Q", "distance"), ("products:Q", "", ".4g")
-    return alt.layer(vl.mark("line", data, line, *told, color=LINE, strokeWidth=2), height=270)
+    return vl.layer(vl.mark("line", data, line, *told, color=LINE, strokeWidth=2), height=270)
 
 
 def head_importance_chart(worth: np.ndarray, limit: float, *, size: int = 300) -> vl.Chart:
