@@ -17,7 +17,6 @@ from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, palette_png
-from attention_core.charts.vega import alt
 from attention_core.device import to_array
 from attention_core.explain.heads.summary import whole_rows
 
@@ -202,7 +201,7 @@ def heads_chart(
     lines = [("name:N", "head"), ("note:N", "looks")]
     if pictures.of_its_own:
         lines.append(("largest:Q", f"largest {title}", ".3~g"))
-    around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
+    around = {**space, "x2": vl.field("next"), "y2": vl.field("below")}
     mouse = vl.hover_cells(data, around, *lines, **vl.pointer_style(select))
     return vl.fixed_size([*layers, vl.clickable(mouse, select, "layer", "head")], width, height)
 

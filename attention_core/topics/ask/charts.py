@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.charts import vega as vl
-from attention_core.charts.vega import alt
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 PARTS = ("empty key and bare paper", "empty key alone")
@@ -25,15 +24,15 @@ def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray,
     ]
     data = {name: [*parts[0][name], *parts[1][name]] for name in parts[0]}
     data["part"] = np.repeat(PARTS, len(data["look"]) // 2).tolist()
-    axis = alt.Axis(values=list(counts), format="d", grid=False)
+    axis = dict(values=list(counts), format="d", grid=False)
     scale = vl.exact_scale(min(counts) - 0.3, max(counts) + 0.3)
     space = {
-        "x": alt.X("matching:Q", title="digits that match", axis=axis, scale=scale),
+        "x": vl.field("matching:Q", title="digits that match", axis=axis, scale=scale),
         "y": vl.percent_axis("weight", "weight", 5),
     }
     colour = vl.series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220)
-    dashes = alt.Legend(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=vl.GREY)
-    dash = alt.StrokeDash("part:N", sort=list(PARTS), scale=vl.category_scale(PARTS, ([1, 0], [3, 3])), legend=dashes)
+    dashes = dict(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=vl.GREY)
+    dash = vl.field("part:N", sort=list(PARTS), scale=vl.category_scale(PARTS, ([1, 0], [3, 3])), legend=dashes)
     share, answer = ("weight:Q", "", ".1%"), ("answer:N", "model's answer")
     told = ("matching:Q", "digits that match"), "look:N", "part:N", share, answer
     answers = {"matching": counts, "said": [f"says {one}" for one in said], "weight": [1.0] * len(said)}
@@ -42,4 +41,4 @@ def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray,
         vl.mark("point", data, space, *told, color=colour, size=50, filled=True, opacity=1),
         vl.texts(answers, space, "said", dy=2, **WORDS),
     ]
-    return alt.layer(*layers, height=250)
+    return vl.layer(*layers, height=250)

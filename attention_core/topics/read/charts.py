@@ -7,7 +7,6 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.overlay import glow_ramp
-from attention_core.charts.vega import alt
 
 NAME: dict = {"fontSize": 12, "color": vl.LABEL_COLOUR}
 
@@ -31,8 +30,8 @@ def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int) -> vl.C
     told = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
     bar = vl.colour_bar(ramp, "weight of a column", 260)
     look = {
-        "color": alt.Color("weight:Q", scale=vl.colour_scale(ramp), legend=bar),
-        "opacity": alt.Opacity("clear:Q", scale=None),
+        "color": vl.field("weight:Q", scale=vl.colour_scale(ramp), legend=bar),
+        "opacity": vl.field("clear:Q", scale=None),
     }
     layers = [
         vl.mark("rect", cells, space | look, *told, **vl.pointer_style(None)),
@@ -57,16 +56,16 @@ def region_chart(
         "present": [place == marked for place in range(n)],
     }
     looks = {"values": list(range(n)), "labelExpr": vl.label_expression(labels), "labelAngle": 0}
-    names = alt.Axis(title=None, ticks=False, grid=False, **looks)
+    names = dict(title=None, ticks=False, grid=False, **looks)
     space = {
-        "x": alt.X("place:Q", axis=names, scale=vl.exact_scale(-0.5, n - 0.5)),
-        "y": alt.Y(
-            "score:Q", axis=alt.Axis(tickCount=4), scale=vl.exact_scale(scores.min() - room, scores.max() + room)
+        "x": vl.field("place:Q", axis=names, scale=vl.exact_scale(-0.5, n - 0.5)),
+        "y": vl.field(
+            "score:Q", axis=dict(tickCount=4), scale=vl.exact_scale(scores.min() - room, scores.max() + room)
         ),
     }
     told, colour = (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")), vl.ROLE_COLOURS[Role.SCORES]
-    size = alt.condition("datum.present", alt.value(160), alt.value(55))
-    percent = {**space, "text": alt.Text("weight:Q", format=".1%")}
+    size = vl.condition("datum.present", vl.value(160), vl.value(55))
+    percent = {**space, "text": vl.field("weight:Q", format=".1%")}
     look = {"fontSize": 11, "color": vl.ROLE_COLOURS[Role.WEIGHTS]}
     layers = [
         vl.mark("line", data, space, color=colour, strokeWidth=2),
