@@ -7,7 +7,6 @@ from PIL import Image
 
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import cached_by_content, edges, png, position_cells
-from attention_core.charts.vega import alt
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
@@ -77,7 +76,7 @@ def overlay_strip(
     frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
     space = vl.corners(total_width, total_height)
     layers = [
-        vl.images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_png(picture))),
+        vl.images(frame, space, clip=True, smooth=True).encode(url=vl.value(image_png(picture))),
         vl.images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
         vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=vl.LABEL_COLOUR),
         edges(frame, space, "datum.chosen", ("label:N", "look"), select=select),

@@ -1,6 +1,10 @@
-"""Train a model: python -m attention_core.train NAME [--device auto --epochs N --seed N --data FOLDER --resume]."""
+"""Train a model: python -m attention_core.train NAME [--device auto --epochs N --seed N --data FOLDER --resume].
+
+On several devices: torchrun --nproc-per-node 2 -m attention_core.train NAME. Each takes a batch of every step.
+"""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -18,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", help="folder of the data sets (else the variable ATTENTION_DATA, else downloaded)")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+    parser.add_argument("--at-once", type=int, metavar="N", help="batches of one step (one for each process)")
     parser.add_argument("--init", metavar="NAME", help="start from the committed weights of a model")
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder of the checkpoints")
     parser.add_argument("--weights", type=Path, help="folder for the result (default: the project's weights/)")
@@ -28,7 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (DataError, WeightsError, ValueError, FileNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"wrote {path} and its card {path.with_suffix('.json')}")
+    if os.environ.get("RANK", "0") == "0":
+        print(f"wrote {path} and its card {path.with_suffix('.json')}")
     return 0
 
 

@@ -1,9 +1,14 @@
-"""One training loop for every model: seeded, resumable, with progress bar and model card."""
+"""One training loop for every model: seeded, resumable, with progress bar and model card; by one process, or several.
+
+Several are started by torchrun; a process that nobody else helps is a team of one.
+"""
 
 import math
+import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,12 +16,60 @@ from pickle import UnpicklingError
 from typing import Any, NamedTuple, Protocol
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
-from attention_core.device import choose_device, describe_device, device_of
+from attention_core.device import choose_device, describe_device
 from attention_core.models import build
-from attention_core.weights import fill, read_weights, write_weights
+from attention_core.weights import fill, read_weights, weights_folder, write_weights
+
+
+@dataclass(frozen=True)
+class Worker:
+    """This process, by its rank from 0, and those beside it; the first one alone writes files."""
+
+    rank: int = 0
+    size: int = 1
+
+    @contextmanager
+    def main_process_first(self) -> Iterator[None]:
+        """Let the first process do something, such as fill a cache, before the others."""
+        if self.rank:
+            dist.barrier()
+        yield
+        if self.size > 1 and not self.rank:
+            dist.barrier()
+
+    def distribute(self, losses: nn.Module) -> nn.Module:
+        """Return a module that gives all processes the mean of their gradients; parameters start as the first one's."""
+        return losses if self.size == 1 else DistributedDataParallel(losses, find_unused_parameters=True)
+
+    def no_sync(self, losses: nn.Module) -> AbstractContextManager[None]:
+        """Keep a gradient here for now: another one of the same step follows."""
+        return losses.no_sync() if isinstance(losses, DistributedDataParallel) else nullcontext()
+
+    def mean(self, value: Tensor) -> float:
+        if self.size > 1:
+            dist.all_reduce(value)
+        return value.item() / self.size
+
+
+@contextmanager
+def process_group(device: str) -> Iterator[Worker]:
+    """Meet the other processes that torchrun has started, each on a device of its own if it is cuda."""
+    if int(os.environ.get("WORLD_SIZE", 1)) == 1:
+        yield Worker()
+        return
+    if device == "cuda":
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl" if device == "cuda" else "gloo")
+    try:
+        yield Worker(dist.get_rank(), dist.get_world_size())
+    finally:
+        dist.destroy_process_group()
+
 
 CHECKPOINT_SECONDS = 120
 
@@ -91,6 +144,7 @@ class Options:
     device: str = "auto"
     data: str | None = None
     resume: bool = False
+    at_once: int | None = None  # as the checkpoint says, else one for each process
     init: str | None = None
     checkpoints: Path = Path("checkpoints")
     weights: Path | None = None
@@ -100,6 +154,7 @@ class Options:
 @dataclass
 class _TrainingState:
     step: int = 0
+    at_once: int = 0
     seconds: float = 0.0
     loss: float = math.nan
     snapshots: dict[str, Tensor] = field(default_factory=dict)
@@ -109,61 +164,89 @@ def train(recipe: Recipe, options: Options) -> Path:
     """Train a model, write its weights and card, and return the path of the weights.
 
     The same seed on the same device gives the same result, stopped and resumed or not: the batch of a step depends on
-    seed and step alone.
+    seed and step alone. Several processes (torchrun) share the batches of a step, and any number of them that divides
+    these gives the same losses up to rounding, except for batch norm, whose running statistics are those of process 0.
 
     Raises:
-        ValueError: no such device, or a damaged checkpoint.
+        ValueError: no such device, a damaged checkpoint, or processes that cannot share the batches alike.
         DataError: data missing or damaged.
         WeightsError: the weights to start from are missing, damaged, or those of another model.
         FileNotFoundError: --resume without a checkpoint.
     """
     device = choose_device(options.device)
+    with process_group(device) as team:
+        return _train(recipe, options, device, team)
+
+
+class _LossModule(nn.Module):
+    """The model with its task, so that all of a loss is computed where gradients are shared."""
+
+    def __init__(self, model: nn.Module, task: Task) -> None:
+        super().__init__()
+        self.model, self._task = model, task
+
+    def forward(self, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
+        return self._task.loss(self.model, moment, generator)
+
+
+def _train(recipe: Recipe, options: Options, device: str, team: Worker) -> Path:
     torch.manual_seed(options.seed)
     model = build(options.name)
     if options.init:
         fill(model, options.init, read_weights(options.init))
     model.to(device).train()
-    task = recipe.task(options.data, options.seed, device)
+    with team.main_process_first():
+        task = recipe.task(options.data, options.seed, device)
     optimiser = _optimiser(model, recipe)
     checkpoint = options.checkpoints / f"{options.name}.pt"
     run = _restore(checkpoint, model, optimiser, device) if options.resume else _TrainingState()
+    run.at_once = options.at_once or run.at_once or team.size
+    if run.at_once % team.size:
+        raise ValueError(f"{team.size} processes cannot share {run.at_once} batches alike.")
     epochs = recipe.epochs if options.epochs is None else options.epochs
-    n_steps = max(1, round(epochs * recipe.batches_per_epoch))
+    n_steps = run.at_once * math.ceil(max(1, round(epochs * recipe.batches_per_epoch)) / run.at_once)
     if not run.step:
         _take_snapshot(run, model, task, recipe, n_steps)
         getattr(task, "start", lambda model: None)(model)
+    losses = team.distribute(_LossModule(model, task))
     began, saved = time.monotonic() - run.seconds, time.monotonic()
-    with tqdm(total=n_steps, initial=run.step, desc=options.name, unit="batch", mininterval=2) as bar:
+    bar = tqdm(total=n_steps, initial=run.step, desc=options.name, unit="batch", mininterval=2, disable=team.rank > 0)
+    with bar:
         while run.step < n_steps:
             _take_snapshot(run, model, task, recipe, n_steps)
-            moment = TrainingProgress(run.step, n_steps)
-            loss = training_step(model, task, optimiser, moment, recipe.learning_rate, options.seed)
-            run.step += 1
+            for group in optimiser.param_groups:
+                group["lr"] = group["share"] * learning_rate(recipe.learning_rate, run.step, n_steps)
+            optimiser.zero_grad(set_to_none=True)
+            loss = team.mean(_backward(losses, run, n_steps, options.seed, device, team))
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            run.step += run.at_once
             run.loss = loss if math.isnan(run.loss) else 0.99 * run.loss + 0.01 * loss
-            bar.update()
+            bar.update(run.at_once)
             if run.step % 20 == 0:
                 bar.set_postfix(loss=f"{run.loss:.3f}")
-            if time.monotonic() - saved > CHECKPOINT_SECONDS or run.step >= n_steps:
+            is_due = time.monotonic() - saved > CHECKPOINT_SECONDS or run.step >= n_steps
+            if is_due and not team.rank:
                 run.seconds, saved = time.monotonic() - began, time.monotonic()
                 _save(checkpoint, run, model, optimiser)
+    if team.rank:
+        return (options.weights or weights_folder()) / f"{options.name}.safetensors"
     _take_snapshot(run, model, task, recipe, n_steps)
     return _finish(recipe, options, model.eval(), task, run, device)
 
 
-def training_step(
-    model: nn.Module, task: Task, optimiser: torch.optim.Optimizer, moment: TrainingProgress, height: float, seed: int
-) -> float:
-    """Train a model on the batch of a moment and return its loss; for the height of the rate see learning_rate."""
-    for group in optimiser.param_groups:
-        group["lr"] = group["share"] * learning_rate(height, *moment)
-    generator = torch.Generator(device_of(model)).manual_seed(seed * 1_000_003 + moment.step)
-    torch.manual_seed(seed * 1_000_003 + moment.step)  # dropout has no generator of its own
-    optimiser.zero_grad(set_to_none=True)
-    loss = task.loss(model, moment, generator)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimiser.step()
-    return loss.item()
+def _backward(losses: nn.Module, run: _TrainingState, n_steps: int, seed: int, device: str, team: Worker) -> Tensor:
+    """Add the gradient of this process's share of a step's batches; returns their mean loss."""
+    mine = range(run.step + team.rank, run.step + run.at_once, team.size)
+    total = torch.zeros((), device=device)
+    for step in mine:
+        generator = torch.Generator(device).manual_seed(seed * 1_000_003 + step)
+        torch.manual_seed(seed * 1_000_003 + step)  # dropout has no generator of its own
+        with nullcontext() if step == mine[-1] else team.no_sync(losses):
+            loss = losses(TrainingProgress(step, n_steps), generator) / len(mine)
+            loss.backward()
+        total += loss.detach()
+    return total
 
 
 def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:

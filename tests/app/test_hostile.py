@@ -39,7 +39,7 @@ WAYS = {
     "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
     "model": [
         {},
-        {"model_key": "decoder", "model_tab": "words", "model_says_way": "drawn"},
+        {"model_key": "decoder", "model_tab": "words", "model_says_temperature": 1.0},
         {"model_key": "vision", "model_tab": "head", "model_way": "Upload"},
         {"model_what": "A recording"},
     ],

@@ -30,7 +30,6 @@ from attention_core.attention.edits import (
     SetWeights,
     Temperature,
     Uniform,
-    described,
     edits_from_plain,
     with_runs,
 )
@@ -346,7 +345,7 @@ def test_they_say_what_they_do():
         *(DropHead(2), PatternFrom(0, RUN), OutputFrom(0, RUN)),
     )
     assert {type(edit) for edit in edits} == set(EDITS.values())
-    assert described(edits, queries, words) == [
+    assert [edit.describe(queries, words) for edit in edits] == [
         "it no longer looks at animal (head 3)",
         "it no longer looks at animal",
         "it scores tired 2.5",

@@ -3,14 +3,12 @@
 import pytest
 import torch
 
-from attention_core.attention.edits import DropHead, Uniform
+from attention_core.attention.edits import DropHead
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.ablation import (
     EditedTransformer,
     TransformerHead,
-    habit_words,
-    habits,
     head_importance,
     switched_off,
 )
@@ -104,27 +102,6 @@ def test_heads_switched_off_together_are_worth_what_they_are_one_by_one(model, s
             )
             torch.testing.assert_close(lost.double(), log_probability({}) - alone, rtol=0, atol=1e-5)
             assert lost.abs().min() > 1e-4
-
-
-def test_habits_name_the_place_that_gets_most():
-    before = torch.zeros(5, 5)
-    before[0, 0] = 1
-    before[range(1, 5), range(4)] = 1
-    assert habits(before, of_itself=True)[0] == ("the piece before", 1.0)
-    assert habits(torch.eye(5), of_itself=True)[0] == ("itself", 1.0)
-    last = torch.zeros(3, 4)
-    last[:, 3] = 1
-    assert habits(last, of_itself=False) == [("the last piece", 1.0)]
-
-
-def test_a_head_without_a_habit_is_said_to_spread(model, source):
-    traces = explain_layers(model, source, translation_of(SAID))
-    scattered = traces["encoder", 0].replace((Uniform(),))
-    assert habit_words(scattered, 0) == f"spread over about {len(source.ids):.1f} pieces"
-
-
-def test_one_piece_has_no_neighbours():
-    assert habits(torch.ones(1, 1), of_itself=True)[0].share == 1.0
 
 
 TYPED = read_source("The unbelievable dog bit the man.")
