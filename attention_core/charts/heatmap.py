@@ -150,7 +150,7 @@ def picture(
     image = vl.images(whole, vl.corners(width, height), clip=True)
     layers = [image, vl.mark("rect", whole, vl.CORNERS, **vl.EDGE)]
     if outline is not None:
-        layers.append(dots(outline, size=4, opacity=0.7))
+        layers.append(_dots(outline, size=4, opacity=0.7))
     if bar:
         layers.append(vl.colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
@@ -173,10 +173,10 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     return vl.clickable(cells, select, "position")
 
 
-def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> vl.Chart:
-    """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
+def _dots(ink: np.ndarray, **style: float) -> vl.Chart:
+    """Return a faint dot on every pixel with ink, (height, width) in [0, 1]."""
     rows, cols = np.nonzero(ink > 0.5)
-    middles = {"left": (cols + 0.5) * across, "top": (rows + 0.5) * down}
+    middles = {"left": cols + 0.5, "top": rows + 0.5}
     return vl.mark("circle", middles, MIDDLE, color="white", **style)
 
 
