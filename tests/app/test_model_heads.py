@@ -98,8 +98,7 @@ def script() -> None:
     glance(run)
     now, layers = chosen_layers(run)
     st.text(f"now {tuple(now)}")
-    if run.patch_grid is None:  # over a picture it is drawn with its head
-        token_view(run, layers[now.layer], now.head)
+    token_view(run, layers[now.layer], now.head)
     for part in (one_head, heads_in_numbers, rolled_out):
         part(run)
     write_address()

@@ -228,7 +228,7 @@ MAX_DRAWN = 2048
 WINDOW = 512
 """Queries and keys that are sent to the browser; of longer inputs a window."""
 WINDOW_START = Field(NAME, "window", -WINDOW, address="window", parse=whole_number)
-PICTURE_SIZE = 300
+PICTURE_SIZE = 220
 FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
 
@@ -240,8 +240,6 @@ def one_head(run: ModelRun) -> None:
         st.info(error_markdown(trace.story.note))
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
-        if run.patch_grid is not None:  # a text stands on the first screen
-            token_view(run, trace, now.head)
         if trace.value.shape[-1]:
             query_row(trace, now.head, now.query, n=5, key_words="patch" if run.patch_grid else "token")
     with matrix:
@@ -278,8 +276,7 @@ def export_head(run: ModelRun) -> None:
 def _head(run: ModelRun) -> tuple[Selection, AttentionTrace]:
     """Draw the name of the chosen head; return what is chosen and the trace of its layer."""
     now, layers = chosen_layers(run)
-    in_code = f"L{now.layer}H{now.head} in code"  # as libraries write it
-    section(f"{head_name(*now).capitalize()} <small>{in_code}</small>", Role.WEIGHTS)
+    section(head_name(*now).capitalize(), Role.WEIGHTS)
     return now, layers[now.layer]
 
 
@@ -304,7 +301,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     clickable_chart(
         weights_chart(trace, values, query, title=SHOWN_AS[shown].lower(), size=MATRIX_SIZE, ramp=ramp, select=select),
         f"model_matrix_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
-        f"Attention of head {head + 1}: queries are rows, keys are columns",
+        f"Head {head + 1}: queries down, keys across",
         select,
         lambda cell: choose(query=int(cell["row"])),
     )
