@@ -8,7 +8,6 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import block, matrix_png
-from attention_core.charts.vega import alt
 from attention_core.charts.words import text_width
 from attention_core.topics.translate.training import ByLength
 
@@ -42,9 +41,9 @@ def over_time(
     rows = -(-len(values) // height), 1
     sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
     middles = [place + 0.5 for place in range(n)]
-    axis = alt.Axis(values=middles, labelAngle=-45, **_word_labels(labels, width)) if words else None
-    x = alt.X("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
-    space = vl.corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
+    axis = dict(values=middles, labelAngle=-45, **_word_labels(labels, width)) if words else None
+    x = vl.field("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
+    space = vl.corners(n, 1, x=x, y=vl.field("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
     data = {name: np.asarray(some)[there] for name, some in vl.rectangles(range(n), 0, **columns).items()}
     told = [(f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", ".3g") for name, some in columns.items()]
     url = matrix_png(np.where(there, sums / sizes, np.nan), ramp)
@@ -54,7 +53,7 @@ def over_time(
         vl.colour_bar_layer(ramp, bar, min(width, 200)),
         *vl.halo_outlines(vl.rectangles(now, 0), space, (4, 2)),
     ]
-    heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
+    heading = dict(text=title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
     return vl.fixed_size(layers, width, height, title=heading)
 
 
@@ -135,14 +134,14 @@ def fading_chart(
     top = max(1.0, *(float(numbers.max()) for numbers in left.values()))
     ticks = [digit * 10.0**power for power in range(-DECADES, 3) for digit in (1, 2, 5)]
     seen = [tick for tick in ticks if least <= tick <= top]
-    axis = alt.Axis(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
-    scale = alt.Scale(type="log", domain=[least, top], nice=False)
+    axis = dict(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
+    scale = dict(type="log", domain=[least, top], nice=False)
     space = {
-        "x": alt.X("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
-        "y": alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", values=seen)),
+        "x": vl.field("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
+        "y": vl.field("left:Q", title=None, scale=scale, axis=dict(format="~%", values=seen)),
     }
     networks = vl.category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
-    colour = alt.Color("network:N", scale=networks, legend=None)
+    colour = vl.field("network:N", scale=networks, legend=None)
     data = _columns(left)
     told: list[vl.TooltipField] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
     if words:
@@ -151,7 +150,7 @@ def fading_chart(
     layers = [vl.rule_at("y", "left", 0.5, strokeDash=[3, 3], color=vl.TEXT_COLOUR, tooltip=None)]
     if bands:
         low, high = (_columns({name: np.maximum(pair[end], least) for name, pair in bands.items()}) for end in (0, 1))
-        area = {**space, "y2": alt.Y2("upper"), "color": colour}
+        area = {**space, "y2": vl.field("upper"), "color": colour}
         layers.append(vl.mark("area", low | {"upper": high["left"]}, area, opacity=0.16))
     layers.append(vl.mark("line", data, {**space, "color": colour}, *told, strokeWidth=2.2, point={"size": 30}))
     return vl.fixed_size([*layers, _network_names(left, space, least, top)], *FADING_SIZE)
@@ -195,16 +194,16 @@ def length_chart(
     data = vl.long_form(("model", "words", "bleu"), figures.scores, figures.groups)
     data["label"] = [called[name] for name in data["model"]]
     top = 5 * (1 + max(data["bleu"]) // 5)
-    x = alt.X(
+    x = vl.field(
         "words:O",
         sort=figures.groups,
         title="words of the English sentence",
-        scale=alt.Scale(paddingOuter=0.2, type="point"),
-        axis=alt.Axis(labelAngle=0, grid=False),
+        scale=dict(paddingOuter=0.2, type="point"),
+        axis=dict(labelAngle=0, grid=False),
     )
-    y = alt.Y("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=alt.Axis(tickCount=5))
+    y = vl.field("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
     scale = vl.category_scale(names, [TRANSLATOR_COLOURS[name] for name in names])
-    space = {"x": x, "y": y, "color": alt.Color("model:N", scale=scale, legend=None)}
+    space = {"x": x, "y": y, "color": vl.field("model:N", scale=scale, legend=None)}
     told = ("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")
     last = {name: scores[-1] for name, scores in figures.scores.items() if scores[-1] is not None}
     falling = sorted(last, key=last.__getitem__, reverse=True)
@@ -215,7 +214,7 @@ def length_chart(
         "place": spread_out([last[name] for name in falling], NAME_HEIGHT * top / height, lowest=0.0),
     }
     marks = {"words": list(marked), "place": [top] * len(marked), "text": list(marked.values())}
-    place = {"x": x, "y": alt.Y("place:Q")}
+    place = {"x": x, "y": vl.field("place:Q")}
     layers = [
         vl.mark("rule", marks, {"x": x}, strokeDash=[3, 3], color=vl.TEXT_COLOUR, opacity=0.6),
         vl.texts(marks, place, align="left", baseline="top", dx=6, color=vl.TEXT_COLOUR),

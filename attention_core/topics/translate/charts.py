@@ -8,7 +8,6 @@ import numpy as np
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, matrix_png
-from attention_core.charts.vega import alt
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "keys: the encoder's state at"
@@ -49,7 +48,7 @@ def collapse_chart(
     bar_room = 0.22 * width
     tops, long = np.arange(n) + 0.15, np.maximum(1.0, bar_room * weights)
     bars = vl.rectangles(width + 8.0, tops, long, 0.7, word=list(words), weight=weights)
-    x = alt.X("left:Q", axis=None, scale=vl.exact_scale(-86, width + 16 + bar_room))
+    x = vl.field("left:Q", axis=None, scale=vl.exact_scale(-86, width + 16 + bar_room))
     space = vl.corners(width, below + 1, x=x)
     result, colours = vl.ROLE_COLOURS[Role.CONTEXT], [vl.ROLE_COLOURS[Role.KEY]] * n
     names = vl.rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
@@ -159,7 +158,7 @@ def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]
     *ends, roles, shades, widths = map(list, zip(*lines, strict=True))
     wires = dict(zip(("left", "top", "right", "bottom"), ends, strict=True))
     wires |= {"width": widths, "fill": _colours(roles, shades)}
-    yield vl.mark("rule", wires, space, color=vl.FILL, size=alt.Size("width:Q", scale=None, legend=None))
+    yield vl.mark("rule", wires, space, color=vl.FILL, size=vl.field("width:Q", scale=None, legend=None))
     left, top, wide, high, roles, shades = map(list, zip(*shapes, strict=True))
     boxes = vl.rectangles(left, top, wide, high, fill=_colours(roles, shades))
     yield vl.mark("rect", boxes, space, color=vl.FILL, cornerRadius=2)
