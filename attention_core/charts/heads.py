@@ -150,6 +150,7 @@ def masked_weights(trace: AttentionTrace, head: int) -> np.ndarray:
 
 
 def masked(values: Tensor, allowed: Tensor | None) -> np.ndarray:
+    """Return numbers (n_queries, n_keys) for a chart: NaN where a query may not attend."""
     return to_array((values if allowed is None else values.masked_fill(~allowed, float("nan"))).float())
 
 

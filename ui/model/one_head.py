@@ -299,7 +299,15 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     largest = float(np.nanmax(values, initial=0))
     ramp = Ramp(VIRIDIS, 0, max(largest, 1e-12)) if shown == "length" else weights_ramp(trace.n_keys, largest)
     clickable_chart(
-        weights_chart(trace, values, query, title=SHOWN_AS[shown].lower(), size=MATRIX_SIZE, ramp=ramp, select=select),
+        weights_chart(
+            trace,
+            values,
+            query,
+            title=SHOWN_AS[shown].lower(),
+            size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE,
+            ramp=ramp,
+            select=select,
+        ),
         f"model_matrix_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
         f"Head {head + 1}: queries down, keys across",
         select,
