@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
-# ruff: noqa: F401, for type checkers alone
 if TYPE_CHECKING:
     from attention_core.attention.attend import attend, merge_heads, split_heads
     from attention_core.attention.capture import capture
@@ -50,6 +49,7 @@ _HOMES = {
     "attention.edits": "UNIFORM, BlockEdge, BlockKeys, DropHead, Edit, NoScale, OutputFrom, PatternFrom, PermuteKeys, "
     "RunHead, SetScore, SetWeights, Temperature, Uniform, with_runs",
     "attention.export": "trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz",
+    "attention.interventions": "NO_INTERVENTION, Intervention",  # what edits were before
     "attention.recording": "Recording, load_recording",
     "attention.steps": "step_of, steps_of",
     "attention.trace": "AttentionTrace, Prediction",
@@ -59,7 +59,46 @@ _HOMES = {
     "models": "load",
 }
 """Which names come from where; a module is imported when somebody asks for one of its names, torch with it."""
-__all__ = sorted(name for names in _HOMES.values() for name in names.split(", "))
+__all__ = [
+    "UNIFORM",
+    "Attended",
+    "AttentionTrace",
+    "Axis",
+    "BlockEdge",
+    "BlockKeys",
+    "DropHead",
+    "Edit",
+    "NoScale",
+    "OutputFrom",
+    "PatternFrom",
+    "PermuteKeys",
+    "Prediction",
+    "Recording",
+    "Role",
+    "RunHead",
+    "SetScore",
+    "SetWeights",
+    "Step",
+    "Story",
+    "Temperature",
+    "Uniform",
+    "attend",
+    "capture",
+    "choose_device",
+    "load",
+    "load_recording",
+    "merge_heads",
+    "run_model",
+    "split_heads",
+    "step_of",
+    "steps_of",
+    "trace_model",
+    "trace_to_code",
+    "trace_to_frame",
+    "trace_to_notebook",
+    "trace_to_npz",
+    "with_runs",
+]
 
 
 def __getattr__(name: str) -> Any:

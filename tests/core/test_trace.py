@@ -228,3 +228,9 @@ def test_frame_has_one_row_per_cell_of_the_tile():
     assert cell["weight"] == pytest.approx(float(trace.weights(1)[2, 1]))
     assert cell["score"] == pytest.approx(float(trace.scores(1)[2, 1]))
     assert np.isclose(trace_to_frame(trace, 0).groupby("query")["weight"].sum(), 1).all()
+
+
+def test_the_first_version_s_name_of_another_story_warns_and_works():
+    trace = make_trace(3, 4, 0, mask=None, edits=())
+    with pytest.warns(DeprecationWarning, match="retold is with_story now"):
+        assert trace.retold(name="Another").story.name == trace.with_story(name="Another").story.name == "Another"
