@@ -86,8 +86,6 @@ PAD = Pad(
     help="Put the scene “{}” on the canvas",
     pens=PENS,
     pen_width=10,
-    eraser=True,
-    any_ink=True,
     from_address=_asked_scene,
 )
 

@@ -42,8 +42,6 @@ PLACES = (
 REMARKS = {
     CanvasRemark.EMPTY: "Draw a digit anywhere on the pad, or take one of the ten below it. Then scatter clutter.",
     CanvasRemark.DOT: "That is a dot. Keep drawing: a digit needs a stroke or two.",
-    CanvasRemark.FULL: "Most of the canvas is ink, so there is hardly a shape left to find. The network answers all "
-    "the same; Undo brings back what was there.",
     PartsRemark.SMALL: "Nothing here is as tall as the digits that the network knows, a quarter of the canvas or "
     "more. It must name one of ten all the same.",
     PartsRemark.LARGE: "Something reaches across the canvas. The network knows digits up to three quarters of its "
@@ -62,7 +60,7 @@ def _hidden(digit: int) -> list[Stroke]:
 
 
 PRESETS = {str(digit): partial(_hidden, digit) for digit in range(10)}
-PAD = Pad(NAME, PRESETS, first="3", size=(SIDE, SIDE), help="Hide a {} for me", pen_width=12, eraser=True)
+PAD = Pad(NAME, PRESETS, first="3", size=(SIDE, SIDE), help="Hide a {} for me", pen_width=12)
 
 
 def digit_pad() -> PadState:
@@ -96,7 +94,7 @@ def prepare_pad(pad: PadState) -> tuple[InkPicture, np.ndarray, str]:
     """Return what the networks see of the drawing, it in grey, and what a person should be told about it, or ""."""
     seen = ink_picture(pad.canvas, (FIND_SIDE, FIND_SIDE))
     remark = seen.remark or parts_remark(seen.picture)
-    told = REMARKS[remark] if remark else ""
+    told = REMARKS.get(remark, "")
     return seen, _in_grey(pad), ONE_COLOUR if seen.remark is CanvasRemark.EMPTY and pad.strokes else told
 
 
