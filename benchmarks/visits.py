@@ -191,8 +191,8 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "find": (
         pressed("find_preset_*"),
         CANVAS,
-        pressed("find_hide"),
-        Action("vega_lite_chart", "find_hero"),
+        pressed("find_scatter"),
+        Action("vega_lite_chart", "find_small"),
         NEXT,
         STEP,
         TAB,

@@ -18,6 +18,7 @@ from attention_core.data.presets import preset_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import cached_computation
+from ui.layout import is_dark
 from ui.state import Field, is_mounted, single_choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
@@ -58,7 +59,6 @@ class Pad:
         first: the label of the one that is there on arrival.
         size: height and width in canvas pixels.
         address: the query parameter that tells which preset is on the pad; "" = none.
-        help: text of a preset's button, with {} for its label.
         pens: names of the inks to choose from (see attention_core.data.colours), beside any other and an eraser;
             empty = the canvas' own ink alone.
         pen_width: canvas pixels.
@@ -70,6 +70,7 @@ class Pad:
         ink: the colour of the pen of any colour.
         drawing: what is on it, as the canvas writes it; empty before anybody has opened the pad.
         inked: its strokes, those in the canvas' own ink without colour; of what the address tells, those that it tells.
+        last: the strokes that could be read last.
         undone: strokes that can be drawn again.
         generation: how often the canvas was mounted anew.
         seed: the drawing with which it was mounted.
@@ -82,7 +83,6 @@ class Pad:
     first: str
     size: tuple[int, int] = (256, 256)
     address: str = "digit"
-    help: str = "Draw a {} for me"
     pens: tuple[str, ...] = ()
     pen_width: int = 20
     from_address: Callable[[str], list[Stroke] | None] | None = None
@@ -93,6 +93,7 @@ class Pad:
         self.strokes = Field(self.name, "strokes", "", address="strokes", parse=checked_strokes, text=str)
         self.drawing = Field[dict[str, Any]](self.name, "drawing", dict)
         self.inked = Field[list[Stroke]](self.name, "inked", list)
+        self.last = Field[list[Stroke]](self.name, "last", self.presets[self.first])
         self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
         self.generation = Field(self.name, "generation", 0)
         self.seed = Field[dict[str, Any]](self.name, "seed", dict)
@@ -111,7 +112,7 @@ def drawing_pad(pad: Pad) -> PadState:
     Returns:
         what is drawn now.
     """
-    paper = "dark" if st.context.theme.type == "dark" else "light"
+    paper = "dark" if is_dark() else "light"
     if paper != pad.paper.value:
         _turn_paper(pad, paper)
     if _address_state(pad) != pad.put.value:  # on arrival, and after Back
@@ -137,7 +138,20 @@ def drawing_pad(pad: Pad) -> PadState:
         else:
             _record(pad, sent, strokes)
     _buttons(pad)
-    inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in pad.inked.value]
+    return _state(pad, pad.inked.value)
+
+
+def last_drawn(pad: Pad, now: PadState, is_empty: bool) -> PadState:
+    """Return what is on a pad or, where nothing there can be read, what was there before."""
+    if is_empty:
+        return _state(pad, pad.last.value)
+    pad.last.value = pad.inked.value
+    return now
+
+
+def _state(pad: Pad, strokes: list[Stroke]) -> PadState:
+    paper = pad.paper.value
+    inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in strokes]
     return PadState(render_strokes(inked, pad.size, paper), inked, paper)
 
 
@@ -203,13 +217,7 @@ def _buttons(pad: Pad) -> None:
     name = pad.name
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_presets"):
         for label in pad.presets:
-            st.button(
-                label,
-                key=f"{name}_preset_{label}",
-                on_click=_choose_preset,
-                args=(pad, label),
-                help=pad.help.format(label),
-            )
+            st.button(label, key=f"{name}_preset_{label}", on_click=_choose_preset, args=(pad, label))
     if pad.pens:
         pen = single_choice("Pen", pad.pen, [*pad.pens, ANY_INK, ERASER], label_visibility="collapsed", wrap=True)
         if pen == ANY_INK:

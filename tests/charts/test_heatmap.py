@@ -30,7 +30,7 @@ from attention_core.charts import (
     weights_ramp,
 )
 from attention_core.charts.heatmap import matrix_png, reduce_by_max
-from attention_core.charts.vega import DARK_COLOUR, colour_bar, colour_scale
+from attention_core.charts.vega import DARK_COLOUR, DARK_INK_RAMP, colour_bar, colour_scale
 from tests.charts.tools import rows_of, rows_with
 from ui import player
 
@@ -396,7 +396,7 @@ def test_form_suits_the_step(steps):
     assert [len(rows) for rows in pictures["datasets"].values() if "url" in rows[0]] == [16]  # one per dimension
 
 
-def test_ramp_can_be_shared(steps):
-    own, shared = (spec(step_chart(steps["weights"], ramp=ramp)) for ramp in (None, Ramp(VIRIDIS, 0.0, 1.0)))
-    assert own != shared
-    assert shared["layer"][-1]["encoding"]["color"]["scale"]["domain"] == [0.0, 1.0]
+def test_ink_goes_with_the_page(steps):
+    light, dark = (spec(step_chart(steps["pixels"], ink=ink)) for ink in (INK_RAMP, DARK_INK_RAMP))
+    assert light != dark
+    assert dark["layer"][2]["encoding"]["color"]["scale"]["range"] == list(DARK_INK_RAMP.colours)

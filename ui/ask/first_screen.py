@@ -83,7 +83,6 @@ PAD = Pad(
     first=next(iter(PRESETS)),
     size=(SIDE, SIDE),
     address="scene",
-    help="Put the scene “{}” on the canvas",
     pens=PENS,
     pen_width=10,
     from_address=_asked_scene,
