@@ -14,7 +14,6 @@ CLOCK = """(sign) => {
   const before = value(), mine = window.clock = { took: null };
   addEventListener("keydown", () => {
     const pressed = performance.now();
-    mine.began = performance.timeOrigin + pressed;
     const look = () => {
       if (window.clock !== mine) return;
       const now = value();

@@ -25,15 +25,12 @@ import numpy as np
 from benchmarks.report import publish
 from benchmarks.server import free_port, serving, started
 from benchmarks.session import Answer, GoneError, Session
-from benchmarks.visits import FLOOR, TYPED, VISITS, Action, act, value_for
+from benchmarks.visits import FLOOR, TYPED, VISITS, Action, act
 from tests.bombs import DEEP, many_members, npz, png
 
 PATIENCE = 120.0
 """Seconds after which an action counts as unanswered."""
-HASTE = 0.3
-"""Seconds within which a hasty visitor acts again, and one who vanishes is gone."""
 FLOOR_PAGE = "(floor)"
-FILES = ("file_uploader", "download_button")
 SECONDS_PER_SAMPLE = 10
 HOSTILE = (
     "attention " * 20_000,
@@ -101,11 +98,8 @@ class Tally:
     faults: Counter[tuple[str, str]] = field(default_factory=Counter)
     missing: Counter[tuple[str, str]] = field(default_factory=Counter)
     vanished: int = 0
-    hasty: int = 0
     cut: int = 0
     """Answers whose run Streamlit ended early for another one, see Answer.is_cut."""
-    lost: int = 0
-    """Presses of the floor's button that it did not count."""
 
     def n_faults(self, *pages: str) -> int:
         """Return the number of faults on some pages."""
@@ -118,7 +112,6 @@ class Visitor:
     def __init__(self, server: Server, tally: Tally, options: argparse.Namespace, seed: int) -> None:
         self.server, self.tally, self.options, self.random = server, tally, options, Random(seed)
         self.session: Session | None = None
-        self.presses = 0
 
     async def visit(self, pages: Sequence[str], until: float) -> None:
         """Go round the pages, from a random one on unless alone."""
@@ -143,7 +136,7 @@ class Visitor:
             self.tally.missing[page, f"{what}: {fault}"] += 1
         except (GoneError, TimeoutError, OSError) as fault:
             self.tally.faults[page, f"{what}: {type(fault).__name__}: {fault}"] += 1
-            await self._leave(counts=False)
+            await self._leave()
             await asyncio.sleep(1)
             return False
         return True
@@ -152,29 +145,15 @@ class Visitor:
         if self.session and page != FLOOR_PAGE:
             await self._measured(page, "go", self.session.go(page, PATIENCE))
         elif not self.session:
-            self.session, self.presses = Session(self.server.address), 0
+            self.session = Session(self.server.address)
             await self._measured(page, "open", self.session.open(page if page in VISITS else "", PATIENCE))
 
     async def _do(self, page: str, action: Action) -> None:
         session, random = self.session, self.random
         assert session is not None
-        hurries = random.random()
         found = session.widgets(action.kind, action.key)
-        if found and action.kind not in FILES and hurries < self.options.vanish + self.options.hasty:
-            widget = random.choice(found)
-            await session.touch(widget, *value_for(session, widget, action.given, random))
-            self.presses += 1
-            await asyncio.sleep(HASTE * random.random())
-            if hurries < self.options.vanish:
-                self.tally.vanished += 1
-                await self._leave(counts=False)
-                await self._arrive(page)
-                return
-            self.tally.hasty += 1
-            found = session.widgets(action.kind, action.key)
         if not found:
             raise LookupError("not there")
-        self.presses += 1
         await self._measured(page, "act", act(session, random.choice(found), action.given, random, PATIENCE))
 
     async def _measured(self, page: str, kind: str, doing: Awaitable[Answer]) -> None:
@@ -186,11 +165,8 @@ class Visitor:
         await asyncio.sleep(self.random.uniform(*self.options.pause))
         self.tally.done.append(Done(page, kind, answer.seconds, answer.n_bytes, self.server.seconds() - before))
 
-    async def _leave(self, counts: bool = True) -> None:
+    async def _leave(self) -> None:
         if self.session:
-            shown = self.session.words("text")
-            if counts and shown and shown[0].endswith("presses"):
-                self.tally.lost += self.presses - int(shown[0].split()[0])
             await self.session.close()
         self.session = None
 
@@ -210,7 +186,7 @@ class Misbehaving(Visitor):
             await self.session.touch(widget, "file_uploader_state_value", value)
         if self.random.random() < 0.2:
             self.tally.vanished += 1
-            await self._leave(counts=False)
+            await self._leave()
             await self._arrive(page)
 
 
@@ -339,11 +315,9 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--pages", nargs="+", choices=[page or "start" for page in VISITS], help="only these")
     parser.add_argument("--url", help="a running server instead of one of our own: no processor time, no memory")
     parser.add_argument("--processes", type=int, default=1, help="of the app, behind nginx if more than one")
-    parser.add_argument("--vanish", type=float, default=0, help="share of actions during which the tab is closed")
     parser.add_argument("--misbehaving", type=int, default=0, help="of the visitors send what breaks things, see there")
     parser.add_argument("--typed", action="store_true", help="type one new sentence after the other, see TYPED")
     parser.add_argument("--look", action="store_true", help="open one page each, at random, and click nothing")
-    parser.add_argument("--hasty", type=float, default=0, help="share of actions during which another one follows")
     return parser.parse_args(arguments)
 
 
@@ -365,7 +339,7 @@ def main() -> None:
             pages[page or "start"] = summary(found, tally.n_faults(page), options.visitors == 1)
     ours = [done for done in tally.done if done.page != FLOOR_PAGE]
     pages["all pages"] = summary(ours, tally.n_faults(*VISITS), options.visitors == 1)
-    whole |= {"vanished": tally.vanished, "hasty": tally.hasty, "cut": tally.cut, "lost": tally.lost}
+    whole["cut"] = tally.cut
     for name in ("faults", "missing"):
         whole[name] = {f"{page or 'start'}: {what}": n for (page, what), n in getattr(tally, name).items()}
     name = f"load_{options.visitors}" + (f"_on_{options.processes}" if options.processes > 1 else "")

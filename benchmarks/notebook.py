@@ -41,11 +41,11 @@ ALL_HEADS = "document.querySelector('[data-attention]')?.shadowRoot?.querySelect
 ANY_PICTURE = "[...document.querySelectorAll('svg *, canvas, img')].some((one) => one.getBoundingClientRect().width)"
 
 
-def bert(n_layers: int, width: int, sharpness: float, kind: type = hf.BertModel, d_ff: int | None = None) -> Any:
+def bert(n_layers: int, width: int, sharpness: float) -> Any:
     """Return a BERT of twelve heads with random weights; sharper ones choose among all their directions."""
     torch.manual_seed(0)
-    sizes = {"hidden_size": width, "num_hidden_layers": n_layers, "intermediate_size": d_ff or width}
-    model = kind(hf.BertConfig(vocab_size=1000, attn_implementation="eager", **sizes)).eval()
+    sizes = {"hidden_size": width, "num_hidden_layers": n_layers, "intermediate_size": width}
+    model = hf.BertModel(hf.BertConfig(vocab_size=1000, attn_implementation="eager", **sizes)).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if ".query.weight" in name or ".key.weight" in name:
@@ -53,16 +53,10 @@ def bert(n_layers: int, width: int, sharpness: float, kind: type = hf.BertModel,
     return model
 
 
-def tokens_of(n: int, seed: int) -> list[str]:
-    """Return n random words."""
-    drawn = torch.randint(0, 995, (n,), generator=torch.Generator().manual_seed(1000 * seed + n))
-    return [f"w{number}" for number in drawn.tolist()]
-
-
 def inputs_of(model: Any, n: int) -> dict[str, Any]:
     """Return what the lines of a cell name: a model and n random words for it, a token each."""
-    tokens = tokens_of(n, 0)
-    ids = torch.tensor([[5 + int(token[1:]) for token in tokens]])
+    ids = torch.randint(5, 1000, (1, n), generator=torch.Generator().manual_seed(n))
+    tokens = [f"w{number}" for number in ids[0].tolist()]
     return {"model": model, "tokens": tokens, "inputs": {"input_ids": ids}, "torch": torch}
 
 
@@ -83,24 +77,16 @@ def run_rival(name: str, lines: tuple[str, ...], names: dict[str, Any]) -> tuple
     return "".join(one.data for one in displayed) + html, seconds
 
 
-def painted(
-    html: str, folder: Path, is_there: str, patience: float = PATIENCE, served: str | None = None
-) -> tuple[int, float | None]:
-    """Return the bytes of a file and the seconds to painted in a browser of its own, None where that never comes.
-
-    There is no network, but what is asked of the addresses `served` lies in the folder by its name.
-    """
+def painted(html: str, folder: Path, is_there: str) -> tuple[int, float | None]:
+    """Return the bytes of a file and the seconds to painted in a browser of its own, None where that never comes."""
     path = folder / "page.html"
     path.write_text(f'<!doctype html><meta charset="utf-8">{html}', encoding="utf-8")
     with visitor() as page:
-        if served:
-            page.route(served, lambda route: route.fulfill(path=folder / route.request.url.rpartition("/")[2]))
-        else:
-            page.context.set_offline(True)
+        page.context.set_offline(True)
         began = time.perf_counter()
         try:
-            page.goto(path.as_uri(), timeout=1000 * patience, wait_until="commit")
-            page.wait_for_function(is_there, timeout=1000 * patience, polling="raf")
+            page.goto(path.as_uri(), timeout=1000 * PATIENCE, wait_until="commit")
+            page.wait_for_function(is_there, timeout=1000 * PATIENCE, polling="raf")
             return path.stat().st_size, time.perf_counter() - began
         except Error:
             return path.stat().st_size, None

@@ -23,10 +23,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
-BLOCKS = ("tab_container", "expandable", "popover")
 TRIGGERS = ("trigger_value", "string_trigger_value", "json_trigger_value")
-
-
 PICTURE = re.compile(rb"pictures/[0-9a-f]{32}\.png")
 """Where the app serves a chart's picture, as its data name it."""
 
@@ -89,8 +86,6 @@ class Session:
         self.pages: dict[str, str] = {}
         """The hash of every page by its path."""
         self.cookies: dict[str, str] = {}
-        self.headers: dict[str, str] = {}
-        """Of the websocket, besides its own."""
         self.drawn: dict[tuple[int, ...], Drawn] = {}
         self._page = self._query = self._main = self._id = self._run = ""
         self.states: dict[str, WidgetState] = {}
@@ -117,7 +112,7 @@ class Session:
                 f"ws{self.address.removeprefix('http')}/_stcore/stream",
                 origin=websockets.Origin(self.address),
                 subprotocols=[websockets.Subprotocol("streamlit")],
-                additional_headers={"Cookie": self._cookie_line(), **self.headers},
+                additional_headers={"Cookie": self._cookie_line()},
                 max_size=None,
                 open_timeout=seconds,
             )

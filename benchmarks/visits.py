@@ -117,7 +117,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "": (line_typed("start_text", ENGLISH), pressed("start_q_*")),
     "lookup": (
         chosen("lookup_preset"),
-        typed("lookup_queries", ("neural networks\nsequence models", "translation", "image recognition\nattention")),
+        line_typed("lookup_asked", ("neural networks", "translation", "image recognition")),
         Action("slider", "lookup_temperature"),
         chosen("lookup_query"),
         TAB,
@@ -211,7 +211,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
         pressed("ask_example_*"),
         pressed("ask_compose"),
         NEXT,
-        chosen("ask_scoring"),
         TAB,
     ),
     "groups": (
@@ -228,7 +227,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
         pressed("model_example_*"),
         Action("number_input", "model_head"),
         TAB,
-        chosen("model_shown"),
         *TAKE_ALONG,
     ),
     "atlas": (

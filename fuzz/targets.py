@@ -27,7 +27,7 @@ from attention_core.hub.load import config_of, kind_of
 from attention_core.hub.model import ModelError
 from attention_core.hub.pictures import read_picture
 from attention_core.packed import pack, read_session, unpack, unpack_strokes, write_session
-from attention_core.topics.lookup.records import read_queries
+from attention_core.topics.lookup.records import read_queries, read_records
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import parse_number
 from attention_core.topics.vectors.tables import (
@@ -83,10 +83,6 @@ def _described(data: bytes) -> object:
     return _recording(npz(about=np.array(about), q=np.zeros((1, 2, 2), np.float32)))
 
 
-def _header(data: bytes) -> object:
-    return read_tensors(len(data).to_bytes(8, "little") + data + bytes(32), most_bytes=10**6)
-
-
 def _settings(data: bytes) -> object:
     settings = read_json(data)
     if not isinstance(settings, dict):
@@ -123,15 +119,11 @@ ABOUT = json.dumps({"format": FORMAT, "note": "", "model": "m", "text": "t", "tr
 STROKES = [[1, 20, "", 10, 10, 5, 5], [10, 9.5, "#0072b2", 3, 4, 1, 1]]
 SHAPE = {"path": [["M", 1, 2], ["Q", 3, 4, 5, 6], ["L", 9, 9]], "stroke": "#15191E", "strokeWidth": 20}
 PLACED = SHAPE | {"left": 1, "top": 2, "width": 8, "height": 9, "scaleX": 1, "scaleY": 2, "originX": "center"}
-PAIR = {
-    name: {"dtype": "F32", "shape": [2, 2], "data_offsets": [n * 16, n * 16 + 16]} for n, name in enumerate(("q", "k"))
-}
 LABELLED = npz(query=np.ones((2, 2)), key=np.ones((2, 2)), mask=np.ones((2, 2), bool), labels=np.array(["a", "b"]))
 
 TARGETS = {
     "csv": Target(read_csv, (TableError,), (b"a,b\n1,2\n3,4\n", b"x\t1,5\ny\t2\n", b'"1";2\n', b"1 2\n")),
     "tensors": Target(lambda data: read_tensors(data, most_bytes=10**6), (FileError,), (LABELLED,)),
-    "safetensors": Target(_header, (FileError,), (json.dumps(PAIR).encode(),)),
     "recording": Target(_recording, (FileError,), (npz(about=np.array(ABOUT), q=np.zeros((1, 2, 2), np.float32)),)),
     "description": Target(_described, (FileError,), (ABOUT.encode(),)),
     "session": Target(read_session, (ValueError,), (write_session("pixels", {"digit": "3", "strokes": ""}),)),
@@ -149,6 +141,7 @@ TARGETS = {
     "sentence": Target(
         lambda data: (english_words(text_of(data)), french_words(text_of(data))), (), (b"Don't go, l'ami!",)
     ),
+    "records": Target(lambda data: read_records(text_of(data)), (), (b"a = 1\nb\t2,5\n",)),
     "queries": Target(
         lambda data: [read_queries(text_of(data), numeric) for numeric in (True, False)], (), (b"a\n1,5\n",)
     ),

@@ -7,9 +7,8 @@ from ui.atlas import NAME
 from ui.atlas.flight import flight, surprise
 from ui.atlas.map import PLACES, TICK, atlas_map, follow_address, search_part, survey_part
 from ui.atlas.shared_atlas import SharedAtlas, shelf_of
-from ui.atlas.sources import choose_head, choose_source, export_head
+from ui.atlas.sources import choose_head, choose_source
 from ui.skeleton import Tab, live, page_frame, page_tabs
-from ui.take_along import take_along
 from ui.try_this import try_this
 
 
@@ -66,7 +65,6 @@ if source:
         with story:
             live(survey_part, shelf, beat=TICK)
     deeper = (Tab("why", "Why it fits", lambda: why_it_fits(shelf)),)
-    take_along(lambda: export_head(shelf))
 else:
     stage.info("Choose under *Another map* what to show.")
 page_tabs(NAME, Tab("read", "How to read it", how_to_read_it), more=deeper)

@@ -2,14 +2,12 @@
 
 import streamlit as st
 
-from attention_core.topics.memory.influence import norms_table
 from ui.computed import model_or_none
 from ui.memory.attention_gain import FRENCH, MODEL, cure_tab, look_back
 from ui.memory.first_screen import compare_lengths, draw_lengths, read_sentence
-from ui.memory.networks import NAME, WALK, with_norms
+from ui.memory.networks import NAME, WALK
 from ui.memory.self_attention import own_states_tab
-from ui.memory.word_by_word import fading_tab, gradient_tab, walk_tab
-from ui.player import download_table
+from ui.memory.word_by_word import fading_tab, walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs, paragraph
 from ui.take_along import take_along
 from ui.try_this import try_this
@@ -25,8 +23,7 @@ print(dict(zip(source.word_labels, shares.tolist())))
 
 page_frame(
     NAME,
-    "Why was attention needed? A recurrent network reads word by word and keeps **one vector**. Nothing can ask for an "
-    "earlier word again.",
+    "Why was attention needed? A recurrent network keeps **one vector**. Nothing can ask for an earlier word again.",
 )
 with st.container(key="desk_memory_sentence"):
     text = read_sentence()
@@ -39,27 +36,19 @@ draw_lengths(text)
 
 def doubts() -> None:
     paragraph(
-        "A gradient says what a *small* change of a word would do, not what would happen without the word. A state "
-        "whose numbers are near −1 or 1 hardly reacts to a nudge, yet it may still remember. The two networks' word "
-        "vectors differ in size: compare how fast the colours fade, not how bright they are."
+        "*What is left* of a word is its share of the gradient's norm: what a *small* change of the word would do, not "
+        "what would happen without it. A state that hardly reacts to a nudge may still remember."
     )
 
 
-def export() -> None:
-    table = f"{NAME}-gradient-norms.csv"
-    download_table("Gradient norms", lambda: norms_table(with_norms(text, both=True)), table, "memory_csv")
-    st.code(NOTEBOOK.format(text=text), language="python")
-
-
-take_along(export)
+take_along(lambda: st.code(NOTEBOOK.format(text=text), language="python"))
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: walk_tab(text), formerly=("words", "lengths")),
     Tab("cure", "What attention gives back", lambda: cure_tab(text)),
     more=(
-        Tab("gradient", "What still matters", lambda: gradient_tab(text)),
         Tab("own", "Looking back at itself", own_states_tab),
-        Tab("fading", "How fast a word fades", lambda: fading_tab(text)),
+        Tab("fading", "How fast a word fades", lambda: fading_tab(text), formerly=("gradient",)),
         Tab("doubts", "How far to believe it", doubts),
     ),
     players=(WALK, FRENCH),

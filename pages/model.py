@@ -5,22 +5,22 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.hub.model import ModelKind, predicts_words
+from attention_core.hub.model import predicts_words
 from ui.layout import end_here
-from ui.model.cache import kv_cache
+from ui.model.ablation import ablate_heads
 from ui.model.compare import side_by_side
-from ui.model.glance import FRAMED, HEAD, NAME, STEPS, VIEW, glance, look_controls, open_on_a_far_look
-from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
+from ui.model.glance import FRAMED, HEAD, NAME, STEPS, VIEW, glance, open_on_a_far_look
+from ui.model.heads import heads_in_numbers, rolled_out
 from ui.model.input import choose_run, choose_source, offer_model
-from ui.model.knock_out import knock_out
-from ui.model.one_head import model_steps, one_head, take_along
+from ui.model.one_head import export_head, model_steps, one_head
 from ui.model.opening import opening, opening_place
 from ui.model.words import next_tokens
 from ui.model_runs import pretrained_of
 from ui.skeleton import OPEN_TAB, Tab, page_frame, page_tabs
+from ui.take_along import take_along
 
 
-def tab(slug: str, label: str, draw: Callable[..., None], *given: Any) -> Tab:
+def tab(slug: str, label: str, draw: Callable[..., None], *given: Any, formerly: tuple[str, ...] = ()) -> Tab:
     """Return a tab in which a head may be chosen: the first screen then follows."""
 
     def follow_and_draw() -> None:
@@ -28,12 +28,10 @@ def tab(slug: str, label: str, draw: Callable[..., None], *given: Any) -> Tab:
             st.rerun()
         draw(*given)
 
-    return Tab(slug, label, follow_and_draw)
+    return Tab(slug, label, follow_and_draw, formerly)
 
 
-page_frame(
-    NAME, "What do the heads of a transformer look at? Each token asks the others; every picture below is a head."
-)
+page_frame(NAME, "What do the heads of a transformer look at? Each picture below is a head.")
 top = opening_place()
 source = choose_source()
 given, seen = st.columns([0.8, 1.2], gap="large")
@@ -42,30 +40,25 @@ with given:
 if run is None:
     end_here()
 open_on_a_far_look(run)
-with given, st.popover("Show something else than weights", icon=":material/tune:"):
-    look = look_controls(run)
 with top:
-    opening(run, asked, look)
+    opening(run, asked)
 with seen:
-    glance(run, look)
+    glance(run)
+take_along(lambda: export_head(run))
 
 OPEN_TAB[NAME].value = OPEN_TAB[NAME].value or VIEW.value
 pretrained = pretrained_of(asked.key) if asked is not None else None
 speaks = pretrained is not None and predicts_words(pretrained)
 named = asked is None and run.recording.model
-writes = speaks and pretrained.kind is not ModelKind.ENCODER
 page_tabs(
     NAME,
-    tab("head", "One head", one_head, run, look),
+    tab("head", "One head", one_head, run),
     tab("steps", "Step by step", model_steps, run),
-    tab("heads", "Heads in numbers", heads_in_numbers, run),
-    tab("alike", "Heads alike", heads_alike, run),
+    tab("heads", "Heads in numbers", heads_in_numbers, run, formerly=("alike",)),
     tab("layers", "Through all layers", rolled_out, run),
-    *([tab("words", "What it says next", next_tokens, run, asked)] if speaks else []),
-    *([tab("cache", "What it keeps", kv_cache, asked)] if writes else []),
-    *([tab("without", "Knock a head out", knock_out, run, asked)] if asked else []),
-    *([tab("without", "Knock a head out", offer_model, run)] if named else []),
-    tab("pair", "Side by side", side_by_side, run, asked, look),
-    tab("take", "Take it along", take_along, run),
+    *([tab("words", "What it says next", next_tokens, run, asked, formerly=("cache",))] if speaks else []),
+    *([tab("without", "Ablate a head", ablate_heads, run, asked)] if asked else []),
+    *([tab("without", "Ablate a head", offer_model, run)] if named else []),
+    tab("pair", "Side by side", side_by_side, run, asked),
     players=(STEPS,),
 )

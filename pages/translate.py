@@ -7,7 +7,6 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.translate.additive import alignment_errors, any_length, being_learned
 from ui.translate.first_screen import (
-    LAYER,
     NAME,
     STEPS,
     compare_two_models,
@@ -18,7 +17,7 @@ from ui.translate.first_screen import (
     sentence_input,
 )
 from ui.translate.forcing import WORD, force_french, forced_french_note
-from ui.translate.word_tabs import alignments, same_meaning, translate_steps, unrolled
+from ui.translate.word_tabs import alignments, translate_steps, unrolled
 from ui.try_this import try_this
 
 page_frame(
@@ -49,8 +48,7 @@ if models:
     ]
     more = [
         Tab("unrolled", "Unrolled", lambda: unrolled(shown, row)),
-        Tab("alignment", "Who looks where", lambda: alignments(models)),
-        Tab("meaning", "Is it meaning?", lambda: same_meaning(shown, row, text, LAYER.value)),
+        Tab("alignment", "Who looks where", lambda: alignments(models, text), formerly=("meaning",)),
     ]
     take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
 more += [Tab("learned", "How it was learned", being_learned), Tab("errors", "How far to believe it", alignment_errors)]

@@ -6,10 +6,11 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.topics.vectors import Problem
 from ui.player import export_bar
 from ui.skeleton import Tab, live, page_frame, page_tabs
-from ui.take_along import take_along
+from ui.take_along import NOTATIONS, take_along
 from ui.try_this import TryThis, try_this
 from ui.vectors.cell import show_cell, show_change
 from ui.vectors.experiments import both_ways_panel, hull_panel, neuron_panel, pixels_panel, softmax_panel
+from ui.vectors.notations import notations_section
 from ui.vectors.pairs import PLANE, example_choice, move_x1, moved_weights, show_pairs
 from ui.vectors.problem import BEFORE, NAME, STEPS, attention, follow_preset, last_good, read_problem, remember
 from ui.vectors.rules import rules, tell_faults
@@ -54,6 +55,7 @@ def workbench() -> None:
             Tab("ways", "Both ways", lambda: both_ways_panel(shown, trace, HEAD.value)),
             Tab("pixels", "From three to 784", pixels_panel),
             Tab("average", "A weighted average", lambda: hull_panel(trace, HEAD.value)),
+            Tab(NOTATIONS, "In other notations", notations_section),
         ),
         players=(STEPS,),
     )

@@ -2,7 +2,6 @@
 
 import gc
 import io
-import json
 import struct
 import time
 import zipfile
@@ -93,15 +92,6 @@ def lying_sizes(content):
 def long_description():
     """Return an archive whose array has a description of 256 MB."""
     return inflating("query", 256 * 2**20, b"\x93NUMPY\x02\x00" + struct.pack("<I", 256 * 2**20))
-
-
-def safetensors(header, data=b"", length=None):
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return struct.pack("<Q", len(text) if length is None else length) + text + data
-
-
-def tensor(shape, start, end, dtype="F32"):
-    return {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
 
 
 def png(width, height, *chunks):

@@ -95,9 +95,10 @@ def test_an_address_that_is_no_page_s_leads_to_one(path, leads_to):
     assert new_address(scope | {"headers": []}) is None
 
 
+@pytest.mark.parametrize("query", [b"", b"step=weights&lecture=1"])
 @pytest.mark.parametrize("encoding", ["gzip, br", ""])
 @pytest.mark.parametrize("accept", ["text/html,*/*", "*/*"])
-def test_pages_bring_their_style(accept, encoding):
+def test_pages_bring_their_style(accept, encoding, query):
     parts = [b"<body></bo", b"dy>"]
 
     async def answer(scope, _receive, send):
@@ -114,7 +115,7 @@ def test_pages_bring_their_style(accept, encoding):
         sent.append(message)
 
     asked = [(b"accept", accept.encode()), (b"accept-encoding", encoding.encode())]
-    asyncio.run(PageStyle(answer)({"type": "http", "headers": asked}, None, send))
+    asyncio.run(PageStyle(answer)({"type": "http", "headers": asked, "query_string": query}, None, send))
     body, headers = b"".join(message["body"] for message in sent[1:]), dict(sent[0]["headers"])
     assert int(headers[b"content-length"]) == len(body)
     is_page = accept.startswith("text/html")
@@ -124,4 +125,5 @@ def test_pages_bring_their_style(accept, encoding):
     assert body.startswith(b"<body>")
     assert body.endswith(b"</body>")
     assert (b"stMainBlockContainer" in body) == is_page
+    assert (b"lecture-style" in body) == (is_page and bool(query))
     assert (b"etag" in headers) != is_page

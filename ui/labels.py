@@ -1,13 +1,11 @@
 """Labels of choices: Streamlit tells options apart by their text, so equal texts must differ invisibly."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
 from attention_core.bounds import IN_SENTENCES, as_markdown, escape_hidden, strip_folders
 
 INVISIBLE = "\u200b"
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def distinct(labels: Sequence[str]) -> list[str]:
@@ -38,9 +36,9 @@ def number(value: float, form: str = ".2f") -> str:
 
 
 def as_percent(share: float) -> str:
-    """Return a probability for people: a percentage with one or two figures, or a power of ten."""
+    """Return a probability for people: a percentage with one or two figures, or less than the least that is told."""
     if share >= 0.0995:
         return f"{share:.0%}"
     if share >= 1e-6:
         return f"{float(f'{100 * share:.{1 if share < 0.0095 else 2}g}'):f}".rstrip("0").rstrip(".") + "%"
-    return "0" if share == 0 else "10" + str(round(math.log10(share))).translate(SUPERSCRIPT)
+    return "0%" if share == 0 else "less than 0.0001%"

@@ -1,7 +1,7 @@
 """Words in the colours of their roles: headings, who asks whom for what; small tables."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 import streamlit as st
@@ -9,7 +9,6 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.charts.vega import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
 from ui.inside_streamlit import StopException
-from ui.state import HIDE_TRY_THIS, NOTHING_TOLD, register_try_this
 
 TABLE_STYLE = """<style>
 .figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -65,16 +64,7 @@ def role_word(role: Role, text: str | None = None) -> str:
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
-def attention_roles(
-    query: str,
-    key: str,
-    value: str,
-    here: str,
-    try_this: str = "",
-    *,
-    meanwhile: Mapping[str, str] = NOTHING_TOLD,
-    done_in: str = "",
-) -> None:
+def attention_roles(query: str, key: str, value: str, here: str) -> None:
     """Say what attention is and who asks whom; behind a click, query, key and value of this page.
 
     Args:
@@ -82,21 +72,12 @@ def attention_roles(
         key: who is asked.
         value: what is handed over.
         here: one sentence about it in the page's own words.
-        try_this: an action and its surprise, HTML. It goes once the page is no longer as a visitor found it.
-        meanwhile: what the address tells after the first of several actions, while the line stays.
-        done_in: the tab that is opened last, if that is all there is to do.
     """
     parts = zip(DEFINITION, (query, key, value), strict=True)
     whole = " ".join(f"{role_word(role, role.title())}, {who} {does}: {text}." for (role, who, does), text in parts)
     short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
     folded = f"<details><summary>{short.replace('>a ', '>A ', 1)}. {here}</summary>{whole}</details>"
     st.html(f'<div class="who">{folded}</div>')
-    if not try_this:
-        return
-    line = f'<div class="who try"><b>Try this</b> {try_this}</div>'
-    st.html(
-        line if register_try_this(meanwhile, done_in) else HIDE_TRY_THIS
-    )  # tabs that came one place nearer would lose a click
 
 
 def _icon(role: Role) -> str:

@@ -25,7 +25,7 @@ def lecture_mode(on_change: Callable[[], None] | None = None) -> None:
         st.toggle,
         "Lecture mode",
         on_change=on_change,
-        help="Everything larger, for a projector. The key ? lists the others, those of a presenter's remote too.",
+        help="Screens for a projector. The key ? lists all keys.",
     )
     if on:
         st.html(find_file("ui/assets/pages/lecture.css"))

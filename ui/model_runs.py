@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from attention_core.attention.edits import dropped
+from attention_core.attention.edits import drop_heads
 from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
 from attention_core.hub.catalogue import (
     FOLDERS_BELOW,
@@ -94,7 +94,7 @@ def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -
         if result is None:
             pretrained, prepared = pretrained_of(key), prepared_of(key, given)
             with heavy("Running the model"):  # a visitor before may have asked the same
-                edits = dropped(arguments[-1])
+                edits = drop_heads(arguments[-1])
                 result = _runs().get(arguments) or ComputedValue(run(pretrained, prepared, edits=edits))
         _runs().put(arguments, result.value)
     return result.value
@@ -231,13 +231,8 @@ class ModelChoice:
             if key:
                 self.picked.value = key
                 options = there if key in there else [*there, key]
-                picker.selectbox(
-                    "Model",
-                    options,
-                    key=self.picked.key,
-                    on_change=self._pick,
-                    format_func=lambda n: IN_WORDS.get(n, n),
-                )
+                look = {"on_change": self._pick, "format_func": lambda name: IN_WORDS.get(name, name)}
+                picker.selectbox("Model", options, key=self.picked.key, **look)
             with field:
                 self._draw_field()
             self._draw_suggestions()
@@ -357,10 +352,6 @@ def _candidate(wanted: str) -> ModelCandidate:
     except NoMemory:
         free_models()
         return find_model(wanted, folders=allowed)
-
-
-def _in_words(name: str) -> str:
-    return IN_WORDS.get(name, name)
 
 
 @cache

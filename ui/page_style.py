@@ -11,9 +11,12 @@ from attention_core.files import find_file
 Message = MutableMapping[str, Any]
 BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, which would win there
 VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
-LATER = "lecture.css"  # comes with lecture mode
+LATER = (
+    "lecture.css"  # for a link to lecture mode alone; the script of the lecture takes it away, the mode brings its own
+)
 _FILES = [path for path in sorted(find_file("ui/assets/pages").iterdir()) if path.name != LATER]
 _STYLE = b"".join(b"<style>%s</style>" % path.read_bytes() for path in _FILES)
+_LECTURE = b'<style id="lecture-style">%s</style>' % find_file(f"ui/assets/pages/{LATER}").read_bytes()
 
 
 class PageStyle:
@@ -39,7 +42,8 @@ class PageStyle:
             if message.get("more_body"):
                 return
             headers = MutableHeaders(raw=[pair for pair in start["headers"] if pair[0].lower() not in VALIDATORS])
-            styled = body.replace(BODY_END, _STYLE + BODY_END, 1)
+            style = _STYLE + _LECTURE if b"lecture=1" in scope["query_string"].split(b"&") else _STYLE
+            styled = body.replace(BODY_END, style + BODY_END, 1)
             if body and "gzip" in asked.get("accept-encoding", ""):
                 styled, headers["content-encoding"] = gzip.compress(styled), "gzip"
             if body:  # what is asked by HEAD has none

@@ -29,7 +29,6 @@ from ui.state import (
     PLAYING,
     Field,
     read_address,
-    reset_try_this,
     set_widget,
     single_choice,
     widget_value,
@@ -82,7 +81,6 @@ def page_frame(name: str, question: str) -> None:
     if PAGE.value != name:
         read_address(name)
     forget_pictures()
-    reset_try_this()
     reset_take_along()
     page_head(entry_of(name).heading, question)
 

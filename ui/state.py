@@ -6,7 +6,6 @@ import copy
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -384,7 +383,6 @@ def write_address() -> None:
     now, whole = encode_fields(page), ADDRESS_TEXTS.value
     whole.clear()
     whole.update(now)
-    update_try_this(now)
     ours = {LEFT_OUT, *(field.address for field in fields_of(page))}
     wanted = {name: text for name, text in present.items() if name not in ours} | now
     left_out: list[str] = []
@@ -413,37 +411,3 @@ def show_link_faults() -> None:
 
 
 _FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}
-
-
-TRY_THIS = Field[Any](APP, "try_this", None)
-"""In the session: what the address tells while the line stays, see `register_try_this`; None = the page has none."""
-HIDE_TRY_THIS = '<span class="tried"></span>'
-"""Hides the line, and itself, see ui.skeleton."""
-NOTHING_TOLD: Mapping[str, str] = MappingProxyType({})
-
-
-def reset_try_this() -> None:
-    """Begin with a page that has no such line yet."""
-    TRY_THIS.value = None
-
-
-def register_try_this(meanwhile: Mapping[str, str], done_in: str) -> bool:
-    """Note a page's line, and return whether it is to be drawn; see ui.layout.attention_roles."""
-    TRY_THIS.value = meanwhile, done_in
-    return _is_to_do(st.query_params.to_dict(), meanwhile, done_in)
-
-
-def update_try_this(told: Mapping[str, str]) -> None:
-    """Hide the line once an address tells that it was done, or that something else was.
-
-    A part that reruns alone cannot take away what stands outside: its mark hides the line.
-    """
-    line = TRY_THIS.value
-    if line is not None and not _is_to_do(told, *line):
-        st.html(HIDE_TRY_THIS)
-
-
-def _is_to_do(told: Mapping[str, str], meanwhile: Mapping[str, str], done_in: str) -> bool:
-    aside = {"tab", *(field.address for field in fields_of(APP))}
-    changed = {name: text for name, text in told.items() if name not in aside}
-    return changed.items() <= meanwhile.items() and not (done_in and told.get("tab") == done_in)

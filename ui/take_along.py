@@ -1,4 +1,4 @@
-"""What can be taken along from a page, one menu at its foot: numbers, pictures, its link or session file, notations."""
+"""What can be taken along from a page, one menu at its foot: numbers, pictures, its link or session file."""
 
 from collections.abc import Callable
 
@@ -7,21 +7,15 @@ import streamlit as st
 from attention_core.packed import read_session, write_session
 from ui.chart import save_pictures
 from ui.component import component
-from ui.navigation import PAGES, PageEntry, path_of
+from ui.navigation import PAGES, PageEntry, entry_of, path_of
 from ui.state import ADDRESS_TEXTS, APP, LEFT_OUT, OPENED_SESSION, Field, set_widget, widget_value
 
+NOTATIONS = "notations"
+"""The section of *Three vectors* that says how others write what the pages show."""
 OPEN_MENU = "take_along"
 """The key of the menu, true while it is open."""
 EXPORT = Field[Callable[[], None] | None](APP, "export", None)
 """Draws what the page has to export."""
-NOTATIONS = (
-    (r"$W_Q,\; W_K,\; W_V$", r"$QW,\; KW,\; VW$; $W^Q,\; W^K,\; W^V$", "the projections that make $Q$, $K$ and $V$"),
-    (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word; the key and the value there"),
-    (r"$S_{ij}$, a score", r"$e_{ij}$, an energy; a logit; $\alpha_{ij}$ before the softmax", "how well a key fits"),
-    (r"$A_{ij}$, a weight", r"$\alpha_{ij}$ after the softmax", "the share that a query gives to a key"),
-    (r"$c_i$, a context", "a glimpse; an attention vector; a head's output", "the weighted sum of the values"),
-    (r"$d_k$", r"$d_e$; $d$", "how many numbers a query and a key have"),
-)
 N_UPLOADS = Field(APP, "session_uploads", 0)
 REFUSED, PAGE_OF_SESSION = Field(APP, "session_refused", ""), Field(APP, "session_page", "")
 _share = component("share")
@@ -54,13 +48,8 @@ def take_along_menu(entry: PageEntry) -> None:
         save_pictures(entry.name)
         st.markdown("**Everything, as a session file**")
         _session_file(entry)
-        with st.expander("In other notations"):
-            st.markdown("| here | elsewhere | what it is |\n|---|---|---|\n" + "\n".join(map(_row, NOTATIONS)))
-            st.caption("Some texts write α for the scores, and for the weights too once the softmax has made them.")
-
-
-def _row(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(cells)} |"
+        notations = {"tab": NOTATIONS}
+        st.page_link(path_of(entry_of("vectors")), label="In other notations", query_params=notations)
 
 
 def _session_file(entry: PageEntry) -> None:

@@ -1,7 +1,7 @@
 """Attention matrices of any size as a map: exact tiles, and an overview made in one streaming pass."""
 
 from attention_core.atlas.labels import search
-from attention_core.atlas.matrix import TILE, Atlas, Tile
+from attention_core.atlas.matrix import TILE, Atlas
 from attention_core.atlas.tensors import (
     FileError,
     FileKind,
@@ -17,7 +17,6 @@ __all__ = [
     "FileError",
     "FileKind",
     "Tensors",
-    "Tile",
     "kind_of_file",
     "read_tensors",
     "search",

@@ -18,8 +18,6 @@ BAND = 256
 """Rows whose normalisers are computed together; a tile has as many rows and columns."""
 COLUMNS = 512
 """Columns at once in a pass over a band: 512 kB of scores, which stay in a processor's cache."""
-STRIP = 64
-"""Rows that the survey looks at together; it holds a number for each of their cells, in all as much as 64-d keys."""
 COLUMNS_ELSEWHERE = 2**16
 """Columns at once where a call costs more than what it computes, as on a GPU: 64 MB of scores."""
 TAME = 60.0
@@ -48,7 +46,7 @@ class Cells:
         self.precise = torch.float32 if trace.query.device.type == "mps" else torch.float64
         self.columns = COLUMNS if trace.query.device.type == "cpu" else COLUMNS_ELSEWHERE
         self._key = trace.key_of(head)
-        self._last_query = slice(0, 0), trace.query[head, :0]  # the last that bits() was asked for, scaled
+        self._last_query = slice(0, 0), trace.query[head, :0]  # the last that log2_weights() was asked for, scaled
         n_bands = math.ceil(trace.n_queries / BAND)
         self._known = [False] * n_bands
         self._seen = cache(self._range_of_keys)
@@ -81,7 +79,7 @@ class Cells:
         return logs
 
     def room(self, n_rows: int, n_cols: int) -> Tensor:
-        """Return memory for that many cells, as bits() takes it: new memory would cost as much as what it is for."""
+        """Return memory for that many cells, as log2_weights() takes it: new memory would cost as much again."""
         dtype = torch.promote_types(self.trace.query.dtype, torch.float32)
         return torch.empty(n_rows * n_cols, dtype=dtype, device=self.trace.query.device)
 
@@ -106,19 +104,17 @@ class Cells:
         return logs.div_(PER_BIT).clamp_(min=NEVER).T
 
     def factors(self, rows: slice, sums: Tensor) -> Tensor:
-        """Return by what the powers of 2 of bits() are to be multiplied, (n_rows,): weights come out.
+        """Return by what the powers of 2 of log2_weights() are to be multiplied, (n_rows,): weights come out.
 
-        The rows lie in one band; sums are those of their powers of 2, over all keys. Normalisers that were not known
-        follow from them, and are known once the last row of the band has been asked for.
+        The rows are a band; sums are those of their powers of 2, over all keys. Normalisers that were not known follow
+        from them.
         """
         if self.dtype(rows) is not None:
             return torch.ones_like(sums)
         if self.trace.normaliser is None and not self.is_known(rows):
             self._normaliser[rows] = self.trace.with_sinks(sums.log(), self.head, rows)
-            self._known[rows.start // BAND] = rows.stop % BAND == 0 or rows.stop == self.trace.n_queries
-        else:
-            self.normaliser(rows)
-        return zero_where_masked(self._normaliser[rows]).neg().exp()
+            self._known[rows.start // BAND] = True
+        return zero_where_masked(self.normaliser(rows)).neg().exp()
 
     def seen(self, rows: slice) -> slice:
         """Return the shortest range of keys outside which a band may attend to nothing; perhaps empty.

@@ -1,14 +1,13 @@
 """One head's attention matrix as a map with levels, like the zoom levels of a street map.
 
-A cell of level L stands for a block of 2**L x 2**L cells of the matrix, by its mean and its largest weight. Level 0 is
-the matrix itself. Fine levels are computed where somebody looks; coarse ones come from a grid of block sums and
-maxima that one streaming pass over the matrix fills, the survey.
+A cell of level L stands for a block of 2**L x 2**L cells of the matrix, by its largest weight. Level 0 is the matrix
+itself. Fine levels are computed where somebody looks; coarse ones come from a grid of maxima that one streaming pass
+over the matrix fills, the survey.
 """
 
 import math
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,24 +21,11 @@ from attention_core.device import to_array
 TILE = BAND
 """Cells of a level on one side of a tile."""
 MAX_BLOCKS = 4096
-"""The survey keeps at most this many blocks a side, up to a million positions: 128 MiB for their sums and maxima."""
+"""The survey keeps at most this many blocks a side, up to a million positions: 64 MiB."""
 LOWEST_BASE, HIGHEST_BASE = 5, 8
 """Levels between which the survey's blocks are chosen: 32 to 256 cells a side; what is finer is made on demand."""
 MAX_TILES = 128
-"""Of one map that are kept: 64 MiB."""
-
-
-class Tile(NamedTuple):
-    """A part of a level.
-
-    Attributes:
-        mean: float32, up to (256, 256), the mean weight of each block; cells that a mask hides count as 0, cells
-            beyond the edge of the matrix do not count; NaN where the survey has not been.
-        largest: float32, the largest weight of each block; at level 0 as the mean.
-    """
-
-    mean: np.ndarray
-    largest: np.ndarray
+"""Of one map that are kept: 32 MiB."""
 
 
 class Atlas:
@@ -83,8 +69,10 @@ class Atlas:
         return rows, slice(col * side, min((col + 1) * side, self.n_keys))
 
     @torch.inference_mode()
-    def tile(self, level: int, row: int, col: int) -> Tile:
-        """Return a tile: exact at level 0, where a weight is within 1e-4 of its true value, relatively.
+    def tile(self, level: int, row: int, col: int) -> np.ndarray:
+        """Return the largest weight of each block of a tile, float32, up to (256, 256); NaN = not surveyed yet.
+
+        At level 0 these are the weights themselves, within 1e-4 of their true values, relatively.
 
         Raises:
             IndexError: no such level or tile.
@@ -127,28 +115,8 @@ class Atlas:
 
     @property
     def is_surveyed(self) -> bool:
-        """Whether the survey is complete, so that every tile and every sum is there."""
+        """Whether the survey is complete, so that every tile is there."""
         return self._survey.is_done
-
-    @property
-    def column_sums(self) -> np.ndarray | None:
-        """(n_keys,) float64, how much each key is attended to in all; None before the survey is complete."""
-        return self._survey.result("column_sums")
-
-    @property
-    def row_sums(self) -> np.ndarray | None:
-        """(n_queries,) float64, 1 but for blind queries (0) and sinks (less); None before the survey is complete."""
-        return self._survey.result("row_sums")
-
-    @property
-    def row_largest(self) -> np.ndarray | None:
-        """(n_queries,) float64, the largest weight of each row; None before the survey is complete."""
-        return self._survey.result("row_largest")
-
-    @property
-    def row_entropy(self) -> np.ndarray | None:
-        """(n_queries,) float64, of each row, in bits; log2(n_keys) = looks everywhere alike; None before the survey."""
-        return self._survey.result("row_entropy")
 
     @property
     def has_mask(self) -> bool:
@@ -165,27 +133,20 @@ class Atlas:
         """What the head's queries and keys take, and one float64 number per row, its normaliser."""
         return self.trace.query[self.head].nbytes + self.trace.key_of(self.head).nbytes + 8 * self.n_queries
 
-    def _tile(self, level: int, row: int, col: int) -> Tile:
-        rows, cols = self.part(level, row, col)
-        block = 2**level
-        sums, largest = (self._on_demand if level < self.base_level else self._survey.pooled)(rows, cols, block)
-        return Tile(to_array(sums) / (_extent(rows, block)[:, None] * _extent(cols, block)), to_array(largest))
+    def _tile(self, level: int, row: int, col: int) -> np.ndarray:
+        made = self._on_demand if level < self.base_level else self._survey.pooled
+        return to_array(made(*self.part(level, row, col), 2**level))
 
-    def _on_demand(self, rows: slice, cols: slice, block: int) -> tuple[Tensor, Tensor]:
-        """Return sums and maxima of blocks, computed in pieces that fit the cache, without those hidden wholly."""
+    def _on_demand(self, rows: slice, cols: slice, block: int) -> Tensor:
+        """Return the maxima of blocks, computed in pieces that fit the cache, without those hidden wholly."""
         cells, size = self._cells, [n_blocks(part.stop - part.start, block) for part in (rows, cols)]
-        sums, largest = torch.zeros(2, *size, device=self.trace.query.device)
+        largest = torch.zeros(size, device=self.trace.query.device)
         for band in spans(rows.start, rows.stop, BAND):
             seen = cells.seen(band)
             first, stop = max(cols.start, seen.start // block * block), min(cols.stop, seen.stop)
             for piece in spans(first, stop, cells.columns):
                 weights = cells.log_weights(band, piece, cells.precise if block == 1 else cells.dtype(band)).exp_()
-                where = place(band, rows.start, block), place(piece, cols.start, block)
-                sums[where], largest[where] = pooled(weights, weights, block)
-        return sums, largest
-
-
-def _extent(part: slice, block: int) -> np.ndarray:
-    """Return how many cells each block of a part has on its side: as many as the block, at the edge perhaps less."""
-    starts = np.arange(part.start, part.stop, block)
-    return np.minimum(block, part.stop - starts).astype(np.float32)
+                largest[place(band, rows.start, block), place(piece, cols.start, block)] = pooled(
+                    weights, block
+                ).float()
+        return largest

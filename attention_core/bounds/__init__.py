@@ -79,7 +79,6 @@ TENSOR_FILES = Bound("files of tensors in memory", 2, "all visitors together")
 TENSOR_HEADS = Bound("heads of tensors", 1_024, "each is one choice in a list")
 TENSOR_LABELS = Bound("labels of tensors", 2**19, "four for each position of the longest survey")
 TENSOR_LABEL_BYTES = Bound("bytes of the labels of tensors", 32 * MIB, "64 bytes for each of them")
-SAFETENSORS_HEADER_BYTES = Bound("bytes of a safetensors header", 4 * MIB, "some 40,000 arrays; the library read")
 RECORDING_BYTES = Bound(
     "bytes of a recording in memory", 1_000_000_000, "one visitor's file leaves room for the others", 200_000_000
 )

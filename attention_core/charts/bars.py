@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.vega import alt
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
@@ -16,9 +15,9 @@ def probability_bars(
     names = list(series)
     colour = vl.series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
     space = {
-        "x": alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
+        "x": vl.field("class:N", sort=list(labels), title=None, axis=dict(labelAngle=0, ticks=False)),
         "y": vl.percent_axis("probability"),
-        "xOffset": alt.XOffset("model:N", sort=names),
+        "xOffset": vl.field("model:N", sort=names),
         "color": colour if legend else {**colour, "legend": None},
     }
     told = "model:N", "class:N", ("probability:Q", "", ".1%")
@@ -29,8 +28,8 @@ def probability_bars(
 def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: str, height: int = 180) -> vl.Chart:
     """Draw one number per label as horizontal bars, in the order given; the title is that of the axis."""
     space = {
-        "y": alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
-        "x": alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True)),
+        "y": vl.field("label:N", sort=list(labels), title=None, axis=dict(ticks=False, labelLimit=150)),
+        "x": vl.field("value:Q", title=title, axis=dict(tickCount=3, grid=True)),
     }
     data, told = {"label": labels, "value": values}, ("label:N", ("value:Q", title, ".4g"))
     return vl.mark("bar", data, space, *told, color=colour, cornerRadiusEnd=1).properties(height=height)
@@ -42,12 +41,12 @@ def before_after_chart(
     """Draw probabilities of the same things before and after a change, by their names, as pairs of horizontal bars."""
     data = vl.long_form(("when", "place", "probability"), dict(zip(names, (before, after), strict=True)))
     data["label"] = list(labels) * 2
-    axis = alt.Axis(labelExpr=vl.label_expression(labels), ticks=False, labelLimit=130, labelOverlap=False)
+    axis = dict(labelExpr=vl.label_expression(labels), ticks=False, labelLimit=130, labelOverlap=False)
     space = {
         "color": vl.series_colour("when", names, ("#A9B4BF", vl.ROLE_COLOURS[Role.CONTEXT]), offset=2),
-        "y": alt.Y("place:O", title=None, axis=axis),
-        "yOffset": alt.YOffset("when:N", sort=list(names)),
-        "x": alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),
+        "y": vl.field("place:O", title=None, axis=axis),
+        "yOffset": vl.field("when:N", sort=list(names)),
+        "x": vl.field("probability:Q", title=None, axis=dict(format="~%", tickCount=4)),
     }
     told = "label:N", "when:N", ("probability:Q", "", ".3%")
     return vl.mark("bar", data, space, *told, cornerRadiusEnd=1).properties(height=34 * len(labels) + 70)

@@ -1,10 +1,9 @@
-"""All heads of a model at once: a small picture of each in one image, one number of each as a map, what a cache keeps.
+"""All heads of a model at once: a small picture of each in one image, one number of each as a map.
 
 144 heads of 512 tokens take half a second. Each picture is made from blocks of rows and reduced on the way to the
 pixels that it has on the screen, so that the matrices of all heads are never in memory together.
 """
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,11 +16,9 @@ from torch import Tensor
 from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
-from attention_core.charts.heatmap import matrix_chart, matrix_png, palette_png
-from attention_core.charts.vega import alt
+from attention_core.charts.heatmap import matrix_chart, palette_png
 from attention_core.device import to_array
-from attention_core.explain.heads.similarity import Distances
-from attention_core.explain.heads.summary import PLAIN, HeadDisplay, apply_display, value_lengths, whole_rows
+from attention_core.explain.heads.summary import whole_rows
 
 MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
@@ -47,9 +44,7 @@ class Mosaic:
     n_queries: int  # queries there are
 
 
-def mosaic(
-    layers: Sequence[AttentionTrace], *, size: int = 78, look: HeadDisplay = PLAIN, of_its_own: bool = False
-) -> Mosaic:
+def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, of_its_own: bool = False) -> Mosaic:
     """Draw every head of every layer: one trace per layer, all of one shape; a picture's longer side has `size` pixels.
 
     Pictures are coloured up to their own largest numbers, rather than all from 0 to 1, where weights of long inputs are
@@ -67,12 +62,12 @@ def mosaic(
     for layer, trace in enumerate(layers):
         largest.append([0.0] * trace.n_heads)
         for head in range(trace.n_heads):
-            picture = _reduced(trace, head, look, rows, edges, width)
+            picture = _reduced(trace, head, rows, edges, width)
             most = float(np.nanmax(picture, initial=0.0))
             largest[layer][head] = most
             top, left = layer * (height + gap), head * (width + gap)
             place = slice(top, top + height), slice(left, left + width)
-            colours = own_ramp(_uniform(trace, head, look), most) if of_its_own else ramp
+            colours = own_ramp(1 / n_keys, most) if of_its_own else ramp
             whole[place] = np.where(np.isnan(picture), np.nan, colours.position(picture))
             between[place] = False
     return Mosaic(
@@ -101,12 +96,6 @@ def own_ramp(uniform: float, largest: float) -> vl.Ramp:
     return vl.Ramp(vl.VIRIDIS, 0.0, high, exponent)
 
 
-def _uniform(trace: AttentionTrace, head: int, look: HeadDisplay) -> float:
-    """Return what a key would have on average if the head looked everywhere alike."""
-    times = float(value_lengths(trace, head).mean()) if look.times_value and not look.normalised else 1.0
-    return times / trace.n_keys
-
-
 def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
     """Return the rows to compute, evenly spaced in each pixel's share of them, and where each pixel's begin."""
     if n <= n_pixels:  # rows are repeated when they are painted
@@ -119,29 +108,25 @@ def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
     return torch.from_numpy(np.concatenate(rows)), np.cumsum([0, *map(len, rows)])[:-1]
 
 
-def _reduced(
-    trace: AttentionTrace, head: int, look: HeadDisplay, rows: Tensor, edges: np.ndarray, width: int
-) -> np.ndarray:
+def _reduced(trace: AttentionTrace, head: int, rows: Tensor, edges: np.ndarray, width: int) -> np.ndarray:
     """Return a head's picture, (len(edges), width): the largest number behind each pixel, NaN where all is masked."""
     if len(rows) <= len(edges):
-        return _numbers(_columns(_cells(trace, head, look, rows)[torch.from_numpy(edges)], width))
+        return _numbers(_columns(_cells(trace, head, rows)[torch.from_numpy(edges)], width))
     ends = [*edges[1:].tolist(), len(rows)]
     lines, pixel = [], 0
     while pixel < len(ends):
         start, last = int(edges[pixel]), pixel + 1
         while last < len(ends) and ends[last] - start <= ROWS_AT_ONCE:
             last += 1
-        cells = _cells(trace, head, look, rows[start : ends[last - 1]])
+        cells = _cells(trace, head, rows[start : ends[last - 1]])
         lines += [band.amax(0) for band in cells.split(np.diff([start, *ends[pixel:last]]).tolist())]
         pixel = last
     return _numbers(_columns(torch.stack(lines), width))
 
 
-def _cells(trace: AttentionTrace, head: int, look: HeadDisplay, rows: Tensor) -> Tensor:
-    """Return whole rows of what is shown, -1 where a query may not attend."""
+def _cells(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
+    """Return whole rows of weights, -1 where a query may not attend."""
     _, weights, _, allowed = whole_rows(trace, head, rows)
-    if not look.is_plain:
-        weights = apply_display(trace, head, look, weights, rows).weights
     return weights if allowed is None else weights.masked_fill(~allowed, -1)
 
 
@@ -216,7 +201,7 @@ def heads_chart(
     lines = [("name:N", "head"), ("note:N", "looks")]
     if pictures.of_its_own:
         lines.append(("largest:Q", f"largest {title}", ".3~g"))
-    around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
+    around = {**space, "x2": vl.field("next"), "y2": vl.field("below")}
     mouse = vl.hover_cells(data, around, *lines, **vl.pointer_style(select))
     return vl.fixed_size([*layers, vl.clickable(mouse, select, "layer", "head")], width, height)
 
@@ -286,82 +271,3 @@ def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
     """Return the axes of a map of heads, both counted from 1."""
     layers, heads = ([str(number + 1) for number in range(n)] for n in (n_layers, n_heads))
     return Axis("layer", layers), Axis("head", heads)
-
-
-def distance_chart(
-    found: Distances, n_heads: Sequence[int], chosen: int, *, size: int = 430, select: str | None = None
-) -> vl.Chart:
-    """Draw the distances of all heads to all heads, layer by layer; the chosen head's row is marked.
-
-    There are so many heads in each layer; the chosen one is counted through all layers. A point selection over cells
-    (fields row and col) works up to MAX_RECT_SIDE heads.
-    """
-    names = [f"{layer + 1} · {head + 1}" for layer, n in enumerate(n_heads) for head in range(n)]
-    axis = Axis("heads, layer by layer", names)
-    starts = np.concatenate([[0], np.cumsum(n_heads)[:-1]]).tolist()
-    every = -(-len(starts) // 12)
-    text = f"'layer ' + (indexof({starts}, datum.value) + 1)"
-    return matrix_chart(
-        to_array(found.matrix),
-        axis,
-        axis,
-        Role.WEIGHTS,
-        title="Jensen-Shannon distance",
-        size=size,
-        marked_row=chosen,
-        select=select,
-        ramp=vl.Ramp(tuple(reversed(vl.VIRIDIS)), 0.0, 1.0),
-        numbers=alt.Axis(values=starts[::every], labelExpr=text, grid=False),
-    )
-
-
-MAX_TOOLTIPS = 4000  # cells beyond which an image answers the mouse no more
-
-
-def cache_chart(
-    lengths: np.ndarray,
-    n_key_heads: Sequence[int],
-    tokens: Sequence[str],
-    *,
-    role: Role,
-    width: int = 560,
-    height: int = 300,
-) -> vl.Chart:
-    """Draw what a cache keeps: a column per token, a row per layer and key head, the newest column framed.
-
-    Lengths are those of the kept vectors, (n_layers * n_key_heads, n_tokens), NaN = forgotten, a grey cell; the
-    number of key heads is that of each layer, and the role, key or value, decides the frame's colour.
-    """
-    n_rows, n_cols = lengths.shape
-    ramp = vl.Ramp(vl.VIRIDIS, 0.0, float(np.nanmax(lengths, initial=1e-6)))
-    tops = np.concatenate([[0], np.cumsum(n_key_heads)[:-1]]).astype(int)
-    names = {int(top): f"layer {layer + 1}" for layer, top in enumerate(tops)}
-    every = -(-len(tops) // max(1, height // 16))
-    labels = {str(col): token for col, token in enumerate(tokens)}
-    step = -(-n_cols // max(1, width // 26))
-    columns = {"values": [col + 0.5 for col in range(0, n_cols, step)], "labelAngle": -45, "labelLimit": 70}
-    columns["labelExpr"] = f"{json.dumps(labels)}[floor(datum.value)]"
-    rows = {"values": tops[::every].tolist(), "labelBaseline": "top", "tickSize": 4}
-    rows["labelExpr"] = f"{json.dumps(names)}[datum.value]"
-    x_axis = alt.Axis(labelOverlap=False, grid=False, ticks=False, domain=False, **columns)
-    y_axis = alt.Axis(grid=False, domain=False, **rows)
-    x = alt.X("left:Q", title="tokens so far", scale=vl.exact_scale(0, n_cols), axis=x_axis)
-    y = alt.Y("top:Q", title=None, scale=vl.exact_scale(n_rows, 0), axis=y_axis)
-    space = vl.corners(n_cols, n_rows, x=x, y=y)
-    layers = [
-        vl.colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
-        vl.images(vl.rectangles(0, 0, n_cols, n_rows, url=matrix_png(lengths, ramp)), space),
-        *vl.halo_outlines(vl.rectangles(n_cols - 1, 0, 1, n_rows), space, (5, 3), vl.ROLE_COLOURS[role]),
-    ]
-    if lengths.size <= MAX_TOOLTIPS:
-        place, length = ("where:N", "kept in"), ("length:N", f"length of the {role.value}")
-        layers.append(vl.hover_cells(_cache_cells(lengths, n_key_heads, tokens), space, "token:N", place, length))
-    return vl.fixed_size(layers, width, height)
-
-
-def _cache_cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str]) -> vl.Columns:
-    rows, cols = np.indices(lengths.shape).reshape(2, -1)
-    heads = [f"layer {layer + 1}, key head {head + 1}" for layer, n in enumerate(n_key_heads) for head in range(n)]
-    frame = vl.rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])
-    frame["length"] = ["forgotten" if np.isnan(length) else f"{length:.3g}" for length in lengths.ravel()]
-    return frame

@@ -18,7 +18,6 @@ from PIL import Image
 from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import vega as vl
 from attention_core.charts.bars import probability_bars
-from attention_core.charts.vega import alt
 from attention_core.device import to_array
 from attention_core.shared import BoundedCache
 
@@ -151,7 +150,7 @@ def picture(
     image = vl.images(whole, vl.corners(width, height), clip=True)
     layers = [image, vl.mark("rect", whole, vl.CORNERS, **vl.EDGE)]
     if outline is not None:
-        layers.append(dots(outline, size=4, opacity=0.7))
+        layers.append(_dots(outline, size=4, opacity=0.7))
     if bar:
         layers.append(vl.colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
@@ -174,10 +173,10 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     return vl.clickable(cells, select, "position")
 
 
-def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> vl.Chart:
-    """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
+def _dots(ink: np.ndarray, **style: float) -> vl.Chart:
+    """Return a faint dot on every pixel with ink, (height, width) in [0, 1]."""
     rows, cols = np.nonzero(ink > 0.5)
-    middles = {"left": (cols + 0.5) * across, "top": (rows + 0.5) * down}
+    middles = {"left": cols + 0.5, "top": rows + 0.5}
     return vl.mark("circle", middles, MIDDLE, color="white", **style)
 
 
@@ -217,8 +216,8 @@ def contact_sheet(
 
 def edges(data: vl.Data, space: dict[str, Any], is_chosen: str, *told: vl.TooltipField, select: str | None) -> vl.Chart:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
-    stroke = alt.condition(is_chosen, alt.value(vl.CHOSEN), alt.value(vl.FAINT))
-    width = alt.condition(is_chosen, alt.value(3), alt.value(1))
+    stroke = vl.condition(is_chosen, vl.value(vl.CHOSEN), vl.value(vl.FAINT))
+    width = vl.condition(is_chosen, vl.value(3), vl.value(1))
     frames = vl.mark(
         "rect", data, space, *told, stroke=stroke, strokeWidth=width, fillOpacity=0, **vl.pointer_style(select)
     )
@@ -228,7 +227,7 @@ def edges(data: vl.Data, space: dict[str, Any], is_chosen: str, *told: vl.Toolti
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
 NUMBERS_BELOW = 34  # cells at least this many screen pixels wide and high carry their number
-CELL = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
+CELL = {"x": vl.field("col:O"), "y": vl.field("row:O")}
 TOOLTIP_BLOCKS = 40  # an image answers the mouse in at most this many blocks a side
 ZOOM = {"name": "param_zoom", "select": {"type": "interval", "encodings": ["x", "y"]}, "bind": "scales"}
 
@@ -266,7 +265,7 @@ def matrix_chart(
         marked_col: with marked_row, frames that one cell too.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out.
-        numbers: the axis of sides beyond MAX_RECT_SIDE, an alt.Axis; round numbers if None.
+        numbers: the axis of sides beyond MAX_RECT_SIDE, as a dict; round numbers if None.
         bar: whether a colour bar stands below cells; without one the cells have edges, for a matrix that is empty.
         framed: cells (row, column) in frames of the context's colour.
 
@@ -322,9 +321,9 @@ def part_chart(
         cells, title = np.log10(np.maximum(cells, lowest)), f"{title}, log10"
     width, height = _screen_size(cells.shape, 480)
     (top, left), (n_rows, n_cols) = origin, (block * np.array(cells.shape)).tolist()
-    axis = alt.Axis(grid=False, tickCount=5, format="d")
-    x = alt.X("left:Q", title=names[1], scale=vl.exact_scale(left, left + n_cols), axis=axis)
-    y = alt.Y("top:Q", title=names[0], scale=vl.exact_scale(top + n_rows, top), axis=axis)
+    axis = dict(grid=False, tickCount=5, format="d")
+    x = vl.field("left:Q", title=names[1], scale=vl.exact_scale(left, left + n_cols), axis=axis)
+    y = vl.field("top:Q", title=names[0], scale=vl.exact_scale(top + n_rows, top), axis=axis)
     whole = vl.rectangles(left, top, n_cols, n_rows, url=matrix_png(cells, ramp))
     image = vl.images(whole, {**vl.CORNERS, "x": x, "y": y}, clip=True)
     return vl.fixed_size([image, vl.colour_bar_layer(ramp, title, min(width, 260))], width, height)
@@ -341,22 +340,22 @@ def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
 def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):
     data = vl.cell_columns(matrix, row_axis.labels, col_axis.labels)
     space = {
-        "x": alt.X("col:O", axis=_labelled(col_axis, width)),
-        "y": alt.Y("row:O", axis=_labelled(row_axis, height, upright=True)),
+        "x": vl.field("col:O", axis=_labelled(col_axis, width)),
+        "y": vl.field("row:O", axis=_labelled(row_axis, height, upright=True)),
     }
     legend = vl.colour_bar(ramp, title, min(width, 260)) if bar else None
-    colour = alt.Color("value:Q", scale=vl.colour_scale(ramp), legend=legend)
-    known = alt.condition("datum.masked", alt.value(f"{vl.MASKED_GREY}55"), colour)
+    colour = vl.field("value:Q", scale=vl.colour_scale(ramp), legend=legend)
+    known = vl.condition("datum.masked", vl.value(f"{vl.MASKED_GREY}55"), colour)
     told = ("row_label:N", row_axis.name), ("col_label:N", col_axis.name), ("value:Q", title or "value", ".4g")
     edges = {} if bar else {"stroke": vl.MASKED_GREY, "strokeWidth": 0.5}
     cells = vl.mark("rect", data, space, *told, color=known, invalid=None, **edges)
-    cells = vl.clickable(cells, select, "row", "col", clear=alt.Undefined)
+    cells = vl.clickable(cells, select, "row", "col", clear=vl.UNDEFINED)
     if hover_rows:
-        looked = alt.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
-        cells = cells.add_params(looked).encode(opacity=alt.condition(looked, alt.value(1), alt.value(0.3)))
+        looked = vl.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
+        cells = cells.add_params(looked).encode(opacity=vl.condition(looked, vl.value(1), vl.value(0.3)))
     layers = [cells]
     if width / matrix.shape[1] >= NUMBERS_BELOW * font_size / 11 and height / matrix.shape[0] >= 16 * font_size / 11:
-        space["text"] = alt.Text("value:Q", format=".2f")
+        space["text"] = vl.field("value:Q", format=".2f")
         numbers = vl.mark("text", data, space, color=_contrast(ramp), fontSize=font_size, aria=True)
         layers.append(numbers.transform_filter("!datum.masked"))
     return layers
@@ -366,7 +365,7 @@ def _contrast(ramp: vl.Ramp) -> vl.Channel:
     span, low = max(ramp.high - ramp.low, 1e-30), ramp.low
     place = f"floor(63 * pow(clamp((datum.value - {low!r}) / {span!r}, 0, 1), {ramp.exponent!r}))"
     dark = json.dumps(vl.is_dark(ramp.lookup(64)).astype(int).tolist())
-    return alt.condition(f"{dark}[{place}]", alt.value("#ffffff"), alt.value(vl.DARK_COLOUR))
+    return vl.condition(f"{dark}[{place}]", vl.value("#ffffff"), vl.value(vl.DARK_COLOUR))
 
 
 def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> vl.Spec:
@@ -375,7 +374,7 @@ def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datu
     every = -(-len(axis) // room)
     longest = max(map(len, axis.labels), default=0)
     fits = upright or longest <= 3 or 7 * longest <= every * length / max(len(axis), 1)
-    return alt.Axis(
+    return dict(
         title=axis.name,
         labelExpr=vl.label_expression(axis.labels, place, every),
         labelAngle=0 if fits else -45,
@@ -389,7 +388,7 @@ def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datu
 
 def _image_axis(axis: Axis, length: int, numbers: vl.Spec | None, upright: bool = False) -> vl.Spec:
     if len(axis) > MAX_RECT_SIDE:
-        return numbers or alt.Axis(grid=False, tickCount=5, format="d")
+        return numbers or dict(grid=False, tickCount=5, format="d")
     middles = [position + 0.5 for position in range(len(axis))]
     return _labelled(axis, length, upright, "floor(datum.value)", values=middles, tickCount=len(axis), grid=False)
 
@@ -397,8 +396,8 @@ def _image_axis(axis: Axis, length: int, numbers: vl.Spec | None, upright: bool 
 def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers):
     n_rows, n_cols = matrix.shape
     columns, rows = _image_axis(col_axis, width, numbers), _image_axis(row_axis, height, numbers, upright=True)
-    x = alt.X("left:Q", title=col_axis.name, scale=vl.exact_scale(0, n_cols), axis=columns)
-    y = alt.Y("top:Q", title=row_axis.name, scale=vl.exact_scale(n_rows, 0), axis=rows)
+    x = vl.field("left:Q", title=col_axis.name, scale=vl.exact_scale(0, n_cols), axis=columns)
+    y = vl.field("top:Q", title=row_axis.name, scale=vl.exact_scale(n_rows, 0), axis=rows)
     whole = vl.rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp))
     image = vl.images(whole, vl.corners(n_cols, n_rows, x=x, y=y), clip=True).add_params(ZOOM)
     return [image, _tooltip_layer(matrix, row_axis, col_axis, title), vl.colour_bar_layer(ramp, title, min(width, 260))]
@@ -433,13 +432,13 @@ def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
 
 def _frame_mark(row: int) -> list[vl.Chart]:
     """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
-    ends = {"y": alt.Y("top:Q"), "y2": alt.Y2("bottom:Q")}
+    ends = {"y": vl.field("top:Q"), "y2": vl.field("bottom")}
     return vl.halo_outlines({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
 
 
 def row_mark(row: int, height: float) -> list[vl.Chart]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
-    return vl.halo_outlines({"row": [row]}, {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=height)
+    return vl.halo_outlines({"row": [row]}, {"y": vl.field("row:O")}, (4, 2), kind="bar", height=height)
 
 
 def _cell_mark(row, col, shape, width, height):

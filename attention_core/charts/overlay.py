@@ -8,7 +8,6 @@ from PIL.ImageColor import getrgb
 
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import cached_by_content, edges, png, position_cells
-from attention_core.charts.vega import alt
 
 PINK = "#d13b9b"
 """The weights' own hue, so that a map is never mistaken for ink; it stands out from light and from dark paper."""
@@ -82,7 +81,7 @@ def overlay_strip(
     frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
     space = vl.corners(total_width, total_height)
     layers = [
-        vl.images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_png(picture))),
+        vl.images(frame, space, clip=True, smooth=True).encode(url=vl.value(image_png(picture))),
         vl.images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
         vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=vl.LABEL_COLOUR),
         edges(frame, space, "datum.chosen", ("label:N", "look"), select=select),

@@ -1,7 +1,7 @@
-"""Vega-Lite charts: colours, marks, scales and positions. Written as with Altair, without its slow checks.
+"""Vega-Lite charts: colours, marks, scales and positions. Like Altair, without its slow checks; used as `vl`.
 
 data = {"x": [1, 2], "y": [3, 4]}
-chart = mark("point", data, {"x": alt.X("x:Q", title="one"), "y": alt.Y("y:Q")})
+chart = vl.mark("point", data, {"x": vl.field("x:Q", title="one", axis=dict(grid=False)), "y": vl.field("y:Q")})
 spec, data = chart.spec_and_data()
 """
 
@@ -162,54 +162,29 @@ def without_undefined(spec: Spec) -> Spec:
     return {name: value for name, value in spec.items() if value is not UNDEFINED}
 
 
-def _spec_of(**named: Any) -> Spec:
-    return without_undefined(named)
-
-
-def _channel(field: str | None = None, **named: Any) -> Channel:
-    """Return a channel for a field with its type, such as "row:Q"."""
-    name, _, kind = (field or "").partition(":")
+def field(name: str = "", **named: Any) -> Channel:
+    """Return a channel for a column of the data, with its type unless it is that of another channel: "row:Q", "end"."""
+    name, _, kind = name.partition(":")
     return Channel(without_undefined({"field": name or UNDEFINED, "type": TYPES.get(kind, UNDEFINED), **named}))
 
 
-def _end(field: str | None = None, **named: Any) -> Channel:
-    """Return a channel such as x2, whose type is that of x."""
-    return _channel((field or "").partition(":")[0], **named)
+def value(value: Any) -> Channel:
+    return Channel(value=value)
 
 
-class alt:
-    """Parts of charts by Altair's names, so that a chart here reads like one written with `import altair as alt`."""
+def condition(test: str | Spec, then: Spec, otherwise: Spec) -> Channel:
+    """Return the channel `then` where a test of the data, or a selection, holds, and `otherwise` elsewhere."""
+    condition = {"test": test} if isinstance(test, str) else {"param": test["name"]}
+    return Channel(condition={**condition, **then}, **otherwise)
 
-    Undefined = UNDEFINED
-    X = XOffset = Y = YOffset = Angle = Color = Description = Detail = Opacity = Order = _channel
-    Shape = Size = Stroke = StrokeDash = StrokeWidth = Text = Tooltip = Url = _channel
-    X2 = Y2 = _end
-    Axis = Legend = Scale = _spec_of
 
-    @staticmethod
-    def Title(text: str, **named: Any) -> Spec:
-        return {"text": text, **named}
+def selection_point(name: str, **named: Any) -> Spec:
+    return {"name": name, "select": {"type": "point", **without_undefined(named)}}
 
-    @staticmethod
-    def value(value: Any) -> Channel:
-        return Channel(value=value)
 
-    YValue = value
-
-    @staticmethod
-    def condition(test: str | Spec, then: Spec, otherwise: Spec) -> Channel:
-        """Return the channel `then` where a test of the data, or a selection, holds, and `otherwise` elsewhere."""
-        condition = {"test": test} if isinstance(test, str) else {"param": test["name"]}
-        return Channel(condition={**condition, **then}, **otherwise)
-
-    @staticmethod
-    def selection_point(name: str, **named: Any) -> Spec:
-        return {"name": name, "select": {"type": "point", **without_undefined(named)}}
-
-    @staticmethod
-    def layer(*layers: Chart, **properties: Any) -> Chart:
-        """Return layers in one plot, the first one at the bottom."""
-        return Chart({"layer": [layer.spec for layer in layers], **properties})
+def layer(*layers: Chart, **properties: Any) -> Chart:
+    """Return layers in one plot, the first one at the bottom."""
+    return Chart({"layer": [one.spec for one in layers], **properties})
 
 
 class Chart:
@@ -310,7 +285,7 @@ def _records(columns: Data) -> list[Spec]:
 NO_TOOLTIP: dict[str, Any] = {"aria": False, "tooltip": None}
 """Style of a mark without a tooltip, which screen readers skip."""
 EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}  # style of the thin line around a picture
-FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # colours that stand in the data
+FILL, INK = field("fill:N", scale=None), field("ink:N", scale=None)  # colours that stand in the data
 TooltipField = Sequence[str]  # a line of a tooltip: "field:Q", or (field, title, format), "" = none
 
 
@@ -326,14 +301,14 @@ def mark(kind: str, data: Data, channels: Mapping[str, Any], *tooltip: TooltipFi
     return Chart({"data": data, "mark": {"type": kind, **without_undefined(look)}, "encoding": {**channels, **encoded}})
 
 
-def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> Chart:
-    """Return a layer of pictures with crisp pixels; a field of the data has their PNG bytes or data URLs."""
-    return mark("image", data, {**space, "url": alt.Url(f"{field}:N")}, **{"smooth": False, "aspect": False, **style})
+def images(data: Data, space: Mapping[str, Any], column: str = "url", **style: Any) -> Chart:
+    """Return a layer of pictures with crisp pixels; a column of the data has their PNG bytes or data URLs."""
+    return mark("image", data, {**space, "url": field(f"{column}:N")}, **{"smooth": False, "aspect": False, **style})
 
 
-def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> Chart:
-    """Return a layer of texts, a field of the data, at x and y of the space."""
-    return mark("text", data, {"x": space["x"], "y": space["y"], "text": alt.Text(f"{field}:N")}, **style)
+def texts(data: Data, space: Mapping[str, Any], column: str = "text", **style: Any) -> Chart:
+    """Return a layer of texts, a column of the data, at x and y of the space."""
+    return mark("text", data, {"x": space["x"], "y": space["y"], "text": field(f"{column}:N")}, **style)
 
 
 def text_at(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Chart:
@@ -355,11 +330,11 @@ def halo_outlines(
 
 
 def tooltip_channels(*lines: TooltipField) -> list[Channel]:
-    return [_tooltip_channel(line) if isinstance(line, str) else _tooltip_channel(*line) for line in lines]
-
-
-def _tooltip_channel(field: str, title: str = "", form: str = "") -> Channel:
-    return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
+    parts = ([line] if isinstance(line, str) else line for line in lines)
+    return [
+        field(name, **{key: one for key, one in zip(("title", "format"), more, strict=False) if one})
+        for name, *more in parts
+    ]
 
 
 def hover_cells(data: Data, space: Mapping[str, Any], *tooltip: TooltipField, **style: Any) -> Chart:
@@ -371,7 +346,7 @@ def clickable(chart: Chart, select: str | None, *fields: str, clear: Any = False
     """Return the chart with a selection of this name, by its fields, that a click makes; unchanged without a name."""
     if not select:
         return chart
-    return chart.add_params(alt.selection_point(name=select, fields=list(fields), on="click", clear=clear))
+    return chart.add_params(selection_point(name=select, fields=list(fields), on="click", clear=clear))
 
 
 def pointer_style(select: str | None) -> dict[str, Any]:
@@ -400,13 +375,13 @@ def colour_scale(ramp: Ramp) -> Spec:
     """Return the ramp as a Vega-Lite scale."""
     power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
-    return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
+    return dict(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
 
 
-def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> Channel:
+def series_colour(column: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> Channel:
     """Return one colour per name, in this order, with a legend without a title above the chart."""
-    above = alt.Legend(title=None, **{"orient": "top", **legend})
-    return alt.Color(f"{field}:N", sort=list(names), scale=category_scale(names, colours), legend=above)
+    above = dict(title=None, **{"orient": "top", **legend})
+    return field(f"{column}:N", sort=list(names), scale=category_scale(names, colours), legend=above)
 
 
 def legend_columns(names: Sequence[str]) -> dict[str, str]:
@@ -416,7 +391,7 @@ def legend_columns(names: Sequence[str]) -> dict[str, str]:
 
 def category_scale(names: Sequence[str], looks: Sequence[Any]) -> Spec:
     """Return the scale that gives each name its own colour, shape or dashes."""
-    return alt.Scale(domain=list(names), range=list(looks))
+    return dict(domain=list(names), range=list(looks))
 
 
 def is_dark(colours: np.ndarray) -> np.ndarray:
@@ -471,19 +446,19 @@ def _has_room(ramp: Ramp, reference: float) -> bool:
 def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Chart:
     """Return an invisible layer with a colour bar, for an image, whose colours Vega does not know."""
     ends = {"value": [ramp.low, ramp.high]}
-    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
+    colour = field("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
     return mark("point", ends, {"color": colour}, opacity=0, size=0)
 
 
 def exact_scale(low: float, high: float, **more: Any) -> Spec:
     """Return a linear scale from low to high, not rounded to nice numbers."""
-    return alt.Scale(domain=[low, high], nice=False, **more)
+    return dict(domain=[low, high], nice=False, **more)
 
 
-def percent_axis(field: str, title: Any = None, ticks: int = 3) -> Channel:
+def percent_axis(column: str, title: Any = None, ticks: int = 3) -> Channel:
     """Return the vertical axis of shares from 0 to 1, in per cent."""
-    axis = alt.Axis(format="%", tickCount=ticks)
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+    axis = dict(format="%", tickCount=ticks)
+    return field(f"{column}:Q", title=title, scale=dict(domain=[0, 1]), axis=axis)
 
 
 def label_expression(labels: Sequence[str], place: str = "datum.value", every: int | None = None) -> str:
@@ -492,24 +467,24 @@ def label_expression(labels: Sequence[str], place: str = "datum.value", every: i
     return f"{place} % {every} == 0 ? {names} : ''" if every else names
 
 
-def rule_at(axis: str, field: str, value: float, **style: Any) -> Chart:
-    """Return a line across the plot where a field on the axis, x or y, has this value."""
-    return mark("rule", {field: [value]}, {axis: alt.X(f"{field}:Q")}, **style)
+def rule_at(axis: str, column: str, value: float, **style: Any) -> Chart:
+    """Return a line across the plot where a column on the axis, x or y, has this value."""
+    return mark("rule", {column: [value]}, {axis: field(f"{column}:Q")}, **style)
 
 
-CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
+CORNERS = {"x": field("left:Q"), "x2": field("right"), "y": field("top:Q"), "y2": field("bottom")}
 """Channels of rectangles that use the scales of another layer."""
 
 
 def fixed_size(layers: Sequence[Chart], width: int, height: int, **properties: Any) -> Chart:
     """Return layers in a plot of exactly this size, axes and colour bar not counted, so that cells stay square."""
-    return alt.layer(*layers, width=width, height=height, autosize={"type": "pad"}, **properties)
+    return layer(*layers, width=width, height=height, autosize={"type": "pad"}, **properties)
 
 
 def corners(width: float, height: float, **own: Any) -> dict[str, Any]:
     """Return channels of rectangles without axes, (0, 0) at the top left; `own` replaces some of them."""
-    x = alt.X("left:Q", axis=None, scale=exact_scale(0, width))
-    return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=exact_scale(height, 0)), **own}
+    x = field("left:Q", axis=None, scale=exact_scale(0, width))
+    return {**CORNERS, "x": x, "y": field("top:Q", axis=None, scale=exact_scale(height, 0)), **own}
 
 
 def rectangles(left: Any, top: Any, width: Any = 1, height: Any = 1, **columns: Any) -> Columns:

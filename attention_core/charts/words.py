@@ -8,7 +8,7 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.vega import alt, mark, texts
+from attention_core.charts.vega import mark, texts
 
 LETTERS = {
     191: "'", 222: "ijl", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r", 334: "{}", 355: '"', 389: "*", 469: "^",
@@ -173,8 +173,8 @@ def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, 
         frame["at"] += range(len(STEPS))
         for name, one in (("arc", number), ("opacity", opacity), ("thick", thick), ("ink", vl.ROLE_COLOURS[role])):
             frame[name] += [one] * len(STEPS)
-    look = {"opacity": alt.Opacity("opacity:Q", scale=None), "strokeWidth": alt.StrokeWidth("thick:Q", scale=None)}
-    way = {"x": space["x"], "y": space["y"], "detail": alt.Detail("arc:N"), "order": alt.Order("at:Q")}
+    look = {"opacity": vl.field("opacity:Q", scale=None), "strokeWidth": vl.field("thick:Q", scale=None)}
+    way = {"x": space["x"], "y": space["y"], "detail": vl.field("arc:N"), "order": vl.field("at:Q")}
     return mark("line", frame, way, color=vl.INK, strokeCap="round", **look)
 
 

@@ -163,19 +163,14 @@ def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
     return boxes
 
 
-def connected_components(inside: Tensor, corners: bool = True) -> Tensor:
+def connected_components(inside: Tensor) -> Tensor:
     """Return one number above 0 for each region of a bool (height, width), larger for those that begin earlier.
 
-    Pixels of one number take the largest around any of them until nothing changes; `corners`: regions may touch there.
+    Pixels of one number take the largest around any of them until nothing changes; those at its corners count too.
     """
     labels = torch.arange(inside.numel(), 0, -1, device=inside.device).view(inside.shape) * inside
     while True:
-        known = labels[None].double()
-        if corners:
-            spread = F.max_pool2d(known, 3, 1, 1)
-        else:
-            across, down = F.max_pool2d(known, (1, 3), 1, (0, 1)), F.max_pool2d(known, (3, 1), 1, (1, 0))
-            spread = torch.maximum(across, down)
+        spread = F.max_pool2d(labels[None].double(), 3, 1, 1)
         largest = labels.new_zeros(inside.numel() + 1)  # around all pixels of a number
         largest.scatter_reduce_(0, labels.flatten(), (spread[0].long() * inside).flatten(), "amax")
         while not torch.equal(largest, largest[largest]):

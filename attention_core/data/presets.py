@@ -96,8 +96,6 @@ SCENES = {
         ),
     }.items()
 }
-PLACES_OF_MANY = ((0.2, 0.2), (0.8, 0.8), (0.8, 0.2), (0.2, 0.8), (0.5, 0.5), (0.5, 0.17))
-"""X and y of up to six digits that stand apart."""
 
 
 def digit_strokes(

@@ -2,30 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from torch import Tensor
-
-from attention_core.device import to_array
 from attention_core.hub.generation import Generation, is_cross, most_positions
-
-
-class StepCost(NamedTuple):
-    """What one more token after n_tokens costs with the cache and without: milliseconds, multiply-adds."""
-
-    n_tokens: int
-    milliseconds: tuple[float, float]
-    n_multiplications: tuple[int, int]
-
-
-STEP_COSTS = (
-    StepCost(16, (53, 185), (123_845_376, 2_105_371_392)),
-    StepCost(128, (53, 647), (125_909_760, 16_242_359_040)),
-    StepCost(1000, (63, 5055), (141_982_464, 142_124_446_464)),
-)
-"""Processor time without traces, the median of 3 to 9 runs; torch 2.13."""
-MEASURED_ON = "GPT-2's 124 million weights on one core of an AMD EPYC processor"
 
 
 @dataclass(frozen=True)
@@ -95,17 +74,13 @@ def cache_of(generation: Generation) -> KeyValueCache | None:
     own, cross = (
         [trace.n_heads for trace in generation.first.traces if is_cross(trace) is crosses] for crosses in (False, True)
     )
-    cache = _self_cache(generation)
+    cache = getattr(generation.cache, "self_attention_cache", generation.cache)
     return KeyValueCache(
         layers=_layers(cache, own[-len(cache.layers) :]),
         source_layers=_layers(generation.cache.cross_attention_cache, cross) if cross else (),
         n_tokens=len(generation.ids),
         most_tokens=most_positions(generation.pretrained),
     )
-
-
-def _self_cache(generation: Generation) -> Any:
-    return getattr(generation.cache, "self_attention_cache", generation.cache)
 
 
 def _layers(cache: Any, n_query_heads: Sequence[int]) -> tuple[KeptLayer, ...]:
@@ -122,25 +97,3 @@ def _layers(cache: Any, n_query_heads: Sequence[int]) -> tuple[KeptLayer, ...]:
         for layer, n_heads in zip(cache.layers, n_query_heads, strict=False)
         if layer.keys is not None and layer.keys.ndim == 4
     )
-
-
-def vector_lengths(generation: Generation, what: str = "keys") -> np.ndarray:
-    """Return how long each vector is ("keys" or "values") that the model keeps of the text it writes.
-
-    That is (n_layers * n_key_heads, n_tokens), a layer's heads below each other; NaN where a window has forgotten.
-    """
-    if what not in ("keys", "values"):
-        raise ValueError(f"what must be 'keys' or 'values', got {what!r}")
-    if not generation.uses_cache:
-        raise ValueError("generation must use a cache, this model keeps nothing")
-    rows = []
-    for layer in _self_cache(generation).layers:
-        vectors: Tensor | None = getattr(layer, what)
-        if vectors is None or vectors.ndim != 4:
-            continue
-        lengths = to_array(vectors[0].float().norm(dim=-1))
-        row = np.full((lengths.shape[0], len(generation.ids)), np.nan)
-        if lengths.shape[1]:
-            row[:, -lengths.shape[1] :] = lengths
-        rows.append(row)
-    return np.concatenate(rows)

@@ -30,7 +30,6 @@ class TextInput:
     text: str
     pair: str = ""
     target: str = ""
-    most_tokens: int = TOKENS.most
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,11 @@ class ModelInputs:
     notes: tuple[str, ...] = ()
 
 
-def text_inputs(
-    pretrained: Pretrained, text: str, *, pair: str = "", target: str = "", most_tokens: int = TOKENS.most
-) -> ModelInputs:
+def text_inputs(pretrained: Pretrained, text: str, *, pair: str = "", target: str = "") -> ModelInputs:
     """Return a text, or a pair of texts, as a model takes it; spaces at the ends are kept.
 
     An encoder gets a pair's second text behind a separator. The decoder of an encoder-decoder is given the target, or
-    what it writes itself, greedily, where that is empty. Special tokens count for most_tokens.
+    what it writes itself, greedily, where that is empty.
 
     Raises:
         ModelError: an empty text, a model that takes no text, or a target that cannot be generated.
@@ -73,7 +70,7 @@ def text_inputs(
     if not text.strip():
         raise ModelError("The text is empty. Write a sentence: its tokens are what looks at each other.")
     notes: list[str] = []
-    most = min(most_tokens, pretrained.most_tokens or most_tokens)
+    most = min(TOKENS.most, pretrained.most_tokens or TOKENS.most)
     pair = pair if pretrained.kind is ModelKind.ENCODER and pair.strip() else ""
     ids, types = _tokenised(pretrained, text, pair, most, notes)
     if not ids:

@@ -80,15 +80,6 @@ def additive_parameters(hidden: int, d_query: int, d_key: int) -> tuple[nn.Param
     return query, key, vector
 
 
-def receptive_field(layers: tuple[Layer, ...]) -> int:
-    """Return how many pixels along a side one feature sees."""
-    side, step = 1, 1
-    for layer in layers:
-        side += 2 * layer.dilation * step
-        step *= layer.stride
-    return side
-
-
 def regions(features: Tensor) -> Tensor:
     """Return a map (batch, channels, height, width) as regions in reading order, (batch, height * width, channels)."""
     return features.flatten(2).transpose(1, 2)

@@ -61,8 +61,8 @@ class Attention(nn.Module):
         self,
         x: Tensor,
         norm: nn.LayerNorm,
-        memory: KeyValueMemory | None,
-        mask: Tensor | None,
+        memory: KeyValueMemory | None = None,
+        mask: Tensor | None = None,
         edits: Edits = (),
         earlier: Tensor | None = None,
     ) -> AttentionOutput:
@@ -157,8 +157,8 @@ class EncoderLayer(nn.Module):
         )
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None, edits: Edits = ()) -> tuple[Tensor, AttentionOutput]:
-        looked = self.attention(x, self.attention_norm, None, mask, edits)
+    def forward(self, x: Tensor, edits: Edits = ()) -> tuple[Tensor, AttentionOutput]:
+        looked = self.attention(x, self.attention_norm, edits=edits)
         x = x + self.dropout(looked.output)
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked
 
@@ -176,7 +176,6 @@ class DecoderLayer(EncoderLayer):
         x: Tensor,
         causal: Tensor | None,
         memory: KeyValueMemory,
-        mask: Tensor | None,
         own: Edits = (),
         cross: Edits = (),
         earlier: Tensor | None = None,
@@ -188,14 +187,13 @@ class DecoderLayer(EncoderLayer):
         looked = self.attention(x, self.attention_norm, None, causal, own, earlier)
         x = x + self.dropout(looked.output)
         asking = x.reshape(len(memory.others), -1, x.shape[-1])
-        crossed = self.cross(asking, self.cross_norm, memory, mask, cross)
+        crossed = self.cross(asking, self.cross_norm, memory, edits=cross)
         x = x + self.dropout(crossed.output.view_as(x))
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked, crossed
 
 
 class TransformerEncoding(NamedTuple):
     states: Tensor  # (batch, n_source, d_model): what cross-attention makes its keys and values of
-    mask: Tensor | None  # bool (batch, n_source), False = padding, or None
     looked: Looks  # one per encoder layer
     memories: tuple[KeyValueMemory, ...]  # those keys and values, of each decoder layer
 
@@ -236,25 +234,23 @@ class Transformer(TiedTranslator):
     def encode(
         self,
         source: Tensor,
-        mask: Tensor | None = None,
         interventions: EditsByPlace | None = None,
         *,
         with_positions: bool = True,
     ) -> TransformerEncoding:
-        """Read source pieces (batch, n_source), the end piece last; mask bool (batch, n_source), False = padding."""
+        """Read source pieces (batch, n_source), the end piece last."""
         x, looked = self.embed(source, with_positions), []
-        visible = None if mask is None else mask[:, None, None]
         for number, layer in enumerate(self.encoder):
-            x, layer_looked = layer(x, visible, _edit(interventions, "encoder", number))
+            x, layer_looked = layer(x, _edit(interventions, "encoder", number))
             looked.append(layer_looked)
         states = self.encoder_norm(x)
         memories = tuple(cast(DecoderLayer, layer).cross.memory(states) for layer in self.decoder)
-        return TransformerEncoding(states, mask, tuple(looked), memories)
+        return TransformerEncoding(states, tuple(looked), memories)
 
     def begin(
         self, source: Tensor, interventions: EditsByPlace | None = None, *, with_positions: bool = True
     ) -> DecoderState:
-        encoding = self.encode(source, None, interventions, with_positions=with_positions)
+        encoding = self.encode(source, interventions, with_positions=with_positions)
         key = encoding.memories[0].key[:, :, :0]
         return DecoderState(encoding, torch.stack([torch.stack((key, key), 1)] * self.config.n_layers, 1))
 
@@ -295,13 +291,12 @@ class Transformer(TiedTranslator):
         causal = None  # a piece after all that was said sees all of it
         if n > 1 or said is None:
             causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
-        visible = None if encoding.mask is None else encoding.mask[:, None, None]
         x, looked, crossed = self.embed(target, with_positions, n_said), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
             own = for_queries(_edit(interventions, "decoder", number), n_said, n, is_causal=True)
             cross = for_queries(_edit(interventions, "cross", number), n_said, n, n_rows)
             earlier = None if said is None else said[:, number]
-            x, own_look, cross_look = layer(x, causal, memory, visible, own, cross, earlier)
+            x, own_look, cross_look = layer(x, causal, memory, own, cross, earlier)
             looked.append(own_look)
             crossed.append(cross_look)
         return self.dropout(self.decoder_norm(x)), tuple(looked), tuple(crossed)
@@ -310,7 +305,6 @@ class Transformer(TiedTranslator):
         self,
         source: Tensor,
         target: Tensor,
-        mask: Tensor | None = None,
         *,
         interventions: EditsByPlace | None = None,
         labels: Labels | None = None,
@@ -321,7 +315,7 @@ class Transformer(TiedTranslator):
         Labels ask for the traces of the first sentence: those of the encoder's layers, then for each decoder layer its
         self-attention and its cross-attention.
         """
-        encoding = self.encode(source, mask, interventions, with_positions=with_positions)
+        encoding = self.encode(source, interventions, with_positions=with_positions)
         features, own, crossed = self.decode(encoding, target, interventions, with_positions=with_positions)
         traces = () if labels is None else _traces(encoding.looked, own, crossed, labels, interventions).values()
         return Prediction(self.logits(features), tuple(traces))
@@ -337,7 +331,7 @@ class Transformer(TiedTranslator):
     ) -> dict[tuple[str, int], AttentionTrace]:
         """Return the traces of one sentence (n_source,) and its target so far (n_target,), by (kind, layer)."""
         with torch.inference_mode():
-            encoding = self.encode(source[None], None, interventions, with_positions=with_positions)
+            encoding = self.encode(source[None], interventions, with_positions=with_positions)
             _, own, crossed = self.decode(encoding, target[None], interventions, with_positions=with_positions)
             return _traces(encoding.looked, own, crossed, labels, interventions)
 

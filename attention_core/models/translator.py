@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
@@ -73,7 +72,6 @@ def beam_search(
     source: Tensor,
     width: int = 5,
     prefix: Sequence[int] = (),
-    length_penalty: float = LENGTH_PENALTY,
 ) -> list[list[Hypothesis]]:
     """Keep the `width` likeliest beginnings at every step, for sentences (batch, n_source) of one length.
 
@@ -110,8 +108,7 @@ def beam_search(
         told = _longer(told, row, gains.flatten(1).gather(1, flat))
         over = over.gather(1, row) | (piece == END)
     return [
-        _ranked(*sentence, length_penalty)
-        for sentence in zip(tokens[..., 1:].tolist(), totals.tolist(), told.tolist(), strict=True)
+        _ranked(*sentence) for sentence in zip(tokens[..., 1:].tolist(), totals.tolist(), told.tolist(), strict=True)
     ]
 
 
@@ -120,19 +117,16 @@ def _longer(known: Tensor, row: Tensor, last: Tensor) -> Tensor:
     return torch.cat((known.gather(1, row[..., None].expand(-1, -1, known.shape[2])), last[..., None]), 2)
 
 
-def _ranked(
-    rows: list[list[int]], totals: list[float], told: list[list[float]], length_penalty: float
-) -> list[Hypothesis]:
+def _ranked(rows: list[list[int]], totals: list[float], told: list[list[float]]) -> list[Hypothesis]:
     found = [
         Hypothesis(ids, total, logs[: len(ids)])
         for ids, total, logs in zip(([one for one in row if one != PAD] for row in rows), totals, told, strict=True)
         if total > -math.inf
     ]
-    return sorted(found, key=lambda it: (it.finished, it.log_probability / len(it.ids) ** length_penalty), reverse=True)
+    return sorted(found, key=lambda it: (it.finished, it.log_probability / len(it.ids) ** LENGTH_PENALTY), reverse=True)
 
 
 SCORINGS = tuple(steps.MECHANISMS)
-MAX_POSITIONS = 100  # source positions that the location score knows
 FEW = 8  # rows of a matrix product that kernels treat better as columns
 HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else math.inf
 """Numbers in a matrix from which on half of each is quicker: fewer stay in the cache. Not without a kernel for it."""
@@ -146,7 +140,6 @@ def _random(plain: Tensor) -> Tensor:
 STARTS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
     "general": {"score_weight": torch.clone},
     "additive": {"score_query": _random, "score_key": _random, "score_vector": _random},
-    "location": {"score_weight": torch.zeros_like},
 }
 """For each learned scoring function the model's names of its parameters, and how those begin."""
 
@@ -178,7 +171,6 @@ class SourceEncoding(NamedTuple):
     embedded: Tensor  # (batch, n_source, d_embedding), vectors of the pieces
     states: Tensor  # (batch, n_source, d_state), one per source piece: keys and values
     last: Tensor  # (batch, d_state), where the two reading directions ended
-    mask: Tensor | None  # bool (batch, n_source), False = padding, or None without padding
 
 
 @lru_cache(8)
@@ -221,7 +213,7 @@ class Translator(TiedTranslator):
     weighted sum; tanh(W [s_t; c_t]) is compared with the vectors of all pieces. The context is not fed back into the
     state, so that a whole sentence is trained in one go.
 
-    Source: order of the steps and dot, general, location: Luong et al. 2015, section 3; additive: Bahdanau et al. 2015,
+    Source: order of the steps and dot, general: Luong et al. 2015, section 3; additive: Bahdanau et al. 2015,
     appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
     """
 
@@ -240,7 +232,7 @@ class Translator(TiedTranslator):
         self.output_bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
         self.dropout = nn.Dropout(config.dropout)
         if config.scoring in STARTS:
-            plain = SCORES[config.scoring].plain_parameters(d_state, d_state, MAX_POSITIONS, config.d_additive)
+            plain = SCORES[config.scoring].plain_parameters(d_state, d_state, 1, config.d_additive)
             for (name, start), parameter in zip(STARTS[config.scoring].items(), plain.values(), strict=True):
                 self.register_parameter(name, nn.Parameter(start(parameter.float())))
         nn.init.normal_(self.embedding.weight, std=d_embedding**-0.5)
@@ -252,17 +244,11 @@ class Translator(TiedTranslator):
             return SCORES[self.config.scoring](*(getattr(self, name) for name in STARTS[self.config.scoring]))
         return ScaledDot(scale=0.0) if self.config.scoring == "mean" else Dot()
 
-    def encode(self, source: Tensor, mask: Tensor | None = None) -> SourceEncoding:
-        """Read source pieces (batch, n_source), the end piece last, in both directions; mask: False = padding."""
+    def encode(self, source: Tensor) -> SourceEncoding:
+        """Read source pieces (batch, n_source), the end piece last, in both directions."""
         embedded = self.dropout(self.embedding(source))
-        if mask is None:
-            states, last = self.encoder(embedded)
-        else:
-            lengths = mask.sum(1).cpu()
-            packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
-            states, last = self.encoder(packed)
-            states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
-        return SourceEncoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1), mask)
+        states, last = self.encoder(embedded)
+        return SourceEncoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1))
 
     def begin(self, source: Tensor) -> DecoderState:
         encoding = self.encode(source)
@@ -284,13 +270,12 @@ class Translator(TiedTranslator):
         """
         first = self.first_state(encoding) if said is None else said
         states, _ = self.decoder(self.dropout(self.embedding(target)), first[None])
-        keys, mask = self.keys(encoding)
+        keys = self.keys(encoding)
         attended = attend(
             states.reshape(len(keys), 1, -1, states.shape[-1]),
             keys[:, None],
             keys[:, None],
             score=self.score(),
-            mask=None if mask is None else mask[:, None, None],
             edits=edits,
         )
         features = self.read_out(torch.cat((states, attended.context.reshape(states.shape)), -1)).tanh()
@@ -299,35 +284,23 @@ class Translator(TiedTranslator):
     def first_state(self, encoding: SourceEncoding) -> Tensor:
         return self.start(encoding.last).tanh()
 
-    def keys(self, encoding: SourceEncoding) -> tuple[Tensor, Tensor | None]:
-        """Return what the decoder may look at, (batch, n_keys, d_state), and its mask: all states, or one vector."""
-        if self.config.scoring == "none":
-            return encoding.last[:, None], None
-        return encoding.states, encoding.mask
+    def keys(self, encoding: SourceEncoding) -> Tensor:
+        """Return what the decoder may look at, (batch, n_keys, d_state): all states, or one vector."""
+        return encoding.last[:, None] if self.config.scoring == "none" else encoding.states
 
-    def forward(
-        self,
-        source: Tensor,
-        target: Tensor,
-        mask: Tensor | None = None,
-        *,
-        edits: Edits = (),
-        labels: Labels | None = None,
-    ) -> Prediction:
+    def forward(self, source: Tensor, target: Tensor, *, edits: Edits = (), labels: Labels | None = None) -> Prediction:
         """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
 
         Labels, what the pieces are called, ask for the attention trace of the first sentence.
         """
-        encoding = self.encode(source, mask)
+        encoding = self.encode(source)
         features, states, attended = self.decode(encoding, target, edits)
         logits = self.logits(features)
         if labels is None:
             return Prediction(logits)
-        keys, key_mask = self.keys(encoding)
-        mask = None if key_mask is None else key_mask[0][None]
         story = self._story(source, target, labels, encoding, (states[0], features[0], logits[0]))
-        query, key = states[:, None], keys[:, None]
-        trace = first_trace(query, key, key, attended, story, score=self.score(), mask=mask, edits=edits)
+        query, key = states[:, None], self.keys(encoding)[:, None]
+        trace = first_trace(query, key, key, attended, story, score=self.score(), edits=edits)
         return Prediction(logits, (trace,))
 
     def _story(
@@ -348,9 +321,7 @@ class Translator(TiedTranslator):
             key_axis=asked,
             steps_before=(
                 steps.EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
-                (steps.LAST_STATE if fixed else steps.STATES).step(
-                    self.keys(encoding)[0][0], asked, encoder=self.encoder
-                ),
+                (steps.LAST_STATE if fixed else steps.STATES).step(self.keys(encoding)[0], asked, encoder=self.encoder),
                 steps.QUERY.step(
                     states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=fed, start=start
                 ),

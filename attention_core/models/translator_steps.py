@@ -10,7 +10,6 @@ MECHANISMS = {
     "dot": "dot attention over source words",
     "general": "general attention over source words",
     "additive": "additive attention over source words",
-    "location": "location attention over source positions",
 }
 EMBEDDING = Text(
     "embedding",

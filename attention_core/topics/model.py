@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from attention_core.attention.edits import dropped
+from attention_core.attention.edits import drop_heads
 from attention_core.bounds import MODELS
 from attention_core.data.language_pieces import NAME, WINDOW, tokenizer
 from attention_core.hub.catalogue import find_local
@@ -57,7 +57,7 @@ def prepare(pretrained: Pretrained, given: ModelInput) -> ModelInputs:
     """Return what a model is called with for a visitor's input; ModelError = the model does not take it."""
     if isinstance(given, PictureInput):
         return picture_inputs(pretrained, np.asarray(Image.open(BytesIO(given.png)).convert("RGBA")))
-    return text_inputs(pretrained, given.text, pair=given.pair, target=given.target, most_tokens=given.most_tokens)
+    return text_inputs(pretrained, given.text, pair=given.pair, target=given.target)
 
 
 @lru_cache(MODELS.most)
@@ -78,4 +78,4 @@ def run_input(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()
         _loaded.cache_clear()
         gc.collect()
         pretrained = _loaded(key)
-    return run(pretrained, prepare(pretrained, given), edits=dropped(off))
+    return run(pretrained, prepare(pretrained, given), edits=drop_heads(off))

@@ -19,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tests.app.tools import said
 from tests.bombs import DEEP, MAX_SECONDS, npz
-from tests.core.test_bombs import TABLES, TENSORS, ZIPS
+from tests.core.test_bombs import TABLES, ZIPS
 from tests.core.test_picture_bombs import DRAWINGS, PICTURES
 from ui.navigation import PAGES, path_of
 from ui.state import Field
@@ -31,12 +31,15 @@ WAYS = {
         {"vectors_rules": True, "vectors_mask": "drawn"},
         {"vectors_rules": True, "vectors_scale": "free", "vectors_mask": "padding"},
     ],
+    "lookup": [{}, {"lookup_tab": "try"}],
+    "translate": [{}, {"translate_tab": "try"}],
+    "groups": [{"groups_shows": True}],
     "memory": [{}, {"memory_tab": "own"}],
     "scoring": [{"scoring_tab": "parameters"}, {"scoring_typing": True}],
     "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
     "model": [
         {},
-        {"model_key": "decoder", "model_tab": "words", "model_says_way": "drawn"},
+        {"model_key": "decoder", "model_tab": "words", "model_says_temperature": 1.0},
         {"model_key": "vision", "model_tab": "head", "model_way": "Upload"},
         {"model_what": "A recording"},
     ],
@@ -65,7 +68,6 @@ MARKED = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[y\]\(java")
 """What no words of ours, and no Markdown of ours, may hold of these."""
 BOMBS = {
     "npz": {name: content for name, (content, _) in ZIPS.items() if name != "a size without bytes"},
-    "safetensors": TENSORS,
     "csv": {name: content for name, (content, _) in TABLES.items()},
     "json": {name: json.dumps(drawing).encode() for name, drawing in DRAWINGS.items()} | {"deep": DEEP.encode()},
     "png": {name: content for name, (content, _) in PICTURES.items()},
@@ -193,6 +195,8 @@ def walk(start_app, root, stored, monkeypatch):
 
 
 def test_every_field_of_every_page(walk, root):
+    walk.app.session_state["take_along"] = True
+    walk.run("the foot", most=60)
     for entry in PAGES:
         walk.app.switch_page(path_of(entry)).run()
         for way in WAYS.get(entry.name, [{}]):

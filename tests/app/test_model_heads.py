@@ -17,7 +17,6 @@ from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.explain.heads import HeadDisplay
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun
 
@@ -25,7 +24,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
     from streamlit.testing.v1 import AppTest
 
-    from ui.model.glance import is_sign
     from ui.model.one_head import next_sent, packed, pieces, tokens_of
 
 RUNS: dict[str, ModelRun] = {}
@@ -89,20 +87,19 @@ def script() -> None:
 
     import streamlit as st
 
-    from ui.model.glance import chosen_layers, glance, look_controls
-    from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
+    from ui.model.glance import chosen_layers, glance
+    from ui.model.heads import heads_in_numbers, rolled_out
     from ui.model.one_head import token_view
     from ui.state import read_address, write_address
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
     run = runs[st.session_state["run"]]
     read_address("model")
-    look = look_controls(run)
-    glance(run, look)
+    glance(run)
     now, layers = chosen_layers(run)
     st.text(f"now {tuple(now)}")
-    token_view(run, layers[now.layer], now.head, look)
-    for part in (heads_in_numbers, heads_alike, rolled_out):
+    token_view(run, layers[now.layer], now.head)
+    for part in (heads_in_numbers, rolled_out):
         part(run)
     write_address()
 
@@ -165,26 +162,6 @@ def test_a_head_that_looks_alike_is_chosen_from_the_list():
     assert now(at) == f"now ('encoder self', {layer}, {head}, 0)"
 
 
-def test_a_look_that_is_not_plain_is_told_and_names_what_is_hidden():
-    at = opened("encoder")
-    assert not at.warning
-    at.session_state["model_hidden"] = ["Special tokens", "Punctuation"]
-    at.run()
-    assert "Not the plain weights" in at.warning[0].value
-    assert all(f"`{name}`" in at.warning[0].value for name in ("[CLS]", ",", "[SEP]"))
-
-
-def test_without_values_only_the_weights_can_be_shown():
-    at = opened("encoder")
-    at.segmented_control(key="model_shown").set_value("Weight × |value|").run()
-    assert "each key adds" in at.warning[0].value
-    at.session_state["run"] = "weights only"
-    at.run()
-    assert not at.exception
-    assert not at.warning
-    assert any("weights only" in one.value for one in at.caption)
-
-
 def test_long_inputs_are_shown_through_a_window_that_follows_the_query():
     at = opened("long", head="decoder.1.self:0", token="650")
     assert at.slider(key="model_window").value == 188
@@ -195,18 +172,11 @@ def test_long_inputs_are_shown_through_a_window_that_follows_the_query():
 
 def test_a_window_says_what_lies_beyond_it():
     run = RUNS["long"]
-    tokens = tokens_of(run, run.recording.traces[0], 1, HeadDisplay(), slice(100, 612), slice(100, 612))
+    tokens = tokens_of(run, run.recording.traces[0], 1, slice(100, 612), slice(100, 612))
     whole = run.recording.traces[0].weights(1).numpy()
     np.testing.assert_allclose(tokens.matrix, whole[100:612, 100:612], atol=1e-7)
     np.testing.assert_allclose(tokens.outside, whole[100:612, :100].sum(1), atol=1e-5)
     assert (tokens.start, tokens.keys, tokens.n_keys) == ((100, 100), None, 700)
-
-
-def test_rows_with_nothing_left_are_named():
-    run = RUNS["smaller"]
-    alone = replace(run.recording.traces[0], mask=torch.tensor([[[True, False], [True, True]]]))
-    tokens = tokens_of(run, alone, 0, HeadDisplay(hidden=frozenset({0})), slice(0, 2), slice(0, 2))
-    assert tokens.empty == (0,)
 
 
 def test_what_is_computed_from_a_run_leaves_with_it():
@@ -273,7 +243,3 @@ def test_pieces_of_words_are_joined_as_their_tokenizer_cut_them():
     words = [("The", True), ("cat", False), ("s", True), ("<eos>", False), ("x", False)]
     assert pieces(["The", " cat", "s", "<eos>", "x"]) == words
     assert pieces(["0", "", "2"]) == [("0", False), ("·", False), ("2", False)]
-
-
-def test_signs_are_told_from_words():
-    assert [is_sign(one) for one in (" ,", "##.", "«", "cat", "", " ", "[SEP]", "3")] == [True] * 3 + [False] * 5

@@ -1,4 +1,4 @@
-"""The sections about language and about knocked-out heads, without a browser, on tiny models."""
+"""The sections about language and about ablated heads, without a browser, on tiny models."""
 
 import warnings
 
@@ -10,8 +10,7 @@ from tests.app.tools import put, said, settled
 SCRIPT = """
 import streamlit as st
 from ui.model.input import choose_input
-from ui.model.knock_out import knock_out
-from ui.model.cache import kv_cache
+from ui.model.ablation import ablate_heads
 from ui.model.glance import open_on_a_far_look
 from ui.model.words import next_tokens
 from ui.model_runs import LatestRun, pretrained_of, run_of
@@ -21,9 +20,7 @@ given = choose_input("model", pretrained_of(key))
 if given is not None:
     run, asked = run_of(key, given), LatestRun(key, given)
     open_on_a_far_look(run)
-    (knock_out if "out" in st.query_params else next_tokens)(run, asked)
-    if pretrained_of(key).kind.value.endswith("decoder") and "out" not in st.query_params:
-        kv_cache(asked)
+    (ablate_heads if "out" in st.query_params else next_tokens)(run, asked)
 """
 TEXT = "The animal was too tired."
 
@@ -77,8 +74,8 @@ def n_charts(page):
 
 def test_a_decoder_writes_on_goes_back_and_starts_again(opened):
     page = opened("decoder")
-    assert titles(page) == ["What comes next", "How its trace grows", "What it keeps: the KV cache"]
-    assert n_charts(page) == 2
+    assert titles(page) == ["What comes next", "How its trace grows"]
+    assert n_charts(page) == 1
     prompt = list(ids_of(page))
     assert "computed at once" in said(page)
     pressed(page, "says_one")
@@ -103,7 +100,6 @@ def test_drawn_tokens_repeat_for_a_seed(opened):
         pressed(page, "says_more")
         return ids_of(page)[prompt:]
 
-    put(page.segmented_control(key="model_says_way"), "drawn")
     put(page.slider(key="model_says_temperature"), 2.0)
     one = drawn(3)
     assert drawn(4) != one
@@ -127,13 +123,11 @@ def test_another_text_is_another_beginning(opened):
     assert "computed at once" in said(page)
 
 
-def test_what_is_kept_is_told_and_what_the_next_token_costs(opened):
+def test_what_is_kept_is_told(opened):
     page = opened("decoder")
     n = len(ids_of(page))
-    assert f"**{n * 512 / 1000:.3g} kB** for {n} tokens" in said(page)
+    assert f"**{n * 512 / 1000:.3g} kB** of keys and values for {n} tokens" in said(page)
     assert "At the 64 tokens that the model knows: **32.8 kB**" in said(page)
-    assert "| 1,000 | 63 ms | 5,055 ms | 80 | 1,001 |" in said(page)
-    put(page.segmented_control(key="model_says_kept"), "values")
 
 
 def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
@@ -141,7 +135,6 @@ def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
     assert "for what the encoder read" in said(page)
     pressed(page, "says_restart")
     assert ids_of(page) == [0]
-    put(page.segmented_control(key="model_says_shade"), "weights")
     pressed(page, "says_one")
     assert len(ids_of(page)) == 2
     assert "decoder cross, layer 2" in said(page)

@@ -49,7 +49,7 @@ def test_the_language_model_opens_on_the_head_that_copies(app):
 @pytest.mark.parametrize("field", ["tab", "view"])
 @pytest.mark.parametrize(
     ("tab", "shown"),
-    [("alike", "Heads that look alike"), ("without", "Knock a head out"), ("pair", "Side by side")],
+    [("heads", "Heads in numbers"), ("without", "Ablate a head"), ("pair", "Side by side")],
 )
 def test_every_tab_opens_from_its_address_and_from_that_of_older_links(app, field, tab, shown):
     app.query_params[field] = tab
@@ -117,7 +117,7 @@ def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(opened_w
     assert "run.npz: 2 calls of attention, 6 heads" in said(page).replace("**", "")
     assert "attention" in titles(page).lower()
     assert page.tabs
-    assert not any("Knock" in tab.label for tab in page.tabs)
+    assert not any("Ablate" in tab.label for tab in page.tabs)
 
 
 def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened_with, tmp_path):

@@ -5,7 +5,7 @@ import torch
 
 from attention_core.shared import BoundedCache
 from tests.app.tools import opened, settled
-from ui.navigation import PAGES, path_of
+from ui.navigation import PAGES, entry_of, path_of
 from ui.state import Field
 
 
@@ -77,8 +77,11 @@ def test_each_page_says_which_question_it_answers():
         assert entry.question.endswith("?"), entry.name
 
 
-def test_menu_at_every_foot_says_what_other_texts_call_things(app):
+def test_menu_at_every_foot_leads_to_what_other_texts_call_things(app):
     settled(app, take_along=True)
+    link = next(link.proto for link in app.get("page_link") if link.proto.label == "In other notations")
+    app.switch_page(path_of(entry_of(link.page)))
+    settled(app, **{f"{link.page}_tab": link.query_string.removeprefix("tab=")})
     tables = [text.value for text in app.markdown if "| here | elsewhere |" in text.value]
     assert len(tables) == 1
     for name in ("$QW,\\; KW,\\; VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):

@@ -115,7 +115,7 @@ def test_arcs_join_their_words_in_lecture_mode(lecture):
 
 
 def test_guess_is_clicked_into_the_empty_matrix(lecture):
-    page = lecture("vectors?step=weights&guess=1&lecture=1")
+    page = lecture("vectors?tab=steps&step=weights&guess=1&lecture=1")
     empty = page.locator("[class*=step_empty] svg.marks")
     empty.wait_for()
     empty.locator(".mark-rect path").nth(1).click()

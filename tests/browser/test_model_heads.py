@@ -1,4 +1,4 @@
-"""Heads of a model in a real browser: click one, hover its tokens, use the keys, two columns, weight x |value|."""
+"""Heads of a model in a real browser: click one, hover its tokens, use the keys, two columns."""
 
 import re
 
@@ -77,17 +77,13 @@ def test_hovering_and_the_keys_show_both_directions_without_moving_anything(visi
     visitor.wait_for_url(re.compile("token=4"))
 
 
-def test_two_columns_have_arcs_and_what_is_handed_over_is_said_to_be_no_weight(visitor):
+def test_two_columns_have_arcs(visitor):
     visitor.get_by_role("button", name="Two columns").click()
     drawn = "c => c.width && c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((part) => part)"
     arcs = visitor.locator(".st-key-model_tokens canvas.arcs")
     visitor.wait_for_function(drawn, arg=arcs.element_handle())
     visitor.locator(".st-key-model_tokens .tokens.key .token").nth(2).hover()
     expect(visitor.locator(TIP).first).to_contain_text("is looked at by")
-    visitor.get_by_role("button", name="Special tokens").click()
-    visitor.get_by_text("Not the plain weights").first.wait_for()
-    settle(visitor)
-    expect(visitor.locator(TIP).first).not_to_contain_text("[CLS]")
     assert_fits(visitor)
 
 

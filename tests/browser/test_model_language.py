@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests import tiny_hub
 from tests.browser.conftest import serving
-from tests.browser.tools import assert_fits, open_tab, settle
+from tests.browser.tools import assert_fits, settle
 
 MAP = "[class*='st-key-model_out_worth'] .marks"
 
@@ -66,8 +66,7 @@ def test_a_clicked_word_is_said_and_an_earlier_one_goes_another_way(opened):
     has_grown_to(page, 4)
     page.get_by_role("button", name="Start again").click()
     has_grown_to(page, n)
-    open_tab(page, "What it keeps")
-    page.get_by_text(f"for {n} tokens:").wait_for()
+    page.get_by_text(f"for {n} tokens, in").wait_for()
 
 
 def test_several_tokens_are_written_and_the_view_fits_a_phone(opened):
@@ -77,9 +76,7 @@ def test_several_tokens_are_written_and_the_view_fits_a_phone(opened):
     page.get_by_role("button", name="24 more").click()
     has_grown_to(page, n + 24)
     page.get_by_text("The last token ran alone").wait_for()
-    open_tab(page, "What it keeps")
-    page.get_by_text(f"for {n + 24} tokens:").wait_for()
-    open_tab(page, "What it says next")
+    page.get_by_text(f"for {n + 24} tokens, in").wait_for()
     assert_fits(page)
 
 

@@ -37,7 +37,7 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
     upper = page.locator(".root .target").nth(0)  # the other model goes on from it too
     expect(upper.locator(".forced").first).to_be_attached()
 
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="The model's own choice").click()
     lower.locator(".forced").first.wait_for(state="detached")
     expect(prefix).to_have_value("")
     expect(words.nth(3)).to_have_text(said, use_inner_text=True)

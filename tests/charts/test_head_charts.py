@@ -1,4 +1,4 @@
-"""Charts of many heads: one image that loses no bright cell, masked cells, colours, clicks, maps and distances."""
+"""Charts of many heads: one image that loses no bright cell, masked cells, colours, clicks and maps."""
 
 import io
 from dataclasses import replace
@@ -10,8 +10,7 @@ from PIL import Image
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import heads as heads_module
-from attention_core.charts.heads import UNIFORM_AT, distance_chart, heads_chart, layer_head_map, mosaic, own_ramp
-from attention_core.explain.heads import HeadDisplay, distances
+from attention_core.charts.heads import UNIFORM_AT, heads_chart, layer_head_map, mosaic, own_ramp
 from tests.charts.tools import valid
 from tests.traces import of_weights, trace_of
 
@@ -92,12 +91,6 @@ def test_colours_of_its_own_have_one_place_for_looking_everywhere_alike():
     assert own_ramp(0.0, 0.0).position(np.zeros(1)) == 0
 
 
-def test_hidden_keys_are_dark_in_the_pictures():
-    trace = random_trace(1, 12)
-    drawn = mosaic([trace], size=48, look=HeadDisplay(times_value=True, hidden=frozenset({3})), of_its_own=True)
-    assert (pixels(drawn, 0, 0)[:, 12:16, :3] == nearest(drawn, np.array([0.0]))).all()
-
-
 @pytest.mark.parametrize("of_its_own", [False, True])
 def test_heads_of_uneven_layers_can_be_clicked(of_its_own):
     drawn = mosaic([random_trace(1, 6), random_trace(3, 6)], size=30, of_its_own=of_its_own)
@@ -125,11 +118,3 @@ def test_numbers_of_heads_are_a_map_with_gaps_where_there_is_no_head():
     assert [row["value"] for row in rows[:4]] == [0.5, None, 0.25, 1.0]
     assert spec["params"][0]["select"]["fields"] == ["row", "col"]
     assert valid(layer_head_map([[float("nan")]], title="Distance", chosen=(0, 0)))["layer"]
-
-
-@pytest.mark.parametrize("n_heads", [3, 40])
-def test_distances_are_near_bright_and_name_their_heads(n_heads):
-    layers = [random_trace(n_heads, 6), random_trace(n_heads, 6)]
-    spec = valid(distance_chart(distances(layers), [n_heads, n_heads], n_heads + 1))
-    assert ("2 · 2" in str(spec)) is (n_heads == 3)
-    assert ("'layer ' + (indexof([0, 40]" in str(spec)) is (n_heads == 40)

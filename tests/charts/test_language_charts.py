@@ -1,38 +1,10 @@
 """Charts of language models: right numbers, right marks, Vega-Lite's own schema."""
 
-import numpy as np
 import pytest
 
-from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
-from attention_core.charts.heads import MAX_TOOLTIPS, cache_chart, layer_head_map
-from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.heads import layer_head_map
 from tests.charts.tools import rows_of, valid
-
-LENGTHS = np.arange(1.0, 22.0).reshape(3, 7)
-
-
-def test_the_cache_has_a_column_per_token_and_frames_the_newest():
-    lengths = LENGTHS.copy()
-    lengths[2, :4] = np.nan
-    chart = cache_chart(lengths, [2, 1], ["the", " cat", "the", " sat", "</s>", "'", '"'], role=Role.KEY)
-    spec = valid(chart)
-    rows = rows_of(chart)
-    cells = [row for row in rows if "token" in row]
-    assert len(cells) == 21
-    assert [row["where"] for row in cells[::7]] == ["layer 1, key head 1", "layer 1, key head 2", "layer 2, key head 1"]
-    assert [row["length"] for row in cells[-7:]] == ["forgotten"] * 4 + ["19", "20", "21"]
-    assert any(row.get("left") == 6 and row.get("bottom") == 3 and "token" not in row for row in rows)
-    strokes = [layer["mark"].get("stroke") for layer in spec["layer"] if isinstance(layer["mark"], dict)]
-    assert ROLE_COLOURS[Role.KEY] in strokes
-
-
-def test_a_large_cache_is_one_image():
-    many = np.random.default_rng(0).random((144, 200))
-    assert many.size > MAX_TOOLTIPS
-    chart = cache_chart(many, [12] * 12, ["word"] * 200, role=Role.VALUE)
-    valid(chart)
-    assert len(rows_of(chart)) < 10
 
 
 def test_probabilities_before_and_after_stand_side_by_side_also_under_equal_labels():

@@ -15,8 +15,6 @@ from attention_core.topics.memory.charts import (
     NAME_HEIGHT,
     cure_chart,
     fading_chart,
-    gradient_heatmap,
-    gradient_ramp,
     length_chart,
     over_time,
     spread_out,
@@ -27,43 +25,45 @@ from attention_core.topics.translate.charts import (
     STEPS,
     alignment_chart,
     collapse_chart,
-    cost_chart,
     unrolled_chart,
 )
-from attention_core.topics.translate.training import TRANSLATORS, ByLength
+from attention_core.topics.translate.training import ByLength
 from tests.charts.tools import rows_of, valid
 
 WORDS = ["red", "<b>", "red", "end"]
-MATRIX = np.where(np.tri(4, dtype=bool), np.random.default_rng(0).random((4, 4)) + 0.01, np.nan)
-TOLD = np.full((4, 4), "after “red”", dtype=object)
 BLEU = ByLength(
     groups=["1-5", "18+"],
-    scores={"translator-none": [40.0, 10.0], "translator-dot": [41.0, 30.0], "translator-general": [42.0, 30.5]},
-    overall={},
+    scores={"translator-none": [40.0, 30.0], "translator-additive": [42.0, 30.5]},
     long={},
     n=9,
-    missing=[],
 )
+CALLED = {"translator-none": "one vector", "translator-additive": "attention"}
 
 
 def states(**more):
-    settings = {"title": "state", "columns": {"word": WORDS, "size": [1.0, 2.0, 3.0, 4.0]}, "read": [True] * 4}
+    settings = {
+        "title": "state",
+        "bar": "number",
+        "columns": {"word": WORDS, "size": [1.0, 2.0, 3.0, 4.0]},
+        "read": [True] * 4,
+        "now": 2,
+        "size": (480, 192),
+    }
     return over_time(np.random.default_rng(0).random((30, 4)), WORDS, signed_ramp(np.ones(1)), **settings | more)
 
 
-def gradients(**more):
-    return gradient_heatmap(MATRIX, WORDS, gradient_ramp([MATRIX]), title="norm", told=TOLD, **more)
+def lengths(**more):
+    return length_chart(BLEU, **{"width": 560, "height": 320, "called": CALLED, "marked": {}} | more)
 
 
 MEMORY_CHARTS = {
-    "states": lambda: states(now=2, bar="number"),
+    "states": states,
     "gate": lambda: states(words=False, size=(100, 10)),
-    "gradients": lambda: gradients(marked_row=1, select="cell"),
-    "fading": lambda: fading_chart({"GRU": [1, 0.5, 0.2], "plain RNN": [1, 0.1, 0.0]}, words=WORDS, logarithmic=True),
+    "fading": lambda: fading_chart({"GRU": [1, 0.5, 0.2], "plain RNN": [1, 0.1, 0.0]}, words=WORDS),
     "average": lambda: fading_chart({"GRU": [1.0, 1.4]}, bands={"GRU": ([1, 0.5], [1, 1.6])}),
     "one word": lambda: fading_chart({"GRU": [1.0]}, words=["end"]),
-    "lengths": lambda: length_chart(BLEU),
-    "marked lengths": lambda: length_chart(BLEU, marked={BLEU.groups[0]: "3 words"}),
+    "lengths": lengths,
+    "marked lengths": lambda: lengths(marked={BLEU.groups[0]: "3 words"}),
 }
 
 
@@ -79,19 +79,9 @@ def test_mouse_finds_only_columns_that_were_read():
     assert found[0]["word"] == "red"
 
 
-def test_equal_words_keep_columns_of_their_own():
-    assert len({(row["row"], row["col"]) for row in dataset(gradients(), 0)}) == 16
-
-
-def test_matrices_that_are_compared_share_the_larger_scale():
-    ramp = gradient_ramp([MATRIX, 3 * MATRIX])
-    assert ramp.low == 0
-    assert ramp.high == pytest.approx(3 * np.nanmax(MATRIX))
-
-
 def test_logarithmic_axis_begins_at_the_power_of_ten_below_the_least():
     def lowest(*lines):
-        chart = fading_chart({"GRU": lines[0], "plain RNN": lines[-1]}, logarithmic=True)
+        chart = fading_chart({"GRU": lines[0], "plain RNN": lines[-1]})
         return next(one for one in chart.to_dict()["layer"] if "x" in one["encoding"])["encoding"]["y"]["scale"][
             "domain"
         ][0]
@@ -105,15 +95,15 @@ def test_names_at_lines_ends_keep_apart_and_stay_inside():
     assert spread_out([30.5, 30.0, 10.0], 4.0, 0.0) == [30.5, 26.5, 10.0]
     assert spread_out([2.0, 1.0], 4.0, 0.0) == [4.0, 0.0]
     assert spread_out([], 1.0, 0.0) == []
-    names = dataset(length_chart(BLEU, height=320), 2)
-    assert {row["label"] for row in names} == {TRANSLATORS[name] for name in BLEU.scores}
+    names = dataset(lengths(), 3)
+    assert {row["label"] for row in names} == set(CALLED.values())
     places = sorted(row["place"] for row in names)
     assert min(b - a for a, b in pairwise(places)) >= NAME_HEIGHT * 45 / 320 - 1e-9
 
 
 def test_chart_of_no_figures_is_refused():
     with pytest.raises(ValueError, match="got none"):
-        length_chart(ByLength([], {}, {}, {}, 0, ["translator-none"]))
+        length_chart(ByLength([], {}, {}, 0), width=9, height=9, called=CALLED, marked={})
 
 
 GENERATOR = np.random.default_rng(0)
@@ -121,21 +111,16 @@ CHARTS = {
     "alignment": lambda: alignment_chart(GENERATOR.dirichlet(np.ones(4), 3), ["la", "la", "?"], list("abba"), marked=1),
     "one key": lambda: alignment_chart(np.ones((3, 1)), ["a", "b", "c"], ["whole sentence"]),
     "many pieces": lambda: alignment_chart(GENERATOR.dirichlet(np.ones(70), 80), ["x"] * 80, ["y"] * 70),
-    "collapse": lambda: collapse_chart(
-        ["a", "b"], GENERATOR.normal(size=(2, 7)), np.array([0.25, 0.75]), GENERATOR.normal(size=7)
-    ),
-    "multiplied": lambda: collapse_chart(
-        ["a", "b", "c"],
-        GENERATOR.normal(size=(3, 7)),
-        np.array([1.2, -0.3, 0.1]),
-        GENERATOR.normal(size=7),
-        multiplied=True,
-    ),
+    "collapse": lambda: collapse(2),
     "unrolled": lambda: unrolled("scores"),
     "unrolled without attention": lambda: unrolled_chart(["a", "b"], ["c", "d", "end"], 2, "context", None, None),
     "cure": lambda: cure_chart(["a", "b", "end"], np.array([0.5, 0.3, 0.2]), np.array([0.0, 0.9, 0.1]), marked=1),
-    "cost": lambda: cost_chart(lambda n: 7, lambda n: 7 * n, 40, 3),
 }
+
+
+def collapse(n: int):
+    vectors, context = GENERATOR.normal(size=(n, 7)), GENERATOR.normal(size=7)
+    return collapse_chart(["w"] * n, vectors, np.full(n, 1 / n), context, width=520)
 
 
 def unrolled(lit: str):
@@ -165,20 +150,8 @@ def test_rows_of_an_alignment_answer_the_mouse():
 
 
 def test_collapse_is_drawn_to_scale():
-    small, large = (
-        collapse_chart(["w"] * n, GENERATOR.normal(size=(n, 7)), np.full(n, 1 / n), GENERATOR.normal(size=7)).to_dict()
-        for n in (2, 12)
-    )
+    small, large = (collapse(n).to_dict() for n in (2, 12))
     assert large["height"] - small["height"] == 10 * (small["height"] / 5)
-
-
-def test_a_part_against_the_context_is_drawn_to_the_left_and_all_bars_have_room():
-    spec = CHARTS["multiplied"]().to_dict()
-    bars = next(rows for rows in spec["datasets"].values() if "weight" in rows[0])
-    zero = bars[0]["left"]
-    assert bars[1]["right"] == pytest.approx(zero)
-    assert bars[1]["left"] < zero
-    assert [row["right"] - row["left"] for row in bars] == pytest.approx([114.4 / 1.5 * one for one in (1.2, 0.3, 0.1)])
 
 
 @pytest.mark.parametrize("lit", STEPS)

@@ -27,8 +27,6 @@ from tests.bombs import (
     member,
     npz,
     refused,
-    safetensors,
-    tensor,
     together,
 )
 
@@ -100,25 +98,6 @@ def test_recordings_that_describe_without_end(tmp_path):
         load_recording(recording(about, q=np.zeros((1, 2, 2), np.float32)), most_bytes=10**9)
     with refused("more than the 1,000 MB allowed", FileError):  # no numbers, but positions that somebody counts
         load_recording(recording(about, q=np.zeros((1, 10**10, 0), np.float32)), most_bytes=10**9)
-
-
-HUGE = tensor([2**40, 2**40], 0, 8)
-TENSORS = {
-    "a header longer than the file": safetensors({}, length=2**20),
-    "a header of a hundred million bytes": safetensors(b"{" + b" " * 99_999_998 + b"}"),
-    "a header of 2^63 bytes": safetensors({}, length=2**63),
-    "overlapping offsets": safetensors({"query": tensor([2], 0, 8), "key": tensor([2], 4, 12)}, bytes(12)),
-    "offsets behind the end": safetensors({"query": tensor([2, 2**30], 0, 2**33)}, bytes(16)),
-    "shapes that no memory holds": safetensors({"query": HUGE, "key": tensor([1, 1], 8, 12)}, bytes(12)),
-    "a header nested deep": safetensors(f'{{"a": {DEEP}}}'.encode()),
-    "numbers that are none": safetensors(b'{"query": {"dtype": "F32", "shape": [1e99], "data_offsets": [0, 8]}}'),
-}
-
-
-@pytest.mark.parametrize("name", TENSORS)
-def test_safetensors(name):
-    with refused("damaged", FileError):
-        read_tensors(TENSORS[name])
 
 
 def test_a_pickle_is_no_file_of_tensors():

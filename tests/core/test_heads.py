@@ -13,9 +13,8 @@ from attention_core import Recording, trace_model
 from attention_core.explain import heads
 from attention_core.explain.heads import (
     FarLook,
-    HeadDisplay,
     PatchGrid,
-    distances,
+    distances_from,
     distances_head_for_head,
     far_look,
     groups,
@@ -24,8 +23,8 @@ from attention_core.explain.heads import (
     similarity,
     summary,
 )
-from attention_core.explain.heads.similarity import FAR, distances_from
-from attention_core.explain.heads.summary import handed_over, matrix_for, summaries, summarise, without_sinks
+from attention_core.explain.heads.similarity import FAR
+from attention_core.explain.heads.summary import summaries, summarise
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from tests.tiny_models import GROUPED, SIZES, T5, build
@@ -124,11 +123,9 @@ def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with
     trace = replace(llama.traces[0], mask=mask[None], normaliser=None, sinks=sinks)
     monkeypatch.setattr(summary, "SMALL", 0)
     found = summary.whole_rows(trace, 3, [7, 4, 0])
-    look = matrix_for(trace, 3, HeadDisplay(), [7, 4], slice(2, 6))
     assert "log_normaliser" not in vars(trace)
     assert_close(found.weights, trace.weights(3, [7, 4, 0]))
     assert_close(found.log_normaliser, trace.log_normaliser[3, [7, 4, 0]])
-    assert_close(look, trace.weights(3, [7, 4], slice(2, 6)))
     assert not found.weights[1].any()
 
 
@@ -197,39 +194,36 @@ def jensen_shannon(p, q) -> float:
 
 
 def test_distances_are_the_mean_over_queries_of_the_definition(bert):
-    found = distances(bert.traces)
-    assert found.is_exact
-    assert found.matrix.shape == (12, 12)
-    for one, other in ((0, 5), (3, 11), (7, 8)):
-        rows, others = (bert.traces[at // 4].weights(at % 4).double().numpy() for at in (one, other))
-        expected = np.mean([jensen_shannon(p, q) for p, q in zip(rows, others, strict=True)])
-        assert float(found.matrix[one, other]) == pytest.approx(expected, abs=1e-4)
-    assert_close(found.matrix, found.matrix.T)
-    assert found.matrix.diagonal().abs().max() == 0
-    assert_close(distances_from(bert.traces, 1, 1).matrix[0], found.matrix[5], atol=1e-5, rtol=0)
+    found = distances_from(bert.traces, 1, 1)
+    assert (found.n_sampled, found.n_queries) == (9, 9)
+    own = bert.traces[1].weights(1).double().numpy()
+    for other in (0, 3, 11):
+        rows = bert.traces[other // 4].weights(other % 4).double().numpy()
+        expected = np.mean([jensen_shannon(p, q) for p, q in zip(own, rows, strict=True)])
+        assert float(found.row[other]) == pytest.approx(expected, abs=1e-4)
+        back = distances_from(bert.traces, other // 4, other % 4).row
+        assert float(back[5]) == pytest.approx(expected, abs=1e-4)
+    assert len(found.row) == 12
+    assert found.row[5] == 0
 
 
 def test_heads_that_share_no_key_are_as_far_apart_as_can_be():
     eye = np.eye(4)
     trace = of_weights(np.stack([eye, eye[[1, 2, 3, 0]], eye]))
-    assert_close(distances([trace]).matrix, torch.tensor([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]), atol=1e-3, rtol=0)
+    assert_close(distances_from([trace], 0, 0).row, torch.tensor([0.0, 1, 0]), atol=1e-3, rtol=0)
 
 
 def test_long_inputs_are_compared_on_a_sample_that_is_told(monkeypatch, llama):
-    exact = distances(llama.traces).matrix
+    exact = distances_from(llama.traces, 0, 1).row
     monkeypatch.setattr(similarity, "MAX_CELLS", 1)
-    sampled = distances(llama.traces)
-    assert (sampled.n_sampled, sampled.n_queries, sampled.is_exact) == (8, 9, False)
-    assert (sampled.matrix - exact).abs().max() < 0.15
+    sampled = distances_from(llama.traces, 0, 1)
+    assert (sampled.n_sampled, sampled.n_queries) == (8, 9)
+    assert (sampled.row - exact).abs().max() < 0.15
 
 
-def test_too_many_heads_or_mixed_shapes_are_refused_in_words(monkeypatch, t5):
+def test_mixed_shapes_are_refused_in_words(t5):
     with pytest.raises(ValueError, match="one shape"):
-        distances(t5.traces)
-    monkeypatch.setattr(similarity, "MAX_HEADS", 7)
-    with pytest.raises(ValueError, match=r"at most 7 heads together .* got 8"):
-        distances(groups(t5)["encoder self"])
-    assert distances_from(groups(t5)["encoder self"], 0, 0).matrix.shape == (1, 8)
+        distances_from(t5.traces, 0, 0)
 
 
 def test_rollout_multiplies_layers_with_their_residual(bert, llama, monkeypatch):
@@ -257,47 +251,13 @@ def test_rollout_wants_self_attention(t5):
         rollout(groups(t5)["decoder cross"])
 
 
-def test_what_is_handed_over_is_the_length_of_the_weighted_value(llama):
-    trace = llama.traces[1]
-    for head in range(4):
-        expected = (trace.weights(head)[:, :, None] * trace.value[head // 2][None]).norm(dim=-1)
-        assert_close(handed_over(trace, head), expected)
-        tile = handed_over(trace, head, slice(2, 5), [0, 7], normalised=True)
-        assert_close(tile, (expected / expected.sum(1, keepdim=True))[2:5][:, [0, 7]])
-
-
-def test_without_values_what_is_handed_over_is_unknown():
-    with pytest.raises(ValueError, match="weights only"):
-        handed_over(of_weights([[[1.0]]]))
-
-
-def test_hidden_keys_leave_their_share_to_the_others_and_empty_rows_are_named():
-    weights = torch.tensor([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.4, 0.1, 0.0]])
-    found = without_sinks(weights, frozenset({0, 17}))
-    assert_close(found.weights, torch.tensor([[0, 0.6, 0.4], [0, 0, 0], [0, 0, 0], [0, 0.5, 0]]))
-    assert found.empty == [1]
-    assert without_sinks(weights, frozenset()).weights is weights
-
-
-def test_a_look_gives_tiles_of_the_matrix_that_is_shown(bert):
-    trace, look = bert.traces[0], HeadDisplay(times_value=True, hidden=frozenset({0, 8}))
-    whole = matrix_for(trace, 1, look)
-    assert_close(whole.sum(1), handed_over(trace, 1).sum(1))
-    assert not whole[:, [0, 8]].any()
-    assert_close(matrix_for(trace, 1, look, [7, 2], slice(1, 4)), whole[[7, 2], 1:4])
-    assert matrix_for(trace, 1) is not None
-    assert_close(matrix_for(trace, 1, HeadDisplay(), slice(0, 2)), trace.weights(1)[:2])
-    assert HeadDisplay(normalised=True).is_plain
-    assert not look.is_plain
-
-
 def test_a_whole_model_is_summed_up_layer_by_layer(bert):
     found = summaries(bert.traces)
     assert (len(found), len(found[0])) == (3, 4)
     assert found[2][3] == summarise(bert.traces[2], 3)
 
 
-@pytest.mark.parametrize(("before", "now"), [("Look", "HeadDisplay"), ("Patches", "PatchGrid")])
+@pytest.mark.parametrize(("before", "now"), [("Patches", "PatchGrid")])
 def test_names_of_the_first_version_warn_and_work(before, now):
     with pytest.warns(DeprecationWarning, match=f"{before} is {now} now"):
         assert getattr(heads, before) is getattr(heads, now)
@@ -327,8 +287,8 @@ def test_it_is_the_distance_that_heads_have_from_each_other(model):
     layers = layers_of(model, [5, 6, 7, 8, 9])
     swapped = [layers[1], layers[0]]
     found = distances_head_for_head(layers, swapped)
-    whole = distances(layers).matrix
-    assert_close(found[0], torch.stack([whole[head, 3 + head] for head in range(3)]))
+    expected = [distances_from(layers, 0, head).row[3 + head] for head in range(3)]
+    assert_close(found[0], torch.stack(expected))
 
 
 def test_one_distance_by_hand():

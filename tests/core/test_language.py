@@ -9,8 +9,8 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
-from attention_core.attention.edits import dropped
-from attention_core.hub.cache import cache_of, vector_lengths
+from attention_core.attention.edits import drop_heads
+from attention_core.hub.cache import cache_of
 from attention_core.hub.generation import begin, end_tokens, grow
 from attention_core.hub.language import expected, expected_in_place, pick, probabilities, token_text
 from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained, predicts_words
@@ -200,21 +200,6 @@ def test_what_is_kept_is_counted(pretrained):
     assert cache_of(begin(pretrained("BLOOM"), PROMPT)) is None
 
 
-def test_kept_vectors_have_their_lengths_and_forgotten_ones_none(pretrained):
-    growing = grow(begin(pretrained("Mistral, whose window forgets"), PROMPT), 31)
-    lengths = vector_lengths(growing, "values")
-    assert lengths.shape == (4, 6)
-    assert torch.tensor(lengths).isnan().sum(1).tolist() == [3] * 4
-    trace = growing.recording.traces[1]
-    assert_close(torch.tensor(lengths[3, 3:]).float(), trace.value[1, 3:].norm(dim=-1))
-    keys = vector_lengths(begin(pretrained("T5, with a position bias"), PROMPT, SOURCE))
-    assert keys.shape == (8, 5)
-    with pytest.raises(ValueError, match="'keys' or 'values'"):
-        vector_lengths(growing, "queries")
-    with pytest.raises(ValueError, match="must use a cache"):
-        vector_lengths(begin(pretrained("BLOOM"), PROMPT))
-
-
 def test_a_decoder_that_compares_other_things_than_tokens_numbers_them(tokenizer):
     sides = {"layers": 1, "attention_heads": 4, "ffn_dim": 48}
     of_both = {f"{side}_{name}": n for side in ("encoder", "decoder") for name, n in sides.items()}
@@ -284,7 +269,7 @@ def test_an_encoder_says_what_it_expects_behind_a_mask(tokenizer):
     with torch.no_grad():
         hidden = model(torch.tensor([[1, 9, 3, 2]])).logits[0, 2]
     assert_close(expected_in_place(reader, inputs, 2), hidden, atol=1e-5, rtol=1e-5)
-    assert not torch.allclose(expected_in_place(reader, inputs, 2, edits=dropped([(0, 1)])), hidden, atol=1e-6)
+    assert not torch.allclose(expected_in_place(reader, inputs, 2, edits=drop_heads([(0, 1)])), hidden, atol=1e-6)
     assert inputs["input_ids"][0, 2] == 20
     with pytest.raises(ValueError, match="position must be from 0 to 3"):
         expected_in_place(reader, inputs, 4)

@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, load, trace_model
-from attention_core.attention.edits import dropped
+from attention_core.attention.edits import drop_heads
 from attention_core.data.language_pieces import START, WINDOW, pieces, tokenizer
 from attention_core.data.mnist import DataError
 from attention_core.data.pieces import english_sentences
@@ -81,7 +81,7 @@ def test_one_head_copies_a_word_that_was_said_before_and_nothing_replaces_it(mod
     assert output.logits[0, -1].softmax(-1)[umbrella] > 0.5
     before = inputs.input_ids[0].tolist().index(umbrella)
     assert recording.traces[3].weights(5)[-1, before] > 0.9
-    without = run_model(model, inputs, edits=dropped([(3, 5)]))[1]
+    without = run_model(model, inputs, edits=drop_heads([(3, 5)]))[1]
     assert without.logits[0, -1].softmax(-1)[umbrella] < 0.05
 
 

@@ -15,7 +15,6 @@ from attention_core.data.scenes import Drawings
 from attention_core.evaluate.vision import mass_inside, numbers_right, peak_inside
 from attention_core.models import build
 from attention_core.models.digit_reader import END
-from attention_core.models.features import Layer, receptive_field
 from attention_core.models.scene_question import SCORINGS
 from attention_core.train.vision import question_regions, targets_of
 from tests.own_models import evaluated, untrained
@@ -175,12 +174,6 @@ def test_questions_without_words_and_unknown_scores_are_refused(answerer):
         answerer.score("location")
     with pytest.raises(ValueError, match=r"start must be \(128,\), got \(3,\)"):
         build("digit-reader").eval().requires_grad_(False).read(np.zeros((48, 192), np.float32), start=torch.zeros(3))
-
-
-def test_the_receptive_field_counts_strides_and_dilations():
-    assert receptive_field((Layer(1),)) == 3
-    assert receptive_field((Layer(1, 2), Layer(1))) == 7
-    assert receptive_field((Layer(1, 2), Layer(1), Layer(1, dilation=2))) == 15
 
 
 def test_the_mass_inside_a_box_counts_regions_by_their_part():

@@ -11,13 +11,13 @@ from torch.testing import assert_close
 from attention_core.data.language_pieces import START, WINDOW, pieces
 from attention_core.data.pieces import START as FIRST_PIECE
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_curve, read_forgetting
-from attention_core.models import MODELS, build, load
+from attention_core.models import build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory import influence
 from attention_core.topics.memory.attention_gain import last_state_shares, word_knowledge
-from attention_core.topics.memory.influence import MEASURES, both_ways, norms_table, remember
+from attention_core.topics.memory.influence import left_of_first_word, remember
 from attention_core.topics.memory.own_states import cut, foresee
-from attention_core.topics.translate.training import TRANSLATORS, bleu_by_length, group_of
+from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import french_prefix, read_source, translate
 
 BOOK = "The book that my sister gave me when I was ill is still on the table."
@@ -45,25 +45,25 @@ def test_states_are_those_of_the_encoder(cell):
     model = small(cell)
     readings = influence.read(model, IDS)
     encoding = model.encode(IDS[None])
-    assert_close(torch.cat((readings.forward.states, readings.backward.states), 1), encoding.states[0])
-    assert_close(torch.cat((readings.forward.states[-1], readings.backward.states[0])), encoding.last[0])
+    forward, backward = (readings[direction].states for direction in influence.DIRECTIONS)
+    assert_close(torch.cat((forward, backward), 1), encoding.states[0])
+    assert_close(torch.cat((forward[-1], backward[0])), encoding.last[0])
 
 
 def test_gates_mix_old_and_new_and_a_plain_network_has_none():
     readings = influence.read(small("gru"), IDS)
-    for reading in readings:
-        for gate in (reading.update, reading.reset):
-            assert gate.shape == reading.states.shape
-            assert gate.min() > 0
-            assert gate.max() < 1
-    assert influence.read(small("rnn"), IDS).forward[1:] == (None, None)
+    for reading in readings.values():
+        assert reading.update.shape == reading.states.shape
+        assert reading.update.min() > 0
+        assert reading.update.max() < 1
+    assert influence.read(small("rnn"), IDS)["forward"].update is None
 
 
 def test_update_gate_of_one_keeps_the_whole_state():
     model = small("gru")
     bias = model.encoder.bias_ih_l0
     bias[len(bias) // 3 : 2 * len(bias) // 3] = 100.0
-    reading = influence.read(model, IDS).forward
+    reading = influence.read(model, IDS)["forward"]
     assert_close(reading.update, torch.ones_like(reading.update))
     assert_close(reading.states, torch.zeros_like(reading.states))
 
@@ -95,7 +95,7 @@ def test_pieces_of_a_word_count_together(cell, direction, d_embedding):
 def test_one_piece_is_a_sentence():
     norms = influence.gradient_norms(small("gru"), torch.tensor([3]))
     assert norms.shape == (1, 1)
-    assert influence.similar_first(influence.read(small("gru"), torch.tensor([3])).forward.states)
+    assert influence.similar_first(influence.read(small("gru"), torch.tensor([3]))["forward"].states)
 
 
 @pytest.mark.parametrize("ids", [torch.zeros(0, dtype=torch.long), torch.zeros(1, 3, dtype=torch.long)])
@@ -110,13 +110,6 @@ def test_unknown_direction_and_unfitting_words_are_refused():
         influence.gradient_norms(model, IDS, "sideways")
     with pytest.raises(ValueError, match="got 2"):
         influence.gradient_norms(model, IDS, word_of=[0, 1])
-
-
-def test_end_gets_the_last_row_of_one_reading_and_the_first_of_the_other():
-    forward, backward = torch.tensor([[2.0, 0.0], [3.0, 5.0]]), torch.tensor([[1.0, 4.0], [0.0, 6.0]])
-    assert_close(influence.reaching_the_end(forward), torch.tensor([3.0, 5.0]))
-    assert_close(influence.reaching_the_end(forward, backward), torch.tensor([10.0, 41.0]).sqrt())
-    assert_close(influence.both_ways(forward, backward)[1], torch.tensor([3.0, 61.0**0.5]))
 
 
 def test_shares_sum_to_one_and_what_is_left_begins_with_all():
@@ -208,17 +201,9 @@ def memory():
 def test_one_position_per_word_and_the_end(memory):
     source = read_source(SENTENCE)
     assert memory.labels == ["The", "xylophone", "player", "left", ".", "end"]
-    assert [piece for some in memory.pieces for piece in some] == source.labels
-    assert len(memory.pieces[1]) > 1
-    for part in (memory.states, memory.update, memory.reset):
+    assert source.word_of.count(1) > 1
+    for part in (memory.states, memory.update):
         assert {way: values.shape for way, values in part.items()} == {"forward": (7, 6), "backward": (7, 6)}
-
-
-def test_piece_by_piece_is_as_long_as_the_pieces():
-    source = read_source(SENTENCE)
-    pieces = remember(small("gru"), source, by_pieces=True, both=False)
-    assert pieces.labels == source.labels
-    assert set(pieces.norms) == {"forward"}
 
 
 def test_word_has_the_state_after_its_last_piece_that_was_read(memory):
@@ -230,51 +215,29 @@ def test_word_has_the_state_after_its_last_piece_that_was_read(memory):
     np.testing.assert_allclose(np.sort(memory.states["backward"][:, 1]), np.sort(states[first, 7:]), rtol=1e-5)
 
 
-def test_forward_states_do_not_know_later_words_and_both_together_know_all(memory):
-    for measure in MEASURES:
-        causal = memory.matrix(measure, both=False)
-        assert (np.isnan(causal) == ~np.tri(6, dtype=bool)).all()
-        assert np.isfinite(memory.matrix(measure, both=True)).all()
-    joint = both_ways(*(torch.from_numpy(memory.norms[way]) for way in ("forward", "backward")))
-    np.testing.assert_allclose(memory.matrix("norm", both=True), joint)
-    with pytest.raises(ValueError, match="'sum'"):
-        memory.matrix("sum", both=True)
+def test_mouse_is_told_the_word_and_a_number(memory):
+    for kind, told in (("states", "length of h"), ("update", "mean of the gate")):
+        facts = memory.column_facts(kind, "backward")
+        assert facts["word"] == memory.labels
+        assert len(facts[told]) == len(memory)
 
 
-def test_shares_at_the_end_are_the_last_row(memory):
-    shares = memory.share_at_end(both=False)
-    assert shares.sum() == pytest.approx(1, abs=1e-5)
-    np.testing.assert_allclose(shares, memory.matrix("share", both=False)[-1], rtol=1e-5)
-    assert memory.share_at_end(both=True).sum() == pytest.approx(1, abs=1e-5)
-
-
-def test_mouse_is_told_a_sentence_with_the_number(memory):
-    told, norms = memory.told("norm", both=False), memory.matrix("norm", both=False)
-    assert told[3, 0] == f"after “left”, “The” still matters {norms[3, 0]:.3g}"
-    assert told[0, 0].startswith("right after “The”")
-    assert told[0, 3] == "after “The”, “left” has not been read yet"
-    assert memory.column_facts("states", "forward")["word"] == memory.labels
-    assert memory.column_facts("update", "backward")["read as"][1] == " ".join(memory.pieces[1])
-
-
-def test_table_holds_every_norm_that_is_not_zero_by_nature(memory):
-    table = norms_table({"GRU": memory})
-    assert len(table) == 2 * 21
-    row = table[(table["direction"] == "backward") & (table["state"] == 1) & (table["position"] == 4)].iloc[0]
-    assert (row["state_after"], row["word"]) == ("xylophone", ".")
-    assert row["gradient_norm"] == pytest.approx(memory.norms["backward"][1, 4])
+def test_what_is_left_of_the_first_word_begins_with_all_of_it():
+    model, source = small("gru"), read_source(SENTENCE)
+    left = left_of_first_word(model, source)
+    assert left[0] == 1
+    norms = influence.gradient_norms(model, source.ids, "forward", source.word_of)
+    assert left == pytest.approx((norms[:, 0] / norms[0, 0]).tolist())
 
 
 def test_plain_network_has_no_gates():
     memory = remember(small("rnn", d_embedding=9), read_source(SENTENCE))
-    assert memory.update == memory.reset == {}
-    assert memory.gate_means("forward", 0) is None
+    assert memory.update == {}
+    assert memory.share_kept("forward", 0) is None
 
 
 def test_gates_are_averaged_over_the_dimensions(memory):
-    update, reset = memory.gate_means("backward", 2)
-    assert update == pytest.approx(memory.update["backward"][:, 2].mean())
-    assert reset == pytest.approx(memory.reset["backward"][:, 2].mean())
+    assert memory.share_kept("backward", 2) == pytest.approx(memory.update["backward"][:, 2].mean())
 
 
 def test_average_forgetting_begins_with_all_and_follows_every_word():
@@ -302,28 +265,23 @@ def card(folder, name, **figures):
     (folder / f"{name}.json").write_text(json.dumps({"name": name, **figures}))
 
 
-def test_bleu_is_read_from_the_cards_and_what_is_missing_is_named(tmp_path):
-    rows = {"bleu": 30.0, "bleu_by_length": {"12-14": 20.0, "1-5": 40.0}, "bleu_long": 20.0, "n": 99}
+def test_bleu_is_read_from_the_cards_and_what_is_missing_is_left_out(tmp_path):
+    rows = {"bleu_by_length": {"12-14": 20.0, "1-5": 40.0}, "bleu_long": 20.0, "n": 99}
     card(tmp_path, "translator-none", test=rows)
     card(tmp_path, "translator-dot", test=rows | {"bleu_by_length": {"1-5": 41.0}})
     card(tmp_path, "translator-mean", note="no figures")
     (tmp_path / "translator-general.json").write_text("{")
-    found = bleu_by_length(folder=tmp_path)
+    names = tuple(f"translator-{name}" for name in ("none", "dot", "mean", "general", "additive"))
+    found = bleu_by_length(names, tmp_path)
     assert found.groups == ["1-5", "12-14"]
     assert found.scores == {"translator-none": [40.0, 20.0], "translator-dot": [41.0, None]}
-    assert found.overall["translator-none"] == 30
     assert found.long["translator-none"] == 20
     assert found.n == 99
-    assert set(found.missing) == set(TRANSLATORS) - {"translator-none", "translator-dot"}
 
 
 def test_a_sentence_belongs_to_the_group_of_its_length():
     groups = ["1-5", "6-8", "18+"]
     assert [group_of(groups, n) for n in (0, 5, 6, 17, 40)] == ["1-5", "1-5", "6-8", "6-8", "18+"]
-
-
-def test_every_translator_is_in_the_comparison():
-    assert set(TRANSLATORS) == {name for name in MODELS if name.startswith("translator-")}
 
 
 def tiny(scoring: str, cell: str = "gru") -> Translator:
@@ -338,7 +296,7 @@ def differentiated(model: Translator, source, said: list[int]) -> tuple[torch.Te
     states, last = model.encoder(vectors)
     ends = last.transpose(0, 1).flatten(1)
     target = torch.tensor([[FIRST_PIECE, *said]])
-    _, queries, attended = model.decode(SourceEncoding(vectors, states, ends, None), target)
+    _, queries, attended = model.decode(SourceEncoding(vectors, states, ends), target)
     found = []
     for whole in (ends[0], attended.context.reshape(queries.shape)[0, -1]):
         squares = torch.zeros(len(source.words) + 1, dtype=torch.double)
@@ -369,7 +327,7 @@ def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
 
         def context(of: torch.Tensor) -> torch.Tensor:
             states, last = model.encoder(of)
-            encoding = SourceEncoding(of, states, last.transpose(0, 1).flatten(1), None)
+            encoding = SourceEncoding(of, states, last.transpose(0, 1).flatten(1))
             return model.decode(encoding, torch.tensor([[FIRST_PIECE]]))[2].context.flatten()
 
         squares, small = torch.zeros(len(source.ids), dtype=torch.double), 1e-5

@@ -14,8 +14,8 @@ from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 from attention_core import Recording, trace_model
-from attention_core.attention.edits import dropped
-from attention_core.bounds import GENERATED_TOKENS
+from attention_core.attention.edits import drop_heads
+from attention_core.bounds import GENERATED_TOKENS, TOKENS
 from attention_core.hub.catalogue import PACKAGE, find_local, local_models
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind, NoMemory, readable
@@ -155,14 +155,11 @@ def test_what_does_not_fit_is_cut_quickly_and_told(minilm, models):
     assert time.perf_counter() - start < 2
     assert len(prepared.tokens) == 512
     assert all(said in prepared.notes[0] for said in ("cut to its first 512 tokens", "knows no more positions"))
-    few = text_inputs(minilm, TEXT * 5, most_tokens=20)
-    assert len(few.tokens) == 20
-    assert "no more positions" not in few.notes[0]
     pair = text_inputs(models[ModelKind.ENCODER], "the " * 60, pair="cross " * 60)
     assert len(pair.tokens) == 40
     assert pair.inputs["token_type_ids"].sum() > 10
-    target = text_inputs(models[ModelKind.ENCODER_DECODER], TEXT, target="Das " * 900, most_tokens=30)
-    assert len(target.target_tokens) <= 30
+    target = text_inputs(models[ModelKind.ENCODER_DECODER], TEXT, target="Das " * 5000)
+    assert len(target.target_tokens) <= TOKENS.most
     assert "target text was cut" in target.notes[-1]
 
 
@@ -350,9 +347,9 @@ def test_a_long_output_keeps_its_last_positions(models, monkeypatch):
 def test_switching_a_head_off_changes_what_follows(models):
     decoder = models[ModelKind.DECODER]
     prepared = text_inputs(decoder, TEXT)
-    plain, without = run(decoder, prepared), run(decoder, prepared, edits=dropped([(0, 1)]))
+    plain, without = run(decoder, prepared), run(decoder, prepared, edits=drop_heads([(0, 1)]))
     assert not torch.allclose(plain.logits, without.logits)
-    refused("cannot be run", run, decoder, prepared, edits=dropped([(9, 1)]))
+    refused("cannot be run", run, decoder, prepared, edits=drop_heads([(9, 1)]))
 
 
 def test_a_recording_is_a_run_of_a_model_that_nobody_knows(models):

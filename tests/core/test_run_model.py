@@ -8,7 +8,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
-from attention_core.attention.edits import DropHead, dropped
+from attention_core.attention.edits import DropHead, drop_heads
 from attention_core.hub.tracing import run_ablations
 from tests import tiny_models
 from tests.tiny_models import GPT, GROUPED, IDS, PATCHES, PICTURES, PLAIN, SINKS, SIZES, T5
@@ -64,7 +64,7 @@ def vit_projection(model: torch.nn.Module) -> str:
 def test_a_head_that_is_switched_off_is_as_if_its_columns_of_the_output_projection_were_zero(family):
     _, _, inputs, number, _ = FAMILIES[family]
     model = build(family)
-    recording, output = run_model(model, inputs, edits=dropped([(number, HEAD)]))
+    recording, output = run_model(model, inputs, edits=drop_heads([(number, HEAD)]))
     with torch.no_grad():
         by_hand = without_columns(family)(**inputs).logits
         plain = model(**inputs).logits
@@ -94,7 +94,7 @@ def test_each_item_of_a_batch_can_lose_heads_of_its_own():
     ablations = [[], [(0, 1)], [(1, 3), (0, 0)]]
     batch = run_ablations(model, {"input_ids": one.expand(3, -1)}, ablations).logits
     for item, ablated in zip(batch, ablations, strict=True):
-        alone = run_model(model, {"input_ids": one}, edits=dropped(ablated))[1].logits[0]
+        alone = run_model(model, {"input_ids": one}, edits=drop_heads(ablated))[1].logits[0]
         assert_close(item, alone, atol=1e-5, rtol=1e-5)
     assert not torch.allclose(batch[0], batch[1], atol=1e-3)
 
@@ -114,18 +114,18 @@ def test_the_keys_of_a_cache_come_back_and_are_used():
 def test_a_head_that_is_not_there_is_told(ablated, told):
     model = build("BERT")
     with pytest.raises(ValueError, match=told):
-        run_model(model, PLAIN, edits=dropped([ablated]))
+        run_model(model, PLAIN, edits=drop_heads([ablated]))
     assert model.config._attn_implementation == "eager"
 
 
-def test_a_model_that_bypasses_the_interface_gives_its_output_but_no_knock_out():
+def test_a_model_that_bypasses_the_interface_gives_its_output_but_no_ablation():
     model = hf.BloomForCausalLM(hf.BloomConfig(vocab_size=99, hidden_size=32, n_layer=2, n_head=4)).eval()
     recording, output = run_model(model, PLAIN)
     assert "bypasses" in recording.note
     with torch.no_grad():
         assert_close(output.logits, model(**PLAIN).logits, atol=1e-5, rtol=1e-5)
     with pytest.raises(ValueError, match="BloomForCausalLM can be switched off"):
-        run_model(model, PLAIN, edits=dropped([(0, 0)]))
+        run_model(model, PLAIN, edits=drop_heads([(0, 0)]))
 
 
 def test_what_is_no_transformers_model_is_told():

@@ -34,7 +34,6 @@ from attention_core.topics.scoring.compare import compare, score_field
 from attention_core.topics.vectors import Mode, Problem, Settings, trace_of
 from attention_core.topics.vectors.cells import cell_arithmetic
 from attention_core.topics.vectors.problem import find_faults
-from attention_core.topics.vectors.tables import read_npz, write_npz
 from tests.city_block import CityBlock
 from tests.traces import trace_of as attention_trace
 
@@ -215,9 +214,6 @@ def test_a_function_made_up_in_this_test_is_known_to_the_workbench():
         made_of = cell_arithmetic(problem, trace, step_of(trace, name), 0, 1, 1)
         assert made_of.value == pytest.approx(float(step_of(trace, name).value()[1, 1]), abs=1e-12)
     assert problem.fingerprint() != Problem(Mode.DIRECT, tables, settings=chosen).fingerprint()
-    again, _ = read_npz(write_npz(problem), Problem(Mode.DIRECT, tables))
-    assert again.settings == chosen
-    np.testing.assert_array_equal(again.tables["city block.w"], own)
     wrong = Problem(Mode.DIRECT, tables | {"city block.w": np.ones((1, 5))}, settings=chosen)
     assert "w of the scoring function is 1 × 5 and must be 1 × 3" in find_faults(wrong)[0].message
     narrow = Problem(Mode.DIRECT, tables | {"K": np.ones((4, 2))}, settings=chosen)

@@ -1,4 +1,4 @@
-"""Translations by word, alignments being learned, states that become one vector, likeness, French owing to English."""
+"""Translations by word, alignments being learned, states that become one vector, likeness of words."""
 
 import math
 
@@ -19,16 +19,12 @@ from attention_core.topics.translate.translation import (
     explain,
     explain_layers,
     french_prefix,
-    likeness,
-    mean_over_heads,
-    n_agreeing,
-    parts_of_context,
     piece_probabilities,
+    probability_per_word,
     read_source,
-    repeat_words,
-    sentence_probability,
     translate,
     translation_of,
+    word_likeness,
     word_view,
 )
 from benchmarks.redundancy import ReducedTranslator, shuffled
@@ -44,8 +40,9 @@ def additive():
     return build("translator-additive").eval().requires_grad_(False)
 
 
-def viewed(model, made, **more):
-    return word_view(explain(model, SOURCE, made), SOURCE, made, piece_probabilities(model, SOURCE, made.ids), **more)
+def viewed(model, made):
+    made = made._replace(probabilities=piece_probabilities(model, SOURCE, made.ids))
+    return word_view(explain(model, SOURCE, made), SOURCE, made)
 
 
 def test_rows_and_columns_are_words_and_each_row_sums_to_one(additive):
@@ -56,25 +53,16 @@ def test_rows_and_columns_are_words_and_each_row_sums_to_one(additive):
     assert_close(view.weights.sum(1), torch.ones(5))
 
 
-def test_pieces_can_be_had_instead(additive):
-    view = viewed(additive, FINISHED, by_piece=True)
-    assert view.target == FINISHED.labels
-    assert view.keys == SOURCE.labels
-    assert view.first_piece == list(range(len(FINISHED.ids)))
-    assert len(view.target) > 5
-
-
-def test_a_word_begins_at_its_first_piece_and_is_found_from_any(additive):
+def test_a_word_begins_at_its_first_piece(additive):
     words = viewed(additive, FINISHED)
     start, following = words.first_piece[1], words.first_piece[2]
     assert following - start == len(words.pieces_of[1]) > 1
-    assert [words.row_of(piece) for piece in range(start, following + 1)] == [1] * (following - start) + [2]
 
 
 def test_the_probability_of_a_word_is_the_product_of_its_pieces(additive):
-    words, pieces = viewed(additive, FINISHED), viewed(additive, FINISHED, by_piece=True)
-    assert math.prod(words.probabilities) == pytest.approx(math.prod(pieces.probabilities))
-    assert words.probabilities[0] == pytest.approx(pieces.probabilities[0])
+    words, of_pieces = viewed(additive, FINISHED), piece_probabilities(additive, SOURCE, FINISHED.ids)
+    assert math.prod(words.probabilities) == pytest.approx(math.prod(of_pieces))
+    assert words.probabilities[0] == pytest.approx(of_pieces[0])
 
 
 def test_piece_probabilities_are_those_of_the_model(additive):
@@ -101,19 +89,18 @@ def test_without_attention_there_is_a_single_key():
     assert len(view.source) == 5
 
 
-def test_heads_are_averaged_unless_one_is_asked_for():
+def test_heads_are_averaged():
     model = Transformer(TransformerConfig(n_layers=1, n_heads=2, d_model=8, d_ff=8)).eval().requires_grad_(False)
-    trace = explain_layers(model, SOURCE, FINISHED)["cross", 0]
-    assert_close(mean_over_heads(trace), (trace.weights(0) + trace.weights(1)) / 2)
-    probabilities = piece_probabilities(model, SOURCE, FINISHED.ids)
-    second = word_view(trace, SOURCE, FINISHED, probabilities, by_piece=True, head=1)
-    assert_close(second.weights, trace.weights(1))
+    ids = [*load_vocabulary().cut(["le"]).ids, END]  # a piece to a word
+    source, made = read_source("The"), translation_of(ids, piece_probabilities(model, read_source("The"), ids))
+    trace = explain_layers(model, source, made)["cross", 0]
+    assert_close(word_view(trace, source, made).weights, (trace.weights(0) + trace.weights(1)) / 2)
 
 
-def test_sentence_probability_is_a_product_and_per_word_its_root():
-    assert sentence_probability([0.5, 0.25, 0.5], 2) == pytest.approx((0.0625, 0.25))
-    assert sentence_probability([], 0) == (1.0, 1.0)
-    assert sentence_probability([0.5, 0.0], 2) == (0.0, 0.0)
+def test_probability_per_word_is_the_root_of_a_product():
+    assert probability_per_word([0.5, 0.25, 0.5], 2) == pytest.approx(0.25)
+    assert probability_per_word([], 0) == 1
+    assert probability_per_word([0.5, 0.0], 2) == 0
 
 
 def snapshots(n_moments=3):
@@ -173,7 +160,6 @@ def test_any_number_of_states_becomes_one_vector(additive, n):
 
 
 def test_a_short_sentence_begins_again(additive):
-    assert repeat_words(["a", "b"], 5) == ["a", "b", "a", "b", "a"]
     assert collapse(additive, TEXT, 6).words == ["The", "red", "chihuahua", ".", "The", "red"]
 
 
@@ -181,10 +167,6 @@ def test_bounds_are_told(additive):
     for n in (0, LONGEST + 1):
         with pytest.raises(ValueError, match="from 1 to"):
             collapse(additive, TEXT, n)
-    with pytest.raises(ValueError, match="at least one"):
-        repeat_words([], 3)
-    with pytest.raises(ValueError, match="at least 1"):
-        cost(0, 3, 2)
 
 
 def test_costs_of_three_states_of_five_numbers():
@@ -200,32 +182,18 @@ HOUSE = read_source("The red car is in front of the house.")
 
 
 def told(name: str, source=HOUSE, ids: list[int] | None = None):
-    """A model, what it says or is given to say, its trace and its view by words."""
+    """A model, what it says or is given to say, and its view by words."""
     model = load(f"translator-{name}", "cpu")
     made = translation_of(ids, piece_probabilities(model, source, ids)) if ids else translate(model, source, 5)
     trace = explain_layers(model, source, made)["cross", 1] if name == "transformer" else explain(model, source, made)
-    return model, made, trace, word_view(trace, source, made, made.probabilities)
-
-
-@pytest.mark.parametrize("name", ["none", "mean", "dot", "additive", "transformer"])
-def test_multiplied_vectors_add_up_to_the_context(name):
-    _, _, trace, _ = told(name)
-    for head in range(trace.n_heads):
-        for query in range(trace.n_queries):
-            parts = parts_of_context(trace, head, query)
-            whole = torch.zeros_like(parts.context)
-            for key in range(trace.n_keys):
-                whole += float(trace.weights(head)[query, key]) * trace.value_of(head)[key]
-            torch.testing.assert_close(parts.vectors.sum(0), whole, atol=1e-5, rtol=1e-5)
-            torch.testing.assert_close(parts.context, whole, atol=1e-5, rtol=1e-5)
-            assert float(parts.shares.sum()) == pytest.approx(1, abs=1e-4)
+    return model, made, word_view(trace, source, made)
 
 
 def test_cosines_are_those_of_single_vectors():
     source = read_source("My chihuahua sleeps.")
-    model, made, trace, view = told("additive", source)
-    alike = likeness(model, trace, source, made, view)
-    assert alike.keys.shape == alike.words.shape == view.weights.shape
+    model, made, view = told("additive", source)
+    alike = word_likeness(model, source, made, view)
+    assert alike.shape == view.weights.shape
 
     def cosine(one, other):
         return float(one @ other) / math.sqrt(float(one @ one) * float(other @ other))
@@ -235,32 +203,20 @@ def test_cosines_are_those_of_single_vectors():
         french = sum(model.embedding.weight[piece] for piece in made.ids[first:last]) / (last - first)
         for word in range(len(source.words) + 1):
             own = [piece for piece, of in enumerate(source.word_of) if of == word]
-            key = sum(trace.key[0, piece] for piece in own) / len(own)
             english = sum(model.embedding.weight[source.ids[piece]] for piece in own) / len(own)
-            assert float(alike.keys[row, word]) == pytest.approx(cosine(trace.query[0, first], key), abs=1e-5)
-            assert float(alike.words[row, word]) == pytest.approx(cosine(french, english), abs=1e-5)
-
-
-def test_dot_attention_follows_the_likeness_of_state_and_key_and_additive_does_not():
-    agreeing = {}
-    for name in ("dot", "additive"):
-        model, made, trace, view = told(name)
-        agreeing[name] = n_agreeing(view.weights, likeness(model, trace, HOUSE, made, view).keys), len(view.target)
-    assert agreeing["dot"] == (9, 9)
-    assert agreeing["additive"][0] < 3
+            assert float(alike[row, word]) == pytest.approx(cosine(french, english), abs=1e-5)
 
 
 def test_an_unfinished_sentence_has_no_vector_for_what_is_not_said():
-    ids = french_prefix("La voiture")
-    model, made, trace, view = told("dot", HOUSE, ids)
-    alike = likeness(model, trace, HOUSE, made, view)
-    assert alike.words[-1].isnan().all()
-    assert alike.words[:-1].isfinite().all()
+    model, made, view = told("dot", HOUSE, french_prefix("La voiture"))
+    alike = word_likeness(model, HOUSE, made, view)
+    assert alike[-1].isnan().all()
+    assert alike[:-1].isfinite().all()
 
 
 def test_the_classic_figure_aligns_zone_and_economique_and_misses_europeenne():
     source = read_source(CLASSIC)
-    _, _, _, view = told("additive", source, [*french_prefix(GIVEN[CLASSIC]), END])
+    _, _, view = told("additive", source, [*french_prefix(GIVEN[CLASSIC]), END])
     best = {french: view.source[int(row.argmax())] for french, row in zip(view.target, view.weights, strict=True)}
     assert (best["accord"], best["zone"], best["économique"]) == ("agreement", "Area", "Economic")
     assert (best["signé"], best["août"], best["1992"]) == ("signed", "August", "1992")

@@ -34,10 +34,7 @@ def model(request):
     """An untrained translator of every kind, with scores large enough to differ."""
     if request.param == "transformer":
         return small_transformer(NAMES.index("transformer"))
-    made = small(request.param, NAMES.index(request.param))
-    if request.param == "location":
-        torch.nn.init.normal_(made.score_weight)
-    return made
+    return small(request.param, NAMES.index(request.param))
 
 
 def small_transformer(seed):
@@ -97,20 +94,6 @@ def test_the_steps_of_a_recurrent_translator_lead_to_its_output_distribution():
     assert float(shown.value().amax()) == pytest.approx(float(probabilities.amax()))
 
 
-def test_padding_changes_nothing_and_gets_exactly_no_weight(model):
-    short, long = read_source("Look at me.").ids, read_source(SENTENCE).ids
-    target = torch.tensor([[START, 50, 60], [START, 70, 80]])
-    batch = torch.zeros(2, len(long), dtype=torch.int64)
-    batch[0, : len(short)], batch[1] = short, long
-    mask = torch.arange(len(long)) < torch.tensor([[len(short)], [len(long)]])
-    together = model(batch, target, mask, labels=Labels([""] * len(long), [""] * 3))
-    alone = model(short[None], target[:1]).logits
-    assert_close(together.logits[:1], alone, rtol=1e-4, atol=1e-5)
-    for trace in together.traces:
-        if trace.n_keys == len(long):
-            assert (trace.weights()[:, len(short) :] == 0).all()
-
-
 def test_a_later_target_word_changes_nothing_before_it(model):
     source = read_source(SENTENCE).ids[None]
     one, other = torch.tensor([[START, 50, 60, 70]]), torch.tensor([[START, 50, 60, 99]])
@@ -128,9 +111,10 @@ def test_a_beam_of_one_takes_the_likeliest_piece_at_every_step(model):
     assert beam_search(model, source[None], 1)[0][0].ids[: len(said)] == said
 
 
-def test_a_wider_beam_never_finds_a_less_likely_best_by_probability(model):
+def test_a_wider_beam_never_finds_a_less_likely_best_by_probability(model, monkeypatch):
+    monkeypatch.setattr("attention_core.models.translator.LENGTH_PENALTY", 0.0)
     source = read_source("Look at the red car.").ids[None]
-    narrow, wide = (beam_search(model, source, width, length_penalty=0.0)[0] for width in (1, 4))
+    narrow, wide = (beam_search(model, source, width)[0] for width in (1, 4))
     if narrow[0].finished == wide[0].finished and len(narrow[0].ids) == len(wide[0].ids):
         assert wide[0].log_probability >= narrow[0].log_probability - 1e-4
     assert len({tuple(one.ids) for one in wide}) == len(wide)

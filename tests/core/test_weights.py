@@ -14,7 +14,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import load
-from attention_core.data.pieces import Pieces
+from attention_core.data.pieces import read_tokenizer
 from attention_core.evaluate.__main__ import main as evaluate
 from attention_core.models import MODELS, build
 from attention_core.models.registry import EVALUATORS
@@ -72,7 +72,7 @@ def test_where_the_package_is_installed_git_does_not_help(folder, monkeypatch):
         load(NAME, "cpu", folder)
     assert "git checkout" not in str(raised.value)
     with pytest.raises(WeightsError, match="Install attention-explorer again"):
-        Pieces.load(folder / "nothing.json")
+        read_tokenizer("nothing.json")
 
 
 def test_missing_file_missing_card_and_empty_folder_say_how_to_get_them(folder):
@@ -195,16 +195,16 @@ def test_a_new_models_own_files_are_all_that_it_takes(root, tmp_path):
         assert (card["data"], card["parameters"], card["batches"]) == ("random ink", 7850, 1)
 
 
-def test_every_model_has_a_recipe_and_an_evaluator():
-    assert set(RECIPES) == set(MODELS) == set(EVALUATORS)
-    for name in MODELS:
+def test_every_model_has_a_recipe_and_every_evaluator_is_there():
+    assert set(RECIPES) == set(MODELS) > set(EVALUATORS)
+    for name in EVALUATORS:
         assert callable(pkgutil.resolve_name(f"attention_core.evaluate.{EVALUATORS[name]}"))
 
 
-@pytest.mark.parametrize("command", [train, evaluate])
-def test_the_commands_name_every_model(command, capsys):
+@pytest.mark.parametrize(("command", "names"), [(train, MODELS), (evaluate, EVALUATORS)])
+def test_the_commands_name_every_model(command, names, capsys):
     with pytest.raises(SystemExit) as stopped:
         command(["--help"])
     assert stopped.value.code == 0
     named = capsys.readouterr().out
-    assert {name for name in MODELS if name not in named} == set()
+    assert {name for name in names if name not in named} == set()

@@ -7,23 +7,19 @@ import transformers as hf
 
 from attention_core import BlockKeys, DropHead, Temperature, capture, load_recording, trace_model
 from attention_core.atlas import Atlas
-from attention_core.attention.edits import dropped
+from attention_core.attention.edits import drop_heads
 from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.explain.heads import (
-    HeadDisplay,
-    distances,
     distances_from,
     distances_head_for_head,
     far_look,
     groups,
-    handed_over,
-    matrix_for,
     rollout,
     summaries,
 )
-from attention_core.hub import cache, generation, knock_out
+from attention_core.hub import ablation, cache, generation
 from attention_core.hub.language import expected, expected_in_place, log_probabilities, pick
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind
@@ -93,7 +89,6 @@ def test_heads_are_summed_up(runs, kind):
     for layers in groups(done.recording).values():
         patches, special = patches_of(done, layers[0]), special_keys(done, layers[0])
         assert summaries(layers, special=special, patches=patches)
-        distances(layers)
         distances_from(layers, 0, 1)
         distances_head_for_head(layers, layers)
         far_look(layers, special)
@@ -101,25 +96,11 @@ def test_heads_are_summed_up(runs, kind):
             rollout(layers)
 
 
-def test_heads_are_looked_at(runs, kind):
-    trace = runs[kind].recording.traces[0]
-    every_key = frozenset(range(trace.n_keys))
-    for look in (
-        HeadDisplay(),
-        HeadDisplay(times_value=True),
-        HeadDisplay(times_value=True, normalised=True),
-        HeadDisplay(hidden=every_key),
-    ):
-        for rows in ([0, 1], torch.arange(2, device=trace.query.device)):
-            assert matrix_for(trace, 1, look, rows, [1, 0]).shape == (2, 2)
-    handed_over(trace)
-
-
 @pytest.mark.parametrize("kind", WORDS)
-def test_heads_are_knocked_out(models, inputs, runs, kind):
-    found = knock_out.KnockOutMap(knock_out.every_head(runs[kind].recording))
-    assert list(knock_out.fill(models[kind], inputs[kind].inputs, found))[-1] == 1
-    assert run(models[kind], inputs[kind], edits=dropped([(0, 1)])).recording.traces[0].context(1).abs().max() == 0
+def test_heads_are_ablated(models, inputs, runs, kind):
+    found = ablation.AblationMap(ablation.every_head(runs[kind].recording))
+    assert list(ablation.fill(models[kind], inputs[kind].inputs, found))[-1] == 1
+    assert run(models[kind], inputs[kind], edits=drop_heads([(0, 1)])).recording.traces[0].context(1).abs().max() == 0
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -135,12 +116,11 @@ def test_model_writes(models, inputs, kind):
     assert len(log_probabilities(text.next_logits[None].expand(2, -1), [3, 4])) == 1
     assert text.uses_cache
     assert cache.cache_of(text) is not None
-    cache.vector_lengths(text)
 
 
 def test_masked_words_are_expected(models, inputs):
     on_device = {name: one.to(choose_device()) for name, one in inputs[ModelKind.ENCODER].inputs.items()}
-    assert expected_in_place(models[ModelKind.ENCODER], on_device, 2, edits=dropped([(0, 1)])).isfinite().all()
+    assert expected_in_place(models[ModelKind.ENCODER], on_device, 2, edits=drop_heads([(0, 1)])).isfinite().all()
 
 
 def test_recording_is_saved_and_loaded(runs, kind, tmp_path):

@@ -9,6 +9,7 @@ const KEYS = [
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
 const MIN_ZOOM = 1.2, MAX_ZOOM = 2.2, STRIP = 52;  // the list of screens
+const CALM = 350;  // milliseconds without a new size after which a lecture is shown
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas";
 const BLOCK = '[data-testid="stMainBlockContainer"]';
 const SCREENS = '.st-key-lecture_screens [role="radio"]';
@@ -56,7 +57,7 @@ class Lecture {
     this.paths = paths;
     this.on = on;
     this.place.hidden = !on;
-    if (!on) this.clear();
+    if (!on) { this.clear(); document.querySelector("#lecture-style")?.remove(); }
     const block = document.querySelector(BLOCK);
     if (block !== this.block) {
       this.watch.disconnect();
@@ -98,6 +99,8 @@ class Lecture {
       if (bottom + this.block.parentElement.scrollTop <= window.innerHeight - STRIP && scrollWidth <= clientWidth) low = middle; else high = middle;
     }
     zoomTo(low);
+    clearTimeout(this.calm);
+    this.calm = setTimeout(() => document.documentElement.style.setProperty("--fitted", "visible"), CALM);
   }
 
   clear() {

@@ -9,7 +9,7 @@ from attention_core.topics.atlas import Echo, LongText, strongest_echo
 from ui.atlas import NAME
 from ui.atlas.map import REST, go_to
 from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
-from ui.labels import as_percent, literal
+from ui.labels import as_percent, error_markdown, literal
 from ui.player import Player
 from ui.state import Field, whole_number
 from ui.try_this import TryThis
@@ -61,7 +61,7 @@ def stops_of(source: MatrixSource, shelf: SharedAtlas) -> list[Stop]:
     middle = n / 2, atlas.n_keys / 2
     if text is None or window is None:
         pairs = f"{n:,} × {atlas.n_keys:,} weights. Zoom in anywhere: every one of them is exact."
-        return [Stop(source.title, pairs, *middle, None)]
+        return [Stop(error_markdown(source.title), pairs, *middle, None)]
     sentences = text.sentence_of[-1] + 1
     share = as_percent(sum(min(row + 1, window) for row in range(n)) / n**2)
     whole = Stop(

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.atlas import TILE, Atlas, Tile, search
+from attention_core.atlas import TILE, Atlas, search
 from attention_core.atlas.packed import PackedTile, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
@@ -86,8 +86,8 @@ class SharedAtlas:
         def shown(*where: int) -> np.ndarray:
             with self._computing():
                 tile = self.atlas.tile(level, *where)
-            hidden = hidden_cells(self.atlas, level, *where, tile.largest)
-            return tile.largest if hidden is None else np.where(hidden, np.nan, tile.largest)
+            hidden = hidden_cells(self.atlas, level, *where, tile)
+            return tile if hidden is None else np.where(hidden, np.nan, tile)
 
         whole = np.block([[shown(row, col) for col in range(left, right)] for row in range(top, bottom)])
         return whole[tuple(slice(some.start % TILE, some.stop - some.start // TILE * TILE) for some in (rows, cols))]
@@ -108,7 +108,7 @@ class SharedAtlas:
             return self._whole_tile(place), None
         with self._computing():
             tile = self.atlas.tile(*place)
-            return self._packed(place, tile), int((~np.isnan(tile.largest[:, 0])).sum())
+            return self._packed(place, tile), int((~np.isnan(tile[:, 0])).sum())
 
     def survey(self, seconds: float | None = None) -> float:
         """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
@@ -126,10 +126,10 @@ class SharedAtlas:
         with self._turn, torch.inference_mode():
             yield
 
-    def _packed(self, place: Place, tile: Tile | None = None) -> PackedTile:
+    def _packed(self, place: Place, tile: np.ndarray | None = None) -> PackedTile:
         with self._computing():
             tile = self.atlas.tile(*place) if tile is None else tile
-            return pack(tile.largest, hidden_cells(self.atlas, *place, tile.largest))
+            return pack(tile, hidden_cells(self.atlas, *place, tile))
 
 
 def axis_of(atlas: Atlas, axis: str) -> Axis:

@@ -12,7 +12,6 @@ from streamlit.typing import UploadedFile
 
 from attention_core.atlas import Tensors, read_tensors, trace_of_tensors
 from attention_core.atlas.synthetic import passage, synthetic_trace
-from attention_core.atlas.tensors import has_more, head_file, notebook
 from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import LONG_TEXT_LETTERS, TENSOR_BYTES, TENSOR_FILES, WINDOWED_PIECES
 from attention_core.data.language_pieces import WINDOW
@@ -23,8 +22,7 @@ from attention_core.hub.run import ModelRun
 from attention_core.shared import BoundedCache, ComputedValue
 from attention_core.topics.atlas import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
 from ui.atlas import NAME
-from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
-from ui.chart import file_name
+from ui.atlas.shared_atlas import MatrixSource
 from ui.job_queue import heavy
 from ui.labels import error_markdown, literal
 from ui.model_runs import latest, opened_run, run_of, uploaded_run
@@ -137,13 +135,10 @@ SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
 def tensor_source() -> MatrixSource | None:
     """Take a file, let the visitor say which arrays are meant and how they are used; say what is wrong with it."""
-    upload = st.file_uploader(
-        "A .npz or .safetensors file", ("npz", "safetensors"), key="atlas_tensors", max_upload_size=most_megabytes()
-    )
+    upload = st.file_uploader("A .npz file", "npz", key="atlas_tensors", max_upload_size=most_megabytes())
     st.caption(
-        "In a notebook: `np.savez('mine.npz', query=q, key=k, value=v)`, each (heads, n, d) or (n, d); `value`, `mask` "
-        f"and `labels` may be left out. Up to {TENSOR_BYTES.most / 2**20:,.0f} MiB of float16, bfloat16, float32 or "
-        "float64 numbers. Nothing is unpickled."
+        "`np.savez('mine.npz', query=q, key=k)`, each (heads, n, d); `mask` and `labels` if there are any. "
+        f"Up to {TENSOR_BYTES.most / 2**20:,.0f} MiB."
     )
     if upload is not None:
         brought = upload.name, hashlib.sha256(upload.getvalue()).hexdigest()[:16], upload
@@ -201,17 +196,6 @@ def _source(file: File) -> MatrixSource:
 @st.cache_resource(max_entries=TENSOR_FILES.most, show_spinner="Reading the tensors")
 def _tensors(digest: str, name: str, _content: bytes | Path) -> Tensors:
     return read_tensors(_content, name)
-
-
-def export_head(shelf: SharedAtlas) -> None:
-    """Offer the head's queries and keys as a file, which this page opens again, and the code that reads it."""
-    trace, head = shelf.atlas.trace, shelf.atlas.head
-    file = file_name("atlas", trace.story.mechanism, trace.story.name, f"head {head + 1}") + ".npz"
-    content = partial(head_file, trace, head)
-    st.download_button("Queries and keys of this head (.npz)", content, file, on_click="ignore", key="atlas_npz")
-    st.code(notebook(trace, file), language="python")
-    if has_more(trace):
-        st.caption("This attention has more than its file tells, such as a mask or a bias: weights from it differ.")
 
 
 BOOK, TEXT, MADE, TENSORS, RUN = "book", "text", "made", "tensors", "run"

@@ -5,7 +5,7 @@ from bisect import bisect
 import streamlit as st
 
 from attention_core.device import to_array
-from attention_core.topics.memory.attention_gain import WordKnowledge, last_state_shares, word_knowledge
+from attention_core.topics.memory.attention_gain import WordKnowledge, word_knowledge
 from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.translate.translation import Translation, read_source, translate
 from ui.chart import draw_chart
@@ -13,10 +13,10 @@ from ui.computed import cached_computation, model_or_none
 from ui.labels import as_percent, literal
 from ui.memory.networks import NAME, recurrent
 from ui.player import Walk
-from ui.skeleton import OPEN_TAB, note, paragraph
+from ui.skeleton import OPEN_TAB, paragraph
 from ui.try_this import TryThis
 
-MODEL, WITHOUT = "translator-additive", "translator-none"
+MODEL = "translator-additive"
 GUESSED, BOUNDS = 5, (0.05, 0.25)
 """The French word that is guessed about; shares between the options of the guess."""
 FRENCH = Walk(f"{NAME}_cure", first=GUESSED, label="French word")
@@ -24,7 +24,6 @@ FRENCH = Walk(f"{NAME}_cure", first=GUESSED, label="French word")
 
 _translated = cached_computation(by_model=True)(translate)
 _what_is_known = cached_computation(by_model=True)(word_knowledge)
-_last_states_know = cached_computation(by_model=True)(last_state_shares)
 
 
 def look_back(text: str) -> TryThis:
@@ -42,7 +41,7 @@ def look_back(text: str) -> TryThis:
         here = int(known.weights.argmax())
         return bisect(BOUNDS, float(known.context[here])), _verdict(french, source.word_labels[here], known, here)
 
-    question = f"Attention says {french}. How much of what it is handed is about the English word that it needs?"
+    question = f"Attention says {french}. How much of what it receives is about the English word that it needs?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
     return TryThis("let the network look back", question, options, act, outcome, "memory_cure_picture")
 
@@ -60,10 +59,7 @@ def cure_tab(text: str) -> None:
     if why:
         st.info(f"The additive model is not there. {why}")
         return
-    paragraph(
-        "Click a French word. To the left: what the encoder's last states still know of each English word. To the "
-        "right: what attention hands over when that French word is said."
-    )
+    paragraph("Click a French word. Left: how much the last states know of each English word. Right: the context.")
     model, sentence = recurrent(MODEL), read_source(text)
     made, labels, pieces = _said(text)
     words, picture = st.columns([1, 1], gap="large")
@@ -72,16 +68,6 @@ def cure_tab(text: str) -> None:
         known = _what_is_known(model, sentence, said)
         here = int(known.weights.argmax())
         st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), sentence.word_labels[here], known, here))
-        note(
-            "Shares of the gradient's norm, of additive attention, whose last states never had to hold everything"
-            + (
-                "."
-                if model_or_none(WITHOUT)[1]
-                else f": those of the network trained without attention keep "
-                f"{as_percent(float(_last_states_know(recurrent(WITHOUT), sentence)[here]))} of "
-                f"{literal(sentence.word_labels[here], 24)}."
-            )
-        )
     chart = cure_chart(sentence.word_labels, to_array(known.last), to_array(known.context), marked=here)
     alt = f"What the last states and the context know of each of {len(sentence.words)} English words"
     with picture, st.container(key="memory_cure_picture"):
@@ -90,8 +76,7 @@ def cure_tab(text: str) -> None:
 
 def _verdict(french: str, english: str, known: WordKnowledge, place: int) -> str:
     last, context = float(known.last[place]), float(known.context[place])
-    times = f", {context / last:.0f} times as much" if context >= 1.5 * last > 0 else ""
     return (
-        f"When {french} is said, most weight lies on {literal(english, 24)}: **{as_percent(context)}** of what the "
-        f"context knows is of that word, against **{as_percent(last)}** of what the last states know{times}."
+        f"To say {french}, the decoder looks at {literal(english, 24)}: **{as_percent(context)}** of the context is "
+        f"about that word, of the last states **{as_percent(last)}**."
     )

@@ -10,8 +10,8 @@ from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import READ_BACK, REMEMBERED, SHORTER
 from attention_core.device import to_array
 from attention_core.topics.memory.attention_gain import last_state_shares
-from attention_core.topics.memory.charts import LOOKS, NETWORK_COLOURS, length_chart
-from attention_core.topics.translate.training import TRANSLATORS, bleu_by_length, group_of
+from attention_core.topics.memory.charts import NETWORK_COLOURS, TRANSLATOR_COLOURS, length_chart
+from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
@@ -19,14 +19,12 @@ from ui.labels import error_markdown
 from ui.memory.networks import NAME, WALK, recurrent
 from ui.player import LAST_POSITION
 from ui.skeleton import note
-from ui.state import Field
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
 WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
 SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 FIRST_WORDS = 6
 """Words of a sentence of one's own that make the short one."""
-ALL = Field(NAME, "all", False, address="all")
 STYLE = """<style>
 .short-and-long { line-height: 1.3; }
 .short-and-long b { display: block; }
@@ -41,6 +39,8 @@ STYLE = """<style>
 @media (max-width: 640px) {
   .st-key-memory_examples { min-height: 4.3rem; }
   .st-key-memory_pair [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; flex-wrap: nowrap; }
+  .st-key-memory_pair [data-testid="stColumn"] { min-height: 16rem; }
+  .st-key-memory_pair [data-testid="stColumn"]:last-child { min-height: 23rem; }
 }
 </style>"""
 
@@ -91,7 +91,7 @@ def compare_lengths(text: str) -> Any:
             words = _shaded(one, shares[one], largest) if one in shares else html.escape(one)
             said = "".join(_says(name, one) for name in SAYS)
             column.html(f'<div class="short-and-long"><b>{n_words(one)} words</b>{words}{said}</div>')
-        note("Below each word: how much the one vector still depends on it, in per cent of the gradient.")
+        note("Below each word: how much the one vector still depends on it, in per cent.")
     return columns[0]
 
 
@@ -100,7 +100,7 @@ def _says(name: str, text: str) -> str:
     french = "" if fault else _translated(model, read_source(text)).text
     back = f'<span class="back">“{READ_BACK[french]}”</span>' if french in READ_BACK else ""
     told = html.escape(french) if not fault else "<i>cannot be loaded</i>"
-    line = f'<p style="--line:{LOOKS[name][0]}"><span class="who">{SAYS[name]}</span>'
+    line = f'<p style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{SAYS[name]}</span>'
     return f'{line}<span class="fr" lang="fr">{told}</span>{back}</p>'
 
 
@@ -115,24 +115,18 @@ def _shaded(text: str, share: np.ndarray, largest: float) -> str:
 
 
 def draw_lengths(text: str) -> None:
-    """Draw BLEU by the length of the sentence, without attention and with it, or of every translator."""
-    called = TRANSLATORS if ALL.value else SAYS
-    figures = bleu_by_length(tuple(called))
+    """Draw BLEU by the length of the sentence, without attention and with it."""
+    figures = bleu_by_length(tuple(SAYS))
     with st.container(key="memory_wide"):
         if figures.scores:
             lengths = map(n_words, (text, shorter(text)))
             marked = {group_of(figures.groups, n): f"{n} words" for n in lengths}
-            chart = length_chart(figures, width=800, height=170, called=called, marked=marked)
+            chart = length_chart(figures, width=800, height=170, called=SAYS, marked=marked)
             alt = "BLEU by the length of the sentence, without attention and with it"
             draw_chart(chart, width="content", key="memory_lengths", alt=alt)
-    none, attention = figures.long.get(WITHOUT), figures.long.get(ATTENTIVE)
-    if none is not None and attention is not None:
+    if set(SAYS) <= set(figures.long):
+        without, attentive = (figures.long[name] for name in (WITHOUT, ATTENTIVE))
         note(
-            f"From twelve words on: BLEU **{none:.1f}** from one vector, **{attention:.1f}** with attention, a gap of "
-            f"**{attention - none:.1f}**, on {figures.n:,} sentences that neither was trained on."
+            f"From twelve words on: BLEU **{without:.1f}** from one vector, **{attentive:.1f}** with attention "
+            f"({figures.n:,} new sentences)."
         )
-    if figures.missing:
-        missing = ", ".join(f"{TRANSLATORS[name]} (`{name}`)" for name in figures.missing)
-        st.info(f"Not evaluated yet: {missing}.")
-    with st.container(key="desk_memory_all"):
-        ALL.widget(st.toggle, "All seven translators")

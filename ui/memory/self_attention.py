@@ -28,10 +28,7 @@ AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 
 def own_states_tab() -> None:
     """Draw a text to type, where the network looked back after each piece, and what both foresee there."""
-    st.markdown(
-        "Two networks read a text and foresee its next piece. One may look back at all its earlier states; the other "
-        "has its present state alone, and as many parameters."
-    )
+    st.markdown("Two networks of one size guess the next piece. One may look back at all its earlier states.")
     TEXT.widget(st.text_area, "A text in English", max_chars=PASSAGE_LETTERS.most, height=84)
     given = cut(TEXT.value)
     if len(given.ids) < 2:
@@ -62,11 +59,11 @@ def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
     st.html(f"<p style='font-size:1.05rem;line-height:1.9;white-space:pre-wrap;margin:0'>{''.join(spans).strip()}</p>")
     names = distinct([label.strip() or "␣" for label in given.labels])
     where = int(row.argmax())
-    looked = f"most at “{literal(names[where])}” ({row[where]:.0%}), {at - where} pieces back" if at else "nowhere yet"
+    looked = f"most at {literal(names[where])} ({row[where]:.0%}), {at - where} pieces ago" if at else "nowhere yet"
     AT.value = at
     places = range(len(given.ids))
     AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
-    st.caption(f"Framed: the piece just read. Shaded: where it looks back, {looked}.")
+    st.caption(f"Framed: the piece just read. It looks back {looked}.")
 
 
 def _next_pieces(told: NextPiecePredictions, at: int) -> None:
@@ -80,15 +77,15 @@ def _next_pieces(told: NextPiecePredictions, at: int) -> None:
     )
     first, second = (next(iter(best[name].items())) for name in (LOOKS_BACK, DOES_NOT))
     st.caption(
-        f"Looking back it says {literal(first[0].strip())} ({first[1]:.0%}), from its state alone "
-        f"{literal(second[0].strip())} ({second[1]:.0%})."
+        f"Looking back: {literal(first[0].strip())} ({first[1]:.0%}). State alone: {literal(second[0].strip())} "
+        f"({second[1]:.0%})."
     )
 
 
 def _each_piece(given: TextPieces, told: NextPiecePredictions) -> None:
-    section("How probable each piece was, before it was read")
+    section("How probable was each piece?")
     labels = distinct([label.strip() or "␣" for label in given.labels[1:]])
     series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}
     with st.container(key="memory_wide_pieces"):
         draw_chart(probability_bars(series, labels, height=190), alt="Probability of each piece by both networks")
-    st.caption("What comes for the second time is where looking back pays; what is new, nobody can look up.")
+    st.caption("Looking back pays where something comes again.")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
-from attention_core.explain.heads import HeadDisplay, distances_head_for_head, groups, habit
+from attention_core.explain.heads import distances_head_for_head, groups, habit
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
 from ui.labels import error_markdown, literal
@@ -18,30 +18,28 @@ from ui.model.glance import (
     chosen,
     glance_picture,
     head_map,
-    look_for,
     nearest,
     summaries_of,
 )
 from ui.model.input import choose_input
-from ui.model.one_head import large_matrix
 from ui.model_runs import LatestRun, choose_model, pretrained_of, run_of, uploaded_run
 from ui.state import Field, named, single_choice
 
 INPUT, MODEL = "Another input", "Another model"
-ALL, ONE, MOVED = "All heads", "The chosen head", "How far each head moved"
+ALL, MOVED = "All heads", "How far each head moved"
 SECOND_TEXT = "The animal didn't cross the street because it was too wide."
 """What the second input begins with: as many tokens as the page's own example, another meaning of "it"."""
 COMPARED = Field(NAME, "other_what", INPUT, address="compare", **named(input=INPUT, model=MODEL))
-SHOWN = Field(NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL, one=ONE, moved=MOVED))
+SHOWN = Field(NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL, moved=MOVED))
 
 
-def side_by_side(run: ModelRun, asked: LatestRun | None, look: HeadDisplay) -> None:
+def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     """Let a person choose a second run and draw both, head for head."""
     st.markdown("The same head on another input, or in another model: which heads change, and which stay the same?")
     with st.container(horizontal=True, gap="large"):
         if asked is not None:
             single_choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")
-        single_choice("Show", SHOWN, [ALL, ONE, MOVED], label_visibility="collapsed")
+        single_choice("Show", SHOWN, [ALL, MOVED], label_visibility="collapsed")
     try:
         other = _other_run(asked)
     except ModelError as error:
@@ -55,20 +53,15 @@ def side_by_side(run: ModelRun, asked: LatestRun | None, look: HeadDisplay) -> N
     if SHOWN.value == MOVED:
         _heads_that_moved(run, other, now)
         return
-    sides = zip(("", "_other"), st.columns(2, gap="large"), (run, other), (now, nearest(other, now)), strict=True)
-    for side, column, shown, at in sides:
+    sides = zip(st.columns(2, gap="large"), (run, other), (now, nearest(other, now)), strict=True)
+    for column, shown, at in sides:
         with column:
-            trace = groups(shown.recording)[at.group][at.layer]
             does = habit(summaries_of(shown, at.group)[at.layer][at.head])
             st.markdown(
                 f"**{shown.model}**, layer {at.layer + 1}, head {at.head + 1}: {does}  \n"
                 + literal(" ".join(shown.target_tokens or shown.tokens), 50)
             )
-            its_look = look if shown is run else look_for(shown, trace)
-            if SHOWN.value == ALL:
-                glance_picture(shown, at, its_look, width=520)
-            else:
-                large_matrix(trace, at.head, its_look, at.query, size=230, side=side)
+            glance_picture(shown, at, width=520)
 
 
 def _other_run(asked: LatestRun | None) -> ModelRun | None:

@@ -2,23 +2,18 @@
 
 import math
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.heads import distance_chart
-from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.charts.vega import weights_ramp
 from attention_core.device import to_array
-from attention_core.explain.heads import METRICS, HeadSummary, distances, distances_from, habit, rollout
-from attention_core.explain.heads.similarity import MAX_HEADS, Distances
+from attention_core.explain.heads import METRICS, HeadSummary, distances_from, habit, rollout
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
-from ui.layout import section
-from ui.model.glance import NAME, cached_with_run, choose, chosen_layers, clickable_chart, head_map, summaries_of
+from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_layers, head_map, summaries_of
 from ui.model.one_head import WINDOW, Tokens, inside, patch_view, token_component, weights_chart, window_at
 from ui.skeleton import paragraph
 from ui.state import Field, one_of
@@ -62,6 +57,7 @@ def heads_in_numbers(run: ModelRun) -> None:
         st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {habit(own)}")
         numbers = [_number(field, getattr(own, field)) for field in known]
         st.dataframe({"": [METRICS[field] for field in known], "this head": numbers}, hide_index=True, width="stretch")
+        _most_alike(run, now, layers, found)
 
 
 def _is_told(found: list[list[HeadSummary]], field: str) -> bool:
@@ -75,54 +71,24 @@ def _number(field: str, value: float) -> str:
     return f"{value:.1%}" if field in SHARES else f"{value:.2f}"
 
 
-def heads_alike(run: ModelRun) -> None:
-    """Draw how far all heads are from each other, and list those that look most like the chosen one."""
-    section("Heads that look alike")
-    st.markdown(
-        "Two heads are alike if the same queries look at the same keys. The Jensen-Shannon distance of their rows (Lin "
-        "1991), mean over the queries, says how much: 0 is the same, 1 has nothing in common."
-    )
-    now, layers = chosen_layers(run)
-    n_heads = [trace.n_heads for trace in layers]
-    places = [(layer, head) for layer, n in enumerate(n_heads) for head in range(n)]
-    own = places.index((now.layer, now.head))
-    left, right = st.columns([1.35, 1], gap="large")
-    with left:
-        if len(places) > MAX_HEADS:
-            st.info(f"{len(places):,} heads have too many pairs for a matrix; the list is complete.")
-            found = cached_with_run(run, ("apart", *now[:3]), lambda: distances_from(layers, now.layer, now.head))
-            row = to_array(found.matrix[0])
-        else:
-            found = cached_with_run(run, ("distances", now.group), lambda: distances(layers))
-            row = to_array(found.matrix[own])
-            _all_distances(now.group, found, n_heads, places, own)
-        if not found.is_exact:
-            st.caption(f"Compared on {found.n_sampled:,} of {found.n_queries:,} queries, evenly spaced.")
-    with right:
-        st.markdown(f"**Most like layer {now.layer + 1}, head {now.head + 1}**")
-        if len(places) == 1:
-            st.caption("There is no other head.")
-        for other in [other for other in np.argsort(row, kind="stable").tolist() if other != own][:N_SIMILAR]:
-            layer, head = places[other]
-            does = habit(summaries_of(run, now.group)[layer][head])
-            st.button(
-                f"Layer {layer + 1}, head {head + 1}: {row[other]:.2f} away, {does}",
-                key=f"model_like_{now.group}_{layer}_{head}",
-                type="tertiary",
-                on_click=partial(choose, group=now.group, layer=layer, head=head),
-            )
-
-
-def _all_distances(group: str, found: Distances, n_heads: list[int], places: list[tuple[int, int]], own: int) -> None:
-    select = "cell" if len(places) <= MAX_RECT_SIDE else None
-
-    def take(cell: dict[str, Any]) -> None:
-        layer, head = places[int(cell["col"])]
-        choose(group=group, layer=layer, head=head)
-
-    words = "Distances of all heads to all heads, layer by layer" + "; click a column's head" * bool(select)
-    chart = distance_chart(found, n_heads, own, select=select)
-    clickable_chart(chart, f"model_distances_{group}_{len(places)}", words, select, take)
+def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace], found: list[list[HeadSummary]]) -> None:
+    """List the heads that look most like the chosen one; a click chooses one."""
+    apart = cached_with_run(run, ("apart", *now[:3]), lambda: distances_from(layers, now.layer, now.head))
+    places = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads)]
+    if len(places) == 1:
+        return
+    st.markdown("**The most similar heads**")
+    row = to_array(apart.row)
+    for other in [int(one) for one in np.argsort(row, kind="stable") if places[one] != now[1:3]][:N_SIMILAR]:
+        layer, head = places[other]
+        st.button(
+            f"Layer {layer + 1}, head {head + 1}: {row[other]:.2f} away, {habit(found[layer][head])}",
+            key=f"model_like_{now.group}_{layer}_{head}",
+            type="tertiary",
+            on_click=partial(choose, group=now.group, layer=layer, head=head),
+        )
+    sampled = f", on {apart.n_sampled:,} of {apart.n_queries:,} queries" * (apart.n_sampled < apart.n_queries)
+    st.caption(f"Jensen-Shannon distance of the rows (Lin 1991), from 0, the same, to 1{sampled}.")
 
 
 def rolled_out(run: ModelRun) -> None:

@@ -41,12 +41,12 @@ TRANSLATE = {
     "Order of words": "The little red car of my old neighbour was sold last week.",
     "Idiom": "It rains cats and dogs, so we stay at home.",
 }
-PAIR_EXAMPLES = {"Question and answer": ("Who crossed the street?", "The animal was too tired to cross it.")}
 T5_TASK = "translate English to German: "
 SECOND = {
-    ModelKind.ENCODER: "Second text, behind a separator (may stay empty)",
-    ModelKind.ENCODER_DECODER: "Target for the decoder (if empty, the model writes it)",
+    ModelKind.ENCODER: "Second text, behind a separator",
+    ModelKind.ENCODER_DECODER: "Target (if empty, the model writes it)",
 }
+PAIR_EXAMPLES = {"Question and answer": ("Who crossed the street?", "The animal was too tired to cross it.")}
 DRAW, UPLOAD = "Draw", "Upload"
 MODEL, RECORDING = "A model", "A recording"
 SOURCE = Field(
@@ -132,24 +132,24 @@ def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first
 
 
 def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInput | None:
-    kind, examples = pretrained.kind, dict[str, str | tuple[str, str]](_examples(pretrained))
+    kind = pretrained.kind
+    examples = {label: (example, "") for label, example in _examples(pretrained).items()}
+    examples |= PAIR_EXAMPLES if kind is ModelKind.ENCODER else {}
     text, second = TEXT[name, kind], SECOND_TEXT[name, kind]
-    text.suggest(first or next(iter(examples.values())))
-    if kind is ModelKind.DECODER:
-        text.widget(st.text_area, "Text", height=96)
-    else:
+    text.suggest(first or next(iter(examples.values()))[0])
+    if kind is ModelKind.ENCODER_DECODER or (kind is ModelKind.ENCODER and second.value):
         left, right = st.columns(2) if wide else (st.container(), st.container())
         text.widget(left.text_area, "Text", height=68)
         second.widget(right.text_area, SECOND[kind], height=68)
-    if kind is ModelKind.ENCODER:
-        examples |= PAIR_EXAMPLES
+    else:
+        text.widget(st.text_area, "Text", height=96)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():
-            st.button(label, key=f"{name}_example_{label}", on_click=_take_example, args=(name, kind, example))
+            st.button(label, key=f"{name}_example_{label}", on_click=_take, args=(name, kind, *example))
         most = min(TOKENS.most, pretrained.most_tokens or TOKENS.most)
-        st.caption(f"Up to {most:,} tokens; what does not fit is cut, and you are told.", width="content")
+        st.caption(f"Up to {most:,} tokens.", width="content")
     if not text.value.strip():
-        st.info("The text is empty. Write a sentence, or take one of the examples.")
+        st.info("The text is empty. Write a sentence.")
         return None
     given, behind = text.value[: MODEL_TEXT_LETTERS.most], second.value[: MODEL_TEXT_LETTERS.most]
     if kind is ModelKind.DECODER:
@@ -169,10 +169,8 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
     return ENGLISH
 
 
-def _take_example(name: str, kind: ModelKind, example: str | tuple[str, str]) -> None:
-    if isinstance(example, tuple):
-        example, SECOND_TEXT[name, kind].value = example
-    TEXT[name, kind].value = example
+def _take(name: str, kind: ModelKind, text: str, second: str) -> None:
+    TEXT[name, kind].value, SECOND_TEXT[name, kind].value = text, second
 
 
 def _picture(name: str) -> PictureInput | None:

@@ -10,13 +10,14 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.attention.view.page import pieces
+from attention_core.charts.heads import masked_weights
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay
-from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weights_ramp
+from attention_core.charts.vega import ROLE_COLOURS, Chart, weights_ramp
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from attention_core.device import to_array
-from attention_core.explain.heads import HeadDisplay, PatchGrid, is_of_itself, matrix_for
-from attention_core.explain.heads.summary import apply_display, whole_rows
+from attention_core.explain.heads import PatchGrid, is_of_itself
+from attention_core.explain.heads.summary import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import address, note_picture
 from ui.component import component, script_of
@@ -32,8 +33,6 @@ from ui.model.glance import (
     chosen_layers,
     clickable_chart,
     head_name,
-    not_plain,
-    what_is_shown,
 )
 from ui.player import export_bar, query_row, show_step_chart, show_words
 from ui.state import Field, component_message, set_widget, whole_number, widget_value
@@ -110,10 +109,8 @@ class Tokens(NamedTuple):
         muted: rows and columns that are no words.
         start: position of the first row and column in the whole input.
         outside: of each row, what goes to keys beyond the columns; None if there are none.
-        percent: whether the numbers are shares.
         verbs, legend: what a query does with its keys, what happens to a key; what the two shades mean.
         n_keys: of the whole input, for the weight of looking everywhere alike; as many as columns if None.
-        empty: queries, as positions in the whole input, that have nothing left since keys are hidden.
     """
 
     matrix: np.ndarray
@@ -123,11 +120,9 @@ class Tokens(NamedTuple):
     muted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     start: tuple[int, int] = (0, 0)
     outside: np.ndarray | None = None
-    percent: bool = True
     verbs: tuple[str, str] = ("looks at", "is looked at by")
     legend: tuple[str, str] = ("where it looks", "who looks at it")
     n_keys: int | None = None
-    empty: tuple[int, ...] = ()
 
 
 def token_component(key: str, tokens: Tokens, query: int) -> None:
@@ -157,7 +152,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
         "active": active,
         "outside": None if tokens.outside is None else [round(float(share), 5) for share in tokens.outside],
         "uniform": 1 / (tokens.n_keys or matrix.shape[1]),
-        "percent": tokens.percent,
+        "percent": True,
         "stamp": stamp,
     }
     _view(key=key, data=data | plain, default={"chosen": None}, on_chosen_change=take)
@@ -172,15 +167,14 @@ def _note_pictures(tokens: Tokens, row: int) -> None:
     def text() -> Chart:
         words, glued = zip(*pieces(keys), strict=True)
         # as the browser shades: small weights show too, but no pattern where there is none
-        ramp = shade_ramp(colour, max(float(weights.max()), min(1, 6 * uniform) if tokens.percent else 1e-9), 0.6)
+        ramp = shade_ramp(colour, max(float(weights.max()), min(1, 6 * uniform)), 0.6)
         chosen = row if tokens.keys is None else None
         shares = ramp.position(weights).tolist()
         return shaded_words(words, shares, colour, bar=(ramp, "weight"), glued=glued, chosen=chosen)
 
     def columns() -> Chart:
-        shown = tokens.matrix if tokens.percent else tokens.matrix / (tokens.matrix.max() or 1.0)
         right, left = ([text for text, _ in pieces(labels)] for labels in (keys, tokens.queries))
-        return word_arcs(right, left, shown, row, down=True)
+        return word_arcs(right, left, tokens.matrix, row, down=True)
 
     note_picture(text, f"“{asks}”, {tokens.legend[0]}, as text")
     note_picture(columns, f"“{asks}”, {tokens.legend[0]}, in two columns")
@@ -237,7 +231,7 @@ FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
 
 
-def one_head(run: ModelRun, look: HeadDisplay) -> None:
+def one_head(run: ModelRun) -> None:
     """Draw the chosen head: its tokens beside its matrix, the chosen query in numbers."""
     now, trace = _head(run)
     if trace.story.note:
@@ -245,11 +239,11 @@ def one_head(run: ModelRun, look: HeadDisplay) -> None:
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
         if run.patch_grid is not None:  # a text stands on the first screen
-            token_view(run, trace, now.head, look)
+            token_view(run, trace, now.head)
         if trace.value.shape[-1]:
             query_row(trace, now.head, now.query, n=5, key_words="patch" if run.patch_grid else "token")
     with matrix:
-        large_matrix(trace, now.head, look, now.query)
+        large_matrix(trace, now.head, now.query)
 
 
 def model_steps(run: ModelRun) -> None:
@@ -271,12 +265,12 @@ def model_steps(run: ModelRun) -> None:
         show_step_chart(step, now.head, now.query if of_queries else None, f"model_step_{trace.story.name}")
 
 
-def take_along(run: ModelRun) -> None:
+def export_head(run: ModelRun) -> None:
     """Offer the chosen head's numbers and the script that computes them."""
-    now, trace = _head(run)
+    now, layers = chosen_layers(run)
     seen = {"recording": run.recording, "picture": run.picture, "grid": run.patch_grid}
     about = f"{run.recording.model} {now.group} layer {now.layer + 1} head {now.head + 1}"
-    export_bar(trace, NAME, head=now.head, query=now.query, about=about, **seen)
+    export_bar(layers[now.layer], NAME, head=now.head, query=now.query, about=about, **seen)
 
 
 def _head(run: ModelRun) -> tuple[Selection, AttentionTrace]:
@@ -287,23 +281,17 @@ def _head(run: ModelRun) -> tuple[Selection, AttentionTrace]:
     return now, layers[now.layer]
 
 
-def large_matrix(
-    trace: AttentionTrace, head: int, look: HeadDisplay, query: int, *, size: int = MATRIX_SIZE, side: str = ""
-) -> None:
-    """Draw a head's matrix as it is looked at; a click on a cell of a small one makes its row the query."""
+def large_matrix(trace: AttentionTrace, head: int, query: int) -> None:
+    """Draw a head's matrix; a click on a cell of a small one makes its row the query."""
     if max(trace.n_queries, trace.n_keys) > MAX_DRAWN:
         st.info(f"{trace.n_queries:,} × {trace.n_keys:,} weights: the atlas shows all of them, like a map.")
         return
-    values = to_array(matrix_for(trace, head, look).float())
-    allowed = trace.allowed(head)
-    if allowed is not None:
-        values = np.where(to_array(allowed), values, np.nan)
+    values = masked_weights(trace, head)
     select = "cell" if max(values.shape) <= MAX_RECT_SIDE else None
-    largest = float(np.nanmax(values, initial=0))
-    ramp = weights_ramp(trace.n_keys, largest) if look.is_plain else Ramp(VIRIDIS, 0, max(largest, 1e-12))
+    ramp = weights_ramp(trace.n_keys, float(np.nanmax(values, initial=0)))
     clickable_chart(
-        weights_chart(trace, values, query, title=what_is_shown(look), size=size, ramp=ramp, select=select),
-        f"model_matrix{side}_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
+        weights_chart(trace, values, query, title="weight", size=MATRIX_SIZE, ramp=ramp, select=select),
+        f"model_matrix_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
         f"Attention of head {head + 1}: queries are rows, keys are columns",
         select,
         lambda cell: choose(query=int(cell["row"])),
@@ -316,30 +304,23 @@ def weights_chart(trace: AttentionTrace, values: np.ndarray, query: int, **look:
     return matrix_chart(values, *axes, Role.WEIGHTS, marked_row=query, **look)
 
 
-def token_view(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay) -> None:
+def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
     """Draw where the tokens of a head look; a click on one makes it the query."""
-    if not look.is_plain:
-        st.caption(not_plain(look, trace))
     query = min(chosen(run).query, trace.n_queries - 1)
-    patches, seen = patches_of(run, trace), (trace, head, look)
+    patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:
-        row = cached_with_run(run, ("row", *seen, query), lambda: to_array(matrix_for(*seen, [query])[0]))
-        column = cached_with_run(run, ("column", *seen, query), lambda: to_array(matrix_for(*seen, cols=[query])[:, 0]))
-        patch_view(run, patches, query, row, column, percent=not look.times_value or look.normalised)
+        row, column = trace.weights(head, [query])[0], trace.weights(head, cols=[query])[:, 0]
+        patch_view(run, patches, query, to_array(row), to_array(column))
         return
-    rows, cols = _window(run, trace, head, look, query)
-    place = "tokens", *seen, rows.start, cols.start
-    drawn = cached_with_run(run, place, lambda: tokens_of(run, *seen, rows, cols))
-    if drawn.empty:
-        names = ", ".join(literal(trace.story.query_axis.labels[place], 16) for place in drawn.empty[:6])
-        st.caption(f"All that {names}{' and others' * (len(drawn.empty) > 6)} looked at is hidden: their rows are 0.")
+    rows, cols = _window(trace, head, query)
+    place = "tokens", trace, head, rows.start, cols.start
+    drawn = cached_with_run(run, place, lambda: tokens_of(run, trace, head, rows, cols))
     token_component("model_tokens", drawn, query)
 
 
-def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay, rows: slice, cols: slice) -> Tokens:
+def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, rows: slice, cols: slice) -> Tokens:
     """Return what a window of a head's matrix shows."""
-    whole, empty = apply_display(trace, head, look, whole_rows(trace, head, rows).weights, rows)
-    whole = whole.nan_to_num()
+    whole = whole_rows(trace, head, rows).weights.nan_to_num()
     matrix = to_array(whole[:, cols])
     n_keys = trace.n_keys
     beyond = (to_array(whole.sum(1)) - matrix.sum(1)).clip(0) if cols != slice(0, n_keys) else None
@@ -353,9 +334,7 @@ def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay
         muted=(inside(rows, special if of_itself else ()), inside(cols, special)),
         start=(rows.start, cols.start),
         outside=beyond,
-        percent=not look.times_value or look.normalised,
         n_keys=n_keys,
-        empty=tuple(empty),
     )
 
 
@@ -370,7 +349,7 @@ def inside(window: slice, places: Iterable[int]) -> frozenset[int]:
     return frozenset(place - window.start for place in places if window.start <= place < window.stop)
 
 
-def _window(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay, query: int) -> tuple[slice, slice]:
+def _window(trace: AttentionTrace, head: int, query: int) -> tuple[slice, slice]:
     """Return the rows and columns to send; of long inputs a person can move the window."""
     if max(trace.n_queries, trace.n_keys) <= WINDOW:
         return slice(0, trace.n_queries), slice(0, trace.n_keys)
@@ -388,9 +367,7 @@ def _window(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay, 
         kept = {"key": WINDOW_START.key, "persist_state": "session"}
         st.slider("Window begins at token", 0, last, step=1, on_change=follow, **kept)
     if not is_of_itself(trace):
-        seen = trace, head, look
-        best = cached_with_run(run, ("best", *seen, query), lambda: int(matrix_for(*seen, [query])[0].argmax()))
-        first_col = best - WINDOW // 2
+        first_col = int(whole_rows(trace, head, [query]).weights[0].argmax()) - WINDOW // 2
     rows, cols = window_at(start, trace.n_queries), window_at(first_col, trace.n_keys)
     st.caption(
         f"A window of {rows.stop - rows.start} queries and {cols.stop - cols.start} keys of {trace.n_queries:,} and "
@@ -400,18 +377,12 @@ def _window(run: ModelRun, trace: AttentionTrace, head: int, look: HeadDisplay, 
 
 
 def patch_view(
-    run: ModelRun,
-    patches: PatchGrid,
-    query: int,
-    row: np.ndarray,
-    column: np.ndarray | None = None,
-    *,
-    percent: bool = True,
+    run: ModelRun, patches: PatchGrid, query: int, row: np.ndarray, column: np.ndarray | None = None
 ) -> None:
     """Draw where one query looks and who looks at it, over the run's picture; a click on a patch makes it the query.
 
-    The row (n_keys,) is what the query gives to each key, the column (n_queries,) what each query gives to it; percent:
-    these are shares. A query below patches.n_prefix is no patch.
+    The row (n_keys,) is what the query gives to each key, the column (n_queries,) what each query gives to it. A query
+    below patches.n_prefix is no patch.
     """
     key = "model_patches" if column is not None else "model_rolled_patches"
     before = patches.n_prefix
@@ -427,7 +398,7 @@ def patch_view(
     for place, (which, title, weights) in zip(st.columns(len(maps), gap="medium"), maps, strict=True):
         numbers = np.nan_to_num(weights)
         # a map of weights that are all alike stays pale
-        high = max(float(numbers[before:].max()), FLOOR / (len(numbers) - before) if percent else 0.0)
+        high = max(float(numbers[before:].max()), FLOOR / (len(numbers) - before))
         with place:
             st.markdown(f"**{title}**")
             grid = numbers[before:].reshape(patches.grid)
@@ -440,7 +411,7 @@ def patch_view(
             )
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
-                shares = ", ".join(f"{token} {one:.1%}" if percent else f"{token} {one:.3g}" for token, one in named)
+                shares = ", ".join(f"{token} {one:.1%}" for token, one in named)
                 st.caption(f"Besides the patches: {shares}.")
 
 

@@ -4,7 +4,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.explain.heads import HeadDisplay
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, special_keys
@@ -16,22 +15,21 @@ from ui.model.one_head import token_view
 from ui.model_runs import LatestRun
 from ui.try_this import TryThis, try_this
 
-STYLE = """<style>.st-key-model_opening { min-height: HIGH; } .st-key-model_glance { min-height: 20rem; }
-@media (max-width: 640px) { .st-key-model_opening { min-height: calc(1.45 * HIGH); } }</style>"""
 FIRST_TEXT = ENGLISH["Who was tired?"]
 ASKS, CANDIDATES = "it", ("animal", "street")
 
 
 def opening_place() -> DeltaGenerator:
-    """Return the place above all else, kept free until the model has read the text."""
-    st.html(STYLE.replace("HIGH", "13rem"))
-    return st.container(key="model_opening")
+    """Return the place above all else; its style keeps it free until the model has read the text."""
+    place = st.container(key="model_opening")
+    place.empty()  # without anything in it the browser leaves it out
+    return place
 
 
-def opening(run: ModelRun, asked: LatestRun | None, look: HeadDisplay) -> None:
+def opening(run: ModelRun, asked: LatestRun | None) -> None:
     """Say where the chosen token looks most, with arcs over the text; offer to change a word of the first example."""
     if run.patch_grid is not None:
-        st.html(STYLE.replace("HIGH", "0rem"))
+        st.html("<style>.st-key-model_opening { min-height: 0; }</style>")
         return
     now, layers = chosen_layers(run)
     trace = layers[now.layer]
@@ -39,7 +37,7 @@ def opening(run: ModelRun, asked: LatestRun | None, look: HeadDisplay) -> None:
     key = int(weights.argmax())
     asks, looked_at = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
     st.markdown(f"##### {literal(asks)} looks at {literal(looked_at)}: {as_percent(float(weights[key]))}")
-    token_view(run, trace, now.head, look)
+    token_view(run, trace, now.head)
     if asked is not None and asked.key == PACKAGE and getattr(asked.given, "text", "") in (FIRST_TEXT, SECOND_TEXT):
         try_this(NAME, _surprise(run, trace, now.head))
 

@@ -1,21 +1,21 @@
 """What a language model expects: the next token of a text that it writes on, or the word behind a mask."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.edits import dropped
+from attention_core.attention.edits import drop_heads
 from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.bars import bars
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.vega import ROLE_COLOURS, weights_ramp
 from attention_core.explain.heads.summary import groups, kind_of
+from attention_core.hub.ablation import Head
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
-from attention_core.hub.knock_out import Head
 from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, token_text
 from attention_core.hub.model import ModelError, ModelKind, predicts_words, readable
 from attention_core.hub.run import ModelRun
@@ -24,10 +24,11 @@ from ui.chart import draw_chart
 from ui.job_queue import heavy
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
+from ui.model.cache import kept_in_words
 from ui.model.glance import NAME, cached_with_run, chosen, head_name, portion, run_again, setting
-from ui.model.one_head import Chip, chips, shaded, weights_chart
+from ui.model.one_head import chips, shaded, weights_chart
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
-from ui.state import Field, between, one_of, single_choice, whole_number
+from ui.state import Field, between, whole_number
 from ui.words import Bar, chosen_piece, word_bars
 
 AT_ONCE = 24
@@ -188,11 +189,7 @@ def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
 N_EXPECTED = 10
 MAX_BITS = 12
 """A token as surprising as one of 4,096 has the full shade."""
-SHADES = {"surprise": "Surprise", "weights": "Weights of the chosen head"}
-SHADE = Field(NAME, "says_shade", "surprise", address="shade", parse=one_of(SHADES))
-WAYS = {"likeliest": "The likeliest", "drawn": "Drawn by chance"}
-WAY = Field(NAME, "says_way", "likeliest", address="way", parse=one_of(WAYS))
-TEMPERATURE = Field(NAME, "says_temperature", 1.0, address="temperature", parse=between(0.1, 2.0))
+TEMPERATURE = Field(NAME, "says_temperature", 0.0, address="temperature", parse=between(0.0, 2.0))
 SEED = Field(NAME, "says_seed", 0, address="seed", parse=between(0, 9999))
 HIDDEN_WORD = Field[int | None](NAME, "hidden_word", None, address="hidden_word", parse=whole_number)
 
@@ -225,7 +222,7 @@ def _generation(run: ModelRun, asked: LatestRun) -> None:
         st.info(error_markdown(error))
         return
     with text:
-        _text(run, made)
+        _text(made)
     with buttons:
         _buttons(asked, made, temperature, seed)
     with middle:
@@ -239,10 +236,9 @@ def _generation(run: ModelRun, asked: LatestRun) -> None:
 def _settings() -> tuple[float, int]:
     """Return temperature (0 = the likeliest) and seed as a person chose them."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        if single_choice("It says", WAY, WAYS) != "drawn":
-            return 0.0, 0
-        TEMPERATURE.widget(st.slider, "Temperature", 0.1, 2.0, step=0.1, width=150)
-        SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
+        TEMPERATURE.widget(st.slider, "Temperature (0: the likeliest)", 0.0, 2.0, step=0.1, width=200)
+        if TEMPERATURE.value:
+            SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
     return float(TEMPERATURE.value), int(SEED.value)
 
 
@@ -277,33 +273,13 @@ def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) 
         st.caption(f"Seed {seed} draws {literal(text)} next; the same seed draws the same text again.")
 
 
-def _text(run: ModelRun, made: Generation) -> None:
-    shade = single_choice("Shade", SHADE, SHADES)
-    place, n_given = position(), WRITING.value["n_given"]
-    hint = "Click a token to see what was expected after it."
-    shown = _surprising(made, n_given)
-    if shade == "weights":
-        number, head = _growing_head(run, made)
-        trace = made.trace(number)
-        weights = trace.weights(head, [place])[0].tolist()
-        hint = f"{_head_words(made, number, head)}: what {made.tokens[place].strip()}, the framed token, looks at."
-        if trace.n_keys == len(made.ids):
-            shown = _weighed(made.tokens, weights, n_given)
-        else:
-            read, source = "What the encoder read", _weighed(trace.story.key_axis.labels, weights)
-            chips("model_says_source_chips", source, label=read, hint=f"{read}.")
-    chips("model_says_text_chips", shown, chosen=place, label="The text so far", hint=hint, on_choose=select_position)
-
-
-def _surprising(made: Generation, n_given: int) -> list[Chip]:
+def _text(made: Generation) -> None:
     expected_with = (f"expected with {_percent(2**-bits)}, {bits:.1f} bits" for bits in made.bits)
     notes = ["the first token, which nothing expected", *expected_with]
-    return shaded(made.tokens, [0, *made.bits], notes, Role.CONTEXT, most=MAX_BITS, n_given=n_given)
-
-
-def _weighed(tokens: Sequence[str], weights: list[float], n_given: int = 0) -> list[Chip]:
-    notes = [f"weight {weight:.3f}" for weight in weights]
-    return shaded(tokens, weights, notes, Role.WEIGHTS, most=max(weights) or 1.0, n_given=n_given or None)
+    given = WRITING.value["n_given"]
+    shown = shaded(made.tokens, [0, *made.bits], notes, Role.CONTEXT, most=MAX_BITS, n_given=given)
+    look = {"label": "The text so far", "hint": "Orange: a surprise. Click a token for what was expected after it."}
+    chips("model_says_text_chips", shown, chosen=position(), on_choose=select_position, **look)
 
 
 def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None:
@@ -349,7 +325,7 @@ def _growing(run: ModelRun, made: Generation) -> None:
             f"first {made.n_prompt} tokens ran together in {1000 * made.seconds[0]:,.0f} ms. The grown matrix is the "
             "one of the whole text run at once."
         )
-    st.caption(how)
+    st.caption(f"{how}\n\n{kept_in_words(made)}")
 
 
 def _growing_head(run: ModelRun, made: Generation) -> tuple[int, int]:
@@ -406,7 +382,7 @@ def hidden_logits(run: ModelRun, asked: LatestRun, place: int, off: tuple[Head, 
     inputs = {name: value.to(pretrained.model.device) for name, value in prepared_of(*asked).inputs.items()}
 
     def compute() -> Tensor:
-        return expected_in_place(pretrained, inputs, place, edits=dropped(off)).float().cpu()
+        return expected_in_place(pretrained, inputs, place, edits=drop_heads(off)).float().cpu()
 
     return cached_with_run(run, ("hidden word", place, off), compute)
 

@@ -23,6 +23,7 @@ from attention_core.topics.scoring.presets import (
 )
 from attention_core.weights import read_card
 from ui.computed import model_or_stop
+from ui.skeleton import paragraph
 from ui.state import Field, expander, is_mounted, one_of, single_choice, whole_number, widget_value
 from ui.vector_plane import VectorPlane
 
@@ -204,15 +205,11 @@ def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, 
     if CHANGED.value is not changed:
         st.rerun()  # the first screen shows them too
     accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
-    st.markdown(
-        "W, W_q, W_k and v were trained on one small task: *of six keys, the nearer one is to the query, the more "
-        "weight.* How often each function gives the nearest key most: "
+    paragraph(
+        "The learned scores were trained on one task: *of six keys, the nearer one is to the query, the more weight.* "
+        "How often each gives the nearest key most (chance: 17%): "
         + ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items())
-        + ". Chance is 17%."
-    )
-    st.caption(
-        "In training the last number of a vector was never negative. Without a bias a tanh network is odd, "
-        "f(−q, −k) = −f(q, k), while near stays near under a change of sign."
+        + "."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         function = single_choice("Parameters of", FUNCTION, LEARNED)

@@ -44,7 +44,7 @@ def can_be_read(text: str) -> bool:
 
 def sentence_answer(text: str) -> dict[str, Any]:
     """Return the words of a sentence and of its translations by two models, and what attention alone says."""
-    shown = {name: shown_translation(name, text, (), 1, False) for name in ("none", "additive")}
+    shown = {name: shown_translation(name, text, ()) for name in ("none", "additive")}
     without, words = (word_data(one.view, NAMES[name]) for name, one in shown.items())
     single = f"one vector: {shown['none'].trace.value.shape[-1]} numbers"
     plain = {"note": "", "plain": True, "forced": 0}

@@ -7,7 +7,7 @@ import streamlit as st
 from attention_core.device import to_array
 from attention_core.explain.alignment import committed_errors
 from attention_core.models import Translator
-from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
+from attention_core.topics.translate.charts import alignment_chart, collapse_chart
 from attention_core.topics.translate.training import Learning, learning_of
 from attention_core.topics.translate.translation import LONGEST, collapse, cost
 from attention_core.weights import WeightsError
@@ -38,10 +38,7 @@ def any_length(text: str) -> None:
         chart = collapse_chart(found.words, states, weights, context, width=430)
         words = f"{len(found.words)} encoder states and their weighted sum"
         draw_chart(chart, width="content", key="translate_collapse", alt=words)
-        st.caption(
-            "Each row is one encoder state of additive attention, the bars are its weights before the first French "
-            "word. When your sentence ends, it begins again."
-        )
+        st.caption("Rows: encoder states. Bars: their weights before the first French word. Words repeat if need be.")
     with numbers:
         config = cast(Translator, model).config
         d, d_out = config.d_state, config.d_embedding
@@ -51,16 +48,11 @@ def any_length(text: str) -> None:
             ("numbers handed over", f"{price.attention:,}", f"{price.concatenation:,}"),
             ("parameters of the read-out", f"{price.attention_matrix:,}", f"{price.concatenation_matrix:,}"),
         )
-        chart = cost_chart(lambda m: cost(m, d, d_out).attention, lambda m: cost(m, d, d_out).concatenation, LONGEST, n)
-        draw_chart(chart, width="stretch", key="translate_cost", alt="Numbers handed over against the number of states")
-        st.caption(
-            f"{n} x {d} numbers in, {d} out, for every n. Laid end to end, the states would need a matrix that grows "
-            "with the sentence and fits one length only."
-        )
+        st.caption("Attention gives one vector, however long the sentence. Laid end to end, the states fit one length.")
 
 
 def being_learned() -> None:
-    """Draw the alignments of three sentences at eight moments of the additive model's training."""
+    """Draw the alignments of three sentences, their French given, at a moment of the additive model's training."""
     try:
         learned = _learned()
     except WeightsError as error:
@@ -72,20 +64,19 @@ def being_learned() -> None:
     with slider:
         number = MOMENT.widget(
             st.select_slider,
-            "Updates of the parameters so far",
+            "Updates so far",
             range(len(moments)),
             format_func=lambda place: f"{moments[place].step:,}",
         )
     mean = sum(pair.moments[number].sharpness for pair in learned) / len(learned)
     words.markdown(
-        "Nobody tells the model which words belong together: looking at the right one helps to say the next word. "
-        f"Sharpness now: **{mean:.0%}** (0% looks everywhere alike, 100% at one word each)."
+        "Nobody tells the model which words belong together. "
+        f"Sharpness: **{mean:.0%}** (0% looks everywhere alike, 100% at one word)."
     )
     for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
         chart = alignment_chart(to_array(pair.moments[number].weights), pair.target, pair.source, size=270)
         alt = f"Alignment after {pair.moments[number].step:,} updates: {' '.join(pair.source[:-1])}"
         draw_chart(chart, width="content", key=f"translate_learning_{place}", alt=alt, on=column)
-    st.caption("Additive attention, the French given, at eight moments of its training.")
 
 
 @cached_computation()
@@ -107,14 +98,11 @@ def alignment_errors() -> None:
                 (TRANSLATORS.get(name, name), f"{found.rate:.3f}", f"{found.precision:.0%}", f"{found.recall:.0%}")
                 for name, found in sorted(errors.by_score.items(), key=lambda item: item[1].rate)
             ),
-            ("the word at the same place", f"{errors.same_place:.3f}", "", ""),
+            ("the same place", f"{errors.same_place:.3f}", "", ""),
         )
     with words:
         st.markdown(
-            f"{errors.n_pairs} short pairs were aligned by hand. Each French word is linked to the English word with "
-            "the largest weight. Nobody ever told a model an alignment."
+            f"{errors.n_pairs} short pairs were aligned by hand. Is each French word's largest weight on the right "
+            "English word?"
         )
-        st.caption(
-            "Alignment error rate, 0 = no mistake (Och and Ney 2003, eq. 22). Of the transformer the best of three "
-            "layers, heads averaged. To measure again: `python -m benchmarks.alignments`."
-        )
+        st.caption("Error rate: 0 = no mistake (Och and Ney 2003). Measured by `python -m benchmarks.alignments`.")

@@ -9,11 +9,10 @@ from attention_core.data.sentence_presets import READ_BACK, TRANSLATE
 from attention_core.topics.translate.translation import ShownTranslation, read_source
 from ui.player import Player, Stepper
 from ui.skeleton import live
-from ui.state import Field, between, one_of, set_widget, single_choice, widget_value
+from ui.state import Field, one_of, set_widget, widget_value
 from ui.translate.forcing import WORD, force_what_comes_with, forced_pieces
 from ui.translate.models import (
     LISTED,
-    N_LAYERS,
     NAME,
     TRANSLATORS,
     average_per_word,
@@ -37,8 +36,6 @@ MODELS = Field(
 )
 FOCUS = Field(NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
 ALL = Field(NAME, "all", False, address="all")
-BY_PIECE = Field(NAME, "by_piece", False, address="by_piece")
-LAYER = Field(NAME, "layer", N_LAYERS, address="layer", parse=between(1, N_LAYERS))
 WORDS = Player(WORD, seconds=1.6)
 STEPS = Stepper(NAME)
 LONGER, UNDER = TRANSLATE["Two animals"], "sous la table"
@@ -87,7 +84,7 @@ def _back(french: str) -> str:
 def compare_two_models(text: str) -> dict[str, ShownTranslation]:
     """Draw two models with the present word of each, and the way from word to word; return those that are there."""
     models = {
-        slot: shown_translation(name, text, forced_pieces(), LAYER.value, BY_PIECE.value)
+        slot: shown_translation(name, text, forced_pieces())
         for slot, name in MODELS.value.items()
         if not why_missing(name)
     }
@@ -99,7 +96,7 @@ def compare_two_models(text: str) -> dict[str, ShownTranslation]:
     for slot in FIRST:
         _model_part(slot, models.get(slot))
     if models:
-        _word_controls(models, rows)
+        _word_controls(rows)
     return models
 
 
@@ -160,7 +157,7 @@ def _on_word(slot: str) -> None:
         WORD.value, FOCUS.value = row, slot
 
 
-def _word_controls(models: Mapping[str, ShownTranslation], rows: range) -> None:
+def _word_controls(rows: range) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
         for label, key, shortcut, by, end in (
             ("Previous word", "translate_word_previous", "P", -1, rows[0]),
@@ -168,15 +165,6 @@ def _word_controls(models: Mapping[str, ShownTranslation], rows: range) -> None:
         ):
             st.button(label, key=key, shortcut=shortcut, disabled=WORD.value == end, on_click=WORDS.go, args=(rows, by))
         WORDS.play_button(rows)
-        BY_PIECE.widget(st.toggle, "Pieces of words", on_change=_on_by_piece, args=(focused(models),))
-        if "transformer" in MODELS.value.values():
-            names = {layer: f"layer {layer}" for layer in range(1, N_LAYERS + 1)}
-            single_choice("Layer of the transformer", LAYER, names, label_visibility="collapsed")
-
-
-def _on_by_piece(shown: ShownTranslation) -> None:
-    firsts, row = shown.words.first_piece, WORD.value
-    WORD.value = firsts[min(row, len(firsts) - 1)] if BY_PIECE.value else shown.words.row_of(row)
 
 
 def list_translations(text: str) -> None:

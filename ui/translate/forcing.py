@@ -1,4 +1,4 @@
-"""French that every translation must begin with: typed, or chosen piece by piece; it can be taken back."""
+"""French that every translation must begin with: typed, or chosen piece by piece."""
 
 import streamlit as st
 
@@ -21,7 +21,6 @@ from ui.translate.models import NAME, TRANSLATORS, model_of, translation
 from ui.words import chosen_piece, next_words
 
 MAX_FORCED = 60  # pieces that may be forced; the sentence needs room to end
-MAX_UNDONE = 50
 CLASSIC_PAIRS = (("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
 
 _next_pieces = cached_computation(by_model=True)(next_pieces)
@@ -42,7 +41,6 @@ FORCED_PIECES: Field[list[int]] = Field(
     NAME, "forced", lambda: _pieces_of(PREFIX.value), address="pieces", parse=_numbered_pieces
 )
 """Chosen one by one they need not be those into which the typed beginning would be cut."""
-UNDO_STACK: Field[list[list[int]]] = Field(NAME, "earlier", list)
 WORD = Field(NAME, "at", 1, address="at", parse=whole_number)
 
 
@@ -51,9 +49,7 @@ def forced_pieces() -> tuple[int, ...]:
 
 
 def force_pieces(pieces: list[int], text: str | None = None) -> None:
-    """Let every translation begin with pieces, typed as `text` or chosen one by one; it can be taken back."""
-    if pieces != FORCED_PIECES.value:
-        UNDO_STACK.value = [*UNDO_STACK.value[1 - MAX_UNDONE :], FORCED_PIECES.value]
+    """Let every translation begin with pieces, typed as `text` or chosen one by one."""
     FORCED_PIECES.value = pieces
     PREFIX.value = translation_of(pieces).text[: PREFIX_LETTERS.most] if text is None else text
 
@@ -76,12 +72,8 @@ def force_french(shown: ShownTranslation, row: int, text: str) -> None:
             placeholder="nothing: the models are free",
             on_change=lambda: force_pieces(_pieces_of(PREFIX.value), PREFIX.value),
         )
-        with st.container(horizontal=True, gap="xsmall"):
-            st.button(
-                "Undo", key="translate_undo", icon=":material/undo:", disabled=not UNDO_STACK.value, on_click=_undo
-            )
-            own = "The model's own choice"
-            st.button(own, key="translate_free", disabled=not FORCED_PIECES.value, on_click=force_pieces, args=([],))
+        own = "The model's own choice"
+        st.button(own, key="translate_free", disabled=not FORCED_PIECES.value, on_click=force_pieces, args=([],))
         st.caption("All models above go on from what you force, even where it is wrong.")
     with following:
         _next_word(shown, text, shown.view.first_piece[row])
@@ -93,12 +85,6 @@ def follow_first_screen(shown: ShownTranslation, row: int) -> None:
         st.rerun()
 
 
-def _undo() -> None:
-    *earlier, last = UNDO_STACK.value
-    force_pieces(last)
-    UNDO_STACK.value = earlier
-
-
 def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
     ids = shown.made.ids
     after = tuple(ids[:piece])
@@ -108,8 +94,7 @@ def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
     if len(after) >= MAX_FORCED:
         st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption(
-        "The ten likeliest next pieces, out of 8,000. Click one to force it and see how each model continues. "
-        "A hyphen marks a piece that continues a word; ␣ marks a space where French has none."
+        "The ten likeliest next pieces, out of 8,000. Click one to force it. A hyphen: it continues a word; ␣: a space."
     )
 
 
@@ -125,9 +110,9 @@ def forced_french_note(text: str, shown: ShownTranslation) -> None:
     if text == CLASSIC and shown.forced == (*_pieces_of(GIVEN[CLASSIC]), END):
         itself = translation(shown.translator, text).text
         st.markdown(
-            f"The classic figure, its French given. Left to itself this model says *{as_markdown(itself)}* All of them "
-            "fail: the words are rare where they learned (*August* 8 times in 135,806 pairs). "
-            + ("" if shown.words.is_single else f"Given the French, {_where_it_looks(shown.words)}.")
+            f"The French is given. Left to itself this model says *{as_markdown(itself)}* All of them fail: such words "
+            "are rare where they learned. "
+            + ("" if shown.view.is_single else f"Given the French, {_where_it_looks(shown.view)}.")
         )
 
 

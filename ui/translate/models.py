@@ -6,8 +6,8 @@ from attention_core.topics.translate.translation import (
     ShownTranslation,
     Translation,
     forced_translation,
+    probability_per_word,
     read_source,
-    sentence_probability,
     show_translation,
 )
 from ui.computed import cached_computation, model_or_none, model_or_stop
@@ -24,7 +24,6 @@ TRANSLATORS = {
 """By the last part of a name, what people call a model; all but the transformer differ in attention alone."""
 LISTED = ("none", "additive", "transformer")
 """Translators that are offered on arrival; the others are computed only when they are asked for."""
-N_LAYERS = 3
 
 _translated = cached_computation(by_model=True)(forced_translation)
 _shown = cached_computation(by_model=True)(show_translation)
@@ -46,14 +45,12 @@ def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> Tra
     return _translated(model_or_stop(f"translator-{translator}"), read_source(text), forced)
 
 
-def shown_translation(
-    translator: str, text: str, forced: tuple[int, ...], layer: int, by_piece: bool
-) -> ShownTranslation:
-    """Return the translation with its attention; `layer` is the transformer's, from 1."""
+def shown_translation(translator: str, text: str, forced: tuple[int, ...]) -> ShownTranslation:
+    """Return the translation with its attention."""
     made = translation(translator, text, forced)
-    return _shown(model_of(translator), translator, read_source(text), forced, made, layer, by_piece)
+    return _shown(model_of(translator), translator, read_source(text), forced, made)
 
 
 def average_per_word(made: Translation) -> str:
     """Return how likely the model finds a word of its translation, on average, such as "44%"."""
-    return f"{sentence_probability(made.probabilities, len(made.word_labels))[1]:.0%}"
+    return f"{probability_per_word(made.probabilities, len(made.word_labels)):.0%}"

@@ -254,7 +254,7 @@ class DropHead(Edit):
         return f"head {self.head + 1} hands over nothing"
 
 
-def dropped(heads: Iterable[tuple[LayerKey, int]]) -> dict[LayerKey, tuple[Edit, ...]]:
+def drop_heads(heads: Iterable[tuple[LayerKey, int]]) -> dict[LayerKey, tuple[Edit, ...]]:
     """Return the edits that switch off these (attention, head), by attention."""
     edits: dict[LayerKey, tuple[Edit, ...]] = {}
     for place, head in sorted(set(heads)):  # type: ignore[type-var]
@@ -421,10 +421,6 @@ def for_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_causal
     if is_causal and any(isinstance(edit, PermuteKeys) for edit in edits):
         raise EditError(CAUSAL_REASON)
     return tuple(part for edit in edits for part in edit.for_queries(first, n, n_times))
-
-
-def described(edits: Edits, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> list[str]:
-    return [edit.describe(queries, keys) for edit in edits]
 
 
 def refuse_edits(edits: Edits) -> None:

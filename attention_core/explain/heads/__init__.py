@@ -1,6 +1,6 @@
-"""What the heads of a recording do, in numbers: where they look, how alike they are, what they hand over.
+"""What the heads of a recording do, in numbers: where they look and how alike they are.
 
-from attention_core.explain.heads import distances, groups, rollout, summaries
+from attention_core.explain.heads import distances_from, groups, rollout, summaries
 layers = groups(trace_model(model, **inputs))["encoder self"]
 summaries(layers)[3][5].previous
 """
@@ -12,7 +12,6 @@ from attention_core.explain.heads.similarity import (
     Distances,
     FarLook,
     Rollout,
-    distances,
     distances_from,
     distances_head_for_head,
     far_look,
@@ -20,47 +19,34 @@ from attention_core.explain.heads.similarity import (
 )
 from attention_core.explain.heads.summary import (
     METRICS,
-    PLAIN,
-    HeadDisplay,
     HeadSummary,
     PatchGrid,
     groups,
     habit,
-    handed_over,
-    has_values,
     is_of_itself,
-    matrix_for,
     summaries,
     summarise,
-    without_sinks,
 )
 
 __all__ = [
     "METRICS",
-    "PLAIN",
     "Distances",
     "FarLook",
-    "HeadDisplay",
     "HeadSummary",
     "PatchGrid",
     "Rollout",
-    "distances",
     "distances_from",
     "distances_head_for_head",
     "far_look",
     "groups",
     "habit",
-    "handed_over",
-    "has_values",
     "is_of_itself",
-    "matrix_for",
     "rollout",
     "summaries",
     "summarise",
-    "without_sinks",
 ]
 
-_BEFORE = {"Look": "HeadDisplay", "Patches": "PatchGrid"}  # names of 0.1
+_BEFORE = {"Patches": "PatchGrid"}  # names of 0.1
 
 
 def __getattr__(name: str) -> Any:

@@ -12,36 +12,30 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads.summary import is_of_itself, spaced, whole_rows
 
-MAX_HEADS = 400  # heads of one matrix of distances; more have too many pairs
-MAX_CELLS = 600_000_000
-"""Pairs of heads x queries x keys that are compared for one matrix, less than a second on one core; with more, a
-sample of the queries."""
-MAX_NUMBERS = 32_000_000  # weights kept at a time, 128 MB
+MAX_CELLS = 150_000_000
+"""Heads x queries x keys that are compared with one head, less than a second on one core; with more, a sample of the
+queries."""
+MAX_NUMBERS = 8_000_000  # weights of one head kept at a time, 32 MB
 MIN_ROWS = 8
 _TINY = 1e-30  # stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28
 
 
 class Distances(NamedTuple):
-    """How far heads are from each other.
+    """How far heads are from one of them.
 
     Attributes:
-        matrix: (n_heads_1, n_heads_2), 0 = look at the same, 1 = look at nothing that the other looks at.
+        row: (n_heads,), 0 = looks at the same, 1 = looks at nothing that the other looks at.
         n_sampled: queries over which each distance is a mean.
         n_queries: queries there are; all that any head is blind for are left out of the sample.
     """
 
-    matrix: Tensor
+    row: Tensor
     n_sampled: int
     n_queries: int
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether every query that sees something was compared."""
-        return self.n_sampled == self.n_queries
 
-
-def distances(layers: Sequence[AttentionTrace]) -> Distances:
-    """Return the distance of every head of a group to every other, layer by layer.
+def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> Distances:
+    """Return the distance of one head to every head of a group, layer by layer.
 
     The distance of two heads is the mean over queries of the square root of the Jensen-Shannon divergence, in bits, of
     the two rows of weights: sqrt(H((p + q) / 2) - (H(p) + H(q)) / 2), which is a metric between 0 and 1. What a sink
@@ -52,42 +46,26 @@ def distances(layers: Sequence[AttentionTrace]) -> Distances:
     2019, "What Does BERT Look At?", section 6. Metric: Endres and Schindelin 2003.
 
     Raises:
-        ValueError: more than MAX_HEADS heads, or layers of several shapes.
+        ValueError: layers of several shapes.
     """
-    n_heads = sum(trace.n_heads for trace in layers)
-    if n_heads > MAX_HEADS:
-        raise ValueError(f"layers must have at most {MAX_HEADS} heads together to compare all pairs, got {n_heads}")
-    n_keys = _one_shape(layers)[1] + 1
-    n_rows = max(MIN_ROWS, MAX_CELLS // (max(n_heads * (n_heads - 1) // 2, 1) * n_keys))
-    rows, n_seen = _sample(layers, min(n_rows, max(MIN_ROWS, MAX_NUMBERS // (n_heads * n_keys))))
-    every = torch.cat([_rows(trace, head, rows)[None] for trace in layers for head in range(trace.n_heads)])
-    entropies = _entropy(every)
-    matrix = every.new_zeros(n_heads, n_heads)
-    for head in range(n_heads - 1):
-        matrix[head, head + 1 :] = _apart(every[head], every[head + 1 :], entropies[head], entropies[head + 1 :])
-    return Distances(matrix + matrix.T, len(rows), n_seen)
-
-
-def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> Distances:
-    """Return the distance of one head to every head of a group of one shape, (1, n_heads), however many there are."""
     n_keys = _one_shape(layers)[1] + 1
     n_heads = sum(trace.n_heads for trace in layers)
-    rows, n_seen = _sample(layers, max(MIN_ROWS, min(MAX_CELLS // 4 // n_heads, MAX_NUMBERS // 4) // n_keys))
+    rows, n_seen = _sample(layers, max(MIN_ROWS, min(MAX_CELLS // n_heads, MAX_NUMBERS) // n_keys))
     own = _rows(layers[layer], head, rows)
     own_entropy, found = _entropy(own), []
     for trace in layers:
         for other in range(trace.n_heads):
-            others = _rows(trace, other, rows)[None]
+            others = _rows(trace, other, rows)
             found.append(_apart(own, others, own_entropy, _entropy(others)))
-    row = torch.cat(found)
+    row = torch.stack(found)
     row[sum(trace.n_heads for trace in layers[:layer]) + head] = 0
-    return Distances(row[None], len(rows), n_seen)
+    return Distances(row, len(rows), n_seen)
 
 
 def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[AttentionTrace]) -> Tensor:
     """Return how far each head of one run is from the same head of another run, (n_layers, n_heads).
 
-    The distance is that of distances(), for two inputs with as many tokens, or two models of one shape, which a
+    The distance is that of distances_from, for two inputs with as many tokens, or two models of one shape, which a
     ValueError asks for. Given are the layers of a group in each run.
     """
     heads, others = ([trace.n_heads for trace in layers] for layers in (first, second))
@@ -96,26 +74,19 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
             f"first and second must have the same layers with as many heads each, got {heads} and {others}"
         )
     n_keys = _one_shape([*first, *second])[1] + 1
-    rows, _ = _sample([*first, *second], max(MIN_ROWS, MAX_NUMBERS // 4 // n_keys))
+    rows, _ = _sample([*first, *second], max(MIN_ROWS, MAX_NUMBERS // n_keys))
     found = torch.zeros(len(first), heads[0])
     for layer, traces in enumerate(zip(first, second, strict=True)):
         for head in range(heads[0]):
             left, right = (_rows(trace, head, rows) for trace in traces)
-            found[layer, head] = _apart(left, right[None], _entropy(left), _entropy(right)[None])[0]
+            found[layer, head] = _apart(left, right, _entropy(left), _entropy(right))
     return found
 
 
-def _apart(own: Tensor, others: Tensor, own_entropy: Tensor, entropies: Tensor) -> Tensor:
-    """Return the distances (n,) of rows (n_rows, n_keys) to others (n, n_rows, n_keys)."""
-    found = own_entropy.new_empty(len(others), own.shape[0])
-    # Pieces of about a megabyte stay in the cache, where each pass over them costs a fraction.
-    at_once = max(1, 250_000 // (own.shape[1] * max(len(others), 1)))
-    for start in range(0, own.shape[0], at_once):
-        some = slice(start, start + at_once)
-        middle = (others[:, some] + own[some]).mul_(0.5)
-        found[:, some] = -torch.log2(middle).mul_(middle).sum(-1)
-    divergence = found - (entropies + own_entropy) / 2
-    return divergence.clamp(0, 1).sqrt().mean(1)
+def _apart(own: Tensor, other: Tensor, own_entropy: Tensor, entropy: Tensor) -> Tensor:
+    """Return the distance of rows (n_rows, n_keys) to others."""
+    divergence = _entropy((own + other) / 2) - (entropy + own_entropy) / 2
+    return divergence.clamp(0, 1).sqrt().mean()
 
 
 def _entropy(weights: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.charts import vega as vl
-from attention_core.charts.vega import alt
 
 
 def channel_bars(
@@ -23,11 +22,11 @@ def channel_bars(
         data["beside"] = np.asarray(beside, float)[list(order)]
         told.append(("beside:Q", "plain average", ".3g"))
         numbers = np.concatenate([numbers, data["beside"]])
-    scale = alt.Scale(domain=[numbers.min(initial=0.0), numbers.max(initial=1e-9)], nice=True)
-    y = alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=4, titleFontWeight="normal"), scale=scale)
-    space = {"x": alt.X("left:Q", axis=None, scale=vl.exact_scale(0, len(order))), "x2": alt.X2("right")}
-    layers = [vl.mark("rect", data, {**space, "y": y, "y2": alt.Y2(datum=0)}, color=vl.FILL)]
+    scale = dict(domain=[numbers.min(initial=0.0), numbers.max(initial=1e-9)], nice=True)
+    y = vl.field("value:Q", title=title, axis=dict(tickCount=4, titleFontWeight="normal"), scale=scale)
+    space = {"x": vl.field("left:Q", axis=None, scale=vl.exact_scale(0, len(order))), "x2": vl.field("right")}
+    layers = [vl.mark("rect", data, {**space, "y": y, "y2": vl.field(datum=0)}, color=vl.FILL)]
     if beside is not None:
-        layers.append(vl.mark("rule", data, {**space, "y": alt.Y("beside:Q")}, strokeWidth=2, color=vl.GREY))
-    column = {"x": alt.X("place:Q"), "x2": alt.X2("end:Q")}
-    return alt.layer(*layers, vl.hover_cells(data, column, *told, **vl.pointer_style(None)), height=300)
+        layers.append(vl.mark("rule", data, {**space, "y": vl.field("beside:Q")}, strokeWidth=2, color=vl.GREY))
+    column = {"x": vl.field("place:Q"), "x2": vl.field("end")}
+    return vl.layer(*layers, vl.hover_cells(data, column, *told, **vl.pointer_style(None)), height=300)

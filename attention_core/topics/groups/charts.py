@@ -6,7 +6,6 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.vega import alt
 from attention_core.topics.groups import Guest
 
 WIDTH, HEIGHT, UNIT = 420, 324, 100  # screen pixels of the chart, and of the radius of the circle
@@ -31,20 +30,20 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, select: 
         "lock": [OPEN_LOCK if guest.is_opened else SHUT_LOCK for guest in guests],
         "fill": [WRONG if guest.fault else RIGHT if guest.is_opened else SHUT for guest in guests],
     }
-    x = alt.X("x:Q", axis=None, scale=vl.exact_scale(-WIDTH / 2 / UNIT, WIDTH / 2 / UNIT))
-    y = alt.Y("y:Q", axis=None, scale=vl.exact_scale(-HEIGHT / 2 / UNIT, HEIGHT / 2 / UNIT))
+    x = vl.field("x:Q", axis=None, scale=vl.exact_scale(-WIDTH / 2 / UNIT, WIDTH / 2 / UNIT))
+    y = vl.field("y:Q", axis=None, scale=vl.exact_scale(-HEIGHT / 2 / UNIT, HEIGHT / 2 / UNIT))
     space, whole = {"x": x, "y": y}, {"filled": True, "opacity": 1}
     names = data | {"x": 1.56 * places["x"], "y": 1.36 * places["y"]}
     faults = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.15, -0.15)}  # not over the lock
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
-    lock = {**space, "shape": alt.Shape("lock:N", scale=None)}
+    lock = {**space, "shape": vl.field("lock:N", scale=None)}
     layers = [
         _lines(places, query, looks, space),
         vl.mark("point", chosen, space, shape="circle", size=2200, filled=False, strokeWidth=3, stroke=vl.CHOSEN),
         vl.clickable(vl.mark("point", data, space, shape="circle", size=1400, color=vl.FILL, **whole), select, "guest"),
         vl.mark("point", data, lock, size=400, color="white", **whole),
-        vl.texts(names, space, fontSize=14, color=vl.TEXT_COLOUR, field="name"),
-        vl.texts(faults, space, fontSize=13, color=WRONG, fontWeight="bold", field="fault"),
+        vl.texts(names, space, fontSize=14, color=vl.TEXT_COLOUR, column="name"),
+        vl.texts(faults, space, fontSize=13, color=WRONG, fontWeight="bold", column="fault"),
     ]
     return vl.fixed_size(layers, WIDTH, HEIGHT)
 
@@ -54,7 +53,7 @@ def _lines(places: dict[str, np.ndarray], query: int, looks: np.ndarray, space: 
     weights[query] = weights[:, query] = looks.sum(0)
     first, last = np.nonzero(np.triu(weights, 1) > MIN_WEIGHT)
     data = {f"{axis}{end}": place[at] for axis, place in places.items() for end, at in (("", first), ("2", last))}
-    scale = alt.Scale(domain=[0, 1], range=[0, 8])
-    width = alt.StrokeWidth("weight:Q", scale=scale, legend=None)
-    ends = {**space, "x2": alt.X2("x2"), "y2": alt.Y2("y2"), "strokeWidth": width}
+    scale = dict(domain=[0, 1], range=[0, 8])
+    width = vl.field("weight:Q", scale=scale, legend=None)
+    ends = {**space, "x2": vl.field("x2"), "y2": vl.field("y2"), "strokeWidth": width}
     return vl.mark("rule", data | {"weight": weights[first, last]}, ends, color=vl.ROLE_COLOURS[Role.WEIGHTS])

@@ -6,7 +6,6 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.vega import alt
 
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 LONGEST = 36
@@ -25,15 +24,15 @@ def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequ
     if n_others:
         series[f"each of the other {n_others}"] = (1 - weights[:, shown].sum(1)) / n_others
     colours = [*LINES[: len(shown)], vl.GREY][: len(series)]
-    axis = alt.Axis(tickCount=5, format="~g", grid=False)
+    axis = dict(tickCount=5, format="~g", grid=False)
     space = {
-        "x": alt.X("temperature:Q", scale=alt.Scale(type="log", nice=False), axis=axis),
-        "y": vl.percent_axis("weight", alt.Undefined),
+        "x": vl.field("temperature:Q", scale=dict(type="log", nice=False), axis=axis),
+        "y": vl.percent_axis("weight", vl.UNDEFINED),
         "color": vl.series_colour("record", list(series), colours, orient="bottom", columns=1, labelLimit=260),
     }
     told = "record:N", ("temperature:Q", "", ".3g"), ("weight:Q", "", ".3f")
     data = vl.long_form(("record", "temperature", "weight"), series, temperatures)
-    return alt.layer(
+    return vl.layer(
         vl.mark("line", data, space, *told, strokeWidth=2), _dashed("temperature", now, vl.GREY), height=380
     )
 
@@ -56,16 +55,16 @@ def regression_chart(
     a value, the span is the least and the largest number of the axis of keys.
     """
     at = {
-        "x": alt.X("key:Q", title=names[0], scale=vl.exact_scale(*span, padding=8), axis=alt.Axis(grid=False)),
-        "y": alt.Y("value:Q", title=names[1], scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4, minExtent=44)),
+        "x": vl.field("key:Q", title=names[0], scale=vl.exact_scale(*span, padding=8), axis=dict(grid=False)),
+        "y": vl.field("value:Q", title=names[1], scale=dict(zero=False), axis=dict(tickCount=4, minExtent=44)),
     }
     colour, (key, value) = vl.ROLE_COLOURS[Role.CONTEXT], names
-    size = alt.Size("weight:Q", scale=alt.Scale(range=[14, 320]), legend=None)
+    size = vl.field("weight:Q", scale=dict(range=[14, 320]), legend=None)
     told = ("key:Q", key), ("value:Q", value), ("weight:Q", "", ".3f")
     records = {"key": keys, "value": values, "weight": weights}
     diamonds = {"shape": "diamond", "filled": True, "opacity": 1, "size": 90, "color": colour, "stroke": "white"}
     asked = ("key:Q", "query"), ("value:Q", "comes back", ".4g")
-    return alt.layer(
+    return vl.layer(
         _dashed("key", float(queries[chosen]), vl.CHOSEN),
         vl.mark("circle", records, at, *told, size=size, opacity=0.85, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
         vl.mark("line", {"key": curve[0], "value": curve[1]}, at, color=colour, strokeWidth=2, clip=True, aria=True),

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.types import Role
-from attention_core.charts.vega import GREY, ROLE_COLOURS, Chart, alt, mark, rule_at
+from attention_core.charts import vega as vl
 from attention_core.data.review_pieces import frequent_words, pieces_of
 from attention_core.device import device_of
 from attention_core.topics.matter.sentences import Sentence, explain, sentence_of
@@ -50,17 +50,17 @@ def neighbours_in_place(model: nn.Module, sentence: Sentence, place: int, n: int
     return rows
 
 
-def neighbours_chart(neighbours: Sequence[Neighbour]) -> Chart:
+def neighbours_chart(neighbours: Sequence[Neighbour]) -> vl.Chart:
     """Draw a bar per word for its weight in place, the word itself first; the even share is marked."""
     data = {name: [getattr(one, name) for one in neighbours] for name in Neighbour._fields}
-    axis = alt.Axis(ticks=False, domain=False, labelLimit=130, labelFontSize=12, labelOverlap=False)
+    axis = dict(ticks=False, domain=False, labelLimit=130, labelFontSize=12, labelOverlap=False)
     space = {
-        "y": alt.Y("word:N", sort=data["word"], title=None, axis=axis),
-        "x": alt.X(
-            "here:Q", title="weight in this place, as a multiple of the even share 1/n", axis=alt.Axis(tickCount=6)
+        "y": vl.field("word:N", sort=data["word"], title=None, axis=axis),
+        "x": vl.field(
+            "here:Q", title="weight in this place, as a multiple of the even share 1/n", axis=dict(tickCount=6)
         ),
     }
     told = "word:N", ("cosine:Q", "cosine to the chosen word", ".2f"), ("here:Q", "times 1/n", ".2f")
-    bars = mark("bar", data, space, *told, color=ROLE_COLOURS[Role.WEIGHTS], cornerRadiusEnd=1)
-    even = rule_at("x", "even", 1.0, strokeDash=[4, 3], color=GREY, aria=alt.Undefined)
-    return alt.layer(bars, even, height=26 * len(neighbours) + 50)
+    bars = vl.mark("bar", data, space, *told, color=vl.ROLE_COLOURS[Role.WEIGHTS], cornerRadiusEnd=1)
+    even = vl.rule_at("x", "even", 1.0, strokeDash=[4, 3], color=vl.GREY, aria=vl.UNDEFINED)
+    return vl.layer(bars, even, height=26 * len(neighbours) + 50)

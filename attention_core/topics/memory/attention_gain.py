@@ -21,7 +21,6 @@ from attention_core.topics.memory.influence import (
     DIRECTIONS,
     Steps,
     gradient_norms,
-    reaching_the_end,
     shares,
     walk,
     walk_decoder,
@@ -68,8 +67,8 @@ def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int
 
 def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:
     """Return what the encoder's two last states, end to end, know of each English word: shares, (n_words + 1,)."""
-    ends = (gradient_norms(model, source.ids, way, source.word_of, at_end=True) for way in DIRECTIONS)
-    return shares(reaching_the_end(*ends))
+    ends = [gradient_norms(model, source.ids, way, source.word_of, at_end=True)[0] for way in DIRECTIONS]
+    return shares(torch.stack(ends).norm(dim=0))
 
 
 def _score_slopes(score: Score, query: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -7,10 +7,9 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.heatmap import block, matrix_png, row_mark
-from attention_core.charts.vega import alt
+from attention_core.charts.heatmap import block, matrix_png
 from attention_core.charts.words import text_width
-from attention_core.topics.translate.training import TRANSLATORS, ByLength
+from attention_core.topics.translate.training import ByLength
 
 DECADES = 4
 """Powers of ten that logarithmic axes span at most; what is smaller is drawn as the smallest."""
@@ -23,18 +22,18 @@ def over_time(
     ramp: vl.Ramp,
     *,
     title: str,
-    bar: str | None = None,
+    bar: str,
     columns: Mapping[str, Sequence[Any]],
     read: Sequence[bool],
-    now: int | None = None,
-    size: tuple[int, int] = (480, 192),
+    now: int,
+    size: tuple[int, int],
     words: bool = True,
 ) -> vl.Chart:
     """Draw numbers (d, n) that change while a sentence is read: time runs to the right, dimensions downwards.
 
     More rows than screen pixels are averaged in whole blocks. Columns are what the mouse tells, name -> n values, of
-    those that are read by now; the one that is read at this moment is framed. The title stands above the chart, that
-    of the colour bar, if there is one, and the words, if wanted, below.
+    those that are read by now; the word that is read at this moment is framed. The title stands above the chart, the
+    words, if wanted, and the colour bar with its title below.
     """
     n = len(labels)
     width, height = size
@@ -42,60 +41,20 @@ def over_time(
     rows = -(-len(values) // height), 1
     sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
     middles = [place + 0.5 for place in range(n)]
-    axis = alt.Axis(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width)) if words else None
-    x = alt.X("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
-    space = vl.corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
+    axis = dict(values=middles, labelAngle=-45, **_word_labels(labels, width)) if words else None
+    x = vl.field("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
+    space = vl.corners(n, 1, x=x, y=vl.field("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
     data = {name: np.asarray(some)[there] for name, some in vl.rectangles(range(n), 0, **columns).items()}
-    told = [
-        (f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", "" if isinstance(some[0], int) else ".3g")
-        for name, some in columns.items()
-    ]
+    told = [(f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", ".3g") for name, some in columns.items()]
     url = matrix_png(np.where(there, sums / sizes, np.nan), ramp)
-    layers = [vl.images(vl.rectangles(0, 0, n, url=url), space, clip=True), vl.hover_cells(data, space, *told)]
-    if bar is not None:
-        layers.append(vl.colour_bar_layer(ramp, bar, min(width, 200)))
-    if now is not None:
-        layers += vl.halo_outlines(vl.rectangles(now, 0), space, (4, 2))
-    heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
+    layers = [
+        vl.images(vl.rectangles(0, 0, n, url=url), space, clip=True),
+        vl.hover_cells(data, space, *told),
+        vl.colour_bar_layer(ramp, bar, min(width, 200)),
+        *vl.halo_outlines(vl.rectangles(now, 0), space, (4, 2)),
+    ]
+    heading = dict(text=title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
     return vl.fixed_size(layers, width, height, title=heading)
-
-
-def gradient_ramp(matrices: Sequence[np.ndarray]) -> vl.Ramp:
-    """Return one ramp for matrices that are compared, NaN = nothing there."""
-    values = np.concatenate([cells[np.isfinite(cells) & (cells > 0)] for cells in matrices] or [np.ones(1)])
-    return vl.Ramp(vl.VIRIDIS, 0.0, float(values.max(initial=0.0)) or 1.0)
-
-
-def gradient_heatmap(
-    matrix: np.ndarray,
-    labels: Sequence[str],
-    ramp: vl.Ramp,
-    *,
-    title: str,
-    told: np.ndarray,
-    marked_row: int | None = None,
-    select: str | None = None,
-    size: int = 420,
-) -> vl.Chart:
-    """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
-
-    The ramp is from gradient_ramp and shared by charts that are compared; told (n, n) are the
-    sentences that the mouse tells of each cell. The present state's row is framed, and a point selection over cells
-    has the fields row and col.
-    """
-    cells = vl.cell_columns(matrix, labels, labels) | {"told": told.ravel()}
-    bar = vl.colour_bar(ramp, title, min(size, 260))
-    names, shown = _word_labels(labels, size), alt.Color("value:Q", scale=vl.colour_scale(ramp), legend=bar)
-    space = {
-        "x": alt.X("col:O", title="how much does this word matter", axis=alt.Axis(labelAngle=-45, **names)),
-        "y": alt.Y("row:O", title="to the state after this one?", axis=alt.Axis(**names)),
-        "color": alt.condition("datum.masked", alt.value(f"{vl.MASKED_GREY}40"), shown),
-    }
-    drawn = vl.mark("rect", cells, space, ("told:N", " "), invalid=None)
-    layers = [vl.clickable(drawn, select, "row", "col", clear=alt.Undefined)]
-    if marked_row is not None:
-        layers += row_mark(marked_row, size / len(labels))
-    return vl.fixed_size(layers, size, size)
 
 
 def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
@@ -103,6 +62,7 @@ def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     return {
         "labelExpr": vl.label_expression(labels, "floor(datum.value)", every),
         "labelLimit": 90,
+        "grid": False,
         "ticks": False,
         "domain": False,
         "labelOverlap": "greedy",
@@ -150,16 +110,8 @@ def cure_chart(words: Sequence[str], last: np.ndarray, context: np.ndarray, *, m
 
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
-LOOKS = {
-    "translator-plain": ("#E69F00", "circle"),
-    "translator-none": ("#D55E00", "square"),
-    "translator-mean": ("#CC79A7", "diamond"),
-    "translator-dot": ("#56B4E9", "triangle-up"),
-    "translator-general": ("#0072B2", "triangle-down"),
-    "translator-additive": ("#009E73", "cross"),
-    "translator-transformer": ("#7d8794", "triangle-right"),
-}
-"""Okabe and Ito 2008, and grey; every line also has its own mark and its name at its end."""
+TRANSLATOR_COLOURS = {"translator-none": "#D55E00", "translator-additive": "#009E73"}
+"""Okabe and Ito 2008; every line also has its name at its end."""
 FADING_SIZE = (430, 190)
 NAME_HEIGHT = 15  # screen pixels between two names
 
@@ -169,28 +121,27 @@ def fading_chart(
     *,
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     words: Sequence[str] | None = None,
-    logarithmic: bool = False,
 ) -> vl.Chart:
     """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
 
     Lines are what is left by name of a network (of NETWORK_COLOURS), bands the (lower, upper) around some of them;
-    words, if given, are those that were read at each moment, for the mouse.
+    words, if given, are those that were read at each moment, for the mouse. The axis is logarithmic.
     """
     sides = [side for pair in (bands or {}).values() for side in pair]
-    least = _lowest([*lines.values(), *sides]) if logarithmic else 0.0
+    least = _lowest([*lines.values(), *sides])
     left = {name: np.maximum(numbers, least) for name, numbers in lines.items()}
     longest = max(1, *(len(numbers) - 1 for numbers in left.values()))
     top = max(1.0, *(float(numbers.max()) for numbers in left.values()))
-    scale = alt.Scale(type="log", domain=[least, top], nice=False) if logarithmic else vl.exact_scale(0, 1.02 * top)
     ticks = [digit * 10.0**power for power in range(-DECADES, 3) for digit in (1, 2, 5)]
-    shown = {"values": [tick for tick in ticks if least <= tick <= top]} if logarithmic else {"tickCount": 4}
-    axis = alt.Axis(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
+    seen = [tick for tick in ticks if least <= tick <= top]
+    axis = dict(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
+    scale = dict(type="log", domain=[least, top], nice=False)
     space = {
-        "x": alt.X("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
-        "y": alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", **shown)),
+        "x": vl.field("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
+        "y": vl.field("left:Q", title=None, scale=scale, axis=dict(format="~%", values=seen)),
     }
     networks = vl.category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
-    colour = alt.Color("network:N", scale=networks, legend=None)
+    colour = vl.field("network:N", scale=networks, legend=None)
     data = _columns(left)
     told: list[vl.TooltipField] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
     if words:
@@ -199,7 +150,7 @@ def fading_chart(
     layers = [vl.rule_at("y", "left", 0.5, strokeDash=[3, 3], color=vl.TEXT_COLOUR, tooltip=None)]
     if bands:
         low, high = (_columns({name: np.maximum(pair[end], least) for name, pair in bands.items()}) for end in (0, 1))
-        area = {**space, "y2": alt.Y2("upper"), "color": colour}
+        area = {**space, "y2": vl.field("upper"), "color": colour}
         layers.append(vl.mark("area", low | {"upper": high["left"]}, area, opacity=0.16))
     layers.append(vl.mark("line", data, {**space, "color": colour}, *told, strokeWidth=2.2, point={"size": 30}))
     return vl.fixed_size([*layers, _network_names(left, space, least, top)], *FADING_SIZE)
@@ -217,26 +168,20 @@ def _lowest(lines: Sequence[Sequence[float]]) -> float:
 
 def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, top: float) -> vl.Chart:
     names = sorted(left, key=lambda name: -left[name][-1])
-    ends = np.array([left[name][-1] for name in names])
-    span = np.log10(top / least) if least else 1.02 * top
-    lowest = 0.02 * span + (np.log10(least) if least else 0.0)
-    places = np.array(spread_out(list(np.log10(ends) if least else ends), 16 * span / FADING_SIZE[1], lowest))
+    span = np.log10(top / least)
+    ends = [float(np.log10(left[name][-1])) for name in names]
+    places = np.array(spread_out(ends, 16 * span / FADING_SIZE[1], np.log10(least) + 0.02 * span))
     data = {
         "network": names,
         "later": [len(left[name]) - 1 for name in names],
-        "left": np.minimum(10.0**places, top) if least else places,
+        "left": np.minimum(10.0**places, top),
         "fill": [NETWORK_COLOURS[name] for name in names],
     }
     return vl.texts(data, space, "network", color=vl.FILL, align="left", dx=8, fontWeight="bold")
 
 
 def length_chart(
-    figures: ByLength,
-    *,
-    width: int = 560,
-    height: int = 320,
-    called: Mapping[str, str] = TRANSLATORS,
-    marked: Mapping[str, str] | None = None,
+    figures: ByLength, *, width: int, height: int, called: Mapping[str, str], marked: Mapping[str, str]
 ) -> vl.Chart:
     """Draw BLEU against length; ValueError without figures.
 
@@ -247,48 +192,35 @@ def length_chart(
         raise ValueError("figures must hold at least one model, got none")
     names = list(figures.scores)
     data = vl.long_form(("model", "words", "bleu"), figures.scores, figures.groups)
-    data["label"] = [called.get(name, name) for name in data["model"]]
+    data["label"] = [called[name] for name in data["model"]]
     top = 5 * (1 + max(data["bleu"]) // 5)
-    x = alt.X(
+    x = vl.field(
         "words:O",
         sort=figures.groups,
         title="words of the English sentence",
-        scale=alt.Scale(paddingOuter=0.2, type="point"),
-        axis=alt.Axis(labelAngle=0, grid=False),
+        scale=dict(paddingOuter=0.2, type="point"),
+        axis=dict(labelAngle=0, grid=False),
     )
-    y = alt.Y("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=alt.Axis(tickCount=5))
-    colours, shapes = zip(*(LOOKS.get(name, (vl.TEXT_COLOUR, "circle")) for name in names), strict=True)
-    looks = {
-        "color": alt.Color("model:N", scale=vl.category_scale(names, colours), legend=None),
-        "shape": alt.Shape("model:N", scale=vl.category_scale(names, shapes), legend=None),
-    }
-    looked = alt.selection_point(fields=["model"], on="pointerover", clear="pointerout", name="looked")
-    shown, dimmed = (alt.condition(looked, alt.value(1), alt.value(faint)) for faint in (0.2, 0.3))
+    y = vl.field("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
+    scale = vl.category_scale(names, [TRANSLATOR_COLOURS[name] for name in names])
+    space = {"x": x, "y": y, "color": vl.field("model:N", scale=scale, legend=None)}
     told = ("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")
-    dots: dict = {"size": 70, "filled": True}
-    # names right of the last group, moved apart where lines end close to each other
     last = {name: scores[-1] for name, scores in figures.scores.items() if scores[-1] is not None}
     falling = sorted(last, key=last.__getitem__, reverse=True)
     ends = {
         "model": falling,
-        "label": [called.get(name, name) for name in falling],
+        "label": [called[name] for name in falling],
         "words": [figures.groups[-1]] * len(falling),
         "place": spread_out([last[name] for name in falling], NAME_HEIGHT * top / height, lowest=0.0),
     }
-    place = {"x": x, "y": alt.Y("place:Q")}
+    marks = {"words": list(marked), "place": [top] * len(marked), "text": list(marked.values())}
+    place = {"x": x, "y": vl.field("place:Q")}
     layers = [
-        vl.mark("line", data, {"x": x, "y": y, "color": looks["color"]}, opacity=shown, strokeWidth=2.2, aria=True),
-        vl.mark("point", data, {"x": x, "y": y, **looks}, *told, opacity=shown, **dots).add_params(looked),
-        vl.mark("point", ends, {**place, **looks}, opacity=dimmed, xOffset=20, aria=True, **dots),
-        vl.texts(ends, place, "label", opacity=dimmed, align="left", dx=30, fontSize=12, color=vl.TEXT_COLOUR),
+        vl.mark("rule", marks, {"x": x}, strokeDash=[3, 3], color=vl.TEXT_COLOUR, opacity=0.6),
+        vl.texts(marks, place, align="left", baseline="top", dx=6, color=vl.TEXT_COLOUR),
+        vl.mark("line", data, space, *told, strokeWidth=2.2, point={"size": 70}, aria=True),
+        vl.texts(ends, place, "label", align="left", dx=12, fontSize=12, color=vl.TEXT_COLOUR),
     ]
-    if marked:
-        marks = {"words": list(marked), "place": [top] * len(marked), "text": list(marked.values())}
-        rule: dict = {"strokeDash": [3, 3], "color": vl.TEXT_COLOUR, "opacity": 0.6}
-        layers[:0] = [
-            vl.mark("rule", marks, {"x": x}, **rule),
-            vl.texts(marks, place, align="left", baseline="top", dx=6, color=vl.TEXT_COLOUR),
-        ]
     return vl.fixed_size(layers, width, height)
 
 

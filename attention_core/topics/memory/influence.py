@@ -16,13 +16,11 @@ and a gated one (GRU; Cho et al. 2014, with the reset gate applied after the pro
     h_t = z_t * h_{t-1} + (1 - z_t) * n_t.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -31,10 +29,6 @@ from torch import Tensor, nn
 from attention_core.device import device_of, to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.translate.translation import SourceSentence
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 FORMULAS = {
     "GRU": r"h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t",
@@ -52,12 +46,10 @@ class EncoderPass(NamedTuple):
     states: Tensor  # (n, d), h_t
     # (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates
     update: Tensor | None = None
-    # (n, d), how much of the old state the proposal for the new one saw, in [0, 1]; None without gates
-    reset: Tensor | None = None
 
 
 class Steps(NamedTuple):
-    reading: EncoderPass  # states and gates
+    reading: EncoderPass  # states and update gates
     by_state: Tensor  # (n, d, d), J_t = d h_t / d h_{t-1}
     by_input: Tensor  # (n, d, d_x), B_t = d h_t / d x_t
 
@@ -120,26 +112,18 @@ def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Ten
         torch.einsum("knd,kde->nde", gains, torch.stack(weights.chunk(3)))
         for gains, weights in ((of_old, of_state), (of_new, of_input))
     )
-    return Steps(EncoderPass(after, update, reset), by_state + update.diag_embed(), by_input)
+    return Steps(EncoderPass(after, update), by_state + update.diag_embed(), by_input)
 
 
 DIRECTIONS = ("forward", "backward")
 
 
-class Readings(NamedTuple):
-    """A sentence read in both directions, each in the order of the sentence."""
-
-    forward: EncoderPass  # from the first piece to the last
-    backward: EncoderPass  # from the last piece to the first
-
-
 @torch.inference_mode()
-def read(model: Translator, ids: Tensor) -> Readings:
-    """Read a sentence in both directions with a translator's encoder, and keep all states and gates; see walk."""
+def read(model: Translator, ids: Tensor) -> dict[str, EncoderPass]:
+    """Read a sentence in both directions, see walk; states and gates of each stand in the order of the sentence."""
     forward, backward = (walk(model, ids, direction).reading for direction in DIRECTIONS)
-    states, update, reset = backward
-    gates = (None, None) if update is None or reset is None else (update.flip(0), reset.flip(0))
-    return Readings(forward, EncoderPass(states.flip(0), *gates))
+    update = None if backward.update is None else backward.update.flip(0)
+    return {"forward": forward, "backward": EncoderPass(backward.states.flip(0), update)}
 
 
 @torch.inference_mode()
@@ -177,19 +161,6 @@ def gradient_norms(
     words = [[place for place, _ in places] for _, places in groupby(enumerate(read), key=itemgetter(1))]
     norms = _last_row(steps, words) if at_end else _chain(steps, words)
     return norms.flip(0, 1) if direction == "backward" else norms
-
-
-def both_ways(forward: Tensor, backward: Tensor) -> Tensor:
-    """Return the norms for the two states end to end, [h_t forward; h_t backward], (n, n): no cell is empty."""
-    return (forward.square() + backward.square()).sqrt()
-
-
-def reaching_the_end(forward: Tensor, backward: Tensor | None = None) -> Tensor:
-    """Return how much each word matters to what is handed over when all is read, (n,), from gradient norms (n, n).
-
-    The two readings end at opposite ends; the rows of these two states are enough.
-    """
-    return forward[-1] if backward is None else (forward[-1].square() + backward[0].square()).sqrt()
 
 
 def shares(norms: Tensor) -> Tensor:
@@ -270,120 +241,48 @@ def _merge(steps: Steps, places: list[int]) -> tuple[Tensor, Tensor]:
     return through, given if len(places) == 1 else torch.linalg.qr(given.cpu(), mode="r").R.to(through)
 
 
-MEASURES = {"norm": "gradient norm", "left": "what is left of the word", "share": "share of the state"}
-"""Ways to look at the norms: as they are; divided by the norm right after the word; divided by the row's sum."""
+def left_of_first_word(model: Translator, source: SourceSentence) -> list[float]:
+    """Return what is left of the first word in the forward states 0, 1, 2, ... words later; it begins with 1."""
+    norms = gradient_norms(model, source.ids, "forward", source.word_of)
+    return what_is_left(norms)[:, 0].tolist()
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryOverview:
-    """A sentence as a recurrent encoder read it, position by position: words, or pieces if it was asked for them."""
+    """A sentence as a recurrent encoder read it, word by word."""
 
-    labels: list[str]  # one per position, the end last
-    pieces: list[tuple[str, ...]]  # the pieces that each position consists of
+    labels: list[str]  # one per word, the end last
     states: dict[str, np.ndarray]  # direction -> float (d, n); dimensions that behave alike are neighbours
     # direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates
     update: dict[str, np.ndarray]
-    reset: dict[str, np.ndarray]  # the same for the reset gate
-    # direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states, or (1, n) at the end
-    norms: dict[str, np.ndarray]
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def matrix(self, measure: str, both: bool) -> np.ndarray:
-        """Return how much each word matters to each state, (n, n); NaN where a state cannot know the word.
-
-        The states of both readings are taken end to end, or the forward ones alone.
-
-        Raises:
-            ValueError: no such measure.
-        """
-        if measure not in MEASURES:
-            raise ValueError(f"measure must be one of {tuple(MEASURES)}, got {measure!r}")
-        norms = torch.from_numpy(self.norms["forward"])
-        if both:
-            norms = both_ways(norms, torch.from_numpy(self.norms["backward"]))
-        scaled = {"norm": lambda x: x, "left": what_is_left, "share": shares}[measure]
-        values = to_array(scaled(norms))
-        return values if both else np.where(np.tri(len(self), dtype=bool), values, np.nan)
-
-    def gate_means(self, direction: str, place: int) -> tuple[float, float] | None:
-        """Return the means of the update and the reset gate while a position was read; None without gates."""
-        if direction not in self.update:
-            return None
-        return float(self.update[direction][:, place].mean()), float(self.reset[direction][:, place].mean())
+    def share_kept(self, direction: str, place: int) -> float | None:
+        """Return the mean of the update gate while a word was read; None without gates."""
+        return float(self.update[direction][:, place].mean()) if direction in self.update else None
 
     def column_facts(self, kind: str, direction: str) -> dict[str, list]:
+        """Return what the mouse tells of each column of "states" or "update"."""
         values: np.ndarray = getattr(self, kind)[direction]
-        facts: dict[str, list] = {"word": self.labels}
-        if any(len(texts) > 1 for texts in self.pieces):
-            facts["read as"] = [" ".join(texts) for texts in self.pieces]
         if kind == "states":
-            return facts | {"length of h": np.linalg.norm(values, axis=0).tolist()}
-        return facts | {"mean of the gate": values.mean(0).tolist()}
-
-    def told(self, measure: str, both: bool) -> np.ndarray:
-        matrix = self.matrix(measure, both)
-        sentences = np.empty(matrix.shape, dtype=object)
-        after = "at" if both else "after"
-        for (state, word), value in np.ndenumerate(matrix):
-            here, there = (f"“{self.labels[place]}”" for place in (state, word))
-            if not np.isfinite(value):
-                sentences[state, word] = f"after {here}, {there} has not been read yet"
-            elif state == word:
-                sentences[state, word] = f"right {after} {here}, it matters {value:.3g}"
-            else:
-                sentences[state, word] = f"{after} {here}, {there} still matters {value:.3g}"
-        return sentences
-
-    def share_at_end(self, both: bool) -> np.ndarray:
-        """Return what share each word has in what is handed over when all is read, (n,); sums to 1."""
-        norms = [torch.from_numpy(self.norms[direction]) for direction in (DIRECTIONS if both else DIRECTIONS[:1])]
-        return to_array(shares(reaching_the_end(*norms)))
-
-    def left_after(self) -> list[float]:
-        """Return what is left of the first word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
-        return what_is_left(torch.from_numpy(self.norms["forward"]))[:, 0].tolist()
+            return {"word": self.labels, "length of h": np.linalg.norm(values, axis=0).tolist()}
+        return {"word": self.labels, "mean of the gate": values.mean(0).tolist()}
 
 
-def remember(
-    model: Translator, source: SourceSentence, by_pieces: bool = False, *, at_end: bool = False, both: bool = True
-) -> MemoryOverview:
-    """Read a sentence in both directions and keep what is needed to look at it; gradient norms cost most by far.
-
-    A word's state is the one after its last piece that was read. Where gradient norms of the states at the end are
-    enough, `share_at_end` works and all else but the norms; they may be wanted in both directions.
-    """
-    word_of = list(range(len(source.ids))) if by_pieces else source.word_of
-    n, wanted = word_of[-1] + 1, DIRECTIONS[: 1 + both]
-    ends = {word: piece for piece, word in enumerate(word_of)}
-    last = {"forward": [ends[word] for word in range(n)], "backward": [word_of.index(word) for word in range(n)]}
-    readings = dict(zip(DIRECTIONS, read(model, source.ids), strict=True))
+def remember(model: Translator, source: SourceSentence) -> MemoryOverview:
+    """Read a sentence in both directions; a word's state is the one after its last piece that was read."""
+    n, ends = source.word_of[-1] + 1, {word: piece for piece, word in enumerate(source.word_of)}
+    last = {"forward": [ends[word] for word in range(n)], "backward": [source.word_of.index(word) for word in range(n)]}
+    readings = read(model, source.ids)
     orders = {direction: similar_first(reading.states) for direction, reading in readings.items()}
 
     def in_order(direction: str, rows: Tensor) -> np.ndarray:
         return to_array(rows[last[direction]][:, orders[direction]].T)
 
     return MemoryOverview(
-        labels=source.labels if by_pieces else source.word_labels,
-        pieces=[tuple(piece for piece, of in zip(source.labels, word_of, strict=True) if of == w) for w in range(n)],
+        labels=source.word_labels,
         states={way: in_order(way, reading.states) for way, reading in readings.items()},
         update={way: in_order(way, reading.update) for way, reading in readings.items() if reading.update is not None},
-        reset={way: in_order(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
-        norms={way: to_array(gradient_norms(model, source.ids, way, word_of, at_end=at_end)) for way in wanted},
     )
-
-
-def norms_table(memories: Mapping[str, MemoryOverview]) -> pd.DataFrame:
-    """Return one row per named network, direction, state and word that the state knows, with the gradient's norm."""
-    import pandas as pd
-
-    rows = [
-        (network, direction, t, memory.labels[t], s, memory.labels[s], float(memory.norms[direction][t, s]))
-        for network, memory in memories.items()
-        for direction in memory.norms
-        for t in range(len(memory))
-        for s in (range(t + 1) if direction == "forward" else range(t, len(memory)))
-    ]
-    columns = ["network", "direction", "state", "state_after", "position", "word", "gradient_norm"]
-    return pd.DataFrame(rows, columns=columns)

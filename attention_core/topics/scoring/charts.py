@@ -7,7 +7,6 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import palette_png
-from attention_core.charts.vega import alt
 from attention_core.topics.scoring.compare import ScaleRow
 
 FIELD = 168
@@ -34,18 +33,18 @@ def scale_chart(
         raise ValueError(f"field must be variance or gradient, got {field!r}")
     data = {"d_k": [row.d_k for row in rows], field: [getattr(row, field) for row in rows]}
     data["scores"] = [WITH if row.scaled else WITHOUT for row in rows]
-    axis = alt.Axis(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False)
-    scale = alt.Scale(type="log", base=10) if field == "variance" else alt.Scale(zero=True)
+    axis = dict(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False)
+    scale = dict(type="log", base=10) if field == "variance" else dict(zero=True)
     space = {
-        "x": alt.X("d_k:Q", title="dₖ", scale=alt.Scale(type="log", base=2), axis=axis),
-        "y": alt.Y(f"{field}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="~g")),
+        "x": vl.field("d_k:Q", title="dₖ", scale=dict(type="log", base=2), axis=axis),
+        "y": vl.field(f"{field}:Q", title=None, scale=scale, axis=dict(tickCount=4, format="~g")),
         "color": COLOUR,
     }
     told = "scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")
     layers = [vl.mark("line", data, space, *told, point={"size": 28}, strokeWidth=2)]
     if chosen is not None:
         layers.append(vl.rule_at("x", "d_k", chosen, color=vl.GREY, opacity=0.6))
-    return alt.layer(*layers, height=228, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))
+    return vl.layer(*layers, height=228, title=dict(text=title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
 def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) -> vl.Chart:
@@ -53,8 +52,8 @@ def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) 
     series = {WITHOUT: without, WITH: with_scale}
     data = vl.long_form(("scores", "rank", "weight"), series, range(1, len(without) + 1))
     space = {
-        "x": alt.X("rank:O", title="keys, largest weight first", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-        "xOffset": alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
+        "x": vl.field("rank:O", title="keys, largest weight first", axis=dict(labelAngle=0, labelOverlap=True)),
+        "xOffset": vl.field("scores:N", sort=[WITHOUT, WITH]),
         "y": vl.percent_axis("weight", "weight"),
         "color": COLOUR,
     }
@@ -71,10 +70,11 @@ def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent
     turned = np.degrees(np.arctan2(*vectors.T))
     arrows = {"x0": [0.0] * len(names), "y0": [0.0] * len(names), "x1": vectors[:, 0], "y1": vectors[:, 1]}
     arrows |= {"fill": colours, "angle": turned, "x2": beyond[:, 0], "y2": beyond[:, 1], "text": names}
-    sides = {"scale": vl.exact_scale(-extent, extent), "axis": alt.Axis(title=None, tickCount=8)}
-    from_middle = {"x": alt.X("x0:Q", **sides), "y": alt.Y("y0:Q", **sides), "x2": alt.X2("x1"), "y2": alt.Y2("y1")}
-    ends, beyond_ends = ({"x": alt.X(f"x{place}:Q"), "y": alt.Y(f"y{place}:Q")} for place in (1, 2))
-    angle, head = alt.Angle("angle:Q", scale=None), {"shape": "triangle", "filled": True, "size": 130, "opacity": 1}
+    sides = {"scale": vl.exact_scale(-extent, extent), "axis": dict(title=None, tickCount=8)}
+    starts = {"x": vl.field("x0:Q", **sides), "y": vl.field("y0:Q", **sides)}
+    from_middle = {**starts, "x2": vl.field("x1"), "y2": vl.field("y1")}
+    ends, beyond_ends = ({"x": vl.field(f"x{place}:Q"), "y": vl.field(f"y{place}:Q")} for place in (1, 2))
+    angle, head = vl.field("angle:Q", scale=None), {"shape": "triangle", "filled": True, "size": 130, "opacity": 1}
     layers = [
         vl.mark("rule", arrows, from_middle, color=vl.FILL, strokeWidth=3),
         vl.mark("point", arrows, ends, color=vl.FILL, angle=angle, **head),

@@ -1,17 +1,13 @@
-"""Charts of the transformer's page: what n costs, dot products over distance, clock hands, what a head is worth."""
+"""Charts of the transformer's page: what n costs, dot products over distance, what a head is worth."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from torch import Tensor
 
-from attention_core.attention.attend import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heads import head_axes
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.vega import alt
-from attention_core.device import to_array
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
@@ -26,17 +22,17 @@ def cost_chart(rows: Sequence[CostRow], field: str) -> vl.Chart:
         for pairs in (measured, expected_line)
     )
     sizes = sorted({row.n for row in rows})
-    x_axis = alt.Axis(values=sizes, format="~s" if max(sizes, default=0) > 99999 else "d", grid=False)
-    y_axis = alt.Axis(values=[10.0**power for power in range(-4, 7)], format="~g")
+    x_axis = dict(values=sizes, format="~s" if max(sizes, default=0) > 99999 else "d", grid=False)
+    y_axis = dict(values=[10.0**power for power in range(-4, 7)], format="~g")
     titles = [way.title for way in WAYS.values()]
     space = {
-        "x": alt.X("n:Q", title="n, positions", scale=alt.Scale(type="log", base=2, nice=False), axis=x_axis),
-        "y": alt.Y("value:Q", title=UNITS[field], scale=alt.Scale(type="log"), axis=y_axis),
+        "x": vl.field("n:Q", title="n, positions", scale=dict(type="log", base=2, nice=False), axis=x_axis),
+        "y": vl.field("value:Q", title=UNITS[field], scale=dict(type="log"), axis=y_axis),
         "color": vl.series_colour("way", titles, COLOURS, offset=2, columns=vl.legend_columns(titles), labelLimit=260),
     }
     dashed = {"strokeDash": [4, 4], "strokeWidth": 1.3, "opacity": 0.75}
     told = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")
-    return alt.layer(
+    return vl.layer(
         vl.mark("line", _columns(slopes), space, **dashed),
         vl.mark("line", _columns(points), space, *told, strokeWidth=2, point={"size": 34}),
         height=330,
@@ -47,34 +43,15 @@ def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
     return {name: [row[place] for row in rows] for place, name in enumerate(("way", "n", "value"))}
 
 
-def distance_chart(by_distance: ByDistance, title: str) -> vl.Chart:
-    """Draw a dot product over the distance of two positions, its mean over all such pairs."""
-    data = {"distances": to_array(by_distance.distances), "mean": to_array(by_distance.mean)}
+def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> vl.Chart:
+    """Draw a dot product over the distance of two positions."""
     line = {
-        "x": alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9)),
-        "y": alt.Y("mean:Q", title=title, axis=alt.Axis(tickCount=4)),
+        "x": vl.field("distances:Q", title="distance j - i", axis=dict(grid=False, tickCount=9)),
+        "y": vl.field("products:Q", title=title, axis=dict(tickCount=4)),
     }
-    chart = vl.mark("line", data, line, ("distances:Q", "distance"), ("mean:Q", "", ".4g"), color=LINE, strokeWidth=2)
-    return alt.layer(chart, height=270)
-
-
-def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> vl.Chart:
-    """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
-
-    Angles are (n, d / 2) radians; pairs are counted from 0, and small numbers turn fast.
-    """
-    turned = np.degrees(to_array(angles[:, list(pairs)].double())).T
-    order = [str(pair) for pair in pairs]
-    data = vl.long_form(("pair", "position", "turned"), dict(zip(order, turned, strict=True)))
-    data["degrees"] = [degrees % 360 for degrees in data["turned"]]
-    space = {
-        "x": alt.X("position:O", title="position", axis=alt.Axis(labelAngle=0, ticks=False)),
-        "y": alt.Y("pair:N", title="pair of numbers", sort=order, axis=alt.Axis(ticks=False)),
-        "angle": alt.Angle("degrees:Q", scale=alt.Scale(domain=[0, 360], range=[0, 360])),
-    }
-    look = {"shape": "arrow", "filled": True, "opacity": 1, "size": cell**2 * 0.7, "color": vl.ROLE_COLOURS[Role.QUERY]}
-    told = "position:O", "pair:N", ("turned:Q", "turned by (degrees)", ".1f")
-    return vl.fixed_size([vl.mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
+    data = {"distances": distances, "products": products}
+    told = ("distances:Q", "distance"), ("products:Q", "", ".4g")
+    return vl.layer(vl.mark("line", data, line, *told, color=LINE, strokeWidth=2), height=270)
 
 
 def head_importance_chart(worth: np.ndarray, limit: float, *, size: int = 300) -> vl.Chart:

@@ -1,6 +1,6 @@
 """Alignments; many states in, one vector out; and the whole network unrolled."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,12 +8,10 @@ import numpy as np
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, matrix_png
-from attention_core.charts.vega import alt
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "keys: the encoder's state at"
 ROW = 13  # screen pixels of one vector
-WAYS = ("attention: one vector", "all states end to end")
 
 
 def alignment_chart(
@@ -37,67 +35,32 @@ def alignment_chart(
 
 
 def collapse_chart(
-    words: Sequence[str],
-    states: np.ndarray,
-    weights: np.ndarray,
-    context: np.ndarray,
-    *,
-    width: int = 520,
-    multiplied: bool = False,
+    words: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int
 ) -> vl.Chart:
-    """Draw n states (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
+    """Draw n vectors (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
-    The weights (n,) sum to 1, the context is (d,), and there is a word per state; a vector is so wide on the screen.
-    States that are multiplied by their weights already come with the shares that they have in the context instead.
+    The weights (n,) sum to 1, the context is (d,), and there is a word per vector; vectors are so wide on the screen.
+    They are states, or states that are multiplied by their weights already.
     """
-    n, ramp = len(words), vl.signed_ramp(states)
+    n, ramp = len(words), vl.signed_ramp(vectors)
     below = n + 2
-    urls = [matrix_png(rows, ramp) for rows in (states, context[None])]
+    urls = [matrix_png(rows, ramp) for rows in (vectors, context[None])]
     bar_room = 0.22 * width
-    shares = np.array(weights, dtype=float)
-    reach = bar_room * shares / max(1.0, float(shares.max() - shares.min(initial=0)))
-    zero = width + 8.0 - min(0.0, float(reach.min()))
-    tops, long = np.arange(n) + 0.15, np.maximum(1.0, np.abs(reach))
-    bars = vl.rectangles(zero + np.minimum(0, reach), tops, long, 0.7, word=list(words), weight=shares)
-    x = alt.X("left:Q", axis=None, scale=vl.exact_scale(-86, width + 16 + bar_room))
+    tops, long = np.arange(n) + 0.15, np.maximum(1.0, bar_room * weights)
+    bars = vl.rectangles(width + 8.0, tops, long, 0.7, word=list(words), weight=weights)
+    x = vl.field("left:Q", axis=None, scale=vl.exact_scale(-86, width + 16 + bar_room))
     space = vl.corners(width, below + 1, x=x)
     result, colours = vl.ROLE_COLOURS[Role.CONTEXT], [vl.ROLE_COLOURS[Role.KEY]] * n
     names = vl.rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
-    told = ("word:N", "encoder's state at"), ("weight:Q", "of the context" if multiplied else "", ".1%")
+    told = ("word:N", "encoder's state at"), ("weight:Q", "", ".1%")
     look: dict = {"fontSize": 11, "baseline": "middle"}
-    sum_of = f"{'sum' if multiplied else 'weighted sum'} of {n}  ↓"
     layers = [
         vl.images(vl.rectangles(0.0, [0.0, below], width, [n, 1], url=urls), space),
-        vl.mark("rect", bars, space, *told, color=vl.ROLE_COLOURS[Role.CONTEXT if multiplied else Role.WEIGHTS]),
+        vl.mark("rect", bars, space, *told, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
         vl.texts(names, space, color=vl.FILL, align="right", limit=78, **look),
-        vl.text_at(sum_of, width / 2, n + 1.0, space, color=result, **look),
+        vl.text_at(f"weighted sum of {n}  ↓", width / 2, n + 1.0, space, color=result, **look),
     ]
     return vl.fixed_size(layers, round(width + 102 + bar_room), ROW * (below + 1))
-
-
-def cost_chart(
-    attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int
-) -> vl.Chart:
-    """Draw how many numbers are handed over for 1 to `most` states, with the chosen number of states marked.
-
-    Attention and concatenation say how many for n states.
-    """
-    counts = zip(WAYS, (attention, concatenation), strict=True)
-    series = {name: [count(n + 1) for n in range(most)] for name, count in counts}
-    here = {name: numbers[chosen - 1 : chosen] for name, numbers in series.items()}
-    colours = vl.ROLE_COLOURS[Role.CONTEXT], vl.ROLE_COLOURS[Role.KEY]
-    fields = "way", "n", "numbers"
-    space = {
-        "x": alt.X("n:Q", title="states n", scale=vl.exact_scale(1, most)),
-        "y": alt.Y("numbers:Q", title="numbers handed over", axis=alt.Axis(format="~s", tickCount=4)),
-        "color": vl.series_colour("way", WAYS, colours, labelLimit=240, columns=vl.legend_columns(WAYS)),
-    }
-    told = "way:N", "n:Q", ("numbers:Q", "", ",")
-    return alt.layer(
-        vl.mark("line", vl.long_form(fields, series, range(1, most + 1)), space, strokeWidth=2.5, aria=True),
-        vl.mark("point", vl.long_form(fields, here, [chosen]), space, *told, size=70, filled=True, opacity=1),
-        height=230,
-    )
 
 
 LINE, HEAD, SIZE, WIDE = 20, 34, 12, 376
@@ -195,7 +158,7 @@ def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]
     *ends, roles, shades, widths = map(list, zip(*lines, strict=True))
     wires = dict(zip(("left", "top", "right", "bottom"), ends, strict=True))
     wires |= {"width": widths, "fill": _colours(roles, shades)}
-    yield vl.mark("rule", wires, space, color=vl.FILL, size=alt.Size("width:Q", scale=None, legend=None))
+    yield vl.mark("rule", wires, space, color=vl.FILL, size=vl.field("width:Q", scale=None, legend=None))
     left, top, wide, high, roles, shades = map(list, zip(*shapes, strict=True))
     boxes = vl.rectangles(left, top, wide, high, fill=_colours(roles, shades))
     yield vl.mark("rect", boxes, space, color=vl.FILL, cornerRadius=2)

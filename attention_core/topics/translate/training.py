@@ -16,42 +16,25 @@ from attention_core.log import log
 from attention_core.topics.translate.translation import END_LABEL
 from attention_core.weights import WeightsError, read_card
 
-TRANSLATORS = {
-    "translator-plain": "plain RNN, last state",
-    "translator-none": "GRU, last state",
-    "translator-mean": "GRU, average of all states",
-    "translator-dot": "GRU, dot attention",
-    "translator-general": "GRU, general attention",
-    "translator-additive": "GRU, additive attention",
-    "translator-transformer": "transformer",
-}
-"""Name of a model -> what it is, from the one that remembers least to the one that remembers nothing at all."""
-
 
 class ByLength(NamedTuple):
     """BLEU by length."""
 
     groups: list[str]  # lengths of the English sentence in words, such as "6-8", shortest first
     scores: dict[str, list[float | None]]  # name of a model -> one BLEU per group, None where the card has none
-    overall: dict[str, float]  # name of a model -> BLEU over all sentences
-    long: dict[str, float]  # name of a model -> BLEU over sentences of 12 words and more, where the card has it
+    long: dict[str, float]  # name of a model -> BLEU over sentences of 12 words and more
     n: int  # English sentences that were translated
-    missing: list[str]  # models whose card is not there or has no such figures
 
 
-def bleu_by_length(names: Sequence[str] = tuple(TRANSLATORS), folder: Path | None = None) -> ByLength:
-    """Return the BLEU by length that cards tell, the committed ones without a folder."""
+def bleu_by_length(names: Sequence[str], folder: Path | None = None) -> ByLength:
+    """Return the BLEU by length that cards tell, the committed ones without a folder; others are left out."""
     found = {name: figures for name in names if (figures := _figures(name, folder))}
     groups = sorted({group for figures in found.values() for group in figures["bleu_by_length"]}, key=_first_number)
     return ByLength(
         groups=groups,
         scores={name: [figures["bleu_by_length"].get(group) for group in groups] for name, figures in found.items()},
-        overall={name: float(figures["bleu"]) for name, figures in found.items()},
-        long={
-            name: float(figures["bleu_long"]) for name, figures in found.items() if figures.get("bleu_long") is not None
-        },
-        n=max((int(figures.get("n", 0)) for figures in found.values()), default=0),
-        missing=[name for name in names if name not in found],
+        long={name: float(figures["bleu_long"]) for name, figures in found.items()},
+        n=max((int(figures["n"]) for figures in found.values()), default=0),
     )
 
 
@@ -66,7 +49,7 @@ def _figures(name: str, folder: Path | None) -> dict[str, Any] | None:
     except WeightsError:
         log.warning("%s is left out", name, exc_info=True)
         return None
-    complete = isinstance(figures, dict) and isinstance(figures.get("bleu_by_length"), dict) and "bleu" in figures
+    complete = isinstance(figures, dict) and {"bleu_by_length", "bleu_long", "n"} <= set(figures)
     return figures if complete else None
 
 
@@ -77,24 +60,12 @@ def _first_number(group: str) -> int:
 
 COMMITTED = find_file("benchmarks/results/redundancy.json")
 
-WITHOUT = {
-    "order": "the order of the English words, which are shuffled",
-    "recurrence": "neighbours in the keys: every piece is read alone",
-    "choice": "chosen weights: all are equal",
-    "choice_trained": "chosen weights, trained so",
-    "attention_trained": "attention, trained so",
-    "positions": "positions",
-    "encoder": "attention among the English pieces",
-    "cross": "attention to the English",
-}
-"""What is left out, in words."""
-
 
 class ReductionCost(NamedTuple):
     """What a translator is worth with something left out."""
 
     model: str  # "additive" or "transformer"
-    without: str  # what is left out, one of WITHOUT; "" = nothing
+    without: str  # what is left out, see benchmarks/redundancy.py; "" = nothing
     bleu: float  # over all sentences
     bleu_long: float  # over those of twelve words and more
 

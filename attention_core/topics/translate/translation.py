@@ -30,6 +30,7 @@ from attention_core.data.pieces import (
 )
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
+from attention_core.explain.heads.similarity import mean_over_heads
 from attention_core.models.transformer import EditsByPlace, Transformer
 from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
 
@@ -233,10 +234,10 @@ def _model_inputs(
 
 @dataclass(frozen=True, eq=False)
 class WordView:
-    """Weights and probabilities of one translation, by word or by piece."""
+    """Weights and probabilities of one translation, by word."""
 
     target: list[str]  # labels of the rows: what is said, "end" or "?" last
-    source: list[str]  # labels of the source, "end" last, in the same unit
+    source: list[str]  # labels of the source, "end" last
     keys: list[str]  # labels of the columns: `source`, or the single vector of a translator without attention
     weights: Tensor  # (n_rows, n_columns), each row sums to 1
     probabilities: list[float]  # of each row's word, given all before it; NaN for "?"
@@ -248,45 +249,21 @@ class WordView:
         """Whether the decoder has one vector for the whole sentence, and nothing to choose from."""
         return len(self.keys) == 1 and len(self.source) > 1
 
-    def row_of(self, piece: int) -> int:
-        """Return the row that a piece belongs to; the last one for a piece beyond the end."""
-        return max((row for row, first in enumerate(self.first_piece) if first <= piece), default=0)
 
+def word_view(trace: AttentionTrace, source: SourceSentence, translation: Translation) -> WordView:
+    """Return the weights of a trace by word, averaged over all heads.
 
-def word_view(
-    trace: AttentionTrace,
-    source: SourceSentence,
-    translation: Translation,
-    probabilities: Sequence[float],
-    *,
-    by_piece: bool = False,
-    head: int | None = None,
-) -> WordView:
-    """Return the weights of a trace by word, or by piece.
-
-    The trace is that of a recurrent translator, or of one cross-attention layer, on this translation. Without a head it
-    is averaged over all heads. Probabilities are those of each piece, see piece_probabilities.
+    The trace is that of a recurrent translator, or of one cross-attention layer, on this translation, whose
+    probabilities are known.
     """
-    weights = mean_over_heads(trace) if head is None else trace.weights(head)
     n_unwritten = trace.n_queries - len(translation.ids)
     labels = [*translation.labels, *[NEXT_LABEL] * n_unwritten]
-    of_pieces = [*probabilities, *[math.nan] * n_unwritten]
+    of_pieces = [*translation.probabilities, *[math.nan] * n_unwritten]
     is_single = trace.n_keys == 1 and len(source.labels) > 1
-    if by_piece:
-        return WordView(
-            target=labels,
-            source=source.labels,
-            keys=list(trace.story.key_axis.labels) if is_single else source.labels,
-            weights=weights,
-            probabilities=of_pieces,
-            first_piece=list(range(len(labels))),
-            pieces_of=[[label] for label in labels],
-        )
     word_of = [*translation.word_of, *[len(translation.words)] * n_unwritten]
     row_of = {word: row for row, word in enumerate(dict.fromkeys(word_of))}  # words without a piece have no row
     rows = [row_of[word] for word in word_of]
-    n_rows = rows[-1] + 1
-    members: list[list[int]] = [[] for _ in range(n_rows)]
+    members: list[list[int]] = [[] for _ in row_of]
     for piece, row in enumerate(rows):
         members[row].append(piece)
     names = [*translation.words, labels[-1]]
@@ -294,7 +271,7 @@ def word_view(
         target=[names[word_of[pieces[0]]] for pieces in members],
         source=source.word_labels,
         keys=list(trace.story.key_axis.labels) if is_single else source.word_labels,
-        weights=merge_to_words(weights, rows, [0] if is_single else source.word_of),
+        weights=merge_to_words(mean_over_heads(trace), rows, [0] if is_single else source.word_of),
         probabilities=[math.prod(of_pieces[piece] for piece in pieces) for pieces in members],
         first_piece=[pieces[0] for pieces in members],
         pieces_of=[[labels[piece] for piece in pieces] for pieces in members],
@@ -308,9 +285,8 @@ class ShownTranslation:
     translator: str  # its name
     forced: tuple[int, ...]  # the pieces that it had to begin with
     made: Translation
-    trace: AttentionTrace  # its attention, over pieces; a transformer's is one layer's cross-attention
-    words: WordView  # the same by word
-    view: WordView  # the same by word, or by piece where that was asked for
+    trace: AttentionTrace  # its attention, over pieces; a transformer's is the last layer's cross-attention
+    view: WordView  # the same by word
 
 
 def show_translation(
@@ -319,27 +295,13 @@ def show_translation(
     source: SourceSentence,
     forced: tuple[int, ...],
     translation: Translation,
-    layer: int,
-    by_piece: bool,
 ) -> ShownTranslation:
-    """Return a translation with its attention; `layer` is the transformer's, from 1."""
-    trace = _trace_of(model, source, translation, layer)
-    words = word_view(trace, source, translation, translation.probabilities)
-    view = word_view(trace, source, translation, translation.probabilities, by_piece=True) if by_piece else words
-    return ShownTranslation(translator, forced, translation, trace, words, view)
-
-
-def _trace_of(
-    model: Translator | Transformer, source: SourceSentence, translation: Translation, layer: int
-) -> AttentionTrace:
+    """Return a translation with its attention."""
     if isinstance(model, Transformer):
-        return explain_layers(model, source, translation)["cross", layer - 1]
-    return explain(model, source, translation)
-
-
-def mean_over_heads(trace: AttentionTrace) -> Tensor:
-    """Return the weights (n_queries, n_keys), averaged over the heads."""
-    return torch.stack([trace.weights(head) for head in range(trace.n_heads)]).mean(0)
+        trace = explain_layers(model, source, translation)["cross", model.config.n_layers - 1]
+    else:
+        trace = explain(model, source, translation)
+    return ShownTranslation(translator, forced, translation, trace, word_view(trace, source, translation))
 
 
 @torch.inference_mode()
@@ -353,65 +315,25 @@ def piece_probabilities(model: CanTranslate, source: SourceSentence, ids: Sequen
     return logits[0].softmax(-1).gather(1, predicted[:, None])[:, 0].tolist()
 
 
-def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:
-    """Return the probability of a whole sentence, and per word: its n-th root (the geometric mean); the end counts."""
-    if not probabilities:
-        return 1.0, 1.0
-    if min(probabilities) <= 0:
-        return 0.0, 0.0
-    total = sum(map(math.log, probabilities))
-    return math.exp(total), math.exp(total / max(n_words, 1))
+def probability_per_word(probabilities: Sequence[float], n_words: int) -> float:
+    """Return the n-th root of the probability of a sentence of n words (the geometric mean); the end counts."""
+    return math.prod(probabilities) ** (1 / max(n_words, 1))
 
 
-class Likeness(NamedTuple):
-    """How alike the words of a translation, the rows of its view, are to the English words, by two measures.
+def word_likeness(model: TiedTranslator, source: SourceSentence, translation: Translation, view: WordView) -> Tensor:
+    """Return the cosine of the word vectors for every row and English word of a view, (n_rows, n_words).
 
-    A word of several pieces counts with the mean of their vectors; a row asks with the state at its first piece.
+    A word of several pieces counts with the mean of their vectors; the row of what is not said yet is NaN.
     """
-
-    keys: Tensor  # (n_rows, n_words) cosine of the decoder's state with the keys of an English word
-    words: Tensor  # (n_rows, n_words) cosine of the two word vectors; NaN in the row of what is not said yet
-
-
-def likeness(
-    model: TiedTranslator, trace: AttentionTrace, source: SourceSentence, translation: Translation, view: WordView
-) -> Likeness:
-    """Return how alike state and key, and the two word vectors, are for every row and English word of a view by words.
-
-    The heads of a layer's cross-attention are laid end to end.
-    """
-    states, keys = (vectors.transpose(0, 1).flatten(1) for vectors in (trace.query, trace.key))
     table = model.embedding.weight
-    english = table[source.ids.to(table.device)]
+    english, groups = table[source.ids.to(table.device)], torch.tensor(source.word_of, device=table.device)
+    words = torch.stack([english[groups == word].mean(0) for word in range(source.word_of[-1] + 1)])
     ends = [*view.first_piece[1:], len(translation.ids)]
     french = torch.stack([
         table[translation.ids[first:end]].mean(0) if first < end else table.new_full(table.shape[1:], torch.nan)
         for first, end in zip(view.first_piece, ends, strict=True)
     ])  # fmt: skip
-    key_of = _means(keys, source.word_of) if len(keys) == len(source.word_of) else keys
-    return Likeness(_cosines(states[view.first_piece], key_of), _cosines(french, _means(english, source.word_of)))
-
-
-def likeness_at(
-    model: Translator | Transformer, source: SourceSentence, translation: Translation, layer: int
-) -> Likeness:
-    """Return the likeness of a translation's words, see likeness; `layer` is the transformer's, from 1."""
-    trace = _trace_of(model, source, translation, layer)
-    return likeness(model, trace, source, translation, word_view(trace, source, translation, translation.probabilities))
-
-
-def n_agreeing(weights: Tensor, alike: Tensor) -> int:
-    """Return in how many rows the English word with the largest weight is also the most alike one."""
-    return int((weights.argmax(1) == alike.to(weights.device).argmax(1)).sum())
-
-
-def _means(vectors: Tensor, word_of: Sequence[int]) -> Tensor:
-    groups = torch.tensor(word_of, device=vectors.device)
-    return torch.stack([vectors[groups == word].mean(0) for word in range(word_of[-1] + 1)])
-
-
-def _cosines(rows: Tensor, columns: Tensor) -> Tensor:
-    return cosine_similarity(rows[:, None], columns[None], dim=-1).cpu()
+    return cosine_similarity(french[:, None], words[None], dim=-1).cpu()
 
 
 LONGEST = MAX_WORDS
@@ -436,17 +358,8 @@ class Collapse(NamedTuple):
 
 
 def cost(n: int, d_state: int, d_out: int) -> ReadOutCost:
-    """Return what n states cost with attention and laid end to end; ValueError for a size below 1."""
-    if min(n, d_state, d_out) < 1:
-        raise ValueError(f"n, d_state and d_out must be at least 1, got {n}, {d_state} and {d_out}")
+    """Return what n states cost with attention and laid end to end."""
     return ReadOutCost(d_state, n * d_state, 2 * d_state * d_out, (1 + n) * d_state * d_out)
-
-
-def repeat_words(words: Sequence[str], n: int) -> list[str]:
-    """Return n words: the given ones, again and again; ValueError without a word or for n below 1."""
-    if not words or n < 1:
-        raise ValueError(f"words and n must be at least one, got {len(words)} and {n}")
-    return list(islice(cycle(words), n))
 
 
 @torch.inference_mode()
@@ -457,11 +370,11 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
     sentence's end is read but not counted.
 
     Raises:
-        ValueError: n out of bounds, or no words.
+        ValueError: n out of bounds.
     """
     if not 1 <= n <= LONGEST:
         raise ValueError(f"n must be from 1 to {LONGEST}, got {n}")
-    taken = repeat_words(english_words(text), n)
+    taken = list(islice(cycle(english_words(text)), n))
     cut = load_vocabulary().cut([word.lower() for word in taken])
     device = device_of(model)
     encoding = model.encode(torch.tensor([[*cut.ids, END]], device=device))
@@ -471,22 +384,3 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
     query, _ = model.decoder(model.embedding(torch.tensor([[START]], device=device)), start[None])
     weights = model.score()(query[0], states)[0].softmax(-1)
     return Collapse([strip_space_mark(word) for word in taken], states, weights, weights @ states)
-
-
-class ContextParts(NamedTuple):
-    """A context and what it is the sum of."""
-
-    vectors: Tensor  # (n_keys, d), weight times value; their sum is the context
-    context: Tensor  # (d,)
-    shares: Tensor  # (n_keys,), how far each part goes along the context, of its length; they sum to 1
-
-
-def parts_of_context(trace: AttentionTrace, head: int, query: int) -> ContextParts:
-    """Return the values times their weights for one query of a head.
-
-    The share of a part is its dot product with the context over that of the context with itself: negative where it
-    points the other way. A context of zeros has shares of 0.
-    """
-    vectors = trace.weights(head, [query])[0][:, None] * trace.value_of(head)
-    context = trace.context(head)[query]
-    return ContextParts(vectors, context, vectors @ context / (context @ context).clamp(min=1e-30))

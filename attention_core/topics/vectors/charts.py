@@ -7,7 +7,6 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.vega import alt
 
 GAP = 0.45
 """Between the factors and the result, in cells."""
@@ -78,7 +77,7 @@ def product_chart(
     at_x, at_y = start + column, top + row
     lit = vl.rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
     lit["colour"] = [vl.ROLE_COLOURS[left.role], vl.ROLE_COLOURS[right.role], vl.DARK_COLOUR]
-    layers += vl.halo_outlines(lit, space, (5.0, 2.5), alt.Stroke("colour:N", scale=None))
+    layers += vl.halo_outlines(lit, space, (5.0, 2.5), vl.field("colour:N", scale=None))
     layers += _labels(row_labels, column_labels, start, top, across, cell, space)
     if inner:  # the names stand in the free corner at the top left
         style: dict[str, Any] = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
@@ -106,7 +105,7 @@ def _painted(frame: vl.Columns, space: dict[str, Any], select: str | None) -> vl
     shown["words"] = [f"{matrix}, row {row}, column {col}: {short(value)}" for matrix, row, col, value in cells]
     look = {"stroke": vl.GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": vl.pointer_style(select)["cursor"]}
     told = "matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")
-    said = alt.Description("words:N")
+    said = vl.field("words:N")
     return vl.clickable(
         vl.mark("rect", shown, space, *told, color=vl.FILL, description=said, **look), select, "row", "col"
     )
@@ -202,8 +201,8 @@ def hull_chart(
     low, high = points.min(0), points.max(0)
     reach, middle = max(float((high - low).max()), 1e-9) * 0.62, (low + high) / 2
     at = {
-        "x": alt.X("x:Q", title="column 1", scale=vl.exact_scale(middle[0] - reach, middle[0] + reach)),
-        "y": alt.Y("y:Q", title="column 2", scale=vl.exact_scale(middle[1] - reach, middle[1] + reach)),
+        "x": vl.field("x:Q", title="column 1", scale=vl.exact_scale(middle[0] - reach, middle[0] + reach)),
+        "y": vl.field("y:Q", title="column 2", scale=vl.exact_scale(middle[1] - reach, middle[1] + reach)),
     }
     hull = convex_hull(values)
     ring = _points(np.vstack([hull, hull[:1]])) | {"order": range(len(hull) + 1)}
@@ -213,16 +212,16 @@ def hull_chart(
     contexts = _points(context) | {"label": query_labels, "size": sizes}
     chosen = _points(context[[query]]) | {"label": [query_labels[query]]}
     value, result = vl.ROLE_COLOURS[Role.VALUE], vl.ROLE_COLOURS[Role.CONTEXT]
-    ends = {"x2": alt.X2("x_end"), "y2": alt.Y2("y_end"), "strokeWidth": alt.StrokeWidth("width:Q", scale=None)}
+    ends = {"x2": vl.field("x_end"), "y2": vl.field("y_end"), "strokeWidth": vl.field("width:Q", scale=None)}
     told = "label:N", ("x:Q", "", ".4g"), ("y:Q", "", ".4g")
     ring_look = {"fillOpacity": 0.12, "fill": value, "strokeWidth": 1.2, "color": value}
     diamonds = {"filled": True, "shape": "diamond", "color": result, "opacity": 1}
     look: dict[str, Any] = {"align": "left", "dx": 8, "dy": -7, "fontSize": 12}
     layers = [
-        vl.mark("line", ring, at, order=alt.Order("order:Q"), **ring_look),
+        vl.mark("line", ring, at, order=vl.field("order:Q"), **ring_look),
         vl.mark("rule", spokes, at | ends, color=vl.ROLE_COLOURS[Role.WEIGHTS], opacity=0.55),
         vl.mark("circle", spokes, at, *told, ("weight:Q", "", ".4f"), size=70, color=value, opacity=1),
-        vl.mark("point", contexts, {**at, "size": alt.Size("size:Q", scale=None)}, *told, **diamonds),
+        vl.mark("point", contexts, {**at, "size": vl.field("size:Q", scale=None)}, *told, **diamonds),
         vl.texts(chosen, at, "label", color=result, fontWeight="bold", **look),
     ]
     if len(values) <= MAX_NAMES:
@@ -250,13 +249,13 @@ def column_bars(
         "edge": [2 if place == marked else 0 for place in range(n)],
     }
     high = max(float(values.max()), float(share))
-    places = alt.Axis(labelExpr=vl.label_expression(labels), labelAngle=0, labelLimit=70, ticks=False)
+    places = dict(labelExpr=vl.label_expression(labels), labelAngle=0, labelLimit=70, ticks=False)
     scale = vl.exact_scale(0.0, high + 0.16 * max(high, 1e-12))
     space = {
-        "x": alt.X("place:O", title=None, axis=places),
-        "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, format="%" if share else "~g")),
+        "x": vl.field("place:O", title=None, axis=places),
+        "y": vl.field("value:Q", title=title, scale=scale, axis=dict(tickCount=3, format="%" if share else "~g")),
     }
-    edge = alt.StrokeWidth("edge:Q", scale=None)
+    edge = vl.field("edge:Q", scale=None)
     look = {"color": vl.ROLE_COLOURS[role], "stroke": vl.TEXT_COLOUR, "cornerRadiusEnd": 1}
     layers = [vl.mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)]
     if SIZE[0] / max(n, 1) >= 34:
@@ -277,12 +276,12 @@ def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> vl.
         "shade": 0.45 + 0.5 * (np.arange(len(values)) % 2),
         "wide": values > 0.09 * max(total, 1e-300),
     }
-    middle = alt.YValue(SIZE[1] / 2)
-    x = alt.X("start:Q", title=title, scale=vl.exact_scale(0, total or 1), axis=alt.Axis(tickCount=3))
-    space = {"x": x, "x2": alt.X2("end"), "y": middle}
+    middle = vl.value(SIZE[1] / 2)
+    x = vl.field("start:Q", title=title, scale=vl.exact_scale(0, total or 1), axis=dict(tickCount=3))
+    space = {"x": x, "x2": vl.field("end"), "y": middle}
     look = {"color": vl.ROLE_COLOURS[Role.SCORES], "height": 46, "stroke": "white", "strokeWidth": 1}
-    shade = alt.Opacity("shade:Q", scale=None)
-    names = vl.texts(data, {"x": alt.X("middle:Q"), "y": middle}, "label", fontSize=11, color=vl.TEXT_COLOUR, dy=-34)
+    shade = vl.field("shade:Q", scale=None)
+    names = vl.texts(data, {"x": vl.field("middle:Q"), "y": middle}, "label", fontSize=11, color=vl.TEXT_COLOUR, dy=-34)
     bar = vl.mark("bar", data, space, "label:N", ("value:Q", "", ".4g"), opacity=shade, **look)
     return vl.fixed_size([bar, names.transform_filter("datum.wide")], *SIZE)
 

@@ -8,9 +8,9 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
-from attention_core.attention.edits import dropped
-from attention_core.hub import knock_out
-from attention_core.hub.knock_out import KnockOutMap, cosine_change, divergence, effect, every_head, fill, outcomes
+from attention_core.attention.edits import drop_heads
+from attention_core.hub import ablation
+from attention_core.hub.ablation import AblationMap, cosine_change, divergence, effect, every_head, fill, outcomes
 from attention_core.hub.language import expected, log_probabilities
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import text_inputs
@@ -45,17 +45,17 @@ def test_tokens_have_the_log_probability_that_the_token_before_gave_them():
 def test_cosines_tell_directions():
     before, after = torch.tensor([[1.0, 0], [1, 0], [2, 0]]), torch.tensor([[0.0, 3], [-1, 0], [5, 0]])
     assert_close(cosine_change(before, after), torch.tensor([1.0, 2.0, 0.0]))
-    assert knock_out.sentence_change(before, after) == pytest.approx(1 - 4 / 5)
+    assert ablation.sentence_change(before, after) == pytest.approx(1 - 4 / 5)
 
 
 def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
-    monkeypatch.setattr(knock_out, "MAX_ITEMS", 3)
+    monkeypatch.setattr(ablation, "MAX_ITEMS", 3)
     recording, plain = run_model(writer.model, INPUTS)
-    found = KnockOutMap(every_head(recording))
+    found = AblationMap(every_head(recording))
     assert list(fill(writer, INPUTS, found)) == [3 / 8, 6 / 8, 1]
     assert found.is_whole
     for head, worth in zip(found.heads, found.effects, strict=True):
-        without = run_model(writer.model, INPUTS, edits=dropped([head]))[1].logits[0]
+        without = run_model(writer.model, INPUTS, edits=drop_heads([head]))[1].logits[0]
         per_token = divergence(plain.logits[0], without)
         assert worth.everywhere == pytest.approx(float(per_token.mean()), abs=1e-5)
         assert worth.in_the_end == pytest.approx(float(per_token[-1]), abs=1e-5)
@@ -63,8 +63,8 @@ def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
 
 
 def test_a_map_that_was_left_is_gone_on_with(writer, monkeypatch):
-    monkeypatch.setattr(knock_out, "MAX_ITEMS", 3)
-    found = KnockOutMap(every_head(run_model(writer.model, INPUTS)[0]))
+    monkeypatch.setattr(ablation, "MAX_ITEMS", 3)
+    found = AblationMap(every_head(run_model(writer.model, INPUTS)[0]))
     assert next(fill(writer, INPUTS, found)) == found.share == 3 / 8
     first = list(found.effects)
     assert list(fill(writer, INPUTS, found)) == [6 / 8, 1]
@@ -73,10 +73,10 @@ def test_a_map_that_was_left_is_gone_on_with(writer, monkeypatch):
 
 
 def test_a_large_vocabulary_is_tried_one_by_one_on_the_last_tokens(writer, monkeypatch):
-    monkeypatch.setattr(knock_out, "MAX_NUMBERS", 130)
+    monkeypatch.setattr(ablation, "MAX_NUMBERS", 130)
     found = outcomes(writer, INPUTS, [()])
     assert found[0].logits.shape == (2, 60)
-    whole = KnockOutMap(((0, 1), (1, 2)))
+    whole = AblationMap(((0, 1), (1, 2)))
     assert list(fill(writer, INPUTS, whole)) == [0.5, 1]
 
 
@@ -84,11 +84,11 @@ def test_a_sentence_encoder_is_compared_by_its_last_layer(minilm):
     inputs = text_inputs(minilm, "The cat sat on the mat.").inputs
     before, after, other = outcomes(minilm, inputs, [(), [(0, 0), (5, 11)], [(3, 2)]])
     assert before.logits is None
-    alone = run_model(minilm.model, inputs, edits=dropped([(3, 2)]))[1].last_hidden_state[0]
+    alone = run_model(minilm.model, inputs, edits=drop_heads([(3, 2)]))[1].last_hidden_state[0]
     assert_close(other.hidden, alone, atol=1e-5, rtol=1e-5)
     worth = effect(before, after)
     assert worth.everywhere == pytest.approx(float(cosine_change(before.hidden, after.hidden).mean()))
-    assert worth.in_the_end == pytest.approx(knock_out.sentence_change(before.hidden, after.hidden))
+    assert worth.in_the_end == pytest.approx(ablation.sentence_change(before.hidden, after.hidden))
     assert 0 < worth.in_the_end < 1
     assert len(every_head(run_model(minilm.model, inputs)[0])) == 72
 
@@ -96,7 +96,7 @@ def test_a_sentence_encoder_is_compared_by_its_last_layer(minilm):
 def test_without_the_head_that_copies_the_umbrella_is_forgotten():
     llama = own_model("tatoeba-llama")
     inputs = text_inputs(llama, "Tom bought a green umbrella for his old teacher. Tom bought a green").inputs
-    whole = KnockOutMap(every_head(run_model(llama.model, inputs)[0]))
+    whole = AblationMap(every_head(run_model(llama.model, inputs)[0]))
     assert list(fill(llama, inputs, whole))[-1] == 1
     most = max(range(24), key=lambda number: whole.effects[number].in_the_end)
     before, after = outcomes(llama, inputs, [(), (whole.heads[most],)])
@@ -119,7 +119,7 @@ def test_a_picture_model_is_compared_by_its_classes():
 def test_heads_that_cannot_be_switched_off_are_told():
     bloom = hf.BloomForCausalLM(hf.BloomConfig(vocab_size=60, hidden_size=32, n_layer=2, n_head=4)).eval()
     with pytest.raises(ValueError, match="can be switched off"):
-        list(fill(Pretrained("bloom", ModelKind.DECODER, bloom), INPUTS, KnockOutMap(((0, 0),))))
-    nothing = knock_out.Outcome(None, None)
+        list(fill(Pretrained("bloom", ModelKind.DECODER, bloom), INPUTS, AblationMap(((0, 0),))))
+    nothing = ablation.Outcome(None, None)
     with pytest.raises(ModelError, match="nothing that could be compared"):
         effect(nothing, nothing)

@@ -12,7 +12,7 @@ from attention_core.charts.heatmap import picture
 from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.device import to_array
 from attention_core.explain.heads.summary import groups
-from attention_core.hub.knock_out import Head, KnockOutMap, cosine_change, divergence, every_head, fill, sentence_change
+from attention_core.hub.ablation import AblationMap, Head, cosine_change, divergence, every_head, fill, sentence_change
 from attention_core.hub.language import log_probabilities, token_text
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
@@ -46,7 +46,7 @@ TRYING = Field(NAME, "out_trying", False)
 WORTH_OF = Field(NAME, "out_worth_of", "everywhere", address="worth", parse=one_of(("everywhere", "in_the_end")))
 
 
-def knock_out(run: ModelRun, asked: LatestRun) -> None:
+def ablate_heads(run: ModelRun, asked: LatestRun) -> None:
     """Draw what changes without the chosen heads, and how much the model needs each head."""
     st.markdown(
         "Does a head matter? High weights cannot tell. Switch it off: it hands over 0, and everything after it is "
@@ -105,7 +105,7 @@ def _parts_of(name: str) -> list[str | int]:
 
 
 def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
-    found: KnockOutMap = cached_with_run(run, "knock-out map", lambda: KnockOutMap(every_head(run.recording)))
+    found: AblationMap = cached_with_run(run, "ablation map", lambda: AblationMap(every_head(run.recording)))
     st.markdown(f"**Which heads matter: {now.group}**")
     if not found.is_whole:
         _go_on(found, asked)
@@ -133,7 +133,7 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
     )
 
 
-def _go_on(found: KnockOutMap, asked: LatestRun) -> None:
+def _go_on(found: AblationMap, asked: LatestRun) -> None:
     """Go on with the map while it is asked for, in portions; what is done is kept when it is stopped."""
     if not TRYING.value:
         words = "Try every head" if not found.effects else f"Go on: {found.share:.0%} are done"
@@ -167,7 +167,7 @@ def _which_effect(asked: LatestRun) -> str:
     return single_choice("Change of", WORTH_OF, dict(zip(("everywhere", "in_the_end"), names, strict=True)))
 
 
-def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.ndarray:
+def _matrix(found: AblationMap, run: ModelRun, group: str, which: str) -> np.ndarray:
     """Return (n_layers, n_heads) of a group; NaN for a head that is not done yet or not there."""
     layers = groups(run.recording)[group]
     amounts = np.full((len(layers), max(trace.n_heads for trace in layers)), np.nan)

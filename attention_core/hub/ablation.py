@@ -94,7 +94,7 @@ def effect(before: Outcome, after: Outcome) -> Effect:
 
 
 @dataclass
-class KnockOutMap:
+class AblationMap:
     """The effect of ablating each head alone, filled in head by head while it is computed.
 
     `before` is the output with every head, kept only while the map is being computed.
@@ -118,26 +118,26 @@ def every_head(recording: Recording) -> tuple[Head, ...]:
     return tuple((number, head) for number, trace in enumerate(recording.traces) for head in range(trace.n_heads))
 
 
-def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], knock_outs: KnockOutMap) -> Iterator[float]:
+def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], ablations: AblationMap) -> Iterator[float]:
     """Continue a map, a few heads at a time; yields the share that is done and may be stopped at any time.
 
     Each run ablates several heads, each in an item of its own of the batch; the inputs are a batch of one.
     """
-    if knock_outs.is_whole:
+    if ablations.is_whole:
         return
-    if knock_outs.before is None:
-        knock_outs.before = outcomes(pretrained, inputs, [()])[0]
-    before = knock_outs.before
+    if ablations.before is None:
+        ablations.before = outcomes(pretrained, inputs, [()])[0]
+    before = ablations.before
     n_at_once = max(1, min(MAX_ITEMS, MAX_NUMBERS // max(1 if before.logits is None else before.logits.numel(), 1)))
-    while not knock_outs.is_whole:
-        n_done = len(knock_outs.effects)
-        heads = knock_outs.heads[n_done : n_done + n_at_once]
+    while not ablations.is_whole:
+        n_done = len(ablations.effects)
+        heads = ablations.heads[n_done : n_done + n_at_once]
         new = [effect(before, after) for after in outcomes(pretrained, inputs, [(head,) for head in heads])]
-        if len(knock_outs.effects) == n_done:  # no other thread has continued it meanwhile
-            knock_outs.effects.extend(new)
-        if knock_outs.is_whole:
-            knock_outs.before = None
-        yield knock_outs.share
+        if len(ablations.effects) == n_done:  # no other thread has continued it meanwhile
+            ablations.effects.extend(new)
+        if ablations.is_whole:
+            ablations.before = None
+        yield ablations.share
 
 
 def outcomes(

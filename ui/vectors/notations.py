@@ -1,0 +1,19 @@
+"""How others write what the pages show."""
+
+import streamlit as st
+
+NOTATIONS = (
+    (r"$W_Q,\; W_K,\; W_V$", r"$QW,\; KW,\; VW$; $W^Q,\; W^K,\; W^V$", "the projections that make $Q$, $K$ and $V$"),
+    (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word; the key and the value there"),
+    (r"$S_{ij}$, a score", r"$e_{ij}$, an energy; a logit; $\alpha_{ij}$ before the softmax", "how well a key fits"),
+    (r"$A_{ij}$, a weight", r"$\alpha_{ij}$ after the softmax", "the share that a query gives to a key"),
+    (r"$c_i$, a context", "a glimpse; an attention vector; a head's output", "the weighted sum of the values"),
+    (r"$d_k$", r"$d_e$; $d$", "how many numbers a query and a key have"),
+)
+
+
+def notations_section() -> None:
+    """Draw the table of notations."""
+    rows = [f"| {' | '.join(row)} |" for row in NOTATIONS]
+    st.markdown("\n".join(["| here | elsewhere | what it is |", "|---|---|---|", *rows]))
+    st.caption("Some texts write α for the scores, and for the weights too once the softmax has made them.")
