@@ -43,9 +43,6 @@ BLUE_ORANGE = (
 DOWN, UP = "#4a8cba", "#d98632"
 """Below and above 0, as the two sides of the diverging ramp."""
 INK_COLOURS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
-DARK_DOWN, UP = "#4a8cba", "#d98632"
-"""Below and above 0, as the two sides of the diverging ramp."""
-INK_COLOURS = ("#11151a", "#2c323a", "#525a65", "#828b97", "#b8bfc8", "#f4f6f8")
 DARK_INK_COLOURS = ("#11151a", "#2c323a", "#525a65", "#828b97", "#b8bfc8", "#f4f6f8")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention; on a light and on a dark page."""
 GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
