@@ -111,9 +111,9 @@ def png(image: Image.Image) -> bytes:
     return buffer.getvalue()
 
 
-def reduce_by_max(matrix: np.ndarray, max_side: int = MAX_SIDE) -> np.ndarray:
+def reduce_by_max(matrix: np.ndarray) -> np.ndarray:
     """Return the matrix in which blocks of whole cells became their maximum, so that no bright cell gets lost."""
-    factor = -(-max(matrix.shape) // max_side)
+    factor = -(-max(matrix.shape) // MAX_SIDE)
     return matrix if factor == 1 else block(matrix, (factor, factor), np.fmax.reduceat)
 
 
@@ -246,7 +246,6 @@ def matrix_chart(
     marked_col: int | None = None,
     font_size: int = 11,
     hover_rows: bool = False,
-    numbers: Any = None,
     bar: bool = True,
     framed: Sequence[tuple[int, int]] = (),
 ) -> vl.Chart:
@@ -265,7 +264,6 @@ def matrix_chart(
         marked_col: with marked_row, frames that one cell too.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out.
-        numbers: the axis of sides beyond MAX_RECT_SIDE, as a dict; round numbers if None.
         bar: whether a colour bar stands below cells; without one the cells have edges, for a matrix that is empty.
         framed: cells (row, column) in frames of the context's colour.
 
@@ -278,7 +276,7 @@ def matrix_chart(
     width, height = _screen_size(matrix.shape, size)
     large = max(matrix.shape) > MAX_RECT_SIDE
     if large:
-        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers)
+        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, height)
     else:
         layers = _rect_layers(
             matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar
@@ -386,16 +384,16 @@ def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datu
     )
 
 
-def _image_axis(axis: Axis, length: int, numbers: vl.Spec | None, upright: bool = False) -> vl.Spec:
+def _image_axis(axis: Axis, length: int, upright: bool = False) -> vl.Spec:
     if len(axis) > MAX_RECT_SIDE:
-        return numbers or dict(grid=False, tickCount=5, format="d")
+        return dict(grid=False, tickCount=5, format="d")
     middles = [position + 0.5 for position in range(len(axis))]
     return _labelled(axis, length, upright, "floor(datum.value)", values=middles, tickCount=len(axis), grid=False)
 
 
-def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers):
+def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height):
     n_rows, n_cols = matrix.shape
-    columns, rows = _image_axis(col_axis, width, numbers), _image_axis(row_axis, height, numbers, upright=True)
+    columns, rows = _image_axis(col_axis, width), _image_axis(row_axis, height, upright=True)
     x = vl.field("left:Q", title=col_axis.name, scale=vl.exact_scale(0, n_cols), axis=columns)
     y = vl.field("top:Q", title=row_axis.name, scale=vl.exact_scale(n_rows, 0), axis=rows)
     whole = vl.rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp))

@@ -5,12 +5,16 @@ There a number may be counted twice; here the two others are different positions
 """
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.arrays import read_npz
 from attention_core.attention.simplicial import pairs_of_others
+from attention_core.data.mnist import DataError
 
 MODULUS = 31
 N_NUMBERS = 8
@@ -90,3 +94,25 @@ def read_numbers(text: str) -> ParsedSequence:
         remarks.append(f"The heads were trained on {N_NUMBERS} numbers at a time; these are "
                        f"{len(numbers)}: {', '.join(map(str, numbers))}.")  # fmt: skip
     return ParsedSequence(numbers, " ".join(remarks))
+
+
+def read_sequences(path: str | Path) -> Sequences:
+    """Read an .npz with `numbers` (n, n_numbers), whole, 0 to 30, and optionally `labels` of the same shape, 0 or 1.
+
+    Labels that are not there are computed; DataError for a file that is missing or not of that form.
+    """
+    arrays = read_npz(path, optional=("numbers", "labels"), fault=DataError)
+    if "numbers" not in arrays:
+        raise DataError(f"{path} needs `numbers` (N, n), whole numbers from 0 to {MODULUS - 1}.")
+    numbers = arrays["numbers"]
+    if numbers.ndim != 2 or not FEWEST <= numbers.shape[1] <= MOST or not len(numbers):
+        raise DataError(f"{path}: numbers must be (N, n), N >= 1, n from {FEWEST} to {MOST}, got {numbers.shape}.")
+    if not np.issubdtype(numbers.dtype, np.integer) or numbers.min() < 0 or numbers.max() >= MODULUS:
+        raise DataError(f"{path}: numbers must be whole and from 0 to {MODULUS - 1}.")
+    tokens = torch.from_numpy(numbers.astype(np.int64))
+    if "labels" not in arrays:
+        return Sequences(tokens, labels_of(tokens))
+    labels = arrays["labels"]
+    if labels.shape != numbers.shape or not np.isin(labels, (0, 1)).all():
+        raise DataError(f"{path}: labels must be 0 or 1, {numbers.shape} as the numbers are, got {labels.shape}.")
+    return Sequences(tokens, torch.from_numpy(labels.astype(bool)))

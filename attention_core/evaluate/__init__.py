@@ -1,1 +1,1 @@
-"""Evaluation: a model on anyone's data. `python -m attention_core.evaluate MODEL FILE --json`."""
+"""Evaluation: any model on anyone's data. `python -m attention_core.evaluate MODEL FILE --json`."""

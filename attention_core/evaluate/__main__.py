@@ -8,14 +8,13 @@ import time
 
 from attention_core.data.mnist import DataError
 from attention_core.device import choose_device
-from attention_core.models import load
-from attention_core.models.registry import EVALUATORS
+from attention_core.models.registry import EVALUATORS, MODELS, load
 from attention_core.weights import WeightsError
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m attention_core.evaluate", description=__doc__)
-    parser.add_argument("model", choices=sorted(EVALUATORS))
+    parser.add_argument("model", choices=sorted(MODELS))
     parser.add_argument("file", help="an IDX folder, or an .npz (see docs/training.md)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--device", default="auto", help="auto, cuda, mps or cpu")

@@ -1,4 +1,4 @@
-"""Evaluation of the models that sort: digits, judged sentences."""
+"""Evaluation of the models that sort: digits, Match3's numbers, nearest keys, judged sentences."""
 
 import time
 from collections.abc import Sequence
@@ -12,9 +12,11 @@ from torch import Tensor, nn
 from attention_core.arrays import read_npz
 from attention_core.attention.edits import Edits
 from attention_core.data.drawing import SIDE, canvases_to_images
+from attention_core.data.match3 import read_sequences
 from attention_core.data.mnist import DataError, Digits, read_digits
 from attention_core.data.review_pieces import Review, read_reviews
 from attention_core.device import device_of
+from attention_core.models.scoring_functions import ScoringFunctions
 from attention_core.topics.matter.sentences import judge_all, read_sentence
 
 BATCH = 250
@@ -94,6 +96,44 @@ def _as_bytes(images: np.ndarray, path: Path) -> np.ndarray:
     if not np.isfinite(images).all() or images.min(initial=0) < 0 or images.max(initial=0) > 1:
         raise DataError(f"{path}: float images must lie in [0, 1].")
     return np.rint(images * 255.0).astype(np.uint8)
+
+
+def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:
+    """Return n (sequences), numbers (all together), accuracy per number and the share of the commoner answer."""
+    sequences = read_sequences(file)
+    return {
+        "n": len(sequences.numbers),
+        "numbers": sequences.labels.numel(),
+        "accuracy": accuracy(model, *sequences),
+        "majority_share": majority_share(sequences.labels),
+    }
+
+
+def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any]:
+    """Return n and the accuracy of each function on an .npz file.
+
+    It has query (n, d), key (n, n_keys, d) and labels (n,), the position of the right key.
+    """
+    query, key, labels = _read_tasks(file)
+    parameter = next(model.parameters())
+    with torch.inference_mode():
+        scores = model(torch.from_numpy(query).to(parameter), torch.from_numpy(key).to(parameter))
+    right = torch.from_numpy(labels).to(parameter.device)
+    by_function = {name: (own.argmax(-1) == right).double().mean().item() for name, own in scores.items()}
+    return {"n": len(labels), "accuracy": max(by_function.values()), "accuracy_by_function": by_function}
+
+
+def _read_tasks(path: str | Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    names = ("query", "key", "labels")
+    arrays = read_npz(path, names, (), fault=DataError)
+    query, key, labels = (arrays[name] for name in names)
+    if query.ndim != 2 or key.ndim != 3 or (len(key), key.shape[2]) != query.shape or labels.shape != query.shape[:1]:
+        raise DataError(
+            f"query must be (n, d), key (n, n_keys, d) and labels (n,); got {query.shape}, {key.shape}, {labels.shape}."
+        )
+    if not (np.isfinite(query).all() and np.isfinite(key).all()):
+        raise DataError(f"{path}: query and key must be finite numbers.")
+    return query, key, labels.astype(np.int64)
 
 
 def evaluate_sentences(model: nn.Module, file: str | Path) -> dict[str, Any]:

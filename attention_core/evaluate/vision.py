@@ -5,6 +5,7 @@ drawings with labels, or questions and answers.
 """
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
@@ -300,6 +301,10 @@ def _mean(parts: list[Tensor]) -> float:
     return round(float(torch.cat(parts).float().mean()), 5)
 
 
+THINGS = re.compile("|".join(f" {link} " for link in (*captions.RELATIONS, captions.AND)))
+"""What stands between the digits of a caption."""
+
+
 def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """Return accuracy, and with boxes the pointing figures, of a feature mask.
 
@@ -346,9 +351,7 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     perhaps `boxes` (n, 4) or (n, several, 4) of what the answer is about, zeros or NaN for nothing.
     """
     arrays = _read(path, "questions", "answers")
-    seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in arrays["canvases"]]
-    parts = ([picture.coverage for picture in seen], [picture.colours for picture in seen])
-    pictures = coloured_input(*(torch.from_numpy(np.stack(part)) for part in parts)).to(device_of(model))
+    pictures = _coloured(arrays["canvases"], path).to(device_of(model))
     boxes = _boxes(arrays, (ASK_SIDE, ASK_SIDE), path)
     asked, of_picture, n_refused = [], [], 0
     for number, (text, answer) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
@@ -369,6 +372,25 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
             figures[scoring] = judged | {"accuracy": round(judged["accuracy"] * share, 5)}
     best = figures[SCORINGS[0]]
     return {"accuracy": best["accuracy"]} | {k: best[k] for k in ("peak_inside",) if k in best} | figures
+
+
+def evaluate_captions(model: nn.Module, path: str | Path) -> dict[str, Any]:
+    """Return the share of drawings that a caption model tells in the same words, and of those with the same digits.
+
+    The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, and `captions` (n,) as text, such as "a red 3 left
+    of a blue 7, and two green 1s"; commas do not count, nor "an" for "a".
+    """
+    arrays = _read(path, "captions")
+    wanted = [re.sub(r"\ban\b", "a", str(one).replace(",", "").strip().lower()) for one in arrays["captions"].tolist()]
+    pictures = _coloured(arrays["canvases"], path).to(device_of(model))
+    with torch.inference_mode():
+        told = [" ".join(model.explain(picture).words) for picture in pictures]  # type: ignore[operator]
+    things = [[sorted(THINGS.split(text)) for text in texts] for texts in (told, wanted)]
+    return {
+        "n": len(told),
+        "accuracy": round(float(np.mean([one == other for one, other in zip(told, wanted, strict=True)])), 5),
+        "same_digits": round(float(np.mean([one == other for one, other in zip(*things, strict=True)])), 5),
+    }
 
 
 def _understood(text: str) -> tuple[Question, list[str]]:
@@ -400,6 +422,12 @@ def _checked(prepare: Any, canvas: np.ndarray, size: Any, path: str | Path) -> A
 
 def _pictures(canvases: np.ndarray, size: tuple[int, int], path: str | Path) -> Tensor:
     return torch.from_numpy(np.stack([_checked(ink_picture, canvas, size, path).picture for canvas in canvases]))
+
+
+def _coloured(canvases: np.ndarray, path: str | Path) -> Tensor:
+    seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in canvases]
+    parts = ([picture.coverage for picture in seen], [picture.colours for picture in seen])
+    return coloured_input(*(torch.from_numpy(np.stack(part)) for part in parts))
 
 
 def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: str | Path) -> Tensor | None:

@@ -147,5 +147,5 @@ class Match3Head(TracedModel):
         )
 
 
-register("match3-pairwise", None, Match3Head, Match3Config(pairs=False))
-register("match3-simplicial", None, Match3Head, Match3Config(pairs=True))
+register("match3-pairwise", "classification:evaluate_match3", Match3Head, Match3Config(pairs=False))
+register("match3-simplicial", "classification:evaluate_match3", Match3Head, Match3Config(pairs=True))

@@ -15,19 +15,17 @@ from attention_core.weights import fill, read_weights
 
 MODELS: dict[str, Callable[[], nn.Module]] = {}
 EVALUATORS: dict[str, str] = {}
-"""For models whose data people may have, "file:function" of attention_core/evaluate; imported when it is used."""
+"""For each model, "file:function" of attention_core/evaluate; imported only when it is used."""
 
 
-def register(name: str, evaluator: str | None, make: Callable[..., nn.Module], *config: Any) -> None:
+def register(name: str, evaluator: str, make: Callable[..., nn.Module], *config: Any) -> None:
     """Make a model known under the name that its weights, its recipe and the commands use.
 
-    Its evaluator, if it has one, is "file:function" of attention_core/evaluate: (model, path of a person's data) ->
-    figures, and DataError where the file is missing, damaged or of another form. `make` is given the config and returns
-    an untrained model.
+    Its evaluator is "file:function" of attention_core/evaluate: (model, path of a person's data) -> figures, and
+    DataError where the file is missing, damaged or of another form. `make` is given the config and returns an untrained
+    model.
     """
-    MODELS[name] = partial(make, *config)
-    if evaluator:
-        EVALUATORS[name] = evaluator
+    MODELS[name], EVALUATORS[name] = partial(make, *config), evaluator
 
 
 def import_modules(package: str, folders: Iterable[str]) -> None:

@@ -153,4 +153,4 @@ class SceneCaption(SceneEncoder):
         return self.explain(picture, edits).trace
 
 
-register("scene-caption", None, SceneCaption, SceneCaptionConfig())
+register("scene-caption", "vision:evaluate_captions", SceneCaption, SceneCaptionConfig())

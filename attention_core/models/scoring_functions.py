@@ -57,4 +57,4 @@ def _parameters(d: int, config: ScoringConfig) -> nn.ParameterDict:
     return nn.ParameterDict({name.replace(".", "_"): nn.Parameter(start) for name, start in random.items()})
 
 
-register("scoring-functions", None, ScoringFunctions, ScoringConfig())
+register("scoring-functions", "classification:evaluate_nearest", ScoringFunctions, ScoringConfig())

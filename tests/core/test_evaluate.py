@@ -70,6 +70,7 @@ def test_integer_images_up_to_255_are_read_as_bytes(tmp_path):
 
 GOOD, ZEROS = np.zeros((2, 28, 28), np.uint8), np.zeros(2, int)
 CANVAS = np.zeros((1, 9, 9, 4), np.uint8)
+MATCH3, NEAREST = "match3-simplicial", "scoring-functions"
 BAD = [
     (MODEL, {"images": GOOD}, "needs `labels`"),
     (MODEL, {"labels": ZEROS}, "either `images` or `canvases`"),
@@ -89,6 +90,18 @@ BAD = [
     (MODEL, {"canvases": np.zeros((2, 9, 9, 4)), "labels": ZEROS}, "uint8"),
     (MODEL, {"canvases": np.zeros((2, 9, 9), np.uint8), "labels": ZEROS}, "uint8"),
     (MODEL, {"canvases": np.zeros((2, 0, 9, 4), np.uint8), "labels": ZEROS}, "canvas"),
+    (MATCH3, {"images": np.zeros((2, 8))}, "needs `numbers`"),
+    (MATCH3, {"numbers": np.zeros((2, 8))}, "whole"),
+    (MATCH3, {"numbers": np.full((2, 8), 31)}, "from 0 to 30"),
+    (MATCH3, {"numbers": np.zeros(8, int)}, "(N, n)"),
+    (MATCH3, {"numbers": np.zeros((2, 99), int)}, "n from 3 to 16"),
+    (MATCH3, {"numbers": np.zeros((2, 8), int), "labels": np.full((2, 8), 7)}, "0 or 1"),
+    (MATCH3, {"numbers": np.zeros((2, 8), int), "labels": np.zeros((2, 7))}, "labels"),
+    (NEAREST, {"query": np.zeros((3, 2)), "key": np.zeros((3, 6, 2))}, "missing"),
+    (NEAREST, {"query": np.zeros((3, 2)), "key": np.zeros((3, 6, 3)), "labels": np.zeros(3)}, "(3, 6, 3)"),
+    (NEAREST, {"query": np.full((3, 2), np.nan), "key": np.zeros((3, 6, 2)), "labels": np.zeros(3)}, "finite"),
+    (NEAREST, {"query": np.zeros((3, 5)), "key": np.zeros((3, 6, 5)), "labels": np.zeros(3)}, "d must be one of"),
+    (NEAREST, {"query": np.zeros((3, 2)), "key": np.zeros((3, 9, 2)), "labels": np.zeros(3)}, "know 6 positions"),
     ("feature-mask", {"labels": np.array(["1"])}, "needs canvases, labels"),
     ("feature-mask", {"canvases": CANVAS, "labels": np.array(["12"])}, "0 to 9"),
     ("feature-mask", {"canvases": CANVAS, "labels": np.array(["1"]), "boxes": np.zeros(4)}, "boxes must be numbers"),
@@ -118,11 +131,12 @@ def bad_files(folder):
     return [*contents, "single.npy", "pickled.npz", "missing.npz", "an empty folder"]
 
 
-def test_damaged_and_missing_files_are_named_in_one_line(tmp_path, capsys):
+@pytest.mark.parametrize("model", [MODEL, MATCH3, NEAREST])
+def test_damaged_and_missing_files_are_named_in_one_line(tmp_path, capsys, model):
     names = bad_files(tmp_path)
     assert len(names) == 10
     for name in names:
-        assert name in refusal(capsys, MODEL, tmp_path / name)
+        assert name in refusal(capsys, model, tmp_path / name)
 
 
 def test_unknown_model_and_absent_device_are_refused(tmp_path, capsys, monkeypatch):

@@ -16,6 +16,7 @@ from attention_core.evaluate.classification import accuracy
 from attention_core.models import build, load
 from attention_core.train.synthetic import N_KEYS, NearestTask, draw_nearest
 from attention_core.weights import read_card
+from tests.own_models import evaluated
 
 HEADS = ("match3-simplicial", "match3-pairwise")
 
@@ -134,6 +135,16 @@ def test_no_text_breaks_the_reader(text):
     assert all(0 <= one < match3.MODULUS for one in typed.numbers)
 
 
+def test_evaluation_command_reads_sequences_with_and_without_labels(tmp_path, capsys):
+    sequences = match3.fresh_sequences(300, 4)
+    np.savez(tmp_path / "plain.npz", numbers=sequences.numbers.numpy())
+    np.savez(tmp_path / "wrong.npz", numbers=sequences.numbers.numpy(), labels=~sequences.labels.numpy())
+    plain, wrong = (evaluated(capsys, HEADS[0], tmp_path / file) for file in ("plain.npz", "wrong.npz"))
+    assert plain["n"] == 300
+    assert plain["accuracy"] >= 0.99
+    assert wrong["accuracy"] <= 0.01
+
+
 NAME = "scoring-functions"
 
 
@@ -175,3 +186,12 @@ def test_training_moves_all_learned_parameters(model):
 def test_a_width_without_parameters_is_named(model):
     with pytest.raises(ValueError, match=r"d must be one of \(2, 3, 4, 8\), got 5"):
         model.parameters_of(5)
+
+
+def test_the_evaluation_command_reads_anyones_tasks(tmp_path, capsys):
+    query, key, nearest = draw_nearest(300, 2, torch.Generator().manual_seed(5))
+    np.savez(tmp_path / "tasks.npz", query=query.numpy(), key=key.numpy(), labels=nearest.numpy())
+    figures = evaluated(capsys, NAME, tmp_path / "tasks.npz")
+    assert figures.keys() >= {"model", "n", "accuracy", "seconds", "device"}
+    assert figures["n"] == 300
+    assert figures["accuracy"] == max(figures["accuracy_by_function"].values()) > 0.9

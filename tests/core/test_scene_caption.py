@@ -8,10 +8,11 @@ from torch.testing import assert_close
 from attention_core.attention.edits import BlockKeys
 from attention_core.attention.steps import step_of
 from attention_core.data import scene_captions as captions
+from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
 from attention_core.data.scene_questions import SceneDigit, items_of
 from attention_core.data.scenes import Drawings, drawing_scenes, glyphs_of
-from attention_core.evaluate.vision import caption_metrics
+from attention_core.evaluate.vision import caption_metrics, evaluate_captions
 from attention_core.models import build, load
 from attention_core.train.vision import ENCODER, caption_inputs_and_targets, caption_regions, start_encoder
 from attention_core.weights import read_card, read_weights
@@ -202,6 +203,22 @@ def test_judging_counts_whole_sentences_and_peaks_inside_the_digits_told():
     assert caption_metrics(Perfect(drawings, shift=8), drawings, "cpu")["peak_inside"] < 0.3
     others = drawing_scenes(glyphs(), 20, torch.Generator().manual_seed(7), n_digits=(1, 3))
     assert caption_metrics(Perfect(others), drawings, "cpu")["accuracy"] < 0.2
+
+
+def test_canvases_of_anyone_are_told(model, tmp_path):
+    canvases = np.full((2, 80, 80, 4), 255, np.uint8)
+    canvases[:, 20:60, 38:42, :3] = (200, 30, 30)
+    own = " ".join(model.explain(picture_of(canvases[0])).words)
+    np.savez(tmp_path / "tell.npz", canvases=canvases, captions=np.array([own, "a blue 9"]))
+    figures = evaluate_captions(model, tmp_path / "tell.npz")
+    assert figures == {"n": 2, "accuracy": 0.5, "same_digits": 0.5}
+
+
+def picture_of(canvas):
+    from attention_core.data.canvases import colour_picture
+
+    seen = colour_picture(canvas, 64)
+    return coloured_input(torch.from_numpy(seen.coverage), torch.from_numpy(seen.colours))
 
 
 @pytest.mark.data
