@@ -156,11 +156,7 @@ TARGETS = {
 
 
 def run(name: str, data: bytes) -> bool:
-    """Give one input to a target; return whether it was taken.
-
-    Raises:
-        Exception: one that the parser does not name.
-    """
+    """Give one input to a target; return whether it was taken, or raise an error that the parser does not name."""
     target = TARGETS[name]
     try:
         target.read(data)
