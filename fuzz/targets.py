@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
