@@ -11,17 +11,17 @@ from attention_core.charts.overlay import glow_ramp
 NAME: dict = {"fontSize": 12, "color": vl.LABEL_COLOUR}
 
 
-def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int) -> vl.Chart:
+def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int, on_dark: bool = False) -> vl.Chart:
     """Draw a row for every look, to stand under the picture: how much weight each of its columns gets.
 
     Columns are weights summed over the rows of regions, float (n_looks, n_columns); the labels stand on the right, and
-    the size is the picture's width on the screen.
+    the size is the picture's width on the screen, and that picture may be dark.
     """
     n, n_columns = columns.shape
     row_height = 24
     looks, places = np.divmod(np.arange(columns.size), n_columns)
     names = [labels[look] for look in looks]
-    ramp = glow_ramp(n_columns, float(columns.max()))
+    ramp = glow_ramp(n_columns, float(columns.max()), on_dark)
     known = {"look": looks, "label": names, "column": places, "counted": places + 1, "weight": columns.ravel()}
     known["clear"] = ramp.position(columns.ravel()) ** 0.6  # no weight is no colour, as in a map over the drawing
     cells = vl.rectangles(places, row_height * looks, 1, row_height - 2, **known)
