@@ -20,7 +20,7 @@ with st.container(key="read_first"):
         drawing, is_present, place = number_pad()
         now = read_now(drawing)
         with place:
-            looks_chart(drawing, now)
+            looks_chart(now)
     with right:
         answer(drawing, now, is_present)
 

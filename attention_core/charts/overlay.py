@@ -4,15 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 from PIL import Image
+from PIL.ImageColor import getrgb
 
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import cached_by_content, edges, png, position_cells
 
-GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
-"""From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink.
-
-On a dark picture it goes the other way: the more weight, the further from the paper.
-"""
+PINK = "#d13b9b"
+"""The weights' own hue, so that a map is never mistaken for ink; it stands out from light and from dark paper."""
+CLEARNESS = 0.6
+"""Exponent of a map's opacity: no weight is clear, and small ones can still be seen."""
+GLOW = tuple(f"{PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
+"""From no weight to the largest: one hue, more and more opaque."""
 FULL_STRENGTH = 8
 """A map's strongest colour stands for at least so many times the uniform weight: one that is uniform stays faint."""
 SMOOTH_SIDE = 256  # pixels along the longer side of the smooth map
@@ -39,7 +41,7 @@ def overlay(
     order, is framed; a point selection over regions has the field position.
     """
     rows, columns = weights.shape
-    ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high, is_dark(picture))
+    ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
     width, height = _screen(picture.shape[1], picture.shape[0], size)
     frame = vl.rectangles(0, 0, columns, rows, picture=image_png(picture), map=map_png(weights, ramp, smooth))
     space = vl.corners(columns, rows)
@@ -71,7 +73,7 @@ def overlay_strip(
 
     Weights are (n, rows, columns); the chosen one is framed.
     """
-    ramp = glow_ramp(weights[0].size, float(weights.max()), is_dark(picture))
+    ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
     places, total_width, total_height = vl.grid_layout(len(weights), columns, width, height, 12, 20)
     maps = [map_png(each, ramp, True) for each in weights]
@@ -86,23 +88,11 @@ def overlay_strip(
     return vl.fixed_size(layers, total_width, total_height)
 
 
-def is_dark(picture: np.ndarray) -> bool:
-    """Return whether a picture, uint8 (height, width, 3 or 4), is mostly dark."""
-    return float(picture[..., :3].mean()) < 128
-
-
-def glow_ramp(n_regions: int, high: float, on_dark: bool = False) -> vl.Ramp:
+def glow_ramp(n_regions: int, high: float) -> vl.Ramp:
     """Return the ramp of a map over a picture: from no weight to the strongest, the uniform weight marked."""
     plain = vl.weights_ramp(n_regions, strongest_weight(n_regions, high))
     has_room = 1 / max(n_regions, 1) > 0.12 * plain.high  # else its name would lie on that of 0
-    return vl.Ramp(
-        GLOW[::-1] if on_dark else GLOW,
-        0.0,
-        plain.high,
-        1.0,
-        plain.reference if has_room else None,
-        plain.reference_label,
-    )
+    return vl.Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference if has_room else None, plain.reference_label)
 
 
 def strongest_weight(n_regions: int, largest: float) -> float:
@@ -128,9 +118,9 @@ def map_png(weights: np.ndarray, ramp: vl.Ramp, smooth: bool) -> bytes:
         scale = max(1, SMOOTH_SIDE // max(share.shape))
         size = share.shape[1] * scale, share.shape[0] * scale
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
-    colours = ramp.lookup(256)[np.rint(share * 255).astype(np.uint8)]
-    opacity = np.rint(255 * share**0.6).astype(np.uint8)
-    return png(Image.fromarray(np.dstack((colours, opacity))))
+    pixels = np.full((*share.shape, 4), (*getrgb(PINK), 255), np.uint8)
+    pixels[..., 3] = np.rint(255 * share**CLEARNESS)
+    return png(Image.fromarray(pixels))
 
 
 def _screen(width: int, height: int, size: int) -> tuple[int, int]:

@@ -12,12 +12,6 @@ def test_looking_everywhere_alike_is_as_faint_for_any_number_of_regions(n):
     assert uniform == pytest.approx(1 / 8)
 
 
-def test_more_weight_lies_further_from_the_paper_light_or_dark():
-    for on_dark, direction in ((False, -1), (True, 1)):
-        brightness = glow_ramp(225, 0.5, on_dark).lookup(9).mean(1)
-        assert (np.diff(brightness) * direction > 0).all()
-
-
 def test_a_narrow_map_reaches_the_strongest_colour():
     assert glow_ramp(225, 0.75).position(np.array([0.75])) == 1
     assert glow_ramp(4, 0.25).high == 1  # eight times a quarter is no weight

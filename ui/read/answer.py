@@ -3,7 +3,6 @@
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.charts.overlay import is_dark
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
 from attention_core.topics.read import ReadDrawing, column_weights, labels_of
@@ -17,14 +16,12 @@ from ui.read.first_screen import MODEL, NAME, SIZE, cards
 from ui.try_this import TryThis, try_this
 
 
-def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
+def looks_chart(now: ChangedReading) -> None:
     """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
     weights = to_array(column_weights(now.reading.trace))
     words = f"Where each of the {len(weights)} looks goes"
     with st.container(key="read_looks"):
-        draw_chart(
-            columns_chart(weights, labels_of(now.reading), SIZE[1], is_dark(drawing.canvas)), width="content", alt=words
-        )
+        draw_chart(columns_chart(weights, labels_of(now.reading), SIZE[1]), width="content", alt=words)
 
 
 def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
