@@ -7,7 +7,6 @@ import io
 import json
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from attention_core.arrays import FileError
 from attention_core.atlas import read_tensors
 from attention_core.atlas.labels import search
 from attention_core.attention.recording import FORMAT, load_recording
-from attention_core.data.drawing import read_drawing, strokes_of
+from attention_core.data.drawing import strokes_of
 from attention_core.data.pieces import english_words, french_words
 from attention_core.data.questions import QuestionError, read_question
 from attention_core.files import read_json
@@ -107,9 +106,7 @@ def _picture(kind: str) -> bytes:
 
 
 def _drawing(data: bytes) -> object:
-    with suppress(ValueError, RecursionError):
-        strokes_of(json.loads(data))
-    return read_drawing(data)
+    return strokes_of(read_json(data))
 
 
 AXIS = {"name": "tokens", "labels": ["a", "b"], "grid": None}
@@ -159,11 +156,7 @@ TARGETS = {
 
 
 def run(name: str, data: bytes) -> bool:
-    """Give one input to a target; return whether it was taken.
-
-    Raises:
-        Exception: one that the parser does not name.
-    """
+    """Give one input to a target; return whether it was taken, or raise an error that the parser does not name."""
     target = TARGETS[name]
     try:
         target.read(data)

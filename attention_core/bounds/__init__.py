@@ -59,7 +59,6 @@ EDITS = Bound("edits of attention in a link", 64, "nobody keeps more in mind")
 EDIT_CELLS = Bound("keys of one edit", 4_096, "a row of a run of a model has fewer")
 EDIT_POSITION = Bound("the largest position in an edit", 2**24, "no input is as long")
 # drawings and pictures
-DRAWING_BYTES = Bound("bytes of a saved drawing", 2_000_000, "more than a person draws")
 DRAWING_STROKES = Bound("strokes of a drawing that is sent", 200, "more than a person draws")
 DRAWING_POINTS = Bound("points of a drawing that is sent", 20_000, "more than a person draws")
 DRAWING_FAR = Bound("pixels from a pad to a point of a stroke", 10_000, "strokes beyond the edge are kept, not all ink")
