@@ -37,11 +37,10 @@ with st.container(key="desk_groups_numbers"):
 def how_keys_fit() -> None:
     """Say how numbers, circles and products make a lock."""
     st.markdown(
-        "Each guest has a number from 0 to 30: a place on a circle of 31 places. A lock opens when three numbers walk "
-        "around it and end at 0.\n\n"
+        "Each guest has a number from 0 to 30: a place on a circle of 31 places. A lock opens when its number and "
+        "two others add up to a full turn.\n\n"
         "A product of waves adds up their angles: "
-        "$\\cos a\\, \\cos b\\, \\cos c = \\tfrac14 \\cos(a + b + c) + \\dots$ It is largest after a full turn. "
-        "With one key alone the second one never comes in."
+        "$\\cos a\\, \\cos b\\, \\cos c = \\tfrac14 \\cos(a + b + c) + \\dots$ It is largest after a full turn."
     )
 
 
@@ -53,12 +52,10 @@ def why_only_pairs() -> None:
         "not matter: ((1, 2), 3) and (1, (2, 3)) give the same score.\n\n"
         "**But triples cost n times as much.** Eight guests: 64 pairs or 512 triples. The 784 pixels of a digit: "
         "614,656 or 481,890,304.\n\n"
-        "**Two layers of pairs go far.** In the second one a guest asks others that have already met others, though "
-        "which two belonged together may be lost."
+        "**Two layers of pairs go far.** In the second one a guest asks others that have already met others."
     )
     st.caption(
-        "Sources: Clift et al. 2019, *Logic and the 2-simplicial transformer*. Roy et al. 2025, *Fast and simplex*. "
-        "Sanford et al. 2023, *Representational strengths and limitations of transformers*."
+        "Sources: Clift et al. 2019 and Roy et al. 2025 (2-simplicial attention), Sanford et al. 2023 (the task)."
     )
 
 
