@@ -30,23 +30,23 @@ page_frame(
 )
 model_or_stop(ATTENTION)
 
-say, judgement = st.columns([1.15, 1], gap="medium")
-with say:
-    typed = sentence_box(
-        NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68, on_change=BLOCKED.reset
-    )
-text = readable_sentence(NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
-sentence = read_sentence(text)
-with say:
-    is_read = report_unknown_words(sentence.words, sentence.known)
-blocked = blocked_words(text)
-trace = attention_trace(text, blocked)
-with judgement, st.container(key="matter_answer"):
-    answer(text, blocked, is_read)
-words_section(sentence, text, trace, blocked)
-if is_read:
-    without_attention(text, blocked)
-try_this(NAME, surprise(text))
+with st.container(key="matter_first"):
+    say, judgement = st.columns([1.15, 1], gap="medium")
+    with say:
+        typed = sentence_box(
+            NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68, on_change=BLOCKED.reset
+        )
+        text = readable_sentence(NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
+        sentence = read_sentence(text)
+        is_read = report_unknown_words(sentence.words, sentence.known)
+    blocked = blocked_words(text)
+    trace = attention_trace(text, blocked)
+    with judgement, st.container(key="matter_answer"):
+        answer(text, blocked, is_read)
+    words_section(sentence, text, trace, blocked)
+    if is_read:
+        without_attention(text, blocked)
+    try_this(NAME, surprise(text))
 
 
 def matter_steps() -> None:

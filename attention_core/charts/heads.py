@@ -146,10 +146,12 @@ HEAD, LEFT = 18, 18
 
 def masked_weights(trace: AttentionTrace, head: int) -> np.ndarray:
     """Return a head's weights (n_queries, n_keys) for a chart: NaN where a query may not attend."""
-    weights, allowed = trace.weights(head), trace.allowed(head)
-    if allowed is not None:
-        weights = weights.masked_fill(~allowed, float("nan"))
-    return to_array(weights.float())
+    return masked(trace.weights(head), trace.allowed(head))
+
+
+def masked(values: Tensor, allowed: Tensor | None) -> np.ndarray:
+    """Return numbers (n_queries, n_keys) for a chart: NaN where a query may not attend."""
+    return to_array((values if allowed is None else values.masked_fill(~allowed, float("nan"))).float())
 
 
 def heads_chart(

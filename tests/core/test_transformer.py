@@ -67,8 +67,8 @@ def test_a_switched_off_head_hands_over_nothing(model, source):
 
 def test_without_positions_two_equal_pieces_are_one_and_the_same(model):
     source, made = read_source("the man saw the man"), translation_of(SAID)
-    for with_positions, same in ((False, True), (True, False)):
-        trace = explain_layers(model, source, made, with_positions=with_positions)["encoder", 0]
+    for network, same in ((model.without_positions(), True), (model, False)):
+        trace = explain_layers(network, source, made)["encoder", 0]
         assert torch.allclose(trace.query[:, 0], trace.query[:, 3], atol=1e-6) == same
 
 

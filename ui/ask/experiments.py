@@ -74,7 +74,7 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
         st.caption(f"Matching digits are taken away one by one: {n_right} of {len(counts)} counts are right.")
     with right:
         chart = nothing_weights(counts, counted.empty, counted.paper, counted.answers)
-        words = "The weight of the empty key and of bare paper against the number of digits that match"
+        words = "Weight of the empty key and of bare paper, by digits that match"
         draw_chart(chart, width="stretch", key="ask_counting", alt=words)
 
 
@@ -100,13 +100,13 @@ def forbidding(drawing: AskedDrawing, reading: ParsedQuestion, before: SceneAnsw
     with after_map:
         words = "The last look's map over the drawing"
         look_map(drawing.canvas, after.looks[-1], SIZE, "ask_blocked", words, boxes=[digit.box for digit in blocked])
-        st.caption("The last look. Regions around a digit are blocked with it.")
+        st.caption("The last look. Dashed: blocked, with the regions around.")
     with result:
         big_answer(after)
         _answer_bars({"as it is": before, **({"blocked": after} if keys else {})})
         said, now = best_answer(before)[0], best_answer(after)[0]
         if not keys:
-            st.caption("Block the digit that it needs, or the one it finds first.")
+            st.caption("Block the digit that it needs.")
         elif said == now:
             st.caption(f"The answer stays {said}: what you took away was not needed, or a neighbour knew it too.")
         else:

@@ -73,11 +73,8 @@ PAD = Pad(
     first=next(iter(PRESETS)),
     size=(SIDE, SIDE),
     address="scene",
-    help="Put the scene “{}” on the canvas",
     pens=PENS,
     pen_width=10,
-    eraser=True,
-    any_ink=True,
     from_address=_asked_scene,
 )
 
@@ -248,7 +245,7 @@ def _looks(canvas: np.ndarray, answered: SceneAnswer) -> None:
         with column, st.container(key=f"ask_look_{number}"):
             title = f"<b>Look {number + 1}</b> {shaded_words(words)}"
             st.html(f"<p style='margin:0;font-size:0.94rem;line-height:1.7'>{title}</p>")
-            alt = f"Where look {number + 1} goes: a map of weights over the drawing"
+            alt = f"Look {number + 1}, over the drawing"
             look_map(canvas, look, MAP_SIZE, f"ask_look_{number}_map", alt)
 
 

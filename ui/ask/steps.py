@@ -43,7 +43,7 @@ def ask_steps(drawing: AskedDrawing, answered: SceneAnswer) -> None:
                 draw_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
-                st.caption(f"The largest weight: {trace.story.key_axis.labels[heaviest]} (number {heaviest + 1}).")
+                st.caption(f"Largest weight: {trace.story.key_axis.labels[heaviest]}.")
             show_words(trace, step, 0, 0, heaviest)
         with picture:
             _show(step, drawing, grid, heaviest)
@@ -55,7 +55,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
         pixels = drawing.seen.shown.repeat(5, 0).repeat(5, 1)
         st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
         return
-    n_regions, title = grid[0] * grid[1], step.title.lower()
+    n_regions, title = grid[0] * grid[1], step.title.lower().split(":")[0]
     if n_regions + 1 not in step.shape:
         show_step_chart(step, 0, None, NAME)
         return
@@ -67,7 +67,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
         telling = np.sort(np.argsort(-values[:-1].std(0))[:SHEET])
         labels, columns, size = [f"{place}  ∅ {values[-1, place]:+.1f}" for place in telling], 6, 64
         pictures, marked = values[:-1, telling].T, None
-        st.caption(f"The {SHEET} of {values.shape[1]} dimensions that differ most; after ∅ the empty key's number.")
+        st.caption(f"The {SHEET} of {values.shape[1]} dimensions that differ most; ∅: the empty key's number.")
     ramp = ramp_for(step.role, pictures[np.isfinite(pictures)], n_regions + 1)
     pictures = pictures.reshape(-1, *grid)
     chart = contact_sheet(pictures, labels, ramp, title=title, columns=columns, size=size, marked=marked)
@@ -78,8 +78,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
 def doubts() -> None:
     """Say what the map can and cannot tell, and how often the model is right on drawings that it never saw."""
     st.markdown(
-        "A weight says where a value was taken from, not why the answer follows from it. Blocking a digit (*Try*) "
-        "tells more."
+        "A weight says where a value came from, not why the answer follows. Blocking a digit (*Try*) tells more."
     )
     card = card_or_empty(MODEL)
     if figures := card.get("test_drawings", {}).get("dot"):

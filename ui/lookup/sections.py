@@ -100,7 +100,7 @@ def _pieces(encoder: Encoder, text: str) -> None:
     pieces = readable(tokenizer, tokenizer(text)["input_ids"])
     st.markdown(" ".join(literal(piece) for piece in pieces))
     paragraph(
-        f"The sentence encoder reads {literal(text)} as these **{len(pieces)} pieces**; [CLS] and [SEP] mark its ends. "
-        "In six layers every piece asks all others. The sum of their states, cut to length 1, stands for the text."
+        f"The sentence encoder reads these **{len(pieces)} pieces**; [CLS] and [SEP] mark the ends. In six layers "
+        "every piece asks all others. The sum of their states, cut to length 1, stands for the text."
     )
     st.page_link("pages/model.py", label="See where its heads look", icon=":material/arrow_forward:")

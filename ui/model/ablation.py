@@ -8,9 +8,7 @@ from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
-from attention_core.charts.heatmap import picture
-from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Ramp
-from attention_core.device import to_array
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.explain.heads.summary import groups
 from attention_core.hub.ablation import AblationMap, Head, cosine_change, divergence, every_head, fill, sentence_change
 from attention_core.hub.language import log_probabilities, token_text
@@ -25,7 +23,7 @@ from ui.model.one_head import Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
 from ui.skeleton import paragraph
-from ui.state import Field, one_of, single_choice, whole_number
+from ui.state import Field, whole_number
 
 N_SHOWN = 6
 NAMES = ("every head", "without")
@@ -43,15 +41,11 @@ CHANGE_AT = Field[int | None](NAME, "out_change_at", None, address="change_at", 
 FOLLOWED = Field(NAME, "out_followed", "")
 """The chosen head, while it alone is switched off."""
 TRYING = Field(NAME, "out_trying", False)
-WORTH_OF = Field(NAME, "out_worth_of", "everywhere", address="worth", parse=one_of(("everywhere", "in_the_end")))
 
 
 def ablate_heads(run: ModelRun, asked: LatestRun) -> None:
     """Draw what changes without the chosen heads, and how much the model needs each head."""
-    st.markdown(
-        "Does a head matter? High weights cannot tell. Switch it off: it hands over 0, and everything after it is "
-        "computed anew."
-    )
+    st.markdown("High weights cannot tell whether a head matters. Switch it off and see.")
     if "bypasses" in run.recording.note:
         name = pretrained_of(asked.key).name
         st.info(f"The code of {name} bypasses the library's attention interface: no head can be switched off.")
@@ -63,7 +57,7 @@ def ablate_heads(run: ModelRun, asked: LatestRun) -> None:
         _map(run, asked, now)
     with right:
         if not off:
-            st.info("No head is switched off. Choose one above, or click one on the map.")
+            st.info("No head is switched off.")
         else:
             try:
                 _change(run, run_of(*asked, off), asked, off)
@@ -92,7 +86,7 @@ def _choose_heads(run: ModelRun, now: Selection) -> tuple[Head, ...]:
     FOLLOWED.value = followed
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         kept = {"key": OFF.key, "persist_state": "session"}
-        names = st.multiselect("Switched off", list(heads), max_selections=200, placeholder="Choose heads", **kept)
+        names = st.multiselect("Switched off", OFF.value, placeholder="None", **kept)
         if followed not in names:
             more = [*names, followed]
             st.button(f"Add {followed}", key="model_out_add", on_click=setting(OFF), args=(more,))
@@ -110,9 +104,9 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
     if not found.is_whole:
         _go_on(found, asked)
     if not found.effects:
-        st.caption(f"Runs the model once without each of its {len(found.heads)} heads, several in one batch.")
+        st.caption(f"Runs the model once without each of its {len(found.heads)} heads.")
         return
-    amounts = _matrix(found, run, now.group, _which_effect(asked))
+    amounts = _matrix(found, run, now.group)
     if not np.isfinite(amounts).any():
         return
     scale, parts = (1000, "thousandths") if np.nanmax(amounts) < 0.1 else (100, "hundredths")
@@ -123,13 +117,12 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
         now,
         title=f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}",
         on_choose=lambda: setting(OFF)(None),
-        widest=430,
         exponent=0.5,
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(
-        f"Most needed here: layer {layer + 1}, head {head + 1}. Each head alone is switched off, for this input; two "
-        "heads that can replace each other both seem unnecessary. Click one to see what changes."
+        f"Most needed here: layer {layer + 1}, head {head + 1}. Two heads that can replace each other both seem "
+        "unnecessary. Click one."
     )
 
 
@@ -158,16 +151,7 @@ def _go_on(found: AblationMap, asked: LatestRun) -> None:
         place.empty()
 
 
-def _which_effect(asked: LatestRun) -> str:
-    pretrained = pretrained_of(asked.key)
-    words = predicts_words(pretrained)
-    if pretrained.kind is ModelKind.VISION or (words and pretrained.kind is ModelKind.ENCODER):
-        return "everywhere"
-    names = ("every position", "the next token") if words else ("each token", "the sentence")
-    return single_choice("Change of", WORTH_OF, dict(zip(("everywhere", "in_the_end"), names, strict=True)))
-
-
-def _matrix(found: AblationMap, run: ModelRun, group: str, which: str) -> np.ndarray:
+def _matrix(found: AblationMap, run: ModelRun, group: str) -> np.ndarray:
     """Return (n_layers, n_heads) of a group; NaN for a head that is not done yet or not there."""
     layers = groups(run.recording)[group]
     amounts = np.full((len(layers), max(trace.n_heads for trace in layers)), np.nan)
@@ -175,7 +159,7 @@ def _matrix(found: AblationMap, run: ModelRun, group: str, which: str) -> np.nda
     for (number, head), effect in zip(found.heads, found.effects, strict=False):
         layer = rows.get(id(run.recording.traces[number]))
         if layer is not None:
-            amounts[layer, head] = getattr(effect, which)
+            amounts[layer, head] = effect
     return amounts
 
 
@@ -209,11 +193,10 @@ def _next_word(run: ModelRun, without: ModelRun, asked: LatestRun) -> None:
     st.markdown(
         f"**The text becomes {_times(total)} times {'less' if total < 0 else 'more'} probable** "
         f"({total:+.2f} bits); what is expected changes by {_small(float(changed.mean()))} bits a position, "
-        f"{_small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} "
-        "(Jensen-Shannon divergence, 0 to 1)."
+        f"{_small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} (Jensen-Shannon)."
     )
     label = "The text, by the change of its tokens"
-    hint = "Orange: less probable without; blue: more. Click one to see what is expected after it."
+    hint = "Orange: less probable without; blue: more. Click one for what is expected after it."
     chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=setting(CHANGE_AT))
     _tokens(before[row], after[row], asked)
 
@@ -261,15 +244,6 @@ def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
         st.markdown(f"**The classes change by {_small(amount)} bits** (Jensen-Shannon, 0 to 1).")
         before, after = run.logits[0], without.logits[0]
         _likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0], "classes")
-    if run.hidden is None or without.hidden is None or run.hidden.shape != without.hidden.shape:
-        return
-    changed = to_array(cosine_change(run.hidden, without.hidden))
-    if run.patch_grid is not None and len(changed) == run.n_prefix + int(np.prod(run.patch_grid)):
-        patches = changed[run.n_prefix :].reshape(run.patch_grid)
-        ramp = Ramp(VIRIDIS, 0.0, float(max(patches.max(), 1e-6)))
-        chart = picture(patches, ramp, title="1 - cosine of the last layer", size=220)
-        words = "Change of the last layer, patch by patch"
-        draw_chart(chart, key="model_out_patches", width="content", alt=words)
 
 
 def _last_layer(run: ModelRun, without: ModelRun) -> None:
@@ -281,8 +255,7 @@ def _last_layer(run: ModelRun, without: ModelRun) -> None:
     tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
     whole = sentence_change(run.hidden, without.hidden)
     paragraph(
-        f"**The sentence's vector turns by {_small(whole)}** (1 - cosine of the mean over tokens; 0 = nothing "
-        f"has changed, 1 = at right angles); a token's by {_small(float(turned.mean()))}."
+        f"**The sentence's vector turns by {_small(whole)}** (1 - cosine), a token's by {_small(float(turned.mean()))}."
     )
     notes = [f"its last layer turns by {_small(amount)}" for amount in turned.tolist()]
     shown = shaded(tokens, turned.tolist(), notes, Role.CONTEXT, most=most)

@@ -19,7 +19,7 @@ from ui.try_this import TryThis, try_this
 def looks_chart(now: ChangedReading) -> None:
     """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
     weights = to_array(column_weights(now.reading.trace))
-    words = f"Where each of the {len(weights)} looks goes: weights over {weights.shape[1]} columns of the picture"
+    words = f"Where each of the {len(weights)} looks goes"
     with st.container(key="read_looks"):
         draw_chart(columns_chart(weights, labels_of(now.reading), SIZE[1]), width="content", alt=words)
 

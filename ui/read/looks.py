@@ -43,7 +43,7 @@ def look_by_look(drawing: ReadDrawing) -> None:
         section(f"Look {look + 1} says", Role.OUTPUT)
         row = to_array(drawing.reading.probabilities[look])
         chart = probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False)
-        draw_chart(chart, key="read_said", alt=f"Probabilities of the ten digits and the end after look {look + 1}")
+        draw_chart(chart, key="read_said", alt=f"What look {look + 1} says")
 
 
 def _words_of_look(label: str) -> str:

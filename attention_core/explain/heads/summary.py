@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, masked
+from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, at_least_float32, masked
 from attention_core.attention.types import ALL, Rows
 
 
@@ -101,6 +101,24 @@ def spaced(n: int, most: int) -> Tensor:
     return ((torch.arange(most) + 0.5) * n / most).long()
 
 
+def handed_over(trace: AttentionTrace, head: int = 0) -> Tensor:
+    """Return weight x |value|, (n_queries, n_keys): the length of what each key adds to each query's context.
+
+    Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", here before the output projection, which a trace
+    does not know.
+    """
+    return trace.weights(head) * at_least_float32(trace.value_of(head)).norm(dim=-1)
+
+
+def without_sinks(weights: Tensor, keys: Collection[int]) -> Tensor:
+    """Return weights (n_queries, n_keys) with these keys at 0 and each row rescaled to the sum that it had before.
+
+    So it would be if the softmax had never seen them: no longer what the model computed. A row without others is 0.
+    """
+    left = weights.index_fill(1, torch.tensor(sorted(keys), device=weights.device), 0)
+    return left * weights.sum(1, keepdim=True) / left.sum(1, keepdim=True).clamp_min(torch.finfo(left.dtype).tiny)
+
+
 CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
 MAX_CELLS = 400_000_000  # weights computed for the summaries of one group of layers, about a second on one core
 MIN_QUERIES = 32
@@ -129,7 +147,6 @@ class HeadSummary:
         following: share of query i on key i + 1, over the queries that have one. Self-attention only.
         special: share on all special tokens together, [CLS], [SEP] and so on; nan where there are none.
         unspent: share that goes to no key, because a sink keeps it; 0 for the usual softmax.
-        largest: the largest weight of each row, over the choosing queries.
     """
 
     entropy: float
@@ -141,7 +158,6 @@ class HeadSummary:
     following: float
     special: float
     unspent: float
-    largest: float
 
 
 METRICS = {
@@ -154,7 +170,6 @@ METRICS = {
     "following": "Share on the token after",
     "special": "Share on special tokens",
     "unspent": "Share that a sink keeps",
-    "largest": "Largest weight of a row",
 }
 """Names for people of the fields of a HeadSummary."""
 
@@ -181,7 +196,6 @@ def summarise(
         sums["entropy"].add(block.entropy, block.seeing)
         sums["relative_entropy"].add(block.entropy / block.n_visible.clamp_min(2).log2(), block.choosing)
         sums["unspent"].add(torch.zeros_like(block.total) if trace.sinks is None else 1 - block.total, block.choosing)
-        sums["largest"].add(weights.amax(1), block.choosing)
         sums["first"].add(weights[:, 0], block.choosing & ~((block.queries == 0) & of_itself))
         if len(marked):
             sums["special"].add(weights[:, marked].sum(1), block.choosing)

@@ -40,16 +40,21 @@ class EditedTransformer:
     edits: EditsByPlace = field(default_factory=dict)  # by (kind, layer)
     with_positions: bool = True  # False leaves the positions out of encoder and decoder
 
+    @property
+    def network(self) -> Transformer:
+        """The transformer, or the same without positions."""
+        return self.model if self.with_positions else self.model.without_positions()
+
     def parameters(self) -> Iterator[nn.Parameter]:
         return self.model.parameters()
 
     def begin(self, source: Tensor) -> DecoderState:
         """Read source sentences, int64 (batch, n_source)."""
-        return self.model.begin(source, self.edits, with_positions=self.with_positions)
+        return self.network.begin(source, self.edits)
 
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
-        return self.model.step(state, target, self.edits, with_positions=self.with_positions)
+        return self.network.step(state, target, self.edits)
 
 
 @torch.inference_mode()
