@@ -193,20 +193,17 @@ def contact_sheet(
     columns: int = 8,
     size: int = 72,
     marked: int | None = None,
-    chosen: int | None = None,
-    select: str | None = None,
 ) -> vl.Chart:
     """Draw small pictures (n, height, width) with a label above each, on one colour scale, so many in a row.
 
-    Marked is a position in each, in reading order; the chosen picture is framed, and a point selection over pictures
-    has the field number.
+    Marked is a position in each, in reading order.
     """
     n, height, width = pictures.shape
     scale = size / max(height, width)
     places, total_width, total_height = vl.grid_layout(n, columns, round(width * scale), round(height * scale), 8, 16)
     lowest, highest = pictures.min((1, 2)).round(4), pictures.max((1, 2)).round(4)
     known = {**places, "label": labels, "lowest": lowest, "highest": highest}
-    frame = {**known, "url": [matrix_png(picture, ramp) for picture in pictures]}
+    frame = known | {"url": [matrix_png(picture, ramp) for picture in pictures]}
     space = vl.corners(total_width, total_height)
     names = vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=vl.LABEL_COLOUR)
     bar = vl.colour_bar_layer(ramp, title, min(total_width - 20, 260))
@@ -214,10 +211,6 @@ def contact_sheet(
     if marked is not None:
         x, y = places["left"] + (marked % width + 0.5) * scale, places["top"] + (marked // width + 0.5) * scale
         layers += _squares({"left": x, "top": y}, 30, (3.5, 2))
-    if chosen is not None or select:
-        # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
-        is_chosen = f"datum.number == {-1 if chosen is None else chosen}"
-        layers.append(edges(known, vl.CORNERS, is_chosen, *TOLD, select=select))
     return vl.fixed_size(layers, total_width, total_height)
 
 
@@ -454,10 +447,12 @@ def _cell_mark(row, col, shape, width, height):
 STEP_SIZE = 500
 
 
-def step_chart(step: Step, head: int = 0, *, query: int | None = None, size: int = STEP_SIZE) -> vl.Chart:
+def step_chart(
+    step: Step, head: int = 0, *, query: int | None = None, size: int = STEP_SIZE, ink: vl.Ramp = vl.INK_RAMP
+) -> vl.Chart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
-    The query is marked; the longer side has about so many screen pixels; bars and ink have colours of their own.
+    The query is marked; the longer side has about so many screen pixels; `ink` is the ramp from paper to ink.
     """
     values = to_array(step.value(head).float())
     grid, title = step.row_axis.grid, step.title.lower()
@@ -466,7 +461,7 @@ def step_chart(step: Step, head: int = 0, *, query: int | None = None, size: int
     ramp = vl.ramp_for(step.role, values, len(step.col_axis))
     if grid and step.col_axis.grid is None:
         if step.role == Role.INPUT and values.shape[1] == 1:
-            return picture(values[:, 0].reshape(grid), vl.INK_RAMP, title="ink", size=size - 120, marked=query)
+            return picture(values[:, 0].reshape(grid), ink, title="ink", size=size - 120, marked=query)
         pictures = values.T.reshape(-1, *grid)
         columns = 4 if len(pictures) <= 16 else 8
         side = (size - 10 * columns) // columns

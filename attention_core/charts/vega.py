@@ -40,8 +40,11 @@ BLUE_ORANGE = (
     "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511",
 )  # fmt: skip
 """Diverging, for signed values: 0 in the middle."""
+DOWN, UP = "#4a8cba", "#d98632"
+"""Below and above 0, as the two sides of the diverging ramp."""
 INK_COLOURS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
-"""For pictures: paper to ink, in grey, so that ink is never mistaken for attention."""
+DARK_INK_COLOURS = ("#11151a", "#2c323a", "#525a65", "#828b97", "#b8bfc8", "#f4f6f8")
+"""For pictures: paper to ink, in grey, so that ink is never mistaken for attention; on a light and on a dark page."""
 GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
 TEXT_COLOUR, LABEL_COLOUR = "#7d8794", "#747b86"
 """Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
@@ -104,7 +107,7 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
     return signed_ramp(values)
 
 
-INK_RAMP = Ramp(INK_COLOURS, 0.0, 1.0)
+INK_RAMP, DARK_INK_RAMP = Ramp(INK_COLOURS, 0.0, 1.0), Ramp(DARK_INK_COLOURS, 0.0, 1.0)
 
 
 def mix_with_white(colour: str, share: float) -> str:
