@@ -9,12 +9,7 @@ from attention_core.attention.types import Axis
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.topics.scoring.charts import WITH, WITHOUT, scale_chart, sorted_weights_chart
 from attention_core.topics.scoring.compare import example_weights, measure_scale
-from attention_core.topics.transformer.charts import (
-    cost_chart,
-    distance_chart,
-    hands_chart,
-    head_importance_chart,
-)
+from attention_core.topics.transformer.charts import cost_chart, distance_chart, hands_chart, head_importance_chart
 from attention_core.topics.transformer.cost import CostRow
 from tests.charts.tools import valid
 from tests.traces import random_trace

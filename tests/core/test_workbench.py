@@ -18,13 +18,7 @@ from attention_core.topics.vectors import PRESETS, Mode, Problem, Settings, trac
 from attention_core.topics.vectors.cells import cell_arithmetic, feed_forward, softmax_parts
 from attention_core.topics.vectors.charts import convex_hull
 from attention_core.topics.vectors.pairs import pair_map, planar_tables
-from attention_core.topics.vectors.presets import (
-    SIZES,
-    in_mode,
-    pixel_problem,
-    resize_cells,
-    spread_positions,
-)
+from attention_core.topics.vectors.presets import SIZES, in_mode, pixel_problem, resize_cells, spread_positions
 from attention_core.topics.vectors.problem import MASKS, SCALES, TABLES, ProblemError, find_faults
 from attention_core.topics.vectors.tables import linked_problem
 
