@@ -82,11 +82,20 @@ def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], fol
     return path
 
 
-def recovery_hint(command: str = "") -> str:
+def read_beside(what: str, name: str) -> str:
+    """Return the text of a file beside the weights, such as a vocabulary; WeightsError where it is missing."""
+    path = weights_folder() / name
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        raise WeightsError(f"No {what} {path}. {recovery_hint('attention_core.data.vocabularies')}") from None
+
+
+def recovery_hint(command: str) -> str:
     """Return what helps where a file of the weights is missing; a command may make it anew in the repository."""
     if IS_INSTALLED:
         return "Install attention-explorer again, or let ATTENTION_WEIGHTS name a folder that has it."
-    return "Fetch it with `git checkout -- weights`" + (f", or make it: `python -m {command}`." if command else ".")
+    return f"Fetch it with `git checkout -- weights`, or make it: `python -m {command}`."
 
 
 def _how_to_get(name: str) -> str:

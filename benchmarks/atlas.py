@@ -2,7 +2,7 @@
 
 Goals: at n = 131,072 and d = 64 the resident memory rises by at most 1 GB above the inputs, any tile of 256 x 256
 cells takes at most 30 ms and is within 1e-4 of float64, relatively; at n = 16,384 the survey, which gives exact block
-means, takes at most 60 s on two cores. Against a softmax over all pairs in memory, where that fits; the survey of
+means, takes at most 60 s. Against a softmax over all pairs in memory, where that fits; the survey of
 131,072 and the first tile of a band of rows also against their floor in the same run, q k^T and the exponential of
 every pair, once, with nothing kept: the survey within 1.5 of it.
 """
@@ -24,10 +24,10 @@ BANDS = 12
 TILES_PER_BAND = 6
 
 
-def made_up(n: int, device: str = "cpu", *, is_causal: bool = False) -> Atlas:
+def made_up(n: int, *, is_causal: bool = False) -> Atlas:
     """Return the map of one head over random queries and keys."""
     generator = torch.Generator().manual_seed(0)
-    query, key, value = (torch.randn(1, n, D, generator=generator).to(device) for _ in range(3))
+    query, key, value = (torch.randn(1, n, D, generator=generator) for _ in range(3))
     return Atlas(trace_of_tensors(query, key, value, is_causal=is_causal))
 
 
@@ -53,12 +53,9 @@ def floor_of(atlas: Atlas) -> Callable[[], float]:
         def blocks() -> None:
             for keys in key[:n_keys].split(n_cols):
                 torch.mm(keys, some, out=scores[: len(keys)]).exp2_()
-            _ = scores[0, 0].item()  # on a GPU they may still be on their way
 
         return seconds(blocks) * share * atlas.n_queries / n_rows * atlas.n_keys / n_keys
 
-    if query.device.type != "cpu":
-        return lambda: once(TILE, 2**16, len(key))
     sizes = [(256, 256), (256, 512), (512, 512), (128, 1024)]
     best = min(sizes, key=lambda size: min(once(*size, 2**13) for _ in range(5)))
     return lambda: once(*best, min(2**15, len(key)))
@@ -106,13 +103,13 @@ def _error(atlas: Atlas, rows: list[int]) -> float:
     return worst
 
 
-def measure_survey(n: int, device: str = "cpu", *, is_causal: bool = False) -> dict[str, Any]:
+def measure_survey(n: int, *, is_causal: bool = False) -> dict[str, Any]:
     """Return the seconds and the rise of the memory that a survey takes, the longest wait for progress, the floor.
 
     The floor is measured between the survey's portions, so that both meet the same load.
     """
-    list(made_up(1000, device).survey())
-    atlas = made_up(n, device, is_causal=is_causal)
+    list(made_up(1000).survey())
+    atlas = made_up(n, is_causal=is_causal)
     floor, floors = floor_of(atlas), []
     before = reset_peak()
     opened = Atlas(atlas.trace)
@@ -122,7 +119,7 @@ def measure_survey(n: int, device: str = "cpu", *, is_causal: bool = False) -> d
         floors.append(floor())
         last = time.perf_counter()
     largest = float(opened.tile(opened.n_levels - 1, 0, 0).max())
-    waits[-1] += time.perf_counter() - last  # on a GPU the last numbers may still be on their way
+    waits[-1] += time.perf_counter() - last
     return {
         "seconds": round(sum(waits), 2),
         "floor_s": round(statistics.fmean(floors), 2),
@@ -154,35 +151,26 @@ MEASUREMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "all pairs in memory, 16,384": measure_materialised,
     "survey of 131,072": lambda: measure_survey(LONG),
     "causal survey of 131,072": lambda: measure_survey(LONG, is_causal=True),
-    "survey of 131,072 on a GPU": lambda: measure_survey(LONG, "cuda"),
 }
 
 
 def main() -> None:
-    found: dict[str, dict[str, Any]] = {}
-    for name in MEASUREMENTS:
-        if "GPU" not in name:
-            found[name] = {
-                "1 thread": in_fresh_process("atlas", name),
-                "2 threads": in_fresh_process("atlas", name, threads=2),
-            }
-        elif torch.cuda.is_available():
-            found[name] = {torch.cuda.get_device_name(): in_fresh_process("atlas", name)}
-    rows = [["what", "with", "found", "goal"]]
-    for threads, tiles in found["tiles"].items():
-        first, more = tiles["first_tile_of_a_band_ms"], tiles["tile_ms"]
-        rows += [
-            ["first tile of a band of rows", threads, f"{first['median']} ms, at most {first['most']}", "30 ms"],
-            ["its floor", threads, f"{tiles['floor_of_first_tile_ms']['median']} ms", ""],
-            ["any other tile of it", threads, f"{more['median']} ms, at most {more['most']}", "30 ms"],
-            ["memory above the inputs", threads, f"{tiles['rise_of_memory_mb']} MB", "1,000 MB"],
-            ["relative error", threads, f"{tiles['relative_error']:.1e}", "1e-4"],
-        ]
+    found = {name: in_fresh_process("atlas", name) for name in MEASUREMENTS}
+    tiles = found["tiles"]
+    first, more = tiles["first_tile_of_a_band_ms"], tiles["tile_ms"]
+    rows = [
+        ["what", "found", "goal"],
+        ["first tile of a band of rows", f"{first['median']} ms, at most {first['most']}", "30 ms"],
+        ["its floor", f"{tiles['floor_of_first_tile_ms']['median']} ms", ""],
+        ["any other tile of it", f"{more['median']} ms, at most {more['most']}", "30 ms"],
+        ["memory above the inputs", f"{tiles['rise_of_memory_mb']} MB", "1,000 MB"],
+        ["relative error", f"{tiles['relative_error']:.1e}", "1e-4"],
+    ]
     for name in list(found)[1:]:
-        for threads, figures in found[name].items():
-            goal = {"survey of 16,384": "60 s", "survey of 131,072": "1.5 of its floor, 1,000 MB"}.get(name, "")
-            ratio = f", {figures['seconds'] / figures['floor_s']:.2f} of its floor" if "floor_s" in figures else ""
-            rows.append([name, threads, f"{figures['seconds']} s{ratio}, {figures['rise_of_memory_mb']} MB", goal])
+        figures = found[name]
+        goal = {"survey of 16,384": "60 s", "survey of 131,072": "1.5 of its floor, 1,000 MB"}.get(name, "")
+        ratio = f", {figures['seconds'] / figures['floor_s']:.2f} of its floor" if "floor_s" in figures else ""
+        rows.append([name, f"{figures['seconds']} s{ratio}, {figures['rise_of_memory_mb']} MB", goal])
     publish("atlas", rows, {"n_and_d": [LONG, MIDDLE, D], **found, "torch": torch.__version__})
 
 

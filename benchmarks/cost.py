@@ -4,6 +4,7 @@ The figures that the page "Inside a transformer" shows. Goals: time grows with n
 recurrent layer and with n x n for both kinds of attention; memory with n, n x n and n.
 """
 
+import itertools
 import math
 import statistics
 import sys
@@ -42,22 +43,15 @@ def forward_pass(way: str, n: int) -> Callable[[], Tensor]:
     raise ValueError(f"way must be one of {', '.join(cost.WAYS)}, got {way!r}")
 
 
-@torch.inference_mode()
-def measure(way: str, n: int, repeats: int = 3, memory: bool = True) -> cost.CostRow:
-    """Measure one way at one n: the median processor time of this thread after a first pass, and the memory.
-
-    With one torch thread (OMP_NUM_THREADS=1) the thread's time is what the pass costs, whatever else is running.
-    """
-    call = forward_pass(way, n)
+def milliseconds(call: Callable[[], object]) -> float:
+    """Return the processor time of this thread for a call, the median of three after a first one."""
     call()
-    clock = time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
     times = []
-    for _ in range(repeats):
-        began = clock()
+    for _ in range(3):
+        began = time.thread_time()
         call()
-        times.append(clock() - began)
-    traced = memory and (way != "recurrent" or n <= MAX_PROFILED_STEPS)
-    return cost.CostRow(way, n, 1000 * statistics.median(times), peak_megabytes(call) if traced else None)
+        times.append(1000 * (time.thread_time() - began))
+    return statistics.median(times)
 
 
 def peak_megabytes(call: Callable[[], object]) -> float:
@@ -78,31 +72,22 @@ def peak_megabytes(call: Callable[[], object]) -> float:
     return most / 2**20
 
 
-def median_row(rows: list[cost.CostRow]) -> cost.CostRow:
-    """Return the median of the same measurement, taken several times."""
-    times = [row.milliseconds for row in rows if row.milliseconds is not None]
-    sizes = [row.megabytes for row in rows if row.megabytes is not None]
-    return cost.CostRow(
-        rows[0].way,
-        rows[0].n,
-        round(statistics.median(times), 4),
-        round(statistics.median(sizes), 4) if sizes else None,
-    )
-
-
+@torch.inference_mode()
 def main(rounds: int = ROUNDS) -> None:
     torch.manual_seed(0)
-    taken: dict[tuple[str, int], list[cost.CostRow]] = {}
+    times: dict[tuple[str, int], list[float]] = {}
+    memory: dict[tuple[str, int], float] = {}
     for turn in range(rounds):
-        for n in SIZES:
-            for way in cost.WAYS:
-                taken.setdefault((way, n), []).append(measure(way, n, repeats=3, memory=turn == 0))
-    rows = [median_row(some) for some in taken.values()]
+        for place in itertools.product(cost.WAYS, SIZES):
+            call = forward_pass(*place)
+            times.setdefault(place, []).append(milliseconds(call))
+            if turn == 0 and (place[0] != "recurrent" or place[1] <= MAX_PROFILED_STEPS):
+                memory[place] = round(peak_megabytes(call), 4)
+    rows = [cost.CostRow(*place, round(statistics.median(some), 4), memory.get(place)) for place, some in times.items()]
     table = [["n", *(f"{way.title}" for way in cost.WAYS.values())]]
     for n in SIZES:
-        here = {row.way: row for row in rows if row.n == n}
-        memory = {way: "-" if row.megabytes is None else f"{row.megabytes:.2f}" for way, row in here.items()}
-        table.append([f"{n:,}", *(f"{here[way].milliseconds:.2f} ms, {memory[way]} MB" for way in here)])
+        here = [row for row in rows if row.n == n]
+        table.append([f"{n:,}", *(f"{row.milliseconds:.2f} ms, {row.megabytes or math.nan:.2f} MB" for row in here)])
     slopes = {
         field: {way: round(cost.fitted_slope(rows, way, field) or 0, 2) for way in cost.WAYS}
         for field in ("milliseconds", "megabytes")

@@ -22,8 +22,20 @@ from attention_core.models import load
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import DecoderState, Translator
 from attention_core.topics.transformer.ablation import EditedTransformer, TransformerHead, switched_off
-from attention_core.topics.translate.training import WITHOUT, ReductionCost
+from attention_core.topics.translate.training import ReductionCost
 from benchmarks.report import publish
+
+WITHOUT = {
+    "order": "the order of the English words, which are shuffled",
+    "recurrence": "neighbours in the keys: every piece is read alone",
+    "choice": "chosen weights: all are equal",
+    "choice_trained": "chosen weights, trained so",
+    "attention_trained": "attention, trained so",
+    "positions": "positions",
+    "encoder": "attention among the English pieces",
+    "cross": "attention to the English",
+}
+"""What is left out, in words."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,17 +32,16 @@ def milliseconds_each(calls: dict[str, Callable[[], object]], rounds: int) -> di
     return {name: statistics.median(some) for name, some in times.items()}
 
 
-def in_fresh_process(name: str, *arguments: object, threads: int = 1) -> Any:
+def in_fresh_process(name: str, *arguments: object) -> Any:
     """Return the value that a benchmark, called with arguments in a process of its own, prints as JSON at last."""
     command = [sys.executable, "-m", f"benchmarks.{name}", *map(str, arguments)]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(printed.splitlines()[-1])
 
 
-def spread(values: Sequence[float], unit: str = "ms") -> str:
+def spread(values: Sequence[float]) -> str:
     """Return "median (lowest to highest)"."""
-    return f"{statistics.median(values):.0f} {unit} ({min(values):.0f} to {max(values):.0f})"
+    return f"{statistics.median(values):.0f} ms ({min(values):.0f} to {max(values):.0f})"
 
 
 def publish(name: str, rows: Sequence[Sequence[str]], figures: dict[str, Any]) -> None:

@@ -131,7 +131,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "": (line_typed("start_text", ENGLISH), pressed("start_q_*")),
     "lookup": (
         chosen("lookup_preset"),
-        typed("lookup_queries", ("neural networks\nsequence models", "translation", "image recognition\nattention")),
+        line_typed("lookup_asked", ("neural networks", "translation", "image recognition")),
         Action("slider", "lookup_temperature"),
         chosen("lookup_query"),
         TAB,
@@ -226,7 +226,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
         pressed("ask_example_*"),
         pressed("ask_compose"),
         NEXT,
-        chosen("ask_scoring"),
         TAB,
     ),
     "groups": (

@@ -28,7 +28,7 @@ from attention_core.hub.load import config_of, kind_of
 from attention_core.hub.model import ModelError
 from attention_core.hub.pictures import read_picture
 from attention_core.packed import pack, read_session, unpack, unpack_strokes, write_session
-from attention_core.topics.lookup.records import read_queries
+from attention_core.topics.lookup.records import read_queries, read_records
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import parse_number
 from attention_core.topics.vectors.tables import (
@@ -144,6 +144,7 @@ TARGETS = {
     "sentence": Target(
         lambda data: (english_words(text_of(data)), french_words(text_of(data))), (), (b"Don't go, l'ami!",)
     ),
+    "records": Target(lambda data: read_records(text_of(data)), (), (b"a = 1\nb\t2,5\n",)),
     "queries": Target(
         lambda data: [read_queries(text_of(data), numeric) for numeric in (True, False)], (), (b"a\n1,5\n",)
     ),

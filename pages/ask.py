@@ -3,14 +3,14 @@
 import streamlit as st
 
 from ui.ask.experiments import WALK, caption_tab, counting, forbidding
-from ui.ask.first_screen import MODEL, NAME, SCORING, answer_part, question_part, scene_pad
+from ui.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_pad
 from ui.ask.steps import STEPS, ask_steps, doubts, export_look
 from ui.computed import model_or_stop
 from ui.first_screen import last_on_phone
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 
-page_frame(NAME, "How does a question choose where to look? Draw coloured digits, and ask about them.")
+page_frame(NAME, "Ask a question about a drawing: the question itself decides where to look.")
 
 last_on_phone("ask_first", "ask_examples", "ask_presets", "ask_pen", "ask_tools", "ask_compose")
 with st.container(key="ask_first"):
@@ -20,12 +20,11 @@ with st.container(key="ask_first"):
     with ask:
         model_or_stop(MODEL)
         reading, is_typed = question_part()
-        scoring = SCORING.value
         answered = answer_part(drawing, reading, is_typed)
 
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", lambda: ask_steps(drawing, answered, scoring)),
+    Tab("steps", "Step by step", lambda: ask_steps(drawing, answered)),
     Tab("try", "Try", lambda: forbidding(drawing, reading, answered), formerly=("forbid",)),
     Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
     more=(

@@ -15,14 +15,8 @@ from ui.try_this import try_this
 def how_to_read_it() -> None:
     """Say how to move the map, and what its colours mean."""
     move, read = st.columns(2, gap="large")
-    move.markdown(
-        "A row is a word that looks, a column a word that is looked at. Drag to move; wheel, pinch or double-click to "
-        "zoom; arrow keys, + and −, 0 for the whole."
-    )
-    read.markdown(
-        "The brighter, the larger the weight; each step of the colours multiplies it. Far out, a point stands for many "
-        "weights and shows the largest. A large weight is not yet a reason: what arrives is weight times value."
-    )
+    move.markdown("Rows look at columns. Drag, wheel, pinch, double-click; arrow keys, +, − and 0.")
+    read.markdown("Brighter is larger, and each step multiplies. Far out, a point shows the largest of many weights.")
 
 
 def why_it_fits(shelf: SharedAtlas) -> None:
@@ -30,9 +24,8 @@ def why_it_fits(shelf: SharedAtlas) -> None:
     atlas = shelf.atlas
     words, formula = st.columns(2, gap="large")
     words.markdown(
-        f"All {atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{in_units(atlas.matrix_bytes)}**. Kept are "
-        f"the queries, the keys and one sum per row: **{in_units(atlas.kept_bytes)}**. Wherever somebody looks, "
-        "256 × 256 weights are computed again, exactly."
+        f"All weights: **{in_units(atlas.matrix_bytes)}**. Queries, keys and one sum per row: "
+        f"**{in_units(atlas.kept_bytes)}**. What you look at is computed from these, exactly."
     )
     formula.latex(
         r"\begin{aligned} A_{ij} &= \exp(s\, q_i \cdot k_j - \ell_i) \\"
@@ -40,7 +33,7 @@ def why_it_fits(shelf: SharedAtlas) -> None:
     )
 
 
-page_frame(NAME, "What does attention look like over two thousand sentences? Fly from all of them at once down to one.")
+page_frame(NAME, "What does attention look like over two thousand sentences?")
 st.html(PLACES)
 told, mapped = st.columns([1, 3.1], gap="medium")
 story, stage = told.container(key="atlas_story"), mapped.container(key="atlas_stage")

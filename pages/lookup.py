@@ -10,21 +10,20 @@ from ui.lookup.first_screen import (
     encoder_input,
     query_part,
     record_list,
-    temperature_input,
     try_the_other_way,
 )
 from ui.lookup.sections import STEPS, closer, in_numbers, lookup_steps, regression_part
-from ui.lookup.table import NAME, asked_now, choose_table, chosen_table, edit_table
+from ui.lookup.table import NAME, TEMPERATURE, TEMPERATURES, asked_now, choose_table, chosen_table, edit_table
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 
-page_frame(NAME, "What if a dictionary could almost match? Then it would be attention.")
+page_frame(NAME, "A dictionary that can *almost* match: that is attention.")
 attention_roles(
     "what you type",
     "the key of every record",
     "the value of that record",
-    here="Here you ask, every record is asked, and its value comes back in part.",
+    here="Here you ask, and each record hands over a part of its value.",
 )
 
 last_on_phone("lookup_first", "lookup_preset", "lookup_ways")
@@ -37,12 +36,12 @@ with st.container(key="lookup_first"):
         place = st.container()
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
             ways = encoder_input(asked.records.numeric_keys)
-            temperature = temperature_input(asked.records.numeric_keys)
+            temperature = TEMPERATURE.widget(st.select_slider, "Temperature (high: all alike)", TEMPERATURES)
         encoder = next(iter(ways.values()))
         trace = soft_lookup(asked.records, asked.queries, temperature, encoder)
         with place, st.container(key="tells_lookup"):
             answer(asked, trace, query)
-        try_the_other_way(preset, asked, query, temperature, ways)
+        try_the_other_way(preset, asked, query, ways)
     with store:
         choose_table()
         st.caption(preset.note)
@@ -55,7 +54,7 @@ with st.container(key="lookup_first"):
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: lookup_steps(trace, query)),
-    Tab("try", "Try", lambda: edit_table(preset)),
+    Tab("try", "Try", lambda: edit_table(asked)),
     more=(
         Tab("closer", "A closer look", lambda: closer(asked, temperature, query, encoder)),
         Tab("numbers", "In numbers and letters", lambda: in_numbers(asked, trace, query, encoder)),

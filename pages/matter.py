@@ -5,9 +5,9 @@ import streamlit as st
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MAX_WORDS, read_sentence
 from ui.computed import model_or_stop
-from ui.layout import end_here
 from ui.matter.judgement import (
     ATTENTION,
+    BLOCKED,
     NAME,
     STEPS,
     answer,
@@ -22,31 +22,31 @@ from ui.player import export_bar, show_step_chart, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
-from ui.words import report_unknown_words, sentence_box
+from ui.words import readable_sentence, report_unknown_words, sentence_box
 
 page_frame(
     NAME,
-    "A network reads a sentence about a film: praise or blame? Attention weighs the words. What a word weighs and what "
-    "it does are two things.",
+    "Is it praise or blame? The word that gets the most attention is not always the one that decides.",
 )
 model_or_stop(ATTENTION)
 
-say, judgement = st.columns([1.15, 1], gap="medium")
-with say:
-    text = sentence_box(NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68)
-if text is None:
-    end_here()
-sentence = read_sentence(text)
-with say:
-    is_read = report_unknown_words(sentence.words, sentence.known)
-blocked = blocked_words(text)
-trace = attention_trace(text, blocked)
-with judgement:
-    answer(text, blocked, is_read)
-words_section(sentence, text, trace, blocked)
-if is_read:
-    without_attention(text, blocked)
-try_this(NAME, surprise(text))
+with st.container(key="matter_first"):
+    say, judgement = st.columns([1.15, 1], gap="medium")
+    with say:
+        typed = sentence_box(
+            NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68, on_change=BLOCKED.reset
+        )
+        text = readable_sentence(NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
+        sentence = read_sentence(text)
+        is_read = report_unknown_words(sentence.words, sentence.known)
+    blocked = blocked_words(text)
+    trace = attention_trace(text, blocked)
+    with judgement, st.container(key="matter_answer"):
+        answer(text, blocked, is_read)
+    words_section(sentence, text, trace, blocked)
+    if is_read:
+        without_attention(text, blocked)
+    try_this(NAME, surprise(text))
 
 
 def matter_steps() -> None:

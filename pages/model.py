@@ -31,7 +31,7 @@ def tab(slug: str, label: str, draw: Callable[..., None], *given: Any, formerly:
     return Tab(slug, label, follow_and_draw, formerly)
 
 
-page_frame(NAME, "What do the heads of a transformer look at? Each picture below is a head.")
+page_frame(NAME, "What do the heads of a transformer look at?")
 top = opening_place()
 source = choose_source()
 given, seen = st.columns([0.8, 1.2], gap="large")

@@ -7,11 +7,11 @@ from ui.player import export_bar
 from ui.read.answer import answer, looks_chart
 from ui.read.experiments import another_start, read_now
 from ui.read.first_screen import COLUMNS, NAME, number_pad
-from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, read_steps, vectors
+from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, read_steps
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 
-page_frame(NAME, "How does attention move? One look per digit: *what was read decides where to look next*.")
+page_frame(NAME, "Attention moves: *what was read decides where to look next*.")
 
 last_on_phone("read_first", "read_typed")
 with st.container(key="read_first"):
@@ -30,8 +30,7 @@ page_tabs(
     Tab("try", "Try", lambda: another_start(drawing, now), formerly=("start",)),
     Tab("question", "Another question", lambda: another_question(drawing)),
     more=(
-        Tab("state", "State, glimpse, state", lambda: vectors(drawing)),
-        Tab("steps", "One look in formulas", lambda: read_steps(drawing)),
+        Tab("steps", "State, glimpse, state: one look in formulas", lambda: read_steps(drawing), formerly=("state",)),
     ),
     players=(WALK, STEPS),
 )

@@ -18,7 +18,7 @@ from ui.words import reading_remarks, sentence_box
 page_frame(
     NAME,
     "Attention compares words, wherever they stand. Shuffle them, and a transformer notices nothing, until each word "
-    "is told its position.",
+    "gets a position.",
 )
 model, missing = model_or_none(MODEL)
 typed, ordered = st.columns([2, 1], gap="medium", vertical_alignment="bottom")
@@ -30,12 +30,12 @@ with ordered, st.container(horizontal=True, gap="small"):
 if model is None:
     st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
 elif text and source:
-    reading_remarks(source, with_pieces=False)
+    reading_remarks(source)
     heads_that_are_off(experiment_on(text), restore)
     two_orders(experiment_on(text))
     st.caption(
-        "Under each word: 24 of the 192 numbers that the encoder makes of it. *New*: how far all 192 have moved, as a "
-        "share of their length. The model was trained with positions; on the left its decoder has none either."
+        "Under each word: 24 of its 192 numbers. *New*: how far all have moved, as a share of their length. The model "
+        "was trained with positions."
     )
     try_this(NAME, surprise(text, restore))
 

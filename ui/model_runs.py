@@ -274,7 +274,7 @@ class ModelChoice:
             self.message.value = "error", str(error)
 
     def _draw_field(self) -> None:
-        label = "Any other model: its hub id" + (" or a folder" if folders_allowed() else "")
+        label = "Any other model: hub id" + (" or folder" if folders_allowed() else "")
         with st.form(f"{self.name}_form", border=False, enter_to_submit=True):
             text, button = st.columns([4, 1], vertical_alignment="bottom")
             example = "distilbert/distilgpt2"
@@ -288,12 +288,10 @@ class ModelChoice:
             with offer, st.container(key=f"{self.name}_suggestions", gap="xxsmall"):
                 for model in SUGGESTIONS:
                     if model.megabytes * 1e6 <= most:
-                        label = f"**{model.name}**, {model.megabytes} MB  \n:gray[{model.kind.value}: {model.about}]"
+                        label = f"**{model.name}**, {model.kind.value}, {model.megabytes} MB"
                         key, asks_for = f"{self.name}_try_{model.name}", (model.name,)
                         st.button(label, key=key, type="tertiary", on_click=self.ask, args=asks_for)
-            st.caption(
-                f"At most {in_megabytes(most)} for a model, from safetensors files; a repository's code is never run."
-            )
+            st.caption(f"Up to {in_megabytes(most)}, safetensors only: no model's code is run.")
         if without := skipped_folders():
             reasons = "\n\n".join(f"{literal(name)}: {reason}" for name, reason in without.items())
             names = ", ".join(map(literal, without))

@@ -58,7 +58,7 @@ def sentence_box(
         height=height,
         max_chars=SENTENCE_LETTERS.most,
         on_change=on_change,
-        help=f"English; up to {most_words} words are read. Ctrl + Enter, or a click elsewhere, takes what you typed.",
+        help=f"Up to {most_words} words. Ctrl + Enter, or a click elsewhere, takes them.",
     )
     if examples:
         with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):
@@ -114,16 +114,16 @@ def report_unknown_words(words: Sequence[str], known: Sequence[bool]) -> bool:
     return n_known > 0 and n_known >= n / 2
 
 
-def reading_remarks(source: SourceSentence, *, with_pieces: bool = True) -> None:
+def reading_remarks(source: SourceSentence) -> None:
     """Say what of a sentence a translator reads in pieces, does not know, or does not read."""
-    remarks, cut = [], source.cut if with_pieces else []
+    remarks, cut = [], source.cut
     if source.n_dropped:
         last = literal(source.words[-1], 20)
         remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
     if cut:
         shown = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in cut[:4])
         more = f" and {len(cut) - 4} more" if len(cut) > 4 else ""
-        remarks.append(f"Not in the vocabulary as a whole, read in pieces: {shown}{more}.")
+        remarks.append(f"Read in pieces: {shown}{more}.")
     if source.unknown:
         names = ", ".join(literal(word, 24) for word in source.unknown[:4])
         remarks.append(f"Not in the vocabulary: {names}, signs that the models never saw and cannot tell apart.")

@@ -10,7 +10,6 @@ Su et al. 2021, "RoFormer", section 3.2; for pictures with two-dimensional waves
 """
 
 import math
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -232,51 +231,6 @@ def rotary_angles(n: int, d: int) -> Tensor:
     """
     frequencies = [math.exp(-math.log(LONGEST_WAVE) * pair / d) for pair in range(0, d, 2)]
     return torch.arange(n)[:, None] * torch.tensor(frequencies)
-
-
-def dot_products(vectors: Tensor) -> Tensor:
-    """Return p_i . p_j for all pairs of positions, (n, n), from vectors (n, d)."""
-    return vectors @ vectors.T
-
-
-def rotary_scores(query: Tensor, key: Tensor, n: int) -> Tensor:
-    """Return the scores of one query (d,) and one key (d,), turned to each pair of positions, (n, n).
-
-    Source: Su et al. 2021, "RoFormer", eq. 16: they depend on the difference of the positions alone.
-    """
-    angles = rotary_angles(n, len(query))
-    return turn(query.expand(n, -1), angles) @ turn(key.expand(n, -1), angles).T
-
-
-def alike_pair(d: int, seed: int = 0) -> tuple[Tensor, Tensor]:
-    """Return a random query (d,) of length 1 and the key that it likes best: itself."""
-    query = torch.nn.functional.normalize(torch.randn(d, generator=torch.Generator().manual_seed(seed)), dim=0)
-    return query, query.clone()
-
-
-class ByDistance(NamedTuple):
-    """A matrix over pairs of positions, seen by their distance."""
-
-    distances: Tensor  # int64 (m,), j - i, rising
-    mean: Tensor  # (m,) over the pairs of that distance
-    low: Tensor  # (m,) lowest
-    high: Tensor  # (m,) highest; low = high everywhere: only the distance counts
-
-
-def by_distance(matrix: Tensor, most: int | None = None) -> ByDistance:
-    """Return mean and range of each diagonal of a matrix (n, n), for distances up to `most` either way.
-
-    Diagonals near the corners hold few pairs; most = n // 2 if None.
-    """
-    n = len(matrix)
-    reach = min(n // 2 if most is None else most, n - 1)
-    diagonals = [matrix.diagonal(offset) for offset in range(-reach, reach + 1)]
-    return ByDistance(
-        torch.arange(-reach, reach + 1),
-        torch.stack([diagonal.mean() for diagonal in diagonals]),
-        torch.stack([diagonal.min() for diagonal in diagonals]),
-        torch.stack([diagonal.max() for diagonal in diagonals]),
-    )
 
 
 def turn(vectors: Tensor, angles: Tensor) -> Tensor:

@@ -57,14 +57,14 @@ def pair_axis(axis: Axis) -> Axis:
     return Axis(f"pairs of {axis.name}", labels, (len(axis), len(axis)))
 
 
-def pair_weights(trace: AttentionTrace, query: int, head: int = 0) -> Tensor:
+def pair_weights(trace: AttentionTrace, query: int) -> Tensor:
     """Return the slice of the n x n x n weights that belongs to one query: rows are j, columns k; it sums to 1."""
-    return _square(trace, trace.weights(head, [query])[0])
+    return _square(trace, trace.weights(0, [query])[0])
 
 
-def pair_scores(trace: AttentionTrace, query: int, head: int = 0) -> Tensor:
+def pair_scores(trace: AttentionTrace, query: int) -> Tensor:
     """Return one query's slice of the scores, (n_keys, n_keys); -inf where it may not attend."""
-    return _square(trace, trace.masked_scores(head, [query])[0])
+    return _square(trace, trace.masked_scores(0, [query])[0])
 
 
 def _square(trace: AttentionTrace, row: Tensor) -> Tensor:

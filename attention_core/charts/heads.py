@@ -38,17 +38,16 @@ class Mosaic:
     gap: int  # between pictures
     n_heads: tuple[int, ...]  # of each layer
     largest: tuple[tuple[float, ...], ...]  # of each layer and head, the largest number in its matrix
-    ramp: vl.Ramp  # what the colours mean; see own_ramp where each picture has its own
-    of_its_own: bool  # whether each picture is coloured up to its own largest number
+    ramp: vl.Ramp  # what the colours mean, up to each picture's own largest number, see own_ramp
     n_rows: int  # queries that were computed
     n_queries: int  # queries there are
 
 
-def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, of_its_own: bool = False) -> Mosaic:
+def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
     """Draw every head of every layer: one trace per layer, all of one shape; a picture's longer side has `size` pixels.
 
-    Pictures are coloured up to their own largest numbers, rather than all from 0 to 1, where weights of long inputs are
-    so small that only this shows their pattern.
+    Pictures are coloured up to their own largest numbers: weights of long inputs are so small that only this shows
+    their pattern.
     """
     n_queries, n_keys = layers[0].n_queries, layers[0].n_keys
     height, width = (max(size // 4, round(size * n / max(n_queries, n_keys))) for n in (n_queries, n_keys))
@@ -57,7 +56,7 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, of_its_own: bool
     most_rows = max(height, MAX_CELLS // (sum(n_heads) * n_keys))
     whole = np.zeros((len(layers) * (height + gap) - gap, max(n_heads) * (width + gap) - gap), dtype=np.float32)
     between = np.ones(whole.shape, dtype=bool)
-    ramp = vl.Ramp(vl.VIRIDIS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}") if of_its_own else vl.weights_ramp(n_keys)
+    ramp = vl.Ramp(vl.VIRIDIS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}")
     largest, rows, edges = [], *_sampled(n_queries, height, most_rows)
     for layer, trace in enumerate(layers):
         largest.append([0.0] * trace.n_heads)
@@ -67,8 +66,7 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, of_its_own: bool
             largest[layer][head] = most
             top, left = layer * (height + gap), head * (width + gap)
             place = slice(top, top + height), slice(left, left + width)
-            colours = own_ramp(1 / n_keys, most) if of_its_own else ramp
-            whole[place] = np.where(np.isnan(picture), np.nan, colours.position(picture))
+            whole[place] = np.where(np.isnan(picture), np.nan, own_ramp(1 / n_keys, most).position(picture))
             between[place] = False
     return Mosaic(
         url=palette_png(whole, ramp, MOST_BYTES, between),
@@ -78,21 +76,20 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, of_its_own: bool
         n_heads=n_heads,
         largest=tuple(tuple(row) for row in largest),
         ramp=ramp,
-        of_its_own=of_its_own,
         n_rows=len(rows),
         n_queries=n_queries,
     )
 
 
 def own_ramp(uniform: float, largest: float) -> vl.Ramp:
-    """Return the ramp of a picture with colours of its own.
+    """Return the ramp of one picture.
 
     From 0 through the (uniform) weight of looking everywhere alike, at UNIFORM_AT, to the largest number in the
     picture, or to MIN_RANGE times that weight if nothing is larger, though never beyond 1 on its account.
     """
     high = max(largest, min(MIN_RANGE * uniform, 1.0), 1e-30)
     ratio = min(uniform / high, 0.999)
-    exponent = min(1.0, float(np.log(UNIFORM_AT) / np.log(ratio))) if ratio > 0 else 1.0
+    exponent = min(1.0, float(np.log(UNIFORM_AT) / np.log(ratio)))
     return vl.Ramp(vl.VIRIDIS, 0.0, high, exponent)
 
 
@@ -149,10 +146,12 @@ HEAD, LEFT = 18, 18
 
 def masked_weights(trace: AttentionTrace, head: int) -> np.ndarray:
     """Return a head's weights (n_queries, n_keys) for a chart: NaN where a query may not attend."""
-    weights, allowed = trace.weights(head), trace.allowed(head)
-    if allowed is not None:
-        weights = weights.masked_fill(~allowed, float("nan"))
-    return to_array(weights.float())
+    return masked(trace.weights(head), trace.allowed(head))
+
+
+def masked(values: Tensor, allowed: Tensor | None) -> np.ndarray:
+    """Return numbers (n_queries, n_keys) for a chart: NaN where a query may not attend."""
+    return to_array((values if allowed is None else values.masked_fill(~allowed, float("nan"))).float())
 
 
 def heads_chart(
@@ -162,7 +161,6 @@ def heads_chart(
     chosen: tuple[int, int] = (-1, -1),
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
-    title: str = "weight",
 ) -> vl.Chart:
     """Draw every head of every layer; queries downwards, keys to the right.
 
@@ -191,27 +189,22 @@ def heads_chart(
     is_chosen = (rows == chosen[0]) & (cols == chosen[1])
     here = vl.rectangles(left[is_chosen], top[is_chosen], pictures.width, pictures.height)
     layers = [
-        _bar(pictures, title),
+        _bar(pictures),
         vl.images(whole, space, smooth=True),  # narrow pages shrink it
         *_names(pictures, right, down, space),
         vl.mark("rect", crossed, space, color="#10141a", opacity=0.55),
         vl.texts(crossed, space, **cross),
         *vl.halo_outlines(here, space, (5, 3)),
     ]
-    lines = [("name:N", "head"), ("note:N", "looks")]
-    if pictures.of_its_own:
-        lines.append(("largest:Q", f"largest {title}", ".3~g"))
+    lines = ("name:N", "head"), ("note:N", "looks"), ("largest:Q", "largest weight", ".3~g")
     around = {**space, "x2": vl.field("next"), "y2": vl.field("below")}
     mouse = vl.hover_cells(data, around, *lines, **vl.pointer_style(select))
     return vl.fixed_size([*layers, vl.clickable(mouse, select, "layer", "head")], width, height)
 
 
-def _bar(pictures: Mosaic, title: str) -> vl.Chart:
-    """Return the layer with the colour bar; where each picture has its own colours it ends at its own largest."""
-    if not pictures.of_its_own:
-        return vl.colour_bar_layer(pictures.ramp, title, 200)
+def _bar(pictures: Mosaic) -> vl.Chart:
     names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{pictures.ramp.reference_label}'"
-    title = f"{title}, each picture up to its own largest"
+    title = "weight, each picture up to its own largest"
     return vl.colour_bar_layer(pictures.ramp, title, 200, labelExpr=names, titleLimit=400)
 
 
@@ -240,7 +233,6 @@ def layer_head_map(
     chosen: tuple[int, int],
     select: str | None = None,
     high: float | None = None,
-    widest: int = WIDEST,
     exponent: float = 1.0,
 ) -> vl.Chart:
     """Draw one number per head, layers downwards, heads to the right, and frame the chosen (layer, head).
@@ -258,7 +250,7 @@ def layer_head_map(
         *head_axes(*matrix.shape),
         Role.WEIGHTS,
         title=title,
-        size=min(widest, HEAD_CELL * max(matrix.shape)),
+        size=min(WIDEST, HEAD_CELL * max(matrix.shape)),
         ramp=vl.Ramp(vl.VIRIDIS, 0.0, high or largest or 1.0, exponent),
         marked_row=chosen[0],
         marked_col=chosen[1],
@@ -269,5 +261,4 @@ def layer_head_map(
 
 def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
     """Return the axes of a map of heads, both counted from 1."""
-    layers, heads = ([str(number + 1) for number in range(n)] for n in (n_layers, n_heads))
-    return Axis("layer", layers), Axis("head", heads)
+    return Axis.numbered("layer", n_layers), Axis.numbered("head", n_heads)

@@ -111,9 +111,9 @@ def png(image: Image.Image) -> bytes:
     return buffer.getvalue()
 
 
-def reduce_by_max(matrix: np.ndarray, max_side: int = MAX_SIDE) -> np.ndarray:
+def reduce_by_max(matrix: np.ndarray) -> np.ndarray:
     """Return the matrix in which blocks of whole cells became their maximum, so that no bright cell gets lost."""
-    factor = -(-max(matrix.shape) // max_side)
+    factor = -(-max(matrix.shape) // MAX_SIDE)
     return matrix if factor == 1 else block(matrix, (factor, factor), np.fmax.reduceat)
 
 
@@ -150,7 +150,7 @@ def picture(
     image = vl.images(whole, vl.corners(width, height), clip=True)
     layers = [image, vl.mark("rect", whole, vl.CORNERS, **vl.EDGE)]
     if outline is not None:
-        layers.append(dots(outline, size=4, opacity=0.7))
+        layers.append(_dots(outline, size=4, opacity=0.7))
     if bar:
         layers.append(vl.colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
@@ -173,10 +173,10 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     return vl.clickable(cells, select, "position")
 
 
-def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> vl.Chart:
-    """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
+def _dots(ink: np.ndarray, **style: float) -> vl.Chart:
+    """Return a faint dot on every pixel with ink, (height, width) in [0, 1]."""
     rows, cols = np.nonzero(ink > 0.5)
-    middles = {"left": (cols + 0.5) * across, "top": (rows + 0.5) * down}
+    middles = {"left": cols + 0.5, "top": rows + 0.5}
     return vl.mark("circle", middles, MIDDLE, color="white", **style)
 
 
@@ -253,7 +253,6 @@ def matrix_chart(
     marked_col: int | None = None,
     font_size: int = 11,
     hover_rows: bool = False,
-    numbers: Any = None,
     bar: bool = True,
     framed: Sequence[tuple[int, int]] = (),
 ) -> vl.Chart:
@@ -272,7 +271,6 @@ def matrix_chart(
         marked_col: with marked_row, frames that one cell too.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out.
-        numbers: the axis of sides beyond MAX_RECT_SIDE, as a dict; round numbers if None.
         bar: whether a colour bar stands below cells; without one the cells have edges, for a matrix that is empty.
         framed: cells (row, column) in frames of the context's colour.
 
@@ -285,7 +283,7 @@ def matrix_chart(
     width, height = _screen_size(matrix.shape, size)
     large = max(matrix.shape) > MAX_RECT_SIDE
     if large:
-        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers)
+        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, height)
     else:
         layers = _rect_layers(
             matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar
@@ -393,16 +391,16 @@ def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datu
     )
 
 
-def _image_axis(axis: Axis, length: int, numbers: vl.Spec | None, upright: bool = False) -> vl.Spec:
+def _image_axis(axis: Axis, length: int, upright: bool = False) -> vl.Spec:
     if len(axis) > MAX_RECT_SIDE:
-        return numbers or dict(grid=False, tickCount=5, format="d")
+        return dict(grid=False, tickCount=5, format="d")
     middles = [position + 0.5 for position in range(len(axis))]
     return _labelled(axis, length, upright, "floor(datum.value)", values=middles, tickCount=len(axis), grid=False)
 
 
-def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers):
+def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height):
     n_rows, n_cols = matrix.shape
-    columns, rows = _image_axis(col_axis, width, numbers), _image_axis(row_axis, height, numbers, upright=True)
+    columns, rows = _image_axis(col_axis, width), _image_axis(row_axis, height, upright=True)
     x = vl.field("left:Q", title=col_axis.name, scale=vl.exact_scale(0, n_cols), axis=columns)
     y = vl.field("top:Q", title=row_axis.name, scale=vl.exact_scale(n_rows, 0), axis=rows)
     whole = vl.rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp))
@@ -456,9 +454,7 @@ def _cell_mark(row, col, shape, width, height):
 STEP_SIZE = 500
 
 
-def step_chart(
-    step: Step, head: int = 0, *, query: int | None = None, size: int = STEP_SIZE, ramp: vl.Ramp | None = None
-) -> vl.Chart:
+def step_chart(step: Step, head: int = 0, *, query: int | None = None, size: int = STEP_SIZE) -> vl.Chart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
     The query is marked; the longer side has about so many screen pixels; bars and ink have colours of their own.
@@ -467,7 +463,7 @@ def step_chart(
     grid, title = step.row_axis.grid, step.title.lower()
     if step.role == Role.OUTPUT and values.shape[0] == 1:
         return probability_bars({title: values[0]}, list(step.col_axis.labels), height=260).properties(width=size - 60)
-    ramp = ramp or vl.ramp_for(step.role, values, len(step.col_axis))
+    ramp = vl.ramp_for(step.role, values, len(step.col_axis))
     if grid and step.col_axis.grid is None:
         if step.role == Role.INPUT and values.shape[1] == 1:
             return picture(values[:, 0].reshape(grid), vl.INK_RAMP, title="ink", size=size - 120, marked=query)

@@ -63,11 +63,10 @@ def overlay_strip(
     size: int = 200,
     columns: int = 4,
     chosen: int | None = None,
-    select: str | None = None,
 ) -> vl.Chart:
     """Draw the same picture several times, each with its own map over it, see overlay, and a label above.
 
-    Weights are (n, rows, columns); the chosen one is framed, and a point selection over them has the field number.
+    Weights are (n, rows, columns); the chosen one is framed.
     """
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
@@ -79,7 +78,7 @@ def overlay_strip(
         vl.images(frame, space, clip=True, smooth=True).encode(url=vl.value(image_png(picture))),
         vl.images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
         vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=vl.LABEL_COLOUR),
-        edges(frame, space, "datum.chosen", ("label:N", "look"), select=select),
+        edges(frame, space, "datum.chosen", ("label:N", "look"), select=None),
     ]
     return vl.fixed_size(layers, total_width, total_height)
 

@@ -18,7 +18,8 @@ LETTERS = {
 WIDTHS = {letter: width for width, letters in LETTERS.items() for letter in letters}
 """Thousandths of its size that a letter takes up in Helvetica, and in whatever was made to fit in its place."""
 OTHERS, WIDE = 556, 1000  # letters beyond these, and those of scripts that are written in squares
-SIZE, PAD, LINE = 14, 4, 26  # screen pixels: letters, room beside a word in its box, from one line to the next
+SIZE, PAD, LINE, WIDTH = 14, 4, 26, 640
+"""Screen pixels: letters, room beside a word in its box, from one line to the next, of running text."""
 STRONGEST = 0.8  # how much of its colour the strongest shade has; the rest is paper, so that words stay readable
 FAINTEST = 0.03  # weights below have no arc
 BETWEEN = 76  # screen pixels between two lines of words, or 2.5 times that between two columns
@@ -40,27 +41,17 @@ def shaded_words(
     bar: tuple[vl.Ramp, str] | None = None,
     glued: Sequence[bool] = (),
     chosen: int | None = None,
-    struck: Sequence[int] = (),
-    width: int = 640,
 ) -> vl.Chart:
     """Draw words as running text, each shaded by one number, 0 to 1, in its colour or that of all.
 
     The bar is the ramp of a colour bar below, and its title, where the shades have a common scale. A glued word follows
-    the one before without a gap; the chosen word is framed, others are struck through.
+    the one before without a gap; the chosen word is framed.
     """
-    boxes = _flowing(words, glued, width)
-    high, wide = int(boxes["bottom"].max(initial=LINE)) + 2, max(width, int(boxes["right"].max(initial=0)) + 2)
+    boxes = _flowing(words, glued, WIDTH)
+    high, wide = int(boxes["bottom"].max(initial=LINE)) + 2, max(WIDTH, int(boxes["right"].max(initial=0)) + 2)
     each = [colours] * len(words) if isinstance(colours, str) else list(colours)
     boxes["fill"] = [vl.mix_with_white(one, STRONGEST * shade) for one, shade in zip(each, shades, strict=True)]
     layers = _boxes(boxes, vl.corners(wide, high), chosen)
-    if struck:
-        gone = {side: boxes[side][list(struck)] for side in ("left", "right", "top", "bottom")}
-        gone["top"] = (gone["top"] + gone["bottom"]) / 2
-        layers.append(
-            mark(
-                "rule", gone, {"x": vl.CORNERS["x"], "y": vl.CORNERS["y"], "x2": vl.CORNERS["x2"]}, color=vl.DARK_COLOUR
-            )
-        )
     if bar:
         layers.append(vl.colour_bar_layer(*bar, 200))
     return vl.fixed_size(layers, wide, high)
@@ -198,9 +189,6 @@ def bar_table(
     names: Sequence[str],
     columns: Sequence[Bars],
     groups: Sequence[tuple[int, str]] = (),
-    *,
-    across: int = ACROSS,
-    ink: str = vl.DARK_COLOUR,
 ) -> vl.Chart:
     """Draw one line per name, with a bar in every column; groups are headings, each with the line that it is above."""
     heads = dict(groups)
@@ -212,22 +200,22 @@ def bar_table(
     left = max(text_width(name, BAR_SIZE) for name in names) + 14
     if heads:
         left = max(left, 40)
-    wide = max(left + len(columns) * (across + GAP), *(text_width(head, BAR_SIZE) + 8 for head in heads.values()), 0)
+    wide = max(left + len(columns) * (ACROSS + GAP), *(text_width(head, BAR_SIZE) + 8 for head in heads.values()), 0)
     space = vl.corners(wide, top + 4)
     middle = BAR_LINE / 2
     said = {"left": [left - 8.0] * len(names), "top": [top + middle for top in tops], "text": list(names)}
-    layers = [texts(said, space, align="right", color=ink, **BAR_WORD)]
+    layers = [texts(said, space, align="right", color=vl.DARK_COLOUR, **BAR_WORD)]
     if heads:
         above = {"left": [0.0] * len(heads), "top": [tops[at] - middle for at in heads], "text": list(heads.values())}
-        layers.append(texts(above, space, align="left", color=ink, **BAR_WORD, fontWeight="bold"))
-    for column, start in zip(columns, (left + number * (across + GAP) for number in range(len(columns))), strict=True):
-        layers += _bar_column(column, start, tops, space, across, ink)
+        layers.append(texts(above, space, align="left", color=vl.DARK_COLOUR, **BAR_WORD, fontWeight="bold"))
+    for column, start in zip(columns, (left + number * (ACROSS + GAP) for number in range(len(columns))), strict=True):
+        layers += _bar_column(column, start, tops, space)
     return vl.fixed_size(layers, round(wide), top + 4)
 
 
-def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict, across: int, ink: str) -> list[vl.Chart]:
+def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict) -> list[vl.Chart]:
     signed = len(column.colours) > 1
-    zero, unit = left + across / 2 * signed, across / (1 + signed) / (column.limit or 1.0)
+    zero, unit = left + ACROSS / 2 * signed, ACROSS / (1 + signed) / (column.limit or 1.0)
     lengths = [unit * value for value in column.values]
     colours = [column.colours[-1 if value < 0 else 0] for value in column.values]
     begins = [zero + min(length, 0) for length in lengths]
@@ -238,7 +226,7 @@ def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict, acr
     return [
         mark("rule", lines, space, color=vl.FAINT),
         mark("rect", bars, space, color=vl.FILL),
-        texts(ends | {"text": column.texts}, space, align="left", color=ink, **BAR_WORD),
+        texts(ends | {"text": column.texts}, space, align="left", color=vl.DARK_COLOUR, **BAR_WORD),
         vl.text_at(
             column.title,
             zero,

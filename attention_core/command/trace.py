@@ -100,7 +100,7 @@ def _draw(recording: Recording, path: Path) -> None:
             f"{path} shows the attention of the {group}; an .npz file has that of the {', '.join([*found][1:])} too"
         )
     notes = [[habit(head) for head in layer] for layer in summaries(layers)]
-    chart = heads_chart(mosaic(layers, of_its_own=True), notes)
+    chart = heads_chart(mosaic(layers), notes)
     chart.save(path, title=f"Every head of {recording.model}, {group}")
 
 

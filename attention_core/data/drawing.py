@@ -7,7 +7,7 @@ grey levels, then placed in a 28 x 28 picture with its centre of mass in the mid
 import gzip
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from io import BytesIO
@@ -20,12 +20,10 @@ from PIL import Image, ImageDraw
 from PIL.ImageColor import getrgb
 from tqdm import tqdm
 
-from attention_core.arrays import FileError, read_npz
 from attention_core.bounds import DRAWING_BYTES, DRAWING_DOTS, DRAWING_POINTS, DRAWING_STROKES, DRAWING_WAY
 from attention_core.data.mnist import DataError, Digits, data_folder
 from attention_core.data.stroke import Stroke, path_length
-from attention_core.files import read_json
-from attention_core.log import log
+from attention_core.files import atomic_write, read_json
 
 SIDE = 28
 """Pixels along a side of the picture."""
@@ -309,50 +307,21 @@ def _rgb(colour: np.ndarray) -> tuple[int, int, int]:
 def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digits:
     """Replay every trajectory n_replays times and prepare each canvas as the page does, uint8 (n * n_replays, 28, 28).
 
-    The result is kept in the user's cache folder, since it takes minutes; the same seed gives the same pictures.
+    The result is kept in FOLDER, since it takes minutes, for the same trajectories, seed and code.
     """
-
-    def make() -> dict[str, np.ndarray]:
+    made_from = (trajectories.points.tobytes(), f"{n_replays} {seed}".encode(), Path(__file__).read_bytes())
+    path = FOLDER / f"strokes-{hashlib.sha256(b' '.join(made_from)).hexdigest()[:16]}.npy"
+    if not path.exists():
         generator = np.random.default_rng(seed)
         images = [
             np.rint(prepare(random_canvas(points, generator)).image * 255).astype(np.uint8)
             for _ in range(n_replays)
             for points in tqdm(trajectories.points, desc="replaying pen strokes", leave=False)
         ]
-        return {"images": np.stack(images)}
-
-    numbers = [trajectories.points.tobytes(), f"{n_replays} {seed}".encode()]
-    images = cached_arrays("strokes", [*numbers, Path(__file__)], make)["images"]
-    return Digits(images, np.tile(trajectories.labels, n_replays))
-
-
-def cached_arrays(
-    name: str, made_from: list[bytes | Path], make: Callable[[], dict[str, np.ndarray]], folder: Path = FOLDER
-) -> dict[str, np.ndarray]:
-    """Return make()'s arrays, from the cache if they were made from exactly these inputs before.
-
-    They are made from bytes and from source files whose content counts; `name` begins the file's name. Where the folder
-    cannot be written, nothing is kept.
-    """
-    digest = hashlib.sha256()
-    for part in made_from:
-        content = part.read_bytes() if isinstance(part, Path) else part
-        digest.update(len(content).to_bytes(8, "big") + content)
-    path = folder / f"{name}-{digest.hexdigest()[:16]}.npz"
-    try:
-        return read_npz(path)
-    except FileError:
-        if path.exists():
-            log.warning("%s is made again", path, exc_info=True)
-    arrays = make()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with path.with_suffix(".new").open("wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        path.with_suffix(".new").replace(path)
-    except OSError:
-        log.warning("%s cannot be kept", path, exc_info=True)
-    return arrays
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path) as place, place.open("wb") as file:
+            np.save(file, np.stack(images))
+    return Digits(np.load(path), np.tile(trajectories.labels, n_replays))
 
 
 FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)

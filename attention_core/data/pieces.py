@@ -1,29 +1,27 @@
 """English and French sentences: pairs of them, their words, and the subword pieces that all translators share.
 
 A word that follows a space begins with the mark ▁, so that joining loses nothing. Pieces are byte pairs over English
-and French words together; to learn them again: python -m attention_core.data.pieces [--data FOLDER_OR_FILE]
+and French words together (vocabularies.py).
 
 Source: sentence pairs of tatoeba.org, selected by manythings.org/anki, CC-BY 2.0.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import re
-import sys
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer
 
 from attention_core.data.mnist import DataError, read_text
 from attention_core.files import needed
-from attention_core.weights import WeightsError, recovery_hint, weights_folder
+from attention_core.weights import WeightsError, read_beside
 
 SPACE = "▁"
 MAX_WORDS = 40
@@ -99,37 +97,6 @@ class Pieces:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
 
-    @classmethod
-    def learn(cls, sentences: Iterable[Sequence[str]], size: int = VOCABULARY_SIZE) -> Pieces:
-        tokenizer = Tokenizer(models.BPE(unk_token=SPECIAL[UNKNOWN]))
-        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-        trainer = trainers.BpeTrainer(
-            vocab_size=size,
-            special_tokens=[AddedToken(token, normalized=False, special=True) for token in SPECIAL],
-            limit_alphabet=120,
-            show_progress=False,
-        )
-        tokenizer.train_from_iterator((" ".join(words) for words in sentences), trainer)
-        return cls(tokenizer)
-
-    @classmethod
-    def load(cls, path: Path | None = None) -> Pieces:
-        """Return the committed vocabulary, or that of a file; WeightsError where it is missing or damaged."""
-        path = path or weights_folder() / NAME
-        with needed(path.name):
-            try:
-                return cls(Tokenizer.from_str(path.read_text()))
-            except FileNotFoundError:
-                raise WeightsError(f"No vocabulary {path}. {recovery_hint('attention_core.data.pieces')}") from None
-            except Exception as error:  # the library raises a bare Exception for a damaged file
-                raise WeightsError(f"The vocabulary {path} is damaged ({error}).") from None
-
-    def save(self, path: Path) -> None:
-        self._tokenizer.save(str(path), pretty=False)
-
-    def __len__(self) -> int:
-        return self._tokenizer.get_vocab_size()
-
     def cut(self, words: Sequence[str]) -> Tokenization:
         ids: list[int] = []
         texts: list[str] = []
@@ -157,7 +124,17 @@ class Pieces:
 @lru_cache(maxsize=1)
 def load_vocabulary() -> Pieces:
     """Return the committed vocabulary, read once."""
-    return Pieces.load()
+    return Pieces(read_tokenizer(NAME))
+
+
+def read_tokenizer(name: str) -> Tokenizer:
+    """Return a vocabulary that lies beside the weights; WeightsError where it is missing or damaged."""
+    with needed(name):
+        text = read_beside("vocabulary", name)
+        try:
+            return Tokenizer.from_str(text)
+        except Exception as error:  # the library raises a bare Exception for a damaged file
+            raise WeightsError(f"The vocabulary {name} is damaged ({error}).") from None
 
 
 PLACE = Path("tatoeba") / "eng-fra.tsv.gz"
@@ -241,22 +218,3 @@ def pair_words(pairs: list[Pair]) -> list[tuple[list[str], list[str]]]:
 def english_sentences(data: str | Path | None = None) -> PairSplit[str]:
     """Return the English sides of the pairs, as typed, in the order of the file; for `data` see read_text."""
     return PairSplit(*(list(dict.fromkeys(english for english, _ in part)) for part in split_pairs(read_pairs(data))))
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Learn the vocabulary from the training part of the pairs and write it beside the weights."""
-    parser = argparse.ArgumentParser(prog="python -m attention_core.data.pieces", description=main.__doc__)
-    parser.add_argument("--data", help="folder of the data sets, or a tab-separated file")
-    parsed = parser.parse_args(arguments)
-    try:
-        learned = Pieces.learn(side for pair in pair_words(split_pairs(read_pairs(parsed.data)).train) for side in pair)
-    except DataError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    learned.save(weights_folder() / NAME)
-    print(f"wrote {weights_folder() / NAME}: {len(learned)} pieces")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

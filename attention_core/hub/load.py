@@ -191,7 +191,6 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
         tokenizer=tokenizer,
         processor=processor,
         most_tokens=None if tokenizer is None else _most_tokens(model, tokenizer),
-        n_bytes=n_bytes,
     )
 
 

@@ -44,7 +44,7 @@ def first_line(error: BaseException) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Pretrained:
-    """A model in evaluation mode and in float32, ready for an input; n_bytes of weights on disk.
+    """A model in evaluation mode and in float32, ready for an input.
 
     Attributes:
         name: what was asked for: a hub id, a folder, a package.
@@ -59,7 +59,6 @@ class Pretrained:
     tokenizer: Any = field(default=None, repr=False)
     processor: Any = field(default=None, repr=False)
     most_tokens: int | None = None
-    n_bytes: int = 0
 
     def fewer_logits(self, n_positions: int, most: int) -> dict[str, int]:
         """Return what the model is called with to spare logits of early positions beyond so many numbers in all."""

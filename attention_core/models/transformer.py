@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, cast
@@ -224,22 +225,20 @@ class Transformer(TiedTranslator):
         with torch.no_grad():
             self.embedding.weight[PAD] = 0
 
-    def embed(self, ids: Tensor, with_positions: bool = True, first: int = 0) -> Tensor:
+    def without_positions(self) -> Transformer:
+        """Return the same network, its parameters shared, to which no position is told."""
+        bare = copy(self)
+        bare._buffers = {"positions": torch.zeros_like(self.positions)}
+        return bare
+
+    def embed(self, ids: Tensor, first: int = 0) -> Tensor:
         """Return vectors of pieces, scaled by sqrt(d_model), plus positions from the first on, (batch, n, d_model)."""
         embedded = self.embedding(ids) * math.sqrt(self.config.d_model)
-        if with_positions:
-            embedded = embedded + self.positions[first : first + ids.shape[1]]
-        return self.dropout(embedded)
+        return self.dropout(embedded + self.positions[first : first + ids.shape[1]])
 
-    def encode(
-        self,
-        source: Tensor,
-        interventions: EditsByPlace | None = None,
-        *,
-        with_positions: bool = True,
-    ) -> TransformerEncoding:
+    def encode(self, source: Tensor, interventions: EditsByPlace | None = None) -> TransformerEncoding:
         """Read source pieces (batch, n_source), the end piece last."""
-        x, looked = self.embed(source, with_positions), []
+        x, looked = self.embed(source), []
         for number, layer in enumerate(self.encoder):
             x, layer_looked = layer(x, _edit(interventions, "encoder", number))
             looked.append(layer_looked)
@@ -247,28 +246,19 @@ class Transformer(TiedTranslator):
         memories = tuple(cast(DecoderLayer, layer).cross.memory(states) for layer in self.decoder)
         return TransformerEncoding(states, tuple(looked), memories)
 
-    def begin(
-        self, source: Tensor, interventions: EditsByPlace | None = None, *, with_positions: bool = True
-    ) -> DecoderState:
-        encoding = self.encode(source, interventions, with_positions=with_positions)
+    def begin(self, source: Tensor, interventions: EditsByPlace | None = None) -> DecoderState:
+        encoding = self.encode(source, interventions)
         key = encoding.memories[0].key[:, :, :0]
         return DecoderState(encoding, torch.stack([torch.stack((key, key), 1)] * self.config.n_layers, 1))
 
     def step(
-        self,
-        state: DecoderState,
-        target: Tensor,
-        interventions: EditsByPlace | None = None,
-        *,
-        with_positions: bool = True,
+        self, state: DecoderState, target: Tensor, interventions: EditsByPlace | None = None
     ) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then.
 
         The decoder keeps the keys and values of its self-attention, (n_rows, n_layers, 2, n_heads, n_said, d_k).
         """
-        features, looked, _ = self.decode(
-            state.encoding, target, interventions, with_positions=with_positions, said=state.said
-        )
+        features, looked, _ = self.decode(state.encoding, target, interventions, state.said)
         said = torch.stack([torch.stack((one.memory.key, one.memory.value), 1) for one in looked], 1)
         return self.logits(features, state.n_sure), state._replace(said=said)
 
@@ -277,8 +267,6 @@ class Transformer(TiedTranslator):
         encoding: TransformerEncoding,
         target: Tensor,
         interventions: EditsByPlace | None = None,
-        *,
-        with_positions: bool = True,
         said: Tensor | None = None,
     ) -> tuple[Tensor, Looks, Looks]:
         """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
@@ -291,7 +279,7 @@ class Transformer(TiedTranslator):
         causal = None  # a piece after all that was said sees all of it
         if n > 1 or said is None:
             causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
-        x, looked, crossed = self.embed(target, with_positions, n_said), [], []
+        x, looked, crossed = self.embed(target, n_said), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
             own = for_queries(_edit(interventions, "decoder", number), n_said, n, is_causal=True)
             cross = for_queries(_edit(interventions, "cross", number), n_said, n, n_rows)
@@ -308,31 +296,24 @@ class Transformer(TiedTranslator):
         *,
         interventions: EditsByPlace | None = None,
         labels: Labels | None = None,
-        with_positions: bool = True,
     ) -> Prediction:
         """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
 
         Labels ask for the traces of the first sentence: those of the encoder's layers, then for each decoder layer its
         self-attention and its cross-attention.
         """
-        encoding = self.encode(source, interventions, with_positions=with_positions)
-        features, own, crossed = self.decode(encoding, target, interventions, with_positions=with_positions)
+        encoding = self.encode(source, interventions)
+        features, own, crossed = self.decode(encoding, target, interventions)
         traces = () if labels is None else _traces(encoding.looked, own, crossed, labels, interventions).values()
         return Prediction(self.logits(features), tuple(traces))
 
     def trace(
-        self,
-        source: Tensor,
-        target: Tensor,
-        labels: Labels,
-        interventions: EditsByPlace | None = None,
-        *,
-        with_positions: bool = True,
+        self, source: Tensor, target: Tensor, labels: Labels, interventions: EditsByPlace | None = None
     ) -> dict[tuple[str, int], AttentionTrace]:
         """Return the traces of one sentence (n_source,) and its target so far (n_target,), by (kind, layer)."""
         with torch.inference_mode():
-            encoding = self.encode(source[None], interventions, with_positions=with_positions)
-            _, own, crossed = self.decode(encoding, target[None], interventions, with_positions=with_positions)
+            encoding = self.encode(source[None], interventions)
+            _, own, crossed = self.decode(encoding, target[None], interventions)
             return _traces(encoding.looked, own, crossed, labels, interventions)
 
 

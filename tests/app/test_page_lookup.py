@@ -1,6 +1,5 @@
 """Look up softly, without a browser: presets, edited records, queries, temperature, what survives, bad input."""
 
-import math
 import re
 
 import pytest
@@ -9,6 +8,13 @@ from attention_core.topics.lookup.records import PRESETS
 from tests.app.tools import bodies, body_with, given, open_tab, opened, said, steps_to_the_end
 
 PAGE, OTHER = "pages/lookup.py", "pages/start.py"
+TITLES = """
+Sequence to sequence learning = 2014
+Neural Turing machines = 2014
+Show, attend and tell = 2015
+Attention is all you need = 2017
+FlashAttention = 2022
+"""
 
 
 def take(page, preset):
@@ -16,23 +22,19 @@ def take(page, preset):
     return page
 
 
+def with_records(page, text):
+    """Put these records into the papers' place."""
+    return given(take(page, "Papers"), records=text)
+
+
 def by_title(page):
-    """The papers, asked by their titles for their years."""
-    return given(take(page, "Papers"), key=["title"], value="year")
+    """The titles of papers and their years."""
+    return with_records(page, TITLES)
 
 
 def ask(page, text):
     """Ask some queries, one per line, and look at the first."""
     return given(page, queries=text, query=0)
-
-
-def with_rows(page, rows):
-    """Come to the papers with these records, as after an edit and a visit elsewhere."""
-    by_title(page)
-    opened(page, OTHER)
-    page.query_params.clear()  # as a browser does when another page is opened
-    page.session_state["lookup_rows"] = rows
-    return opened(page, PAGE)
 
 
 def answers(page) -> str:
@@ -93,7 +95,7 @@ def test_temperature_takes_look_up_into_the_plain_average(page):
     page.select_slider(key="lookup_temperature").set_value(0.005).run()
     assert "<b>2014</b> the weighted average" in answers(page)
     page.select_slider(key="lookup_temperature").set_value(5.0).run()
-    years = [row[2] for row in PRESETS["Papers"].table.rows]
+    years = [int(line[-4:]) for line in TITLES.split("\n") if line]
     average = float(re.search(r"<b>([\d.]+)</b> the weighted average", answers(page)).group(1))
     assert average == pytest.approx(sum(years) / len(years), abs=0.4)
 
@@ -101,18 +103,6 @@ def test_temperature_takes_look_up_into_the_plain_average(page):
 def test_a_query_that_resembles_nothing_is_told(page):
     ask(by_title(page), "zzzz qqqq")
     assert "a softmax cannot answer “nothing fits”" in said(page)
-
-
-def test_another_column_can_be_asked_and_another_handed_over(page):
-    open_tab(take(page, "Papers"), "try")
-    page.selectbox(key="lookup_value").set_value("abstract").run()
-    assert "layers of self-attention" in answers(page)
-    page.multiselect(key="lookup_key").set_value(["year"]).run()
-    assert "is not a finite number" in said(page)
-    assert greyed(page)
-    ask(page, "2016")
-    assert not greyed(page)
-    assert len(page.segmented_control(key="lookup_query").options) == 1
 
 
 @pytest.mark.parametrize("preset", ["Phone book", "Noisy time series"])
@@ -126,9 +116,11 @@ def test_records_queries_and_temperature_survive_leaving_the_page(page):
     take(page, "Phone book")
     ask(page, "Somebody")
     page.select_slider(key="lookup_temperature").set_value(0.3).run()
+    open_tab(page, "try")
+    page.text_area(key="lookup_records").set_value("Some Body = 555-0001\nElse\t555-0002").run()
+    assert "555-0001" in answers(page)
     opened(page, OTHER)
     page.query_params.clear()
-    page.session_state["lookup_rows"] = [["Some Body", "555-0001"], ["Else", "555-0002"]]
     opened(page, PAGE)
     assert page.segmented_control(key="lookup_preset").value == "Phone book"
     assert page.segmented_control(key="lookup_query").options == ["Somebody"]
@@ -137,44 +129,38 @@ def test_records_queries_and_temperature_survive_leaving_the_page(page):
 
 
 def test_restore_brings_the_preset_back(page):
-    open_tab(with_rows(page, [["only one", "text", 2000]]), "try")
+    open_tab(with_records(page, "only one = text"), "try")
+    assert "text" in answers(page)
     page.button(key="lookup_restore").click().run()
-    assert "Attention is all you need" in answers(page)
+    assert "Attention is all you need" in page.session_state["lookup_records"]
+    assert "only one" not in bodies(page)
 
 
-def test_rows_that_cannot_be_used_are_named_and_the_rest_is_kept(page):
-    faults = (
-        (["bad", "text", None], "row 2 (year)"),
-        (["bad", "text", math.inf], "row 2 (year)"),
-        ([None, "text", 2001], "row 2 (title)"),
-        (["first", "text", 2001], "“first” is the key of several records"),
-    )
-    for row, remark in faults:
-        with_rows(page, [["first", "text", 2000], row])
+def test_lines_that_cannot_be_used_are_named_and_the_rest_is_kept(page):
+    for line, remark in (("bad", "line 2, which is not of the form"), ("first = 1", "“first” is the key of several")):
+        with_records(page, f"first = 2000\n{line}")
         assert remark in said(page)
         assert not page.error
         assert answers(page)
 
 
 def test_an_empty_table_says_what_to_do_and_the_tables_own_answer_stays(page):
-    with_rows(page, [])
-    assert "Add a row" in said(page)
+    with_records(page, "")
+    assert "Write one as key = value" in said(page)
     assert greyed(page)
 
 
 def test_queries_outlive_an_empty_table(page):
     ask(by_title(page), "attension")
-    opened(page, OTHER)
-    for rows in ([], [["attention", "text", 2000]]):
-        page.session_state["lookup_rows"] = rows
-        opened(page, PAGE)
+    for records in ("", "attention = 2000"):
+        given(page, records=records)
     assert page.session_state["lookup_queries"] == "attension"
     assert "100% of the weight lies on attention" in answers(page)
 
 
-def test_ten_thousand_rows_are_bounded_and_told(page):
-    with_rows(page, [[f"title {n}", "text", 2000 + n % 20] for n in range(10_000)])
-    assert "the first 64 are used" in said(page)
+def test_four_thousand_records_are_bounded_and_told(page):
+    with_records(page, "\n".join(f"title {n} = {2000 + n % 20}" for n in range(4_000)))
+    assert "The first 64 of 4,000 records are used" in said(page)
     assert answers(page)
 
 
@@ -222,47 +208,35 @@ def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
 def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page, monkeypatch):
     monkeypatch.setattr("ui.lookup.first_screen.MODELS", ("nowhere/at-all",))
     take(page, "Ask a text")
-    assert "MiniLM is not on this machine" in said(page)
+    assert "MiniLM is not here" in said(page)
     assert not page.error
     assert "baked bread" in answers(page)
 
 
-def test_several_columns_make_one_key(page):
-    open_tab(by_title(page), "try")
-    page.multiselect(key="lookup_key").set_value(["title", "abstract"]).run()
-    ask(page, "FlashAttention. Exact attention, computed tile by tile in fast memory, without writing the matrix down")
-    assert "2022" in answers(page)
-    page.multiselect(key="lookup_key").set_value(["title", "year"]).run()
-    ask(page, "FlashAttention. 2022")
-    assert page.query_params["key"] in ("0.2", ["0.2"])
-    assert "100% of the weight lies on FlashAttention. 2022" in answers(page)
-
-
-def test_no_key_column_says_what_to_choose(page):
-    given(take(page, "Papers"), key=[])
-    assert "choose at least one column" in said(page)
-    assert greyed(page)
-
-
-def test_a_link_carries_several_key_columns_and_the_way_of_comparing(app):
+def test_a_link_of_the_time_without_tables_opens_the_papers(app):
     app.query_params["key"], app.query_params["by"] = "1.0", "meaning"
     opened(app, PAGE)
-    assert app.session_state["lookup_key"] == ["abstract", "title"]
     assert app.segmented_control(key="lookup_preset").value == "Papers", "which came first when links named no table"
     assert app.segmented_control(key="lookup_by").value == "meaning"
     assert answers(app)
 
 
-@pytest.mark.parametrize("places", ["7", "-1", "0.x", ""])
-def test_a_link_to_columns_that_are_not_there_asks_the_presets_own(app, places):
-    app.query_params["key"] = places
-    opened(app, PAGE)
-    assert app.session_state["lookup_key"] == [*PRESETS[app.session_state["lookup_preset"]].key]
+def test_a_link_carries_records(app):
+    app.query_params["table"], app.query_params["records"] = "phone-book", "Somebody Else = 555-0001"
+    assert "555-0001" in answers(opened(app, PAGE))
 
 
-def test_one_row_and_a_thousand_are_looked_up_by_meaning(page):
+def test_what_came_of_a_guess_goes_with_the_query_that_it_was_about(page):
+    for change in (lambda: page.segmented_control(key="lookup_query").set_value(1), lambda: take(page, "Ask a text")):
+        page.button(key="lookup_try").click().run()
+        page.segmented_control(key="lookup_try_guess").set_value(0).run()
+        assert page.button(key="lookup_try_close")
+        change()
+        page.run()
+        assert page.button(key="lookup_try")
+
+
+def test_one_record_and_a_thousand_are_looked_up_by_meaning(page):
     take(page, "Ask a text")
-    for rows in ([["A single sentence.", "line 1"]], [[f"Sentence {n}.", "line"] for n in range(1000)]):
-        opened(page, OTHER)
-        page.session_state["lookup_rows"] = rows
-        assert answers(opened(page, PAGE))
+    for records in ("A single sentence. = line 1", "\n".join(f"Sentence {n}. = line" for n in range(1000))):
+        assert answers(given(page, records=records))

@@ -20,7 +20,7 @@ def say(page, text):
 
 
 def verdict(page) -> str:
-    return body_with(page, 'class="verdict"')
+    return body_with(page, 'class="judgement"')
 
 
 def block(page, *places):
@@ -33,7 +33,7 @@ def test_every_preset_is_judged_by_three_models_side_by_side(page):
     for number in range(len(PRESETS)):
         page.button(key=f"matter_example_{number}").click().run()
         assert not page.error
-        assert body_with(page, 'class="judges"').count('class="track"') == 3
+        assert body_with(page, 'class="figures"').count("<tr>") == 4
         assert ("positive" in verdict(page)) or ("negative" in verdict(page))
         assert not page.warning
 
@@ -41,7 +41,7 @@ def test_every_preset_is_judged_by_three_models_side_by_side(page):
 def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "Wrong." in verdict(page)
     assert "“all” has 28% of the weight, “Not” 1%. Yet without “all” the answer moves by 5 points" in said(page)
-    assert "every weight equal: negative" in said(page)
+    assert "every weight equal says negative" in said(page)
     assert "hardly helps" in said(page)
 
 
@@ -65,7 +65,7 @@ def test_the_surprise_asks_first_and_keeps_attention_from_the_heaviest_word(page
 
 def test_praise_and_blame_are_told_apart(page):
     for text, answer in (("A warm, moving and wonderful film.", "positive"), ("A dull, stupid mess.", "negative")):
-        assert re.search(r'class="verdict"[^>]*>(\w+)', verdict(say(page, text))).group(1) == answer
+        assert re.search(r'class="judgement"[^>]*>(\w+)', verdict(say(page, text))).group(1) == answer
 
 
 def test_blocking_a_word_changes_the_answer_and_can_be_undone(page):
@@ -157,6 +157,14 @@ def test_sentence_and_blocked_words_survive_leaving_the_page(page):
     assert "1 word blocked" in verdict(page)
 
 
+def test_an_empty_box_keeps_the_last_sentence_in_grey(page):
+    say(page, "The plot is dull.")
+    before = verdict(page)
+    say(page, "")
+    assert verdict(page) == before
+    assert ".st-key-matter_answer { opacity: 0.35; }" in bodies(page)
+
+
 def test_an_address_can_carry_a_sentence(app):
     app.query_params["text"] = "Not bad."
     assert opened(app, PAGE).text_area(key=TEXT).value == "Not bad."
@@ -166,7 +174,7 @@ def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
     for path in weights.glob("sentence-mean*"):
         path.unlink()
     page = opened(start_app(), PAGE, "try")
-    assert body_with(page, 'class="judges"').count('class="track"') == 2
+    assert body_with(page, 'class="figures"').count("<tr>") == 3
     assert "sentence-mean" in page.warning[0].value
     (weights / "sentence-attention.safetensors").unlink()
     st.cache_resource.clear()

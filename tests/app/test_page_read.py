@@ -94,7 +94,7 @@ def test_unusual_drawings_get_a_remark_and_a_reading(page):
     assert "touch or overlap" in told(page)
     assert read(page)
     draw(page, "1234567")
-    assert "More digits than the reader was trained on" in told(page)
+    assert "More digits than the 6" in told(page)
     assert read(page)
     assert len(objects_of(page)) >= 7
     offered = [button.label for button in page.button if f"{NAME}_preset_" in button.key]
@@ -122,7 +122,7 @@ def test_film_steps_ends_and_is_shorter_after_a_shorter_number(page):
     second = next(text for text in texts(page) if text.startswith("The map says where **1** was read"))
     given(page, at=3)
     assert "Look 4 of 6" in texts(page)
-    assert second not in texts(page)  # a 1 as well, at another place
+    assert second in texts(page)  # a 1 as well, at another place
     given(page, at=5)
     assert page.button(key=f"{NAME}_at_next").disabled
     assert any(text.startswith("**The end**") for text in texts(page))

@@ -10,6 +10,7 @@ from attention_core.topics.transformer.ablation import TransformerHead
 from attention_core.topics.translate import training
 from tests.app import tools
 from tests.app.tools import bodies, body_with, given, open_tab, opened, said, there_and_back
+from ui.transformer.deeper import ROWS
 
 PAGE, NAME = "pages/transformer.py", "transformer"
 TEXT = f"{NAME}_text"
@@ -70,7 +71,7 @@ def test_kind_decides_who_asks_whom(page):
         asked[kind] = next(one.value for one in open_tab(settled(page), "heads").caption if "asks" in one.value)
     assert "all English pieces" in asked["encoder"]
     assert "never what comes after" in asked["decoder"]
-    assert "about to be said" in asked["cross"]
+    assert asked["cross"].startswith("Each French piece asks all English")
 
 
 def test_layer_and_head_are_chosen_and_in_the_address(page):
@@ -158,15 +159,12 @@ def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
     )
 
 
-@pytest.mark.parametrize(("kind", "told"), [("Added waves", "Nothing is learned"), ("Rotary", "hands of clocks")])
-def test_all_kinds_of_positions_are_pictured(page, kind, told):
-    open_tab(page, "positions")
-    page.segmented_control(key=f"{NAME}_positions").set_value(kind)
-    assert told in said(settled(page))
+def test_positions_are_pictured(page):
+    assert "only their distance counts" in said(open_tab(page, "positions"))
 
 
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
-    assert "Measured beforehand" in said(open_tab(page, "cost"))
+    assert "Measured on one slow core" in said(open_tab(page, "cost"))
     monkeypatch.setattr(cost, "COMMITTED", tmp_path / "missing.json")
     assert "No figures were measured beforehand" in said(open_tab(page, "cost"))
 
@@ -215,7 +213,7 @@ def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
 def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):
     open_tab(page, "twice")
     table = body_with(page, 'class="figures"')
-    assert all(what in table for what in training.WITHOUT.values())
-    assert "Neither is too many" in said(page)
+    assert all(name in table for name in ROWS.values())
+    assert "Neither is redundant" in said(page)
     monkeypatch.setattr(training, "COMMITTED", tmp_path / "missing.json")
     assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))

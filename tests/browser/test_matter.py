@@ -7,12 +7,12 @@ from tests.browser.tools import IDLE, open_tab, submit
 
 def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_url, page):
     page.goto(f"{app_url}/matter?step=weights")
-    page.locator(".verdict").wait_for()
+    page.locator(".judgement").wait_for()
     page.wait_for_function(IDLE)
     submit(page.get_by_role("textbox").first, "The plot is dull.")
     word = page.get_by_role("button", name="dull, weight")
     word.wait_for()
-    page.locator(".verdict", has_text="negative").wait_for()
+    page.locator(".judgement", has_text="negative").wait_for()
     word.hover()
     page.get_by_text("times its even share").wait_for()
     expect(page.locator(".cell.lit .word")).to_have_text("dull")

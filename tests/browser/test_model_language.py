@@ -59,7 +59,7 @@ def test_a_clicked_word_is_said_and_an_earlier_one_goes_another_way(opened):
     expect(tokens(page).last).to_have_text(second.replace("␣", ""), use_inner_text=True)
     expect(tokens(page).last).to_have_class("written newest")
     tokens(page).nth(2).click()
-    page.get_by_text("Click another than the text has").wait_for()
+    page.get_by_text("Click another to go on").wait_for()
     settle(page)
     expect(tokens(page).nth(2)).to_have_attribute("aria-pressed", "true")
     bars.nth(0).click()

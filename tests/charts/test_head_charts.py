@@ -50,7 +50,8 @@ def test_small_matrices_are_drawn_cell_by_cell_and_pictures_stay_apart():
     trace = random_trace(3, 5)
     drawn = mosaic([trace, trace], size=60)
     for layer, head in ((0, 0), (1, 2)):
-        shares = drawn.ramp.position(trace.weights(head).numpy())[np.arange(60) * 5 // 60][:, np.arange(60) * 5 // 60]
+        weights = trace.weights(head).numpy()
+        shares = own_ramp(1 / 5, weights.max()).position(weights)[np.arange(60) * 5 // 60][:, np.arange(60) * 5 // 60]
         np.testing.assert_array_equal(pixels(drawn, layer, head)[..., :3], nearest(drawn, shares))
     whole = np.asarray(Image.open(io.BytesIO(drawn.url)).convert("RGBA"))
     assert whole.shape == (2 * 60 + 9, 3 * 60 + 18, 4)
@@ -66,10 +67,10 @@ def test_what_may_not_be_seen_is_grey_in_large_pictures_too():
 
 def test_other_shapes_and_blocks_give_the_same_picture(monkeypatch):
     weights = torch.rand(1, 90, 400, generator=torch.Generator().manual_seed(1)).softmax(-1)
-    drawn = mosaic([of_weights(weights)], size=80, of_its_own=True)
+    drawn = mosaic([of_weights(weights)], size=80)
     assert (drawn.height, drawn.width) == (20, 80)
     monkeypatch.setattr(heads_module, "ROWS_AT_ONCE", 7)
-    assert mosaic([of_weights(weights)], size=80, of_its_own=True).url == drawn.url
+    assert mosaic([of_weights(weights)], size=80).url == drawn.url
 
 
 def test_very_long_inputs_are_drawn_from_a_sample_that_is_told(monkeypatch):
@@ -77,7 +78,7 @@ def test_very_long_inputs_are_drawn_from_a_sample_that_is_told(monkeypatch):
     monkeypatch.setattr(heads_module, "MAX_CELLS", 2 * 400 * 90)
     drawn = mosaic([trace], size=40)
     assert (drawn.n_rows, drawn.n_queries) == (80, 400)
-    most = mosaic([replace(trace, query=trace.query * 0)], size=40, of_its_own=True).largest
+    most = mosaic([replace(trace, query=trace.query * 0)], size=40).largest
     assert most[0][0] == pytest.approx(1 / 400, rel=1e-4)
 
 
@@ -86,20 +87,18 @@ def test_colours_of_its_own_have_one_place_for_looking_everywhere_alike():
         ramp = own_ramp(uniform, largest)
         assert float(ramp.position(np.array([uniform]))[0]) == pytest.approx(UNIFORM_AT, abs=1e-6)
         assert ramp.high >= largest
-    dull = mosaic([of_weights(np.full((1, 64, 64), 1 / 64))], size=64, of_its_own=True)
+    dull = mosaic([of_weights(np.full((1, 64, 64), 1 / 64))], size=64)
     assert (pixels(dull, 0, 0)[..., :3] == nearest(dull, np.array([UNIFORM_AT]))).all()
-    assert own_ramp(0.0, 0.0).position(np.zeros(1)) == 0
 
 
-@pytest.mark.parametrize("of_its_own", [False, True])
-def test_heads_of_uneven_layers_can_be_clicked(of_its_own):
-    drawn = mosaic([random_trace(1, 6), random_trace(3, 6)], size=30, of_its_own=of_its_own)
+def test_heads_of_uneven_layers_can_be_clicked():
+    drawn = mosaic([random_trace(1, 6), random_trace(3, 6)], size=30)
     notes = [["one"], ["two", "three", "four"]]
-    spec = valid(heads_chart(drawn, notes, chosen=(1, 2), select="head", title="weight"))
+    spec = valid(heads_chart(drawn, notes, chosen=(1, 2), select="head"))
     rows = [row for data in spec["datasets"].values() for row in data if "note" in row]
     told = {(row["layer"], row["head"], row["note"]) for row in rows}
     assert told == {(0, 0, "one"), (1, 0, "two"), (1, 1, "three"), (1, 2, "four")}
-    assert ("its largest" in str(spec)) is of_its_own
+    assert "its largest" in str(spec)
     assert str(spec).count("data:image/png") == 1
 
 

@@ -394,9 +394,3 @@ def test_form_suits_the_step(steps):
     assert step_chart(steps["class"]).to_dict()["mark"]["type"] == "bar"
     pictures = step_chart(steps["query"]).to_dict()
     assert [len(rows) for rows in pictures["datasets"].values() if "url" in rows[0]] == [16]  # one per dimension
-
-
-def test_ramp_can_be_shared(steps):
-    own, shared = (spec(step_chart(steps["weights"], ramp=ramp)) for ramp in (None, Ramp(VIRIDIS, 0.0, 1.0)))
-    assert own != shared
-    assert shared["layer"][-1]["encoding"]["color"]["scale"]["domain"] == [0.0, 1.0]

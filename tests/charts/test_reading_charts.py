@@ -5,30 +5,21 @@ import json
 import numpy as np
 import pytest
 
-from attention_core.attention.types import Role
 from attention_core.charts import contact_sheet, signed_ramp
 from attention_core.charts.overlay import glow_ramp
-from attention_core.charts.vega import weights_ramp
-from attention_core.topics.ask.charts import nothing_weights, region_picture, vector_bars
+from attention_core.topics.ask.charts import nothing_weights
 from attention_core.topics.find.charts import channel_bars
-from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
+from attention_core.topics.read.charts import columns_chart, region_chart
 from tests.charts.tools import rows_of, rows_with, valid
 
 GENERATOR = np.random.default_rng(0)
 PAPER = np.full((48, 192, 4), 255, np.uint8)
 COLUMNS = GENERATOR.dirichlet(np.ones(48), 3)
 LABELS = ["1: 4", "2: 2", "3: end"]
-STRIPS = [Strip("q", GENERATOR.normal(size=12), Role.QUERY), Strip("c", GENERATOR.normal(size=7), Role.CONTEXT)]
 
 CHARTS = {
-    "columns": lambda: columns_chart(COLUMNS, LABELS),
+    "columns": lambda: columns_chart(COLUMNS, LABELS, 600),
     "region": lambda: region_chart(np.array([1.0, -2.0, 0.5]), COLUMNS[:, 0], LABELS, marked=2),
-    "strips": lambda: strips_chart(STRIPS),
-    "regions": lambda: region_picture(VALUES, (3, 4), weights_ramp(13), title="w", extra="nothing", marked=2),
-    "extra framed": lambda: region_picture(
-        VALUES, (3, 4), weights_ramp(13), title="w", extra="nothing", ink=np.eye(6), marked=12
-    ),
-    "vector": lambda: vector_bars(VALUES, title="q", colour="#0072B2"),
     "nothing": lambda: nothing_weights([0, 1], EMPTY, BARE, ["0", "1"]),
     "channels": lambda: channel_bars(CHANNELS, [2, 1, 0, 3], title="weight", chosen=1, select="picked"),
     "channels beside": lambda: channel_bars(
@@ -62,27 +53,7 @@ def test_equal_scores_still_give_a_chart():
     valid(chart)
 
 
-def test_strips_show_every_number_of_every_vector():
-    rows = rows_with(CHARTS["strips"](), "vector", "value")
-    assert [row["vector"] for row in rows] == ["q"] * 12 + ["c"] * 7
-    assert rows[12]["value"] == pytest.approx(STRIPS[1].values[0], abs=1e-4)
-
-
-VALUES = np.random.default_rng(0).dirichlet(np.ones(13))
 EMPTY, BARE = np.array([[0.3, 0.2], [0.2, 0.1]]), np.array([[0.5, 0.4], [0.1, 0.2]])
-
-
-def test_every_region_and_the_extra_key_answer_the_mouse_with_their_number():
-    met = {row["region"]: row["value"] for row in rows_of(CHARTS["regions"]()) if "region" in row}
-    assert next(iter(met)) == "row 1, column 1"
-    assert list(met)[-1] == "nothing"
-    assert list(met.values()) == pytest.approx(VALUES)
-
-
-def test_a_blocked_region_has_no_number():
-    values = np.where(np.arange(13) == 5, -np.inf, VALUES)
-    chart = region_picture(values, (3, 4), weights_ramp(13), title="w", extra="nothing")
-    assert [row["value"] for row in rows_of(chart) if row.get("region") == "row 2, column 2"] == [None]
 
 
 def test_what_matches_nothing_is_the_empty_key_and_the_bare_paper():

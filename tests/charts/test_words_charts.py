@@ -25,7 +25,7 @@ def datasets(chart, column: str) -> list[list[dict]]:
 
 @pytest.mark.parametrize("text", ["Ill will, it fits", "WWW MMM @ 100%", "Été à Málaga", "abcdefghijklmnopqrstuvwxyz"])
 def test_a_text_is_as_long_as_the_letters_of_the_file_are(text):
-    chart = shaded_words([text], [1.0], "#ff0000", width=10)
+    chart = shaded_words([text], [1.0], "#ff0000")
     picture = np.asarray(Image.open(io.BytesIO(figure(chart, "png"))).convert("RGB"), int)
     ink = np.flatnonzero((picture.sum(2) < 150).any(0))
     assert (ink[-1] - ink[0]) / 2 == pytest.approx(text_width(text), abs=3)
@@ -60,7 +60,7 @@ def test_one_vector_stands_between_the_words():
 
 def test_words_wrap_glued_ones_touch_and_the_strongest_shade_is_that_of_the_bar():
     chart = shaded_words(
-        ["a", "b", "c" * 20], [0, 0.5, 1], PINK, bar=(shade_ramp(PINK, 0.4), "weight"), glued=[0, 1, 0], width=60
+        ["a", "b", "c" * 100], [0, 0.5, 1], PINK, bar=(shade_ramp(PINK, 0.4), "weight"), glued=[0, 1, 0]
     )
     first, second, third = datasets(chart, "fill")[0]
     assert first["right"] == second["left"]
@@ -108,5 +108,5 @@ def test_a_part_of_a_map_says_where_it_lies():
 @pytest.mark.parametrize(("row", "words"), [(0, TARGET), (1, ["Un", "train", "fin"])])
 def test_charts_of_words_follow_the_schema(row, words):
     valid(word_arcs(SOURCE, words, WEIGHTS, row))
-    valid(shaded_words(words, [0.1 * row] * 3, PINK, bar=(shade_ramp(PINK, 1 + row), "weight"), width=300 + row))
+    valid(shaded_words(words, [0.1 * row] * 3, PINK, bar=(shade_ramp(PINK, 1 + row), "weight")))
     valid(bar_table(words, [Bars("weight", [1, 2, 3 + row], 5 + row, words, (PINK,))]))

@@ -30,26 +30,6 @@ def drawing():
     return strokes, group_strokes(strokes, SIDE, "#FFFFFF"), ask.scene_input(canvas_of(strokes))
 
 
-def test_every_pixel_of_ink_belongs_to_the_digit_that_it_lies_in(drawing):
-    strokes, digits, seen = drawing
-    whose = ask.digit_of_pixel(seen, strokes, digits, SIDE)
-    assert ((whose >= 0) == (seen.picture[0].numpy() > 0)).all()
-    for place, one in enumerate(digits):
-        rows, columns = np.nonzero(whose == place)
-        found = np.array([rows.min(), columns.min(), rows.max() + 1, columns.max() + 1]) / 64
-        assert found == pytest.approx(np.array(one.box), abs=0.03)
-
-
-def test_a_digit_taken_away_leaves_the_others_as_they_were(drawing):
-    strokes, digits, seen = drawing
-    whose = ask.digit_of_pixel(seen, strokes, digits, SIDE)
-    less = ask.without_digits(seen, whose, [1])
-    there = torch.from_numpy(whose != 1)
-    assert less.picture[:, ~there].abs().max() == 0
-    assert torch.equal(less.picture[:, there], seen.picture[:, there])
-    assert (less.shown[whose == 1] == 255).all()
-
-
 def test_a_digit_s_regions_cover_its_box(drawing):
     _, digits, _ = drawing
     for one in digits:

@@ -386,8 +386,8 @@ def test_single_point_makes_a_round_dot():
     assert (canvas[..., 0] < 128).sum() == pytest.approx(np.pi * 100, rel=0.1)
 
 
-def test_replays_vary_but_the_seed_decides_them(monkeypatch):
-    monkeypatch.setattr(strokes, "cached_arrays", lambda name, made_from, make: make())
+def test_replays_vary_but_the_seed_decides_them(monkeypatch, tmp_path):
+    monkeypatch.setattr(strokes, "FOLDER", tmp_path)
     trajectories = some_trajectories()
     first, again, other = (strokes.stroke_digits(trajectories, 2, seed).images for seed in (1, 1, 2))
     assert np.array_equal(first, again)
@@ -396,8 +396,8 @@ def test_replays_vary_but_the_seed_decides_them(monkeypatch):
     assert not np.array_equal(first[:6], first[6:])
 
 
-def test_labels_follow_their_replays(monkeypatch):
-    monkeypatch.setattr(strokes, "cached_arrays", lambda name, made_from, make: make())
+def test_labels_follow_their_replays(monkeypatch, tmp_path):
+    monkeypatch.setattr(strokes, "FOLDER", tmp_path)
     digits = strokes.stroke_digits(some_trajectories(4), 3, 0)
     assert digits.labels.tolist() == [0, 1, 2, 3] * 3
 

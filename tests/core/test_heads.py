@@ -24,7 +24,7 @@ from attention_core.explain.heads import (
     summary,
 )
 from attention_core.explain.heads.similarity import FAR
-from attention_core.explain.heads.summary import summaries, summarise
+from attention_core.explain.heads.summary import handed_over, summaries, summarise, without_sinks
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from tests.tiny_models import GROUPED, SIZES, T5, build
@@ -249,6 +249,19 @@ def test_rollout_passes_a_blind_query_and_a_sink_by():
 def test_rollout_wants_self_attention(t5):
     with pytest.raises(ValueError, match="self-attention"):
         rollout(groups(t5)["decoder cross"])
+
+
+def test_what_is_handed_over_is_the_length_of_the_weighted_value(llama):
+    trace = llama.traces[1]
+    for head in range(4):
+        expected = (trace.weights(head)[:, :, None] * trace.value[head // 2][None]).norm(dim=-1)
+        assert_close(handed_over(trace, head), expected)
+
+
+def test_hidden_keys_leave_their_share_to_the_others():
+    weights = torch.tensor([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.4, 0.1, 0.0]])
+    found = without_sinks(weights, {0})
+    assert_close(found, torch.tensor([[0, 0.6, 0.4], [0, 0, 0], [0, 0, 0], [0, 0.5, 0]]))
 
 
 def test_a_whole_model_is_summed_up_layer_by_layer(bert):

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from attention_core.data.language_pieces import WINDOW
-from attention_core.data.phrase_book import choose_phrases, phrase_book
+from attention_core.data.phrase_book import phrase_book
+from attention_core.data.vocabularies import choose_phrases
 from attention_core.hub.tracing import trace_model
 from attention_core.models import load
 from attention_core.topics.atlas import ECHO, N_LAYERS, in_pieces, read_in_windows, strongest_echo

@@ -1,6 +1,5 @@
 """Look-up, exact and soft, against numpy and Python's own dictionary; records and queries that people type."""
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -31,9 +30,8 @@ from attention_core.topics.lookup.records import (
     MAX_RECORDS,
     MAX_TEXT,
     PRESETS,
-    Table,
     read_queries,
-    usable_records,
+    read_records,
 )
 from attention_core.topics.lookup.soft_lookup import (
     Records,
@@ -183,70 +181,59 @@ def test_records_must_be_as_many_keys_as_values():
     assert torch.equal(embed([]), torch.zeros(0, WIDTH, dtype=torch.float64))
 
 
-def table(*rows, numeric=(False, True)):
-    return Table(("name", "size"), numeric, tuple(rows))
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_usable_and_its_queries_are_answered(name):
     preset = PRESETS[name]
-    usable = usable_records(preset.table, preset.key, preset.value)
-    assert usable.records is not None
-    assert not usable.remarks
-    asked = read_queries("\n".join(preset.queries), usable.records.numeric_keys)
+    assert not read_records(preset.text).remarks
+    asked = read_queries("\n".join(preset.queries), preset.records.numeric_keys)
     assert len(asked.queries) == len(preset.queries)
-    weights = soft_lookup(usable.records, asked.queries, preset.temperature).weights()
+    weights = soft_lookup(preset.records, asked.queries, preset.temperature).weights()
     assert weights.sum(1).tolist() == pytest.approx([1] * len(asked.queries))
 
 
 def test_presets_show_what_their_notes_say():
     words, book = PRESETS["Eight words"], PRESETS["Phone book"]
-    records = usable_records(words.table, words.key, words.value).records
-    assert [hit.found for hit in exact_lookup(records, words.queries)] == [False, False, True]
-    records = usable_records(book.table, book.key, book.value).records
+    assert [hit.found for hit in exact_lookup(words.records, words.queries)] == [False, False, True]
+    records = book.records
     best = soft_lookup(records, book.queries[2:], book.temperature).weights()[0].argmax()
     assert records.keys[int(best)] == "René Descartes"
     shares = soft_lookup(records, book.queries[1:2], book.temperature).context()[0].sort(descending=True).values
     assert shares[1] > 0.3
 
 
-@pytest.mark.parametrize("cell", [None, math.nan, math.inf, -math.inf, 1e300, "many"])
-def test_rows_with_a_cell_that_is_no_finite_number_are_left_out_and_named(cell):
-    usable = usable_records(table(("a", 1), ("b", cell), ("c", 3)), "name", "size")
+@pytest.mark.parametrize("line", ["b", "b =", " = 2", "= ", "b\t"])
+def test_lines_without_a_key_or_a_value_are_left_out_and_named(line):
+    usable = read_records(f"a = 1\n{line}\nc = 3")
     assert usable.records.keys == ("a", "c")
-    assert "row 2 (size)" in usable.remarks[0]
+    assert "line 2" in usable.remarks[0]
 
 
-@pytest.mark.parametrize("cell", [None, "", "   ", math.nan])
-def test_rows_without_a_text_are_left_out_and_named(cell):
-    usable = usable_records(table(("a", 1), (cell, 2)), "name", "size")
-    assert usable.records.keys == ("a",)
-    assert "row 2 (name)" in usable.remarks[0]
-
-
-@pytest.mark.parametrize("rows", [(), (("", 1),), ((None, None),)])
-def test_a_table_with_nothing_usable_says_what_to_do(rows):
-    usable = usable_records(table(*rows), "name", "size")
+@pytest.mark.parametrize("text", ["", " \n\t\n", "nothing"])
+def test_a_text_with_nothing_usable_says_what_to_do(text):
+    usable = read_records(text)
     assert usable.records is None
-    assert "Add a row" in usable.remarks[-1]
+    assert "Write one as key = value" in usable.remarks[-1]
 
 
-def test_ten_thousand_rows_are_bounded_and_told():
-    usable = usable_records(table(*((f"row {n}", n) for n in range(10_000))), "name", "size")
+def test_columns_of_finite_numbers_are_numbers_and_all_others_texts():
+    records = read_records("1 = a\n2,5\tb = c").records
+    assert (records.keys, records.values) == ((1.0, 2.5), ("a", "b = c"))
+    records = read_records("1 = 2\nnan = −3").records
+    assert (records.keys, records.values) == (("1", "nan"), (2.0, -3.0))
+    assert not read_records("1 = 2\n1e300 = 3").records.numeric_keys
+
+
+def test_a_thousand_records_are_bounded_and_told():
+    usable = read_records("\n".join(f"row {n} = {n}" for n in range(1_000)))
     assert len(usable.records.keys) == MAX_RECORDS
-    assert "10,000" in usable.remarks[0]
+    assert f"The first {MAX_RECORDS} of 1,000" in usable.remarks[0]
 
 
 def test_long_texts_are_cut_and_equal_keys_are_told():
-    usable = usable_records(table(("x" * 5000, 1), ("same", 2), ("same", 3)), "name", "size")
+    usable = read_records(f"{'x' * 5000} = 1\nsame = 2\nsame = 3")
     assert len(usable.records.keys[0]) == MAX_TEXT
     assert "600 characters" in usable.remarks[0]
     assert "a dictionary keeps only the last" in usable.remarks[1]
-
-
-def test_key_and_value_may_be_one_column():
-    records = usable_records(table(("a", 1), ("b", 2)), "size", "size").records
-    assert soft_lookup(records, [2.0], 0.01).context().item() == pytest.approx(2)
 
 
 @pytest.mark.parametrize(
@@ -304,14 +291,14 @@ def test_a_text_is_read_up_to_the_bound(tiny):
 
 
 def test_every_line_of_a_look_up_by_meaning_gives_its_step(tiny):
-    records = usable_records(PRESETS["Ask a text"].table, "sentence", "line").records
+    records = PRESETS["Ask a text"].records
     trace = soft_lookup(records, ["the car", "a b"], 0.05, meaning(tiny))
     check(trace)
     assert trace.key.shape == (1, 8, 32)
 
 
 def test_the_sweep_goes_through_the_weights_by_meaning(tiny):
-    records = usable_records(PRESETS["Ask a text"].table, "sentence", "line").records
+    records = PRESETS["Ask a text"].records
     weights = temperature_sweep(records, "the car", [0.05, 1.0], meaning(tiny))
     for row, temperature in zip(weights, (0.05, 1.0), strict=True):
         torch.testing.assert_close(row, soft_lookup(records, ["the car"], temperature, meaning(tiny)).weights()[0])
@@ -322,7 +309,7 @@ def test_an_automobile_is_a_car_by_meaning_and_baked_bread_by_spelling():
     if found is None:
         pytest.skip("without the package of the sentence encoder")
     preset = PRESETS["Ask a text"]
-    records = usable_records(preset.table, preset.key, preset.value).records
+    records = preset.records
     best = {
         name: [
             records.keys[place]
@@ -335,19 +322,8 @@ def test_an_automobile_is_a_car_by_meaning_and_baked_bread_by_spelling():
     assert "baked bread" in best["spelling"][0]
     assert all(one != other for one, other in zip(best["meaning"], best["spelling"], strict=True))
     words = PRESETS["Eight words"]
-    records = usable_records(words.table, words.key, words.value).records
+    records = words.records
     way = meaning(load_pretrained(found.folder))
     weights = soft_lookup(records, words.queries, words.temperature, way).weights()
     assert [records.keys[place] for place in weights.argmax(1).tolist()] == ["car", "teacher", "car"]
     assert weights[0].max() > 0.9
-
-
-def test_several_columns_become_one_text_and_one_column_stays_as_it_is():
-    table = Table(("title", "abstract", "year"), (False, False, True), (("One.", "Two", 2000), ("Three", "", 1.5)))
-    both = usable_records(table, ("title", "abstract"), "year")
-    assert both.records.keys == ("One. Two",)
-    assert "row 2 (abstract)" in both.remarks[0]
-    assert both.records.key_name == "titles and abstracts"
-    assert usable_records(table, ["year", "title"], "year").records.keys == ("2000. One", "1.5. Three")
-    assert usable_records(table, ["year"], "title").records.numeric_keys
-    assert usable_records(table, [], "title").records is None

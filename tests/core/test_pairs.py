@@ -12,6 +12,7 @@ from attention_core.data.mnist import DataError
 from attention_core.data.pieces import (
     END,
     LONGEST,
+    NAME,
     PAD,
     SHORTEST,
     SPACE,
@@ -22,13 +23,14 @@ from attention_core.data.pieces import (
     french_spans,
     french_words,
     join_words,
-    load_vocabulary,
     normalise,
     pair_words,
     read_pairs,
+    read_tokenizer,
     split_pairs,
     strip_space_mark,
 )
+from attention_core.data.vocabularies import learn_pieces
 from attention_core.evaluate.translation import (
     _spaced,
     attention_between,
@@ -130,20 +132,23 @@ def test_french_spans_are_where_the_words_stand():
     assert [text[start:end] for start, end in french_spans(text)] == ["Je", "l'", "aime", "!"]
 
 
-def test_vocabulary_has_eight_thousand_pieces_and_says_when_it_is_missing_or_damaged(tmp_path):
-    assert len(load_vocabulary()) == 8000
-    with pytest.raises(WeightsError, match=r"attention_core\.data\.pieces"):
-        Pieces.load(tmp_path / "none.json")
+def test_vocabulary_has_eight_thousand_pieces_and_says_when_it_is_missing_or_damaged(tmp_path, monkeypatch):
+    assert read_tokenizer(NAME).get_vocab_size() == 8000
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    with pytest.raises(WeightsError, match=r"attention_core\.data\.vocabularies"):
+        read_tokenizer("none.json")
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(WeightsError, match="damaged"):
-        Pieces.load(tmp_path / "bad.json")
+        read_tokenizer("bad.json")
 
 
-def test_a_learned_vocabulary_cuts_frequent_words_whole_and_survives_saving(tmp_path):
-    learned = Pieces.learn([["▁the", "▁cat"], ["▁the", "▁hat"]] * 50, size=40)
+def test_a_learned_vocabulary_cuts_frequent_words_whole_and_survives_saving(tmp_path, monkeypatch):
+    tokenizer = learn_pieces([["▁the", "▁cat"], ["▁the", "▁hat"]] * 50, size=40)
+    learned = Pieces(tokenizer)
     assert learned.cut(["▁the"]).texts == ["▁the"]
-    learned.save(tmp_path / "v.json")
-    assert Pieces.load(tmp_path / "v.json").cut(["▁the", "▁cat"]) == learned.cut(["▁the", "▁cat"])
+    (tmp_path / "v.json").write_text(tokenizer.to_str())
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    assert Pieces(read_tokenizer("v.json")).cut(["▁the", "▁cat"]) == learned.cut(["▁the", "▁cat"])
 
 
 @pytest.fixture(scope="module")

@@ -47,8 +47,7 @@ def repository(hub, folder, name="someone/other", **files):
 
 def test_a_model_is_looked_up_fetched_and_run(hub, folder):
     found = find_model(f"  {NAME} ")
-    assert (found.kind, found.architecture, found.folder) == (ModelKind.DECODER, "gpt2", None)
-    assert found.n_bytes == (folder / "model.safetensors").stat().st_size
+    assert found.folder is None
     assert not any("model.safetensors" in path for _, path, _ in hub.asked)
     steps = []
     fetched = fetch(found, lambda done, total: steps.append((done, total)))
@@ -59,12 +58,17 @@ def test_a_model_is_looked_up_fetched_and_run(hub, folder):
     assert steps == sorted(steps)
     assert steps[-1] == (total, total)
     local = find_local(NAME)
-    assert (local.source, local.folder, local.n_bytes) == ("cache", fetched, found.n_bytes)
+    assert (local.source, local.folder) == ("cache", fetched)
     model = load_pretrained(local.folder, name=NAME)
+    assert model.kind is ModelKind.DECODER
     assert len(run(model, text_inputs(model, "The animal")).recording) == 2
     hub.asked.clear()
     assert find_model(NAME).folder == fetched
     assert not hub.asked
+
+
+def weights_of(found):
+    return next(file.size for file in found.files if file.name == "model.safetensors")
 
 
 def ranges(hub):
@@ -73,7 +77,7 @@ def ranges(hub):
 
 def test_a_download_that_breaks_off_goes_on_where_it_was(hub, folder, caplog):
     found = find_model(NAME)
-    hub.breaks_after = found.n_bytes // (finding.ATTEMPTS + 2)
+    hub.breaks_after = weights_of(found) // (finding.ATTEMPTS + 2)
     hub.breaks_left = finding.ATTEMPTS
     with pytest.raises(ModelError, match="arrived and stay"):
         fetch(found)
@@ -93,7 +97,7 @@ def test_a_download_that_breaks_off_goes_on_where_it_was(hub, folder, caplog):
 
 def test_a_visitor_who_stops_a_download_keeps_what_has_arrived(hub):
     def stop(done, total):
-        if done > total - found.n_bytes // 2:
+        if done > total - weights_of(found) // 2:
             raise LookupError
 
     found = find_model(NAME)

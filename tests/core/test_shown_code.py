@@ -27,7 +27,7 @@ from attention_core.models.transformer import KINDS
 from attention_core.models.translator import SCORINGS as TRANSLATOR_SCORINGS
 from attention_core.models.translator import Translator, TranslatorConfig
 from attention_core.topics.lookup.records import PRESETS as LOOKUP_PRESETS
-from attention_core.topics.lookup.records import read_queries, usable_records
+from attention_core.topics.lookup.records import read_queries
 from attention_core.topics.lookup.soft_lookup import soft_lookup
 from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.scoring.compare import compare
@@ -291,9 +291,8 @@ def test_lines_of_a_direct_problem_whose_values_have_the_shape_of_its_queries():
 
 def look_up(preset):
     """The trace of a look-up as its page opens it."""
-    records = usable_records(preset.table, preset.key, preset.value).records
-    queries = read_queries("\n".join(preset.queries), records.numeric_keys).queries
-    return soft_lookup(records, queries, preset.temperature)
+    queries = read_queries("\n".join(preset.queries), preset.records.numeric_keys).queries
+    return soft_lookup(preset.records, queries, preset.temperature)
 
 
 @pytest.mark.parametrize("name", LOOKUP_PRESETS)

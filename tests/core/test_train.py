@@ -34,7 +34,7 @@ def data(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
+def small(monkeypatch, tmp_path):
     """Tiny batches, few replays, narrow translators, nothing kept in the user's cache."""
     config = TranslatorConfig("additive", d_embedding=12, d_state=16, d_additive=8)
     monkeypatch.setitem(MODELS, ADDITIVE, lambda: Translator(config))
@@ -47,7 +47,7 @@ def small(monkeypatch):
     }.items():
         for name, value in settings.items():
             monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(strokes, "cached_arrays", lambda name, made_from, make: make(), raising=False)
+    monkeypatch.setattr(strokes, "FOLDER", tmp_path / "kept")
 
 
 @pytest.fixture

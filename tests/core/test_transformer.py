@@ -3,21 +3,19 @@
 import pytest
 import torch
 
-from attention_core.attention.edits import DropHead, Uniform
+from attention_core.attention.edits import DropHead
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.ablation import (
     EditedTransformer,
     TransformerHead,
-    habit_words,
-    habits,
     head_importance,
     switched_off,
 )
 from attention_core.topics.transformer.cost import CostRow, committed, expected_line, fitted_slope, layer_costs
 from attention_core.topics.transformer.orders import as_bytes, compare_orders, movable_words, reordered, word_order
 from attention_core.topics.translate.translation import explain_layers, piece_probabilities, read_source, translation_of
-from benchmarks.cost import forward_pass, measure
+from benchmarks.cost import forward_pass, peak_megabytes
 
 SMALL = TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=32, dropout=0.0)
 SAID = [10, 200, 37, 3]
@@ -69,8 +67,8 @@ def test_a_switched_off_head_hands_over_nothing(model, source):
 
 def test_without_positions_two_equal_pieces_are_one_and_the_same(model):
     source, made = read_source("the man saw the man"), translation_of(SAID)
-    for with_positions, same in ((False, True), (True, False)):
-        trace = explain_layers(model, source, made, with_positions=with_positions)["encoder", 0]
+    for network, same in ((model.without_positions(), True), (model, False)):
+        trace = explain_layers(network, source, made)["encoder", 0]
         assert torch.allclose(trace.query[:, 0], trace.query[:, 3], atol=1e-6) == same
 
 
@@ -104,27 +102,6 @@ def test_heads_switched_off_together_are_worth_what_they_are_one_by_one(model, s
             )
             torch.testing.assert_close(lost.double(), log_probability({}) - alone, rtol=0, atol=1e-5)
             assert lost.abs().min() > 1e-4
-
-
-def test_habits_name_the_place_that_gets_most():
-    before = torch.zeros(5, 5)
-    before[0, 0] = 1
-    before[range(1, 5), range(4)] = 1
-    assert habits(before, of_itself=True)[0] == ("the piece before", 1.0)
-    assert habits(torch.eye(5), of_itself=True)[0] == ("itself", 1.0)
-    last = torch.zeros(3, 4)
-    last[:, 3] = 1
-    assert habits(last, of_itself=False) == [("the last piece", 1.0)]
-
-
-def test_a_head_without_a_habit_is_said_to_spread(model, source):
-    traces = explain_layers(model, source, translation_of(SAID))
-    scattered = traces["encoder", 0].replace((Uniform(),))
-    assert habit_words(scattered, 0) == f"spread over about {len(source.ids):.1f} pieces"
-
-
-def test_one_piece_has_no_neighbours():
-    assert habits(torch.ones(1, 1), of_itself=True)[0].share == 1.0
 
 
 TYPED = read_source("The unbelievable dog bit the man.")
@@ -177,7 +154,7 @@ def test_both_kinds_of_attention_compute_the_same():
 
 
 def test_memory_is_that_of_scores_and_weights_or_of_the_result():
-    whole, fused = measure("attention", 1024, 1).megabytes, measure("fused", 1024, 1).megabytes
+    whole, fused = (peak_megabytes(forward_pass(way, 1024)) for way in ("attention", "fused"))
     assert whole == pytest.approx(2 * 4 * 1024**2 / 2**20, rel=0.2)
     assert 4 * 1024 * cost.D / 2**20 <= fused < whole / 2
 

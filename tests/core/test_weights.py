@@ -14,7 +14,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import load
-from attention_core.data.pieces import Pieces
+from attention_core.data.pieces import read_tokenizer
 from attention_core.evaluate.__main__ import main as evaluate
 from attention_core.models import MODELS, build
 from attention_core.models.registry import EVALUATORS
@@ -72,7 +72,7 @@ def test_where_the_package_is_installed_git_does_not_help(folder, monkeypatch):
         load(NAME, "cpu", folder)
     assert "git checkout" not in str(raised.value)
     with pytest.raises(WeightsError, match="Install attention-explorer again"):
-        Pieces.load(folder / "nothing.json")
+        read_tokenizer("nothing.json")
 
 
 def test_missing_file_missing_card_and_empty_folder_say_how_to_get_them(folder):

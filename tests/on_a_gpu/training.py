@@ -35,11 +35,11 @@ def data(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
+def small(monkeypatch, tmp_path):
     for module, settings in SETTINGS.items():
         for name, value in settings.items():
             monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(strokes, "cached_arrays", lambda name, made_from, make: make(), raising=False)
+    monkeypatch.setattr(strokes, "FOLDER", tmp_path / "kept")
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -2,13 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from attention_core.attention.edits import BlockKeys, Edits, Uniform
-from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay_strip, probability_bars
 from attention_core.charts.overlay import strongest_weight
 from attention_core.data.presets import MOST
@@ -18,12 +16,11 @@ from attention_core.device import to_array
 from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
-from attention_core.topics.ask import SceneInput, regions_around, regions_of
+from attention_core.topics.ask import regions_of
 from attention_core.topics.ask.charts import nothing_weights
 from ui.ask.first_screen import (
     MODEL,
     NAME,
-    SCORING,
     UNIFORM,
     AskedDrawing,
     answer_one,
@@ -37,112 +34,48 @@ from ui.computed import card_or_empty
 from ui.digits import by_model, framed
 from ui.labels import distinct
 from ui.player import Walk
-from ui.state import Field, chart_selection, multiple_choice
-
-
-class BlockedRegions:
-    """A click on the map blocks a region and its neighbours, another one gives them back; a field keeps them."""
-
-    def __init__(self, field: Field[list[int]]) -> None:
-        self.field = field
-
-    def regions(self, grid: tuple[int, int]) -> list[int]:
-        return [region for region in self.field.value if 0 <= region < grid[0] * grid[1]]
-
-    def draw(
-        self,
-        canvas: np.ndarray,
-        look: AttentionTrace,
-        size: int,
-        boxes: Sequence[tuple[float, float, float, float]],
-    ) -> None:
-        """Draw the map of a look to be clicked, what is blocked in dashes, and the way back."""
-        rows, columns = grid_of(look)
-        blocked, key = self.regions((rows, columns)), f"{self.field.key}_click"
-
-        def take_click() -> None:
-            for click in chart_selection(key, "region"):
-                here = int(click["position"])
-                row, column = divmod(here, columns)
-                near = set(regions_around(row, column, row + 1, column + 1, (rows, columns)))
-                self.field.value = sorted(set(blocked) - near if here in blocked else {*blocked, *near})
-
-        cells = [
-            (row / rows, column / columns, (row + 1) / rows, (column + 1) / columns)
-            for row, column in (divmod(region, columns) for region in blocked)
-        ]
-        words = "The look's map over the drawing; click a region to block it"
-        look_map(canvas, look, size, key, words, boxes=[*boxes, *cells], on_select=take_click)
-        if blocked:
-            label = f"Give the {len(blocked)} clicked regions back"
-            st.button(label, key=f"{self.field.key}_give_back", on_click=self.field.reset)
-        else:
-            st.caption("Click the map to block a region and its neighbours.")
-
+from ui.state import Field, multiple_choice
 
 EMPTY_KEY = -1  # among the choices: block the key that stands for nothing
 SIZE, MAX_BARS = 250, 6
 BLOCKED_DIGITS = Field[list[int]](NAME, "block", list, address="block")
-BLOCKED = BlockedRegions(Field[list[int]](NAME, "blocked", list, address="blocked"))
 TELLER = "scene-caption"
 WALK = Walk(NAME, label="Look")
 MAX_NAMED = 3
 ask_about_many, tell = by_model(ask.ask_about_many), by_model(SceneCaption.explain)
 
 
-class Series(NamedTuple):
-    counts: list[int]  # how many match in each
-    shown: list[SceneInput]  # the drawings as the model sees them
-    question: Question  # what is asked about each
-
-
 def counting(drawing: AskedDrawing, question: Question) -> None:
-    """Say and show how the model counts although its weights sum to one."""
+    """Say and show how the model counts although its weights sum to one.
+
+    What is taken away are the digits of the colour that was asked about, else of the most frequent one, else all.
+    """
     st.markdown(
         "Averaging three equal values gives the same as one, so a plain average cannot count. But bare paper gets "
-        "weight too, and so does one extra key that stands for *nothing*. The more digits match, the less is left for "
-        "them: the network reads the count from that."
+        "weight too, and so does an extra key for *nothing*: the more digits match, the less is left for these two."
     )
-    series = _own_series(drawing, question)
-    if series is None:
+    if not drawing.digits:
         st.info("There is no digit on the canvas to take away.")
         return
-    counts, shown, asked = series
-    text = f"{write(asked)}?"
-    counted = ask_about_many(MODEL, [seen.picture for seen in shown], text, SCORING.value)
+    colours = Counter(digit.colour for digit in drawing.digits)
+    most, n_most = colours.most_common(1)[0]
+    colour = question.colour if colours[question.colour] > 1 else most if n_most > 1 else None
+    matching = [place for place, digit in enumerate(drawing.digits) if colour in (None, digit.colour)][:MOST]
+    counts = range(0 if len(drawing.digits) > len(matching) else 1, len(matching) + 1)
+    shown = [drawing.without(matching[count:]) for count in counts]
+    text = f"{write(Question(QuestionKind.COUNT, colour=colour))}?"
+    counted = ask_about_many(MODEL, [seen.picture for seen in shown], text)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
         st.markdown(f"Asked each time: **{text}**")
-        words = "The drawings that were asked about"
-        st.image(
-            _strip([seen.shown for seen in shown]), width=min(84 * len(shown), 504), output_format="PNG", alt=words
-        )
-        n_right = sum(told == str(count) for told, count in zip(counted.answers, counts, strict=True))
-        st.caption(
-            f"Your drawing, its matching digits taken away one by one: {n_right} of {len(counts)} counts are right. "
-            "Strokes of one ink that touch count as one digit."
-        )
+        strip, width = _strip([seen.shown for seen in shown]), min(84 * len(shown), 504)
+        st.image(strip, width=width, output_format="PNG", alt="The drawings that were asked about")
+        n_right = sum(said == str(count) for said, count in zip(counted.answers, counts, strict=True))
+        st.caption(f"Matching digits are taken away one by one: {n_right} of {len(counts)} counts are right.")
     with right:
         chart = nothing_weights(counts, counted.empty, counted.paper, counted.answers)
-        words = "The weight of the empty key and of bare paper against the number of digits that match"
+        words = "Weight of the empty key and of bare paper, by digits that match"
         draw_chart(chart, width="stretch", key="ask_counting", alt=words)
-
-
-def _own_series(drawing: AskedDrawing, question: Question | None) -> Series | None:
-    """Take away the digits of the colour that was asked about, else of the most frequent one, else all."""
-    if not drawing.digits:
-        return None
-    colours = Counter(digit.colour for digit in drawing.digits)
-    wanted = question.colour if question and question.kind is QuestionKind.COUNT else None
-    colour = wanted if wanted in colours else colours.most_common(1)[0][0]
-    if colours[colour] < 2 and colour != wanted:
-        colour = None
-    matching = [place for place, digit in enumerate(drawing.digits) if colour in (None, digit.colour)][:MOST]
-    others = len(drawing.digits) > len(matching)
-    counts = list(range(0 if others else 1, len(matching) + 1))
-    return Series(
-        counts, [drawing.without(matching[count:]) for count in counts], Question(QuestionKind.COUNT, colour=colour)
-    )
 
 
 def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
@@ -158,22 +91,22 @@ def forbidding(drawing: AskedDrawing, reading: ParsedQuestion, before: SceneAnsw
     with choose:
         names = dict(enumerate(distinct([f"{digit.colour}, {digit.place}" for digit in drawing.digits])))
         digits = multiple_choice("Block", BLOCKED_DIGITS, names | {EMPTY_KEY: "the empty key"})
-        st.caption("A digit is blocked with a margin: the regions around it have seen it too.")
     blocked = [drawing.digits[place] for place in digits if place != EMPTY_KEY]
-    keys = {*BLOCKED.regions(grid), *(key for digit in blocked for key in regions_of(digit, grid))}
+    keys = {key for digit in blocked for key in regions_of(digit, grid)}
     if EMPTY_KEY in digits:
         keys.add(grid[0] * grid[1])
     edits: Edits = (*([Uniform()] if UNIFORM.value else []), BlockKeys(tuple(sorted(keys))))
-    after = answer_one(MODEL, drawing.picture, reading.words, SCORING.value, edits) if keys else before
+    after = answer_one(MODEL, drawing.picture, reading.words, edits=edits) if keys else before
     with after_map:
-        BLOCKED.draw(drawing.canvas, after.looks[-1], SIZE, [digit.box for digit in blocked])
-        st.caption("The last look. Dashed: blocked.")
+        words = "The last look's map over the drawing"
+        look_map(drawing.canvas, after.looks[-1], SIZE, "ask_blocked", words, boxes=[digit.box for digit in blocked])
+        st.caption("The last look. Dashed: blocked, with the regions around.")
     with result:
         big_answer(after)
         _answer_bars({"as it is": before, **({"blocked": after} if keys else {})})
         said, now = best_answer(before)[0], best_answer(after)[0]
         if not keys:
-            st.caption("Block the digit that it needs, or the one it finds first.")
+            st.caption("Block the digit that it needs.")
         elif said == now:
             st.caption(f"The answer stays {said}: what you took away was not needed, or a neighbour knew it too.")
         else:
@@ -206,7 +139,7 @@ def caption_tab(drawing: AskedDrawing) -> None:
         draw_chart(
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
-        st.caption(f"Each map has a scale of its own. {_figures()}")
+        st.caption(f"Each map has its own scale. {_figures()}")
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:
@@ -221,12 +154,10 @@ def _next_word(told: Caption, look: int, labels: list[str]) -> None:
 
 def _figures() -> str:
     card = card_or_empty(TELLER)
-    figures, pen = card.get("test_drawings", {}), card.get("held_out_strokes", {})
-    if not ({"accuracy", "peak_inside"} <= set(figures) and "accuracy" in pen):
+    figures = card.get("test_drawings", {})
+    if "accuracy" not in figures:
         return ""
     return (
-        f"Of {figures['n']:,} new drawings of up to three digits it tells {figures['accuracy']:.1%} without a mistake "
-        f"({pen['accuracy']:.1%} of those in new handwriting), with every weight alike "
-        f"{card['with_uniform_attention']:.1%}. The strongest weight lies inside a digit being told in "
-        f"{figures['peak_inside']:.1%}."
+        f"It tells {figures['accuracy']:.1%} of {figures['n']:,} new drawings of up to three digits without a mistake, "
+        f"with every weight alike {card['with_uniform_attention']:.1%}."
     )

@@ -2,7 +2,7 @@
 
 import html
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -16,7 +16,7 @@ from attention_core.bounds import QUESTION_BOX_LETTERS
 from attention_core.charts import overlay
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.canvases import MAX_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
-from attention_core.data.colours import COLOURS, PEN, colour_name, hex_to_rgb, nearest_names
+from attention_core.data.colours import COLOURS, PEN, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.questions import (
@@ -29,16 +29,10 @@ from attention_core.data.questions import (
     write,
 )
 from attention_core.device import to_array
-from attention_core.models.scene_question import SCORINGS, SceneAnswer
+from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
-from attention_core.topics.ask import (
-    EXAMPLES,
-    SceneInput,
-    digit_of_pixel,
-    scene_input,
-    without_digits,
-)
-from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
+from attention_core.topics.ask import EXAMPLES, SceneInput, scene_input
+from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes, render_strokes
 from ui.chart import draw_chart
 from ui.computed import cached_computation
 from ui.digits import by_model
@@ -46,7 +40,7 @@ from ui.first_screen import grey_out
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade
 from ui.skeleton import note
-from ui.state import Field, one_of, plain_text
+from ui.state import Field, plain_text
 from ui.try_this import TryThis, try_this
 
 NAME, SIDE = "ask", 320
@@ -54,16 +48,12 @@ PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
 REMARKS = {
     CanvasRemark.EMPTY: "The canvas is empty. Draw a few digits in several colours, or take a scene from below it.",
     CanvasRemark.DOT: "That is a dot. Keep drawing: the model looks for digits.",
-    CanvasRemark.FULL: (
-        "The canvas is painted over, and there is nothing that looks like a digit. The model answers all the same; "
-        "“Undo” takes the last stroke back."
-    ),
+    CanvasRemark.FULL: "The canvas is painted over, and nothing looks like a digit. Undo takes the last stroke back.",
 }
 LAST_SCENE = 10_000
 MODEL = "scene-question"
 FIRST = "which digit is left of the blue one?"
 TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.most])
-SCORING = Field(NAME, "scoring", SCORINGS[0], address="score", parse=one_of(SCORINGS))
 LAST_READ = Field(NAME, "last_read", FIRST)
 """The last question that could be read: its answer stays while another cannot."""
 UNIFORM = Field(NAME, "uniform", False, address="uniform")
@@ -83,7 +73,7 @@ PAD = Pad(
     first=next(iter(PRESETS)),
     size=(SIDE, SIDE),
     address="scene",
-    help="Put the scene “{}” on the canvas",
+    help="Draw “{}”",
     pens=PENS,
     pen_width=10,
     eraser=True,
@@ -99,7 +89,7 @@ class AskedDrawing:
         self.digits: list[DrawnDigit] = group_strokes(pad.inked, SIDE, PAPER[pad.paper])  # strokes that belong together
         full = covered(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
         self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
-        self._inked = pad.inked
+        self._pad = pad
 
     @property
     def picture(self) -> Tensor:
@@ -111,12 +101,14 @@ class AskedDrawing:
         return self.remark is CanvasRemark.EMPTY
 
     def without(self, gone: list[int]) -> SceneInput:
-        return without_digits(self.seen, digit_of_pixel(self.seen, self._inked, self.digits, SIDE), gone)
+        away = {stroke for place in gone for stroke in self.digits[place].strokes}
+        kept = [stroke for place, stroke in enumerate(self._pad.inked) if place not in away]
+        return scene_input(render_strokes(kept, (SIDE, SIDE), self._pad.paper))
 
 
 def scene_pad() -> AskedDrawing:
     """Draw the pad with its pens and scenes, and say what is unusual about the drawing."""
-    st.html(_style())
+    st.html(_pen_dots())
     pad = drawing_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
     drawing = cached_computation()(AskedDrawing)(pad)
@@ -127,17 +119,9 @@ def scene_pad() -> AskedDrawing:
 
 def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
     remarks = []
-    inks = sorted({digit.ink for digit in drawing.digits})
-    for ink in [ink for ink in inks if colour_name(ink) is None][:2]:
-        (first, _), (second, _) = nearest_names(hex_to_rgb(ink))
-        remarks.append(f"An ink ({ink}) lies between **{first}** and **{second}**: the model may call it either.")
-    near = {
-        ink: [colour_name(ink)] if colour_name(ink) else [name for name, _ in nearest_names(hex_to_rgb(ink))]
-        for ink in inks
-    }
-    colours = {name for names in near.values() for name in names}
-    if question.colour and drawing.digits and question.colour not in colours:
-        remarks.append(f"There is no **{question.colour}** ink on the canvas, so what you ask about may not be there.")
+    near = {name for digit in drawing.digits for name, _ in nearest_names(hex_to_rgb(digit.ink))}
+    if question.colour and near and question.colour not in near:
+        remarks.append(f"There is no **{question.colour}** ink on the canvas.")
     if overlapping(drawing.digits):
         remarks.append("Digits lie over each other; the model has only seen digits that stand apart.")
     if len(drawing.digits) > MOST:
@@ -150,26 +134,14 @@ def _compose() -> None:
     put_strokes(PAD, random_scene(number, SIDE), told=str(number))
 
 
-def _style() -> str:
-    dots = "".join(
-        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {PEN[name]}; }}"
-        for place, name in enumerate(PENS, 1)
-    )
-    n = len(PENS)
+def _pen_dots() -> str:
+    """Return the colours of the dots on the pens' buttons, as a style."""
     rainbow = f"conic-gradient({', '.join(PEN[name] for name in COLOURS[:7])}, {PEN['red']})"
-    return f"""<style>
-.st-key-{NAME}_canvas_frame {{ min-height: {SIDE + 2}px; }}
-.st-key-tells_ask [data-testid="stVegaLiteChart"] {{ min-height: {MAP_SIZE + 60}px; }}
-div.st-key-{NAME}_presets {{ display: flex; max-width: none; }}
-div.st-key-{NAME}_presets button {{ width: auto; padding: 0.1rem 0.7rem; min-height: 2rem; }}
-.st-key-{NAME}_pen button {{ padding: 0.1rem 0.5rem; min-height: 1.9rem; }}
-.st-key-{NAME}_pen button p {{ font-size: 0.84rem; }}
-.st-key-{NAME}_pen button::before {{ content: ""; width: 0.8rem; height: 0.8rem; border-radius: 50%;
-  margin-right: 0.35rem; flex: none; box-shadow: 0 0 0 1px #8a93a055; }}
-{dots}
-.st-key-{NAME}_pen button:nth-of-type({n + 1})::before {{ background: {rainbow}; }}
-.st-key-{NAME}_pen button:nth-of-type({n + 2})::before {{ background: none; box-shadow: 0 0 0 1px #8a93a0; }}
-</style>"""
+    dots = "".join(
+        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {colour}; }}"
+        for place, colour in enumerate([*(PEN[name] for name in PENS), rainbow], 1)
+    )
+    return f"<style>{dots}</style>"
 
 
 def question_part() -> tuple[ParsedQuestion, bool]:
@@ -179,7 +151,7 @@ def question_part() -> tuple[ParsedQuestion, bool]:
         "Your question, in English",
         max_chars=QUESTION_BOX_LETTERS.most,
         label_visibility="collapsed",
-        placeholder="Ask in English: what colour is the 7?",
+        placeholder="what colour is the 7?",
     )
     try:
         reading = read_question(TEXT.value)
@@ -207,8 +179,7 @@ def ask_this(text: str) -> None:
 
 def answer_part(drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool) -> SceneAnswer:
     """Draw the answer and both looks, greyed unless they are of what stands on the page; return the answer."""
-    scoring = SCORING.clamp_to_options(SCORINGS)
-    own, alike = (answer_one(MODEL, drawing.picture, reading.words, scoring, edits) for edits in ((), (Uniform(),)))
+    own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
     answered = alike if UNIFORM.value else own
     grey_out("ask_answer", drawing.is_empty or not is_present)
     with st.container(key="ask_answer"):
@@ -227,8 +198,8 @@ def answer_part(drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool
             st.caption("What you ask about seems not to be on the drawing.")
         if reading.question.relation:
             note(
-                "It finds one thing, then looks beside it. “What colour is the shirt of the person kicking the ball?” "
-                "is the same kind of question."
+                "It finds one thing, then looks beside it, as for “What colour is the shirt of the person kicking the "
+                "ball?”"
             )
     try_this(NAME, _every_weight_alike(own, alike))
     return answered
@@ -277,7 +248,7 @@ def _looks(canvas: np.ndarray, answered: SceneAnswer) -> None:
         with column, st.container(key=f"ask_look_{number}"):
             title = f"<b>Look {number + 1}</b> {shaded_words(words)}"
             st.html(f"<p style='margin:0;font-size:0.94rem;line-height:1.7'>{title}</p>")
-            alt = f"Where look {number + 1} goes: a map of weights over the drawing"
+            alt = f"Look {number + 1}, over the drawing"
             look_map(canvas, look, MAP_SIZE, f"ask_look_{number}_map", alt)
 
 
@@ -289,15 +260,12 @@ def look_map(
     words: str,
     *,
     boxes: Sequence[tuple[float, float, float, float]] = (),
-    on_select: Callable[[], None] | None = None,
     query: int = 0,
 ) -> None:
     weights = to_array(look.weights(0, [query])[0])
-    select = "region" if on_select else None
     with st.container(horizontal=True, gap="small", vertical_alignment="top"):
         regions = weights[:-1].reshape(grid_of(look))
-        chart = overlay(canvas, regions, size=size, boxes=boxes, select=select)
-        draw_chart(chart, width="content", key=key, on_select=on_select or "ignore", selection_mode=select, alt=words)
+        draw_chart(overlay(canvas, regions, size=size, boxes=boxes), width="content", key=key, alt=words)
         _empty_bar(float(weights[-1]), size)
 
 

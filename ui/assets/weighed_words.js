@@ -6,7 +6,7 @@ class WeighedWords {
   constructor(root) {
     const legend = make(root, "p", "legend");
     make(legend, "span", "weight", "above: weight");
-    make(legend, "span", "up", "below: without the word more positive");
+    make(legend, "span", "up", "below: without the word, more positive");
     make(legend, "span", "down", "more negative, in points");
     this.sentence = make(root, "div", { class: "sentence", role: "group", "aria-label": "The sentence; press a word to block it" });
     this.tip = make(root, "p", { class: "tip", "aria-live": "polite" });
@@ -50,13 +50,13 @@ class WeighedWords {
   }
 
   told(place) {
-    if (place === null) return ["Hover a word for its numbers. Click one to block it: attention may then not look at it."];
-    const { words, weights, uniform, ifBlocked, ifRemoved, positive, blocked, turned } = this.data;
+    if (place === null) return ["Click a word to keep attention from it."];
+    const { words, weights, uniform, ifRemoved, positive, blocked, turned } = this.data;
     const word = [bold(words[place]), turned[place] ? `, read as ${turned[place]}` : ""];
     if (blocked.includes(place)) return [...word, ": blocked, its weight is exactly 0. Click to give it back."];
     return [
-      ...word, `: ${(weights[place] / uniform).toFixed(1)} times its even share. “Positive” is at ${asPercent(positive)}; blocked: `,
-      `${asPercent(positive + ifBlocked[place])}; without the word: ${asPercent(positive + ifRemoved[place])}.`,
+      ...word, `: ${(weights[place] / uniform).toFixed(1)} times its even share. “Positive” is at ${asPercent(positive)}; without `,
+      `the word at ${asPercent(positive + ifRemoved[place])}.`,
     ];
   }
 }

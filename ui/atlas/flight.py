@@ -66,8 +66,7 @@ def stops_of(source: MatrixSource, shelf: SharedAtlas) -> list[Stop]:
     share = as_percent(sum(min(row + 1, window) for row in range(n)) / n**2)
     whole = Stop(
         f"{sentences:,} sentences, {n * n / 1e6:,.0f} million pairs",
-        f"A language model reads {n:,} pieces of words. Each may look at the last {window} only: "
-        f"the thin line is all the attention there is, {share} of the square.",
+        f"Each piece of a word sees the last {window} only: the thin line, {share} of the square.",
         *middle,
         None,
     )
@@ -115,8 +114,7 @@ def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> lis
     return [
         (
             f"{_sentences(text, place, RIBBON)} sentences",
-            f"The line is a ribbon, {window} pieces wide. To the left lies what is out of reach, to the right what has "
-            "not been read yet.",
+            f"The line is a ribbon, {window} pieces wide: out of reach to its left, not read yet to its right.",
             *(place, place, min(RIBBON, n)),
         ),
         (

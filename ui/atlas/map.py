@@ -68,7 +68,7 @@ def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     atlas = shelf.atlas
     follow_address(atlas)
     view = VIEW.value
-    note_picture(lambda: _picture(shelf, view), f"{title}: the part of the map that is in view")
+    note_picture(lambda: _picture(shelf, view), f"{title}: what is in view")
     script = SCRIPT if _lacks_script() else b""
     places, labels, answered = _question(shelf)
     tiles, contents, later = shelf.answer(places)
@@ -229,7 +229,7 @@ def search_part(shelf: SharedAtlas) -> None:
     WANTED.widget(
         st.text_input,
         "Jump to a word",
-        placeholder="Jump to a word, or a few",
+        placeholder="Jump to a word",
         label_visibility="collapsed",
         max_chars=SEARCH_LETTERS.most,
         on_change=_go_to_hit,

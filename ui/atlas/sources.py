@@ -14,7 +14,6 @@ from attention_core.atlas import Tensors, read_tensors, trace_of_tensors
 from attention_core.atlas.synthetic import passage, synthetic_trace
 from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import LONG_TEXT_LETTERS, TENSOR_BYTES, TENSOR_FILES, WINDOWED_PIECES
-from attention_core.data.language_pieces import WINDOW
 from attention_core.data.phrase_book import phrase_book
 from attention_core.data.sentence_presets import THE_LIGHTHOUSE
 from attention_core.hub.model import ModelError
@@ -65,7 +64,7 @@ def _read_source(key: str, text: LongText) -> MatrixSource:
     LAYER.widget(st.selectbox, "Layer", range(N_LAYERS), format_func=lambda layer: f"{layer + 1}")
     layer = LAYER.value
     trace = _read(key, layer, text)
-    title = f"A text read {WINDOW} pieces at a time, layer {layer + 1}"
+    title = f"{SOURCES[SOURCE.value]}, layer {layer + 1}"
     return MatrixSource(f"{key}/{layer}", title, trace.n_heads, lambda: trace, text, ECHO[1])
 
 
@@ -176,9 +175,7 @@ def _source(file: File) -> MatrixSource:
     name, digest, brought = file
     content = brought.getvalue() if isinstance(brought, UploadedFile) else brought
     tensors = _tensors(digest, name, content)
-    causal = CAUSAL.widget(
-        st.toggle, "Causal", help="Query i may attend to keys 0 to i only, besides a mask that the file may hold."
-    )
+    causal = CAUSAL.widget(st.toggle, "Causal", help="Query i sees keys 0 to i only.")
     scale = SCALE.widget(
         st.number_input,
         "Scale",
@@ -248,7 +245,7 @@ def choose_head(source: MatrixSource) -> int:
     heads = range(source.n_heads)
     head = HEAD.clamp_to_options(heads, source.first_head) or 0
     if len(heads) > 1:
-        HEAD.widget(st.selectbox, "Head", heads, format_func=lambda head: f"{head + 1:,} (H{head} in code)")
+        HEAD.widget(st.selectbox, "Head", heads, format_func=lambda head: f"{head + 1:,}")
     return head
 
 

@@ -26,29 +26,15 @@ from ui.lookup.table import (
     NAME,
     QUERIES,
     QUERY,
-    TEMPERATURE,
-    TEMPERATURES,
     WAYS,
-    WIDTH,
-    WIDTHS,
     Asked,
+    guess_again,
 )
 from ui.model_runs import pretrained_of
 from ui.skeleton import abbr, note
 from ui.state import Field, set_widget, single_choice, widget_value
 from ui.try_this import TryThis, try_this
 
-STYLE = """<style>
-.looked-up { border: 1px solid #8a93a033; border-radius: 6px; padding: 0.5rem 0.8rem; margin-bottom: 0.5rem; }
-.looked-up b { font-size: 1.6rem; margin-right: 0.4rem; overflow-wrap: anywhere; }
-.looked-up b.long { font-size: 1rem; }
-.looked-up h4 { font-size: 0.85rem; font-weight: 600; padding: 0; margin: 0; }
-.records { max-height: 26rem; overflow: auto; } .records table { border-collapse: collapse; width: 100%; }
-.records :is(th, td) { padding: 0.35rem 0.5rem; text-align: left; vertical-align: top; font-size: 0.92rem; border: none;
-  border-bottom: 1px solid #8a93a033; overflow-wrap: anywhere; }
-.records th { font-weight: 600; }
-.records :is(th, td):last-child { text-align: right; white-space: nowrap; overflow-wrap: normal; }
-</style>"""
 TYPED, REFUSED = "lookup_asked", Field(NAME, "refused", "")
 LONG = 24  # letters from which on a key is written smaller
 MODELS = (PACKAGE, "sentence-transformers/all-MiniLM-L6-v2")
@@ -74,27 +60,21 @@ def query_part(asked: Asked) -> int:
         st.info(remark)
     QUERY.clamp_to_options(range(len(asked.queries)), 0)
     names = distinct([error_markdown(as_text(query)) for query in asked.queries])
-    return single_choice("Query", QUERY, dict(enumerate(names)), label_visibility="collapsed", wrap=True)
+    return single_choice(
+        "Query", QUERY, dict(enumerate(names)), label_visibility="collapsed", wrap=True, on_change=guess_again
+    )
 
 
 def _ask(numeric: bool) -> None:
     """Ask for what was typed, before what was asked until now."""
     typed = " ".join(widget_value(TYPED).split())
+    guess_again()
     set_widget(TYPED, "")
     understood = read_queries(typed, numeric)
     REFUSED.value = " ".join(understood.remarks) if typed else ""
     if understood.queries:
         lines = [line for line in QUERIES.value.splitlines() if line.strip() and line != typed]
         QUERIES.value, QUERY.value = "\n".join([typed, *lines][:MAX_QUERIES]), 0
-
-
-def temperature_input(numeric: bool) -> float:
-    """Let a person choose the temperature, for numbers as the width of the bump; return the temperature."""
-    field, options, words = TEMPERATURE, TEMPERATURES, "Temperature (high: all keys alike)"
-    if numeric:
-        field, options, words = WIDTH, WIDTHS, "Width of the bump, the root of the temperature"
-    chosen = field.widget(st.select_slider, words, options, format_func="{:g}".format)
-    return chosen**2 if numeric else chosen
 
 
 def encoder_input(numeric: bool) -> dict[str, Encoder]:
@@ -105,17 +85,15 @@ def encoder_input(numeric: bool) -> dict[str, Encoder]:
     if numeric:
         return {"spelling": SPELLING}
     name = next((name for name in MODELS if find_local(name) is not None), "")
-    chosen = single_choice("Compared by", BY, WAYS)
+    chosen = single_choice("Compared by", BY, WAYS, on_change=guess_again)
     ways = {"spelling": SPELLING}
     try:
         if not name:
-            raise ModelError(
-                f"The sentence encoder MiniLM is not on this machine. It comes with the Python package {PACKAGE}."
-            )
+            raise ModelError(f"The sentence encoder MiniLM is not here. The Python package {PACKAGE} brings it.")
         ways["meaning"] = meaning(pretrained_of(name), partial(_read, name))
     except ModelError as error:
         if chosen == "meaning":
-            st.info(f"{error_markdown(error)} Until then texts are compared by their spelling.")
+            st.info(f"{error_markdown(error)} Until then texts are compared by spelling.")
         return ways
     return ways if chosen == "spelling" else dict(reversed(ways.items()))
 
@@ -136,29 +114,27 @@ def answer(asked: Asked, trace: AttentionTrace, query: int) -> None:
     (hit,), likeness = exact_lookup(records, [text]), step_of(trace, "scores").value()[query]
     weights, context, labels = trace.weights()[query], trace.context()[query], value_labels(records)
     best = int(weights.argmax())
-    near = f"{abbr('cosine')} {float(likeness[best]):.2f}"
-    if records.numeric_keys:
-        near = f"distance {abs(text - records.keys[best]):.2f}"  # type: ignore[operator]
-    found = _strong(hit.value) if hit.found else f"<b>not found</b> no key is exactly {_quoted(text)}"
+    found = _strong(hit.value) if hit.found else f"<b>not found</b> no key is exactly “{_plain(as_text(text)[:60])}”"
     share = f"{float(weights[best]):.0%} of the weight"
     if records.numeric_values:
         soft = f"{_strong(f'{float(context[0]):.5g}')} the weighted average<br>"
-        soft += f"{share} lies on {_plain(as_text(records.keys[best]))} ({near})"
+        soft += f"{share} lies on {_plain(as_text(records.keys[best]))}"
     else:
         top = context.topk(min(3, len(labels)))
         shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
         back = "; ".join(f"{share:.0%} {labels[column]}" for share, column in shares if share >= 0.005)
-        soft = f"{_strong(records.keys[best])} {share} ({near})<br>{_plain(back)}"
+        near = f" ({abbr('cosine')} {float(likeness[best]):.2f})" * (not records.numeric_keys)
+        soft = f"{_strong(records.keys[best])} {share}{near}<br>{_plain(back)}"
     grey_out("lookup_answer", not asked.is_present)
     with st.container(key="lookup_answer"):
         st.html(
-            f'{STYLE}<div class="looked-up"><h4>A dictionary</h4>{found}</div><div class="looked-up">'
+            f'<div class="looked-up"><h4>A dictionary</h4>{found}</div><div class="looked-up">'
             f'<h4 style="color:{role_colour(Role.CONTEXT)}">The soft look-up</h4>{soft}</div>'
         )
         if not records.numeric_keys and float(likeness[best]) < NEAR:
             note(
-                f"{literal(as_text(text), 40)} resembles no key (cosine at most {float(likeness[best]):.2f}), and yet "
-                "its weights sum to 100%: a softmax cannot answer “nothing fits”."
+                f"{literal(as_text(text), 40)} resembles no key, yet its weights sum to 100%: a softmax cannot answer "
+                "“nothing fits”."
             )
 
 
@@ -184,23 +160,17 @@ def _plain(text: str) -> str:
     return html.escape(escape_hidden(text[:400]))
 
 
-def _quoted(text: str | float) -> str:
-    return f"“{_plain(as_text(text)[:60])}”"
-
-
 def as_text(entry: str | float | None) -> str:
     return entry if isinstance(entry, str) else f"{entry:.6g}"
 
 
-def try_the_other_way(
-    preset: LookupPreset, asked: Asked, query: int, temperature: float, ways: dict[str, Encoder]
-) -> None:
+def try_the_other_way(preset: LookupPreset, asked: Asked, query: int, ways: dict[str, Encoder]) -> None:
     """Let a visitor guess what the query finds when texts are compared in the other way than on arrival."""
     if len(ways) < 2:
         return
     other, text = next(way for way in WAYS if way != preset.by), [asked.queries[query]]
     likely = {
-        way: soft_lookup(asked.records, text, temperature, ways[way]).weights()[0].argsort(descending=True).tolist()
+        way: soft_lookup(asked.records, text, 1.0, ways[way]).weights()[0].argsort(descending=True).tolist()
         for way in WAYS
     }
     keys = sorted({key for order in likely.values() for key in order[:2]})

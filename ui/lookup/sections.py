@@ -7,13 +7,13 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 from attention_core.hub.model import readable
 from attention_core.topics.lookup.charts import regression_chart, sweep_chart
-from attention_core.topics.lookup.encoders import SPELLING, Encoder, ngrams, shared_runs
+from attention_core.topics.lookup.encoders import SPELLING, Encoder, shared_runs
 from attention_core.topics.lookup.soft_lookup import regression, temperature_sweep
 from ui.chart import draw_chart
 from ui.labels import literal
 from ui.layout import section
 from ui.lookup.first_screen import as_text
-from ui.lookup.table import NAME, TEMPERATURES, WIDTHS, Asked
+from ui.lookup.table import NAME, TEMPERATURES, Asked
 from ui.player import Stepper, query_row, show_step_chart, show_words
 from ui.skeleton import paragraph
 
@@ -50,20 +50,19 @@ def regression_part(asked: Asked, trace: AttentionTrace, temperature: float, que
     )
     draw_chart(chart, key="regression", alt="Records, the curve of answers, and the query")
     st.caption(
-        "Dashed: the query. Pink: the records, as large as their weights. Orange: what a query at each place gets "
-        "back. This is kernel regression (Nadaraya 1964, Watson 1964): attention with numbers for keys."
+        "Dashed: the query. Pink: the records, as large as their weights. Orange: the answer to every possible query. "
+        "This is kernel regression (Nadaraya 1964, Watson 1964): attention with numbers as keys."
     )
 
 
 def closer(asked: Asked, temperature: float, query: int, encoder: Encoder) -> None:
     """Draw what the temperature does to one query."""
     records = asked.records
-    grid = [width**2 for width in WIDTHS] if records.numeric_keys else TEMPERATURES
-    temperatures = np.geomspace(grid[0], grid[-1], 48).tolist()
+    temperatures = np.geomspace(TEMPERATURES[0], TEMPERATURES[-1], 48).tolist()
     weights = to_array(temperature_sweep(records, asked.queries[query], temperatures, encoder))
     chart = sweep_chart(weights, temperatures, [as_text(key) for key in records.keys], temperature)
     st.markdown(
-        "Low temperature: all the weight goes to the most similar key. It acts like a dictionary that always answers. "
+        "Low temperature: the most similar key gets all the weight, as in a dictionary that always answers. "
         f"High temperature: every record gets 1/{len(records.keys)}."
     )
     draw_chart(chart, key="sweep", alt="Weights of the query against the temperature")
@@ -89,14 +88,10 @@ def in_numbers(asked: Asked, trace: AttentionTrace, query: int, encoder: Encoder
 def _runs(text: str, key: str) -> None:
     both = shared_runs(text, key)
     st.markdown(
-        f"{literal(text)} has {len(ngrams(text))} different runs of two and three letters, {literal(key)} has "
-        f"{len(ngrams(key))}; **{len(both)}** are common to both: "
+        f"{literal(text)} and {literal(key)} share **{len(both)}** runs of two or three letters: "
         + (" ".join(f"`{run}`" for run in both[:24]) or "none")
-        + "."
-    )
-    st.caption(
-        "Each run adds to one of 512 numbers; a hash, a fixed scrambling of its letters, says which. _ marks the ends "
-        "of a word. Only spelling is compared."
+        + ". _ marks the end of a word. Each run adds to one of 512 numbers; a hash, a fixed scrambling of letters, "
+        "says which."
     )
 
 
@@ -105,8 +100,7 @@ def _pieces(encoder: Encoder, text: str) -> None:
     pieces = readable(tokenizer, tokenizer(text)["input_ids"])
     st.markdown(" ".join(literal(piece) for piece in pieces))
     paragraph(
-        f"The sentence encoder reads {literal(text)} as these **{len(pieces)} pieces**; [CLS] and [SEP] mark its ends. "
-        "In six layers every piece asks all others. Their states are added up and cut to length 1: 384 numbers for the "
-        "whole text. Texts of like meaning lie close."
+        f"The sentence encoder reads these **{len(pieces)} pieces**; [CLS] and [SEP] mark the ends. In six layers "
+        "every piece asks all others. The sum of their states, cut to length 1, stands for the text."
     )
     st.page_link("pages/model.py", label="See where its heads look", icon=":material/arrow_forward:")

@@ -21,11 +21,10 @@ from ui.labels import distinct, error_markdown, literal, number
 from ui.matter.judgement import (
     ATTENTION,
     BLOCKED,
-    BLOCKED_IN,
     NAME,
     SIDES,
     attention_trace,
-    erased,
+    removed,
     verdict_of,
 )
 from ui.state import Field, component_message, whole_number
@@ -50,7 +49,7 @@ def _press() -> None:
 def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
     """Draw every word with its weight and with what the answer does without it; say where the two disagree."""
     weights = trace.weights()[0].tolist()
-    if_blocked, if_removed = (changes.tolist() for changes in erased(text, blocked))
+    if_removed = removed(text, blocked).tolist()
     positive = verdict_of(ATTENTION, text, blocked).positive
     note_picture(lambda: _bars(sentence.labels, weights, if_removed), "Every word's weight, and the answer without it")
     with st.container(key=SHOWN):
@@ -59,7 +58,6 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
             data={
                 "words": sentence.labels,
                 "weights": [round(weight, 5) for weight in weights],
-                "ifBlocked": [round(change, 8) for change in if_blocked],
                 "ifRemoved": [round(change, 8) for change in if_removed],
                 "positive": round(positive, 8),
                 "uniform": 1 / trace.n_keys,
@@ -107,7 +105,7 @@ def _where_they_disagree(sentence: Sentence, weights: list[float], changes: list
         )
     pair = disagreement(weights, changes)
     if pair is None:
-        return "In this sentence a heavier word also changes more. Try another."
+        return "In this sentence, heavier words also change more. Try another."
     heavy, light = pair
     return (
         f"{names[heavy]} has {weights[heavy]:.0%} of the weight, {names[light]} {weights[light]:.0%}. Yet without "
@@ -120,11 +118,11 @@ def _what_blocking_did(text: str, blocked: tuple[int, ...]) -> str:
     before, now = (verdict_of(ATTENTION, text, words).positive for words in ((), blocked))
     what = "it" if len(blocked) == 1 else "them"
     if len(blocked) == len(read_sentence(text).words):
-        return "Every word is blocked: nothing is handed over, and the answer is the network's prejudice."
+        return "Every word is blocked: the answer is the network's prejudice."
     if abs(before - now) < HARDLY:
         return (
-            f"Blocking {what} changes nothing: positive {before:.0%} before, {now:.0%} now. The encoder had read the "
-            "word before, and the states of its neighbours tell of it."
+            f"Blocking {what} changes nothing: positive {before:.0%} before, {now:.0%} now. The neighbours' states had "
+            f"read {what}."
         )
     return f"Positive {before:.0%} before, {now:.0%} now that attention may not look at {what}."
 
@@ -136,7 +134,7 @@ def surprise(text: str) -> TryThis:
     word = read_sentence(NEGATION).words[heaviest]
 
     def act() -> None:
-        text_field(NAME).value = BLOCKED_IN.value = NEGATION
+        text_field(NAME).value = NEGATION
         BLOCKED.value = [heaviest]
 
     def outcome() -> tuple[int, str]:
@@ -147,9 +145,9 @@ def surprise(text: str) -> TryThis:
         return (1 if was.confidence - now.confidence >= HARDLY else 2), said
 
     return TryThis(
-        f"Keep attention from *{word}*",
-        f"*{word}* has {float(weights[heaviest]):.0%} of the weight in *{NEGATION}* Attention may not look at it now. "
-        f"The answer, {before.answer} {before.confidence:.0%}:",
+        f"keep attention from *{word}*",
+        f"*{word}* has {float(weights[heaviest]):.0%} of the weight in *{NEGATION}* What if attention may not look at "
+        f"it? The answer, {before.answer} {before.confidence:.0%}:",
         ("turns round", "grows less sure", "hardly changes"),
         act,
         outcome,
@@ -172,9 +170,8 @@ def alike_words(sentence: Sentence, trace: AttentionTrace) -> None:
         neighbours_chart(near), width="stretch", key="matter_near", alt=f"Weights of the words nearest to {words}"
     )
     st.caption(
-        f"The eight words whose learned vectors point most nearly where that of {words} does, each put in its place. "
-        "The network learned from praise and blame alone: it puts words together that speak for the same side, more "
-        "than words of one meaning, and weighs them by the sentence, too."
+        f"The eight words nearest to {words}, each put in its place. The network learned from praise and blame alone: "
+        "near words speak for the same side, whatever else they mean."
     )
 
 

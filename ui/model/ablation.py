@@ -48,10 +48,7 @@ WORTH_OF = Field(NAME, "out_worth_of", "everywhere", address="worth", parse=one_
 
 def ablate_heads(run: ModelRun, asked: LatestRun) -> None:
     """Draw what changes without the chosen heads, and how much the model needs each head."""
-    st.markdown(
-        "Does a head matter? High weights cannot tell. Switch it off: it hands over 0, and everything after it is "
-        "computed anew."
-    )
+    st.markdown("High weights cannot tell whether a head matters. Switch it off and see.")
     if "bypasses" in run.recording.note:
         name = pretrained_of(asked.key).name
         st.info(f"The code of {name} bypasses the library's attention interface: no head can be switched off.")
@@ -63,7 +60,7 @@ def ablate_heads(run: ModelRun, asked: LatestRun) -> None:
         _map(run, asked, now)
     with right:
         if not off:
-            st.info("No head is switched off. Choose one above, or click one on the map.")
+            st.info("No head is switched off.")
         else:
             try:
                 _change(run, run_of(*asked, off), asked, off)
@@ -92,7 +89,7 @@ def _choose_heads(run: ModelRun, now: Selection) -> tuple[Head, ...]:
     FOLLOWED.value = followed
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         kept = {"key": OFF.key, "persist_state": "session"}
-        names = st.multiselect("Switched off", list(heads), max_selections=200, placeholder="Choose heads", **kept)
+        names = st.multiselect("Switched off", OFF.value, placeholder="None", **kept)
         if followed not in names:
             more = [*names, followed]
             st.button(f"Add {followed}", key="model_out_add", on_click=setting(OFF), args=(more,))
@@ -110,7 +107,7 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
     if not found.is_whole:
         _go_on(found, asked)
     if not found.effects:
-        st.caption(f"Runs the model once without each of its {len(found.heads)} heads, several in one batch.")
+        st.caption(f"Runs the model once without each of its {len(found.heads)} heads.")
         return
     amounts = _matrix(found, run, now.group, _which_effect(asked))
     if not np.isfinite(amounts).any():
@@ -128,8 +125,8 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(
-        f"Most needed here: layer {layer + 1}, head {head + 1}. Each head alone is switched off, for this input; two "
-        "heads that can replace each other both seem unnecessary. Click one to see what changes."
+        f"Most needed here: layer {layer + 1}, head {head + 1}. Two heads that can replace each other both seem "
+        "unnecessary. Click one."
     )
 
 
@@ -209,11 +206,10 @@ def _next_word(run: ModelRun, without: ModelRun, asked: LatestRun) -> None:
     st.markdown(
         f"**The text becomes {_times(total)} times {'less' if total < 0 else 'more'} probable** "
         f"({total:+.2f} bits); what is expected changes by {_small(float(changed.mean()))} bits a position, "
-        f"{_small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} "
-        "(Jensen-Shannon divergence, 0 to 1)."
+        f"{_small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} (Jensen-Shannon)."
     )
     label = "The text, by the change of its tokens"
-    hint = "Orange: less probable without; blue: more. Click one to see what is expected after it."
+    hint = "Orange: less probable without; blue: more. Click one for what is expected after it."
     chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=setting(CHANGE_AT))
     _tokens(before[row], after[row], asked)
 
@@ -281,8 +277,7 @@ def _last_layer(run: ModelRun, without: ModelRun) -> None:
     tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
     whole = sentence_change(run.hidden, without.hidden)
     paragraph(
-        f"**The sentence's vector turns by {_small(whole)}** (1 - cosine of the mean over tokens; 0 = nothing "
-        f"has changed, 1 = at right angles); a token's by {_small(float(turned.mean()))}."
+        f"**The sentence's vector turns by {_small(whole)}** (1 - cosine), a token's by {_small(float(turned.mean()))}."
     )
     notes = [f"its last layer turns by {_small(amount)}" for amount in turned.tolist()]
     shown = shaded(tokens, turned.tolist(), notes, Role.CONTEXT, most=most)

@@ -9,7 +9,7 @@ from attention_core.device import to_array
 from attention_core.explain.heads import distances_head_for_head, groups, habit
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
-from ui.labels import error_markdown, literal
+from ui.labels import error_markdown
 from ui.model.glance import (
     NAME,
     OTHER,
@@ -35,7 +35,6 @@ SHOWN = Field(NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL
 
 def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     """Let a person choose a second run and draw both, head for head."""
-    st.markdown("The same head on another input, or in another model: which heads change, and which stay the same?")
     with st.container(horizontal=True, gap="large"):
         if asked is not None:
             single_choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")
@@ -57,10 +56,7 @@ def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     for column, shown, at in sides:
         with column:
             does = habit(summaries_of(shown, at.group)[at.layer][at.head])
-            st.markdown(
-                f"**{shown.model}**, layer {at.layer + 1}, head {at.head + 1}: {does}  \n"
-                + literal(" ".join(shown.target_tokens or shown.tokens), 50)
-            )
+            st.markdown(f"**{shown.model}**, layer {at.layer + 1}, head {at.head + 1}: {does}")
             glance_picture(shown, at, width=520)
 
 
@@ -86,10 +82,7 @@ def _heads_that_moved(run: ModelRun, other: ModelRun, now: Selection) -> None:
     moved = cached_with_run(other, between, lambda: to_array(distances_head_for_head(first, second)))
     st.markdown("**How far each head moved**")
     head_map("model_moved", moved.tolist(), now, title="Jensen-Shannon distance")
-    st.caption(
-        "0: the head looks at the same positions in both; 1: at nothing that it looks at in the other. A click chooses "
-        "the head."
-    )
+    st.caption("0: the head looks at the same positions in both; 1: at none that it looks at in the other. Click one.")
 
 
 def _not_comparable(first: list[AttentionTrace], second: list[AttentionTrace] | None) -> str:

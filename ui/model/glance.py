@@ -261,7 +261,7 @@ def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, take
     gap = 9 if width / n_heads >= 49 else 3
     size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap)))
     drawn = "mosaic", framed.group, size
-    pictures = cached_with_run(run, drawn, lambda: mosaic(layers, size=size, of_its_own=True))
+    pictures = cached_with_run(run, drawn, lambda: mosaic(layers, size=size))
     notes = [[habit(head) for head in layer] for layer in summaries_of(run, framed.group)]
     frame, select = (framed.layer, framed.head), "head" if takes_click else None
     clickable_chart(

@@ -19,26 +19,22 @@ from ui.skeleton import paragraph
 from ui.state import Field, one_of
 
 EXPLAINED = {
-    "entropy": "0 bits: each query looks at one key. Mean over the queries.",
-    "relative_entropy": "1: everywhere alike among the keys that a query may see; 0: at one key.",
-    "distance": "How far from itself a query looks on average, weighted by the weights; of a picture in patches.",
-    "first": "Weight on the first token, mean over the queries after it: often where heads look that find nothing.",
-    "itself": "Weight of each token on itself, mean over the queries that have a choice.",
-    "previous": "Weight of each token on the one before it.",
-    "following": "Weight of each token on the one after it; always 0 where a decoder may not look ahead.",
-    "special": "Weight on tokens that are no words, such as [CLS] and [SEP], together.",
-    "unspent": "What a learned sink keeps, so that it goes to no token.",
-    "largest": "The largest weight of each row, mean over the queries.",
+    "entropy": "0: each query looks at one key. Mean over the queries.",
+    "relative_entropy": "1: everywhere alike; 0: at one key.",
+    "distance": "How far from itself a query looks on average.",
+    "first": "Often where heads look that find nothing.",
+    "following": "Always 0 where a decoder may not look ahead.",
+    "special": "Tokens that are no words, such as [CLS] and [SEP].",
+    "unspent": "It goes to no token.",
 }
 SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent", "largest"}
-N_SIMILAR = 6
+N_SIMILAR = 4
 MATRIX_SIZE = 270
 METRIC = Field(NAME, "metric", next(iter(METRICS)), address="metric", parse=one_of(METRICS))
 
 
 def heads_in_numbers(run: ModelRun) -> None:
     """Draw a number for every head of the chosen kind of attention; a click chooses a head."""
-    st.markdown("One number for every layer and head, over the whole input. A click chooses the head.")
     now, layers = chosen_layers(run)
     found = summaries_of(run, now.group)
     known = [field for field in METRICS if _is_told(found, field)]
@@ -52,12 +48,12 @@ def heads_in_numbers(run: ModelRun) -> None:
     with right:
         n_queries, n_counted = layers[0].n_queries, len(summarised_queries(layers))
         sampled = "" if n_counted == n_queries else f" Over {n_counted:,} of {n_queries:,} queries, evenly spaced."
-        st.caption(EXPLAINED[metric] + sampled)
+        st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled)
         own = found[now.layer][now.head]
         st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {habit(own)}")
         numbers = [_number(field, getattr(own, field)) for field in known]
         st.dataframe({"": [METRICS[field] for field in known], "this head": numbers}, hide_index=True, width="stretch")
-        _most_alike(run, now, layers, found)
+        _most_alike(run, now, layers)
 
 
 def _is_told(found: list[list[HeadSummary]], field: str) -> bool:
@@ -71,7 +67,7 @@ def _number(field: str, value: float) -> str:
     return f"{value:.1%}" if field in SHARES else f"{value:.2f}"
 
 
-def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace], found: list[list[HeadSummary]]) -> None:
+def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace]) -> None:
     """List the heads that look most like the chosen one; a click chooses one."""
     apart = cached_with_run(run, ("apart", *now[:3]), lambda: distances_from(layers, now.layer, now.head))
     places = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads)]
@@ -79,14 +75,15 @@ def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace], fou
         return
     st.markdown("**The most similar heads**")
     row = to_array(apart.row)
-    for other in [int(one) for one in np.argsort(row, kind="stable") if places[one] != now[1:3]][:N_SIMILAR]:
-        layer, head = places[other]
-        st.button(
-            f"Layer {layer + 1}, head {head + 1}: {row[other]:.2f} away, {habit(found[layer][head])}",
-            key=f"model_like_{now.group}_{layer}_{head}",
-            type="tertiary",
-            on_click=partial(choose, group=now.group, layer=layer, head=head),
-        )
+    with st.container(gap="xxsmall"):
+        for other in [int(one) for one in np.argsort(row, kind="stable") if places[one] != now[1:3]][:N_SIMILAR]:
+            layer, head = places[other]
+            st.button(
+                f"Layer {layer + 1}, head {head + 1}: {row[other]:.2f} away",
+                key=f"model_like_{now.group}_{layer}_{head}",
+                type="tertiary",
+                on_click=partial(choose, group=now.group, layer=layer, head=head),
+            )
     sampled = f", on {apart.n_sampled:,} of {apart.n_queries:,} queries" * (apart.n_sampled < apart.n_queries)
     st.caption(f"Jensen-Shannon distance of the rows (Lin 1991), from 0, the same, to 1{sampled}.")
 
@@ -94,9 +91,8 @@ def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace], fou
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where the chosen token came from."""
     paragraph(
-        "Where does each position's content come from, after all layers? Attention rollout multiplies the layers' mean "
-        "weights; half of each position passes by on the residual connection (Abnar and Zuidema 2020). It follows the "
-        "weights alone, not what the model makes of the values."
+        "Where does each position come from, after all layers? Attention rollout multiplies the layers' mean weights, "
+        "half of each position passing by (Abnar and Zuidema 2020). Values do not count."
     )
     now, layers = chosen_layers(run)
     trace = layers[0]
@@ -111,7 +107,7 @@ def rolled_out(run: ModelRun) -> None:
     query = min(now.query, trace.n_queries - 1)
     rolled, last = (to_array(matrix.nan_to_num()) for matrix in (found.rolled, found.last))
     ramp = weights_ramp(trace.n_keys, max(float(np.quantile(matrix, 0.999)) for matrix in (rolled, last)))
-    titles = {"After all layers": rolled, "The last layer alone, mean of its heads": last}
+    titles = {"After all layers": rolled, "The last layer alone": last}
     for place, (title, matrix) in zip(st.columns(2, gap="large"), titles.items(), strict=True):
         with place:
             st.markdown(f"**{title}**")

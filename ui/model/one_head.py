@@ -10,13 +10,13 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.attention.view.page import pieces
-from attention_core.charts.heads import masked_weights
+from attention_core.charts.heads import masked
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay
-from attention_core.charts.vega import ROLE_COLOURS, Chart, weights_ramp
+from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weights_ramp
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from attention_core.device import to_array
-from attention_core.explain.heads import PatchGrid, is_of_itself
+from attention_core.explain.heads import PatchGrid, handed_over, is_of_itself, without_sinks
 from attention_core.explain.heads.summary import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import address, note_picture
@@ -35,7 +35,7 @@ from ui.model.glance import (
     head_name,
 )
 from ui.player import export_bar, query_row, show_step_chart, show_words
-from ui.state import Field, component_message, set_widget, whole_number, widget_value
+from ui.state import Field, component_message, one_of, set_widget, single_choice, whole_number, widget_value
 
 _chips = component("token_chips")
 _view = component("token_view", script_of("token_view", "token_start"))
@@ -221,12 +221,14 @@ def next_sent(sent: dict[str, Any] | None, known: int, query: int, click: tuple 
 
 
 MATRIX_SIZE = 430
+SHOWN_AS = {"weight": "Weight", "length": "Weight × |value|", "rest": "Without special tokens, rescaled"}
+SHOWN = Field(NAME, "shown", "weight", address="shown", parse=one_of(SHOWN_AS))
 MAX_DRAWN = 2048
 """Queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better."""
 WINDOW = 512
 """Queries and keys that are sent to the browser; of longer inputs a window."""
 WINDOW_START = Field(NAME, "window", -WINDOW, address="window", parse=whole_number)
-PICTURE_SIZE = 300
+PICTURE_SIZE = 220
 FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
 
@@ -238,12 +240,10 @@ def one_head(run: ModelRun) -> None:
         st.info(error_markdown(trace.story.note))
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
-        if run.patch_grid is not None:  # a text stands on the first screen
-            token_view(run, trace, now.head)
         if trace.value.shape[-1]:
             query_row(trace, now.head, now.query, n=5, key_words="patch" if run.patch_grid else "token")
     with matrix:
-        large_matrix(trace, now.head, now.query)
+        large_matrix(run, trace, now.head, now.query)
 
 
 def model_steps(run: ModelRun) -> None:
@@ -276,23 +276,40 @@ def export_head(run: ModelRun) -> None:
 def _head(run: ModelRun) -> tuple[Selection, AttentionTrace]:
     """Draw the name of the chosen head; return what is chosen and the trace of its layer."""
     now, layers = chosen_layers(run)
-    in_code = f"L{now.layer}H{now.head} in code"  # as libraries write it
-    section(f"{head_name(*now).capitalize()} <small>{in_code}</small>", Role.WEIGHTS)
+    section(head_name(*now).capitalize(), Role.WEIGHTS)
     return now, layers[now.layer]
 
 
-def large_matrix(trace: AttentionTrace, head: int, query: int) -> None:
-    """Draw a head's matrix; a click on a cell of a small one makes its row the query."""
+def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) -> None:
+    """Draw a head's matrix as a person wants it; a click on a cell of a small one makes its row the query."""
     if max(trace.n_queries, trace.n_keys) > MAX_DRAWN:
         st.info(f"{trace.n_queries:,} × {trace.n_keys:,} weights: the atlas shows all of them, like a map.")
         return
-    values = masked_weights(trace, head)
+    special = special_keys(run, trace)
+    known = {"weight": True, "length": trace.value.shape[-1] > 0, "rest": bool(special)}
+    shown = SHOWN.clamp_to_options([name for name, is_known in known.items() if is_known])
+    single_choice("Shown", SHOWN, {name: SHOWN_AS[name] for name in known if known[name]}, label_visibility="collapsed")
+    values = trace.weights(head)
+    if shown == "length":
+        values = handed_over(trace, head)
+    elif shown == "rest":
+        values = without_sinks(values, special)
+    values = masked(values, trace.allowed(head))
     select = "cell" if max(values.shape) <= MAX_RECT_SIDE else None
-    ramp = weights_ramp(trace.n_keys, float(np.nanmax(values, initial=0)))
+    largest = float(np.nanmax(values, initial=0))
+    ramp = Ramp(VIRIDIS, 0, max(largest, 1e-12)) if shown == "length" else weights_ramp(trace.n_keys, largest)
     clickable_chart(
-        weights_chart(trace, values, query, title="weight", size=MATRIX_SIZE, ramp=ramp, select=select),
+        weights_chart(
+            trace,
+            values,
+            query,
+            title=SHOWN_AS[shown].lower(),
+            size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE,
+            ramp=ramp,
+            select=select,
+        ),
         f"model_matrix_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
-        f"Attention of head {head + 1}: queries are rows, keys are columns",
+        f"Head {head + 1}: queries down, keys across",
         select,
         lambda cell: choose(query=int(cell["row"])),
     )

@@ -28,9 +28,6 @@ def opening_place() -> DeltaGenerator:
 
 def opening(run: ModelRun, asked: LatestRun | None) -> None:
     """Say where the chosen token looks most, with arcs over the text; offer to change a word of the first example."""
-    if run.patch_grid is not None:
-        st.html("<style>.st-key-model_opening { min-height: 0; }</style>")
-        return
     now, layers = chosen_layers(run)
     trace = layers[now.layer]
     weights = trace.weights(now.head, [now.query])[0]

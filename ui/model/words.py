@@ -208,9 +208,7 @@ def next_tokens(run: ModelRun, asked: LatestRun) -> None:
 
 def _generation(run: ModelRun, asked: LatestRun) -> None:
     section("What comes next")
-    st.markdown(
-        "The model gives every token a probability of coming next. Click one to say it, or let the model write."
-    )
+    st.markdown("Click a token to say it, or let the model write.")
     left, middle, right = st.columns([1.05, 0.95, 1.05], gap="large")
     with left:
         text, buttons = st.container(), st.container()
@@ -270,7 +268,7 @@ def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) 
     elif temperature:
         upcoming = pick(made.next_logits, temperature=temperature, seed=seed, place=len(made.ids))
         text = token_text(made.pretrained.tokenizer, upcoming)
-        st.caption(f"Seed {seed} draws {literal(text)} next; the same seed draws the same text again.")
+        st.caption(f"Seed {seed} draws {literal(text)} next.")
 
 
 def _text(made: Generation) -> None:
@@ -299,7 +297,7 @@ def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None
 
     shown = [Bar(token.id, token.text, token.probability) for token in found.likeliest]
     word_bars("model_says_expected", shown, [place, len(made.ids)], follows, take)
-    st.caption(_rest(found) + ("" if follows is None else " Click another than the text has to go on from there."))
+    st.caption(_rest(found) + ("" if follows is None else " Click another to go on from there."))
 
 
 def _growing(run: ModelRun, made: Generation) -> None:
@@ -316,14 +314,13 @@ def _growing(run: ModelRun, made: Generation) -> None:
         alt=f"Weights of {words}, of the text so far; the newest row is framed",
     )
     if len(made.seconds) == 1:
-        how = f"{n_rows} rows, computed at once in {last}. The next token will add one row."
+        how = f"{n_rows} rows, computed at once in {last}. The next token adds one."
     elif not made.uses_cache:
         how = f"All {n_rows} rows were computed again for the last token, in {last}."
     else:
         how = (
-            f"The last token ran alone in {last}: one new query, a new row, over the keys that the model had kept. The "
-            f"first {made.n_prompt} tokens ran together in {1000 * made.seconds[0]:,.0f} ms. The grown matrix is the "
-            "one of the whole text run at once."
+            f"The last token ran alone in {last}: one new query over the keys that the model had kept. The first "
+            f"{made.n_prompt} tokens ran together in {1000 * made.seconds[0]:,.0f} ms."
         )
     st.caption(f"{how}\n\n{kept_in_words(made)}")
 
@@ -344,13 +341,12 @@ def _head_words(made: Generation, number: int, head: int) -> str:
 
 def _hidden_word(run: ModelRun, asked: LatestRun) -> None:
     section("What it expects")
-    st.markdown("Choose a token: it is hidden behind a mask, and the model says what should stand there.")
     place = hidden_place(run, asked)
     left, right = st.columns([1.1, 1], gap="large")
     with left:
         n_tokens = len(run.tokens)
         shown = shaded(run.tokens, [0] * n_tokens, ["click to hide it"] * n_tokens, Role.OUTPUT)
-        hint, hide = "Click a token to hide it.", setting(HIDDEN_WORD)
+        hint, hide = "Click a token: hidden, what does the model expect there?", setting(HIDDEN_WORD)
         chips("model_hidden_word_chips", shown, chosen=place, label="The input", hint=hint, on_choose=hide)
     with right:
         try:

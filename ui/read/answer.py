@@ -19,9 +19,9 @@ from ui.try_this import TryThis, try_this
 def looks_chart(now: ChangedReading) -> None:
     """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
     weights = to_array(column_weights(now.reading.trace))
-    words = f"Where each of the {len(weights)} looks goes: weights over {weights.shape[1]} columns of the picture"
+    words = f"Where each of the {len(weights)} looks goes"
     with st.container(key="read_looks"):
-        draw_chart(columns_chart(weights, labels_of(now.reading), size=SIZE[1]), width="content", alt=words)
+        draw_chart(columns_chart(weights, labels_of(now.reading), SIZE[1]), width="content", alt=words)
 
 
 def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
@@ -32,11 +32,11 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
         section("Looking digit by digit" + (", changed under Try" if now.is_changed else ""), Role.WEIGHTS)
         st.html(cards(reading, now.skipped))
         n = len(reading.digits)
-        how = f"{n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
-        st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)}, read in {how}.")
+        how = f"in {n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
+        st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)} {how}.")
         section("Seeing everything at once")
         st.html(cards(alike))
-        st.caption("The same network with every weight alike: it cannot choose where to look.")
+        st.caption("The same network with every weight alike cannot choose where to look.")
     try_this(NAME, _later(drawing, now))
 
 
@@ -44,7 +44,7 @@ def figures() -> None:
     """Say how often it is right, on numbers that it never saw."""
     if told := card_or_empty(MODEL).get("test_numbers"):
         five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
-        st.caption(f"Right on {five:.1%} of new numbers of one to five digits, and on {six:.1%} of those of six.")
+        st.caption(f"Right on {five:.1%} of new numbers of up to five digits, on {six:.1%} of those of six.")
 
 
 def _later(drawing: ReadDrawing, now: ChangedReading) -> TryThis:
@@ -52,7 +52,7 @@ def _later(drawing: ReadDrawing, now: ChangedReading) -> TryThis:
 
     def outcome() -> tuple[int, str]:
         read = now.reading.digits or "the end"
-        words = f"It reads *{read}*: the picture is the same, and how far it had come was in its question alone."
+        words = f"It reads *{read}*: the picture is the same; its question alone knew how far it had come."
         return (1, words) if read == rest else (0 if read == whole else 2, f"It reads *{read}*.")
 
     return TryThis(

@@ -58,11 +58,10 @@ def another_start(drawing: ReadDrawing, shown: ChangedReading) -> None:
     """
     choose, result = st.columns([1, 1.62], gap="large")
     with choose:
-        st.markdown("The drawing stays. Begin with the question of a later look, or let a look see nothing.")
+        st.markdown("The drawing stays. What happens when the reader's memory changes?")
         AFTER.clamp(0, len(drawing.labels))
-        learned = {0: "the learned one"}
-        single_choice("First question: what it had read", AFTER, learned | _names(drawing, 1), wrap=True)
-        multiple_choice("Withhold the glimpse of look", SKIPPED, _names(drawing, 0))
+        single_choice("Begin as if it had read up to", AFTER, {0: "nothing"} | _names(drawing, 1), wrap=True)
+        multiple_choice("Withhold the glimpse of", SKIPPED, _names(drawing, 0))
     now = read_now(drawing)
     if (now.after, now.skipped) != (shown.after, shown.skipped):
         st.rerun()
@@ -73,15 +72,10 @@ def another_start(drawing: ReadDrawing, shown: ChangedReading) -> None:
             st.markdown(f"Read now: **{now.reading.digits or 'nothing'}**{finished}")
             st.html(cards(now.reading, blind=now.skipped))
             st.markdown(" ".join(_effects(drawing.reading, now)))
-        strip(drawing, now, size=185, columns=3)
-
-
-def strip(drawing: ReadDrawing, now: ChangedReading, size: int, columns: int) -> None:
-    """Draw the maps of all looks over the drawing, as wide as asked, so many in a row."""
-    names = enumerate(numbered(labels_of(now.reading)))
-    labels = [name + ", withheld" if look in now.skipped else name for look, name in names]
-    chart = overlay_strip(drawing.canvas, maps_of(now.reading), labels, size=size, columns=columns)
-    draw_chart(chart, width="content", alt=f"Where each of the {len(labels)} looks goes, over the drawing")
+        names = enumerate(numbered(labels_of(now.reading)))
+        labels = [name + ", withheld" if look in now.skipped else name for look, name in names]
+        chart = overlay_strip(drawing.canvas, maps_of(now.reading), labels, size=185, columns=3)
+        draw_chart(chart, width="content", alt=f"Where each of the {len(labels)} looks goes, over the drawing")
 
 
 def _names(drawing: ReadDrawing, first: int) -> dict[int, str]:
@@ -95,11 +89,11 @@ def _effects(before: DigitReading, now: ChangedReading) -> list[str]:
     if not now.skipped:
         place = begins_at(before.digits, after.digits)
         if place == 0:
-            told.append("It reads the same: with this query, too, the first look goes to the beginning.")
+            told.append("It reads the same: this state, too, asks for the beginning.")
         elif place is not None:
-            told.append(f"It begins at digit {place + 1}: how far it had come was in the state alone.")
+            told.append(f"It begins at digit {place + 1}: the state alone knows how far it has come.")
         elif not after.digits:
-            told.append("It says “end” at once: this state holds that everything has been read.")
+            told.append("It says “end” at once: this state says that all has been read.")
     for look in (look for look in now.skipped if look < len(after.probabilities)):
         said, sure = labels_of(after)[look], float(after.probabilities[look].max())
         told.append(f"At look {look + 1} it saw nothing and said **{said}** ({sure:.0%}).")

@@ -15,7 +15,7 @@ from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES, END, DigitReading
 from attention_core.topics import read
 from attention_core.topics.read import NumberRemark, ReadDrawing
-from ui.canvas import PAPER, Pad, drawing_pad, put_strokes, render_strokes
+from ui.canvas import Pad, covered, drawing_pad, put_strokes, render_strokes
 from ui.digits import by_model
 from ui.state import Field, widget_value
 
@@ -26,45 +26,18 @@ LAST = Field[ReadDrawing | None](NAME, "last", None)
 SIZE = (144, 576)
 COLUMNS = [1.68, 1]
 """The pad, and whatever stands under it, beside the answers."""
-ZOOMS = "".join(
-    f"@container (max-width: {SIZE[1] * (percent + 5) / 100 - 1:g}px) "
-    f"{{ :is(.st-key-read_canvas_frame, .st-key-read_looks) {{ zoom: {percent}%; }} }}"
-    for percent in range(95, 40, -5)
-)
-STYLE = f"""<style>
-{ZOOMS}
-.st-key-read_pad {{ container-type: inline-size; }}
-.st-key-read_pad > :has(> .st-key-read_canvas_frame) {{ order: -2; }}
-.st-key-read_pad > :has(> .st-key-read_looks) {{ order: -1; margin: -0.6rem 0 0 1px; }}
-.st-key-read_canvas_frame {{ min-height: {SIZE[0] + 2}px; }} .st-key-read_looks {{ min-height: 13.2rem; }}
-[class*="st-key-read_presets"] {{ display: flex; flex-wrap: wrap; max-width: none; }}
-[class*="st-key-read_presets"] button {{ width: auto; min-height: 2rem; padding: 0.1rem 0.6rem; }}
-.st-key-read_typed, .st-key-read_canvas_frame {{ max-width: {SIZE[1] + 2}px; }}
-.reading {{ display: flex; flex-wrap: wrap; gap: 6px; margin: 2px 0 6px; }}
-.reading div {{ position: relative; min-width: 40px; padding: 2px 8px 9px; text-align: center; border-radius: 4px;
-  background: #8a93a01f; font-variant-numeric: tabular-nums; }}
-.reading b {{ display: block; font-size: 1.7rem; font-weight: 600; line-height: 1.25; }}
-.reading small {{ font-size: 0.78rem; opacity: 0.8; }}
-.reading i {{ position: absolute; left: 0; bottom: 0; height: 4px; border-radius: 2px; background: #0072B2; }}
-.reading .end b {{ font-size: 1.05rem; line-height: 2.125rem; font-weight: 500; }}
-.reading .end i {{ background: #8a93a0; }}
-.reading .blind {{ outline: 1.5px dashed #8a93a0; outline-offset: -1px; }}
-</style>"""
-HARD = f"More digits than the reader was trained on: numbers of one to {MAX_DIGITS}. "
+HARD = f"More digits than the {MAX_DIGITS} that the reader was trained on. "
 REMARKS = {
     NumberRemark.EMPTY: "Write a number on the pad, one to "
     f"{MAX_DIGITS} digits from left to right, or take one from below it.",
     NumberRemark.ONE_COLOUR: "The whole pad has one colour. Undo takes the last stroke away.",
-    NumberRemark.COVERED: "Most of the pad is painted over: the rarer colour is taken for ink. Undo takes the last "
-    "stroke away.",
+    NumberRemark.COVERED: "Most of the pad is painted over: the rarer colour is taken for ink.",
     NumberRemark.DOT: "That is a dot. Keep writing: a digit needs a stroke or two.",
     NumberRemark.TOUCHING: "Some digits seem to touch or overlap. The reader learned from numbers with gaps.",
-    NumberRemark.LONG: HARD + "It may leave some out, or read one twice.",
-    NumberRemark.NOTHING: "It says “end” at once: it sees nothing that it takes for a digit.",
+    NumberRemark.LONG: HARD + "It may leave some out.",
+    NumberRemark.NOTHING: "It says “end” at once: it sees no digit.",
     NumberRemark.UNFINISHED: HARD + "It did not come to an end, and was stopped after eight looks.",
 }
-
-
 read_drawing = by_model(read.read_drawing)
 
 
@@ -94,7 +67,7 @@ PAD = Pad(
     "31415",
     SIZE,
     address="number",
-    help="Write {} for me",
+    help="Write {}",
     pen_width=10,
     from_address=lambda asked: _strokes(asked) if _is_number(asked) else None,
 )
@@ -107,21 +80,20 @@ def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
         what is drawn, read; whether that is so: where nothing can be read it is what was drawn before; the place for
             what stands straight under the drawing.
     """
-    st.html(STYLE)
     place = st.container(key="read_pad")
     with place:
         pad = drawing_pad(PAD)
     st.text_input(
-        "Write a number for me",
+        "Number",
         key="read_typed",
-        placeholder="or type a number, and it is written for you",
+        placeholder="or type a number",
         label_visibility="collapsed",
         max_chars=40,
         on_change=_draw_typed,
     )
     if REFUSED.value:
-        st.info(f"Only the digits 0 to 9, one to {MAX_DIGITS} of them, can be written. The pad is as it was.")
-    drawing = read_drawing(MODEL, pad.canvas, pad.strokes, PAPER[pad.paper])
+        st.info(f"Only the digits 0 to 9, one to {MAX_DIGITS} of them, can be written.")
+    drawing = read_drawing(MODEL, pad.canvas, bool(pad.inked), covered(pad.canvas, pad.paper))
     for remark in drawing.remarks if isinstance(drawing, ReadDrawing) else (drawing,):
         st.info(REMARKS[remark])
     if isinstance(drawing, ReadDrawing):
@@ -131,9 +103,8 @@ def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
 
 
 def _first_drawing() -> ReadDrawing:
-    strokes = PRESETS[PAD.first]()
-    canvas = render_strokes(strokes, SIZE, "light")
-    return read_drawing(MODEL, canvas, [stroke.path for stroke in strokes], PAPER["light"])  # type: ignore[return-value]
+    canvas = render_strokes(PRESETS[PAD.first](), SIZE, "light")
+    return read_drawing(MODEL, canvas, True, 0.0)  # type: ignore[return-value]
 
 
 def _draw_typed() -> None:

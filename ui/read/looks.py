@@ -1,4 +1,4 @@
-"""Look after look: the map over the drawing, what makes the map, the vectors, the steps of one look."""
+"""Look after look: the map over the drawing, what makes the map, the steps of one look."""
 
 import streamlit as st
 
@@ -6,22 +6,20 @@ from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, probability_bars, ramp_for
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES
-from attention_core.topics.read import ReadDrawing, glimpses_of
-from attention_core.topics.read.charts import Strip, region_chart, strips_chart
+from attention_core.topics.read import ReadDrawing
+from attention_core.topics.read.charts import region_chart
 from ui.chart import click, draw_chart
 from ui.digits import ink_image
 from ui.layout import section
 from ui.player import Stepper, Walk, query_row_expander, show_step_chart, show_words
 from ui.read.answer import figures
 from ui.read.first_screen import COLUMNS, NAME, maps_of, numbered
-from ui.skeleton import paragraph
 from ui.state import Field, whole_number
 
 WALK = Walk(NAME, label="Look")
 STEPS = Stepper(NAME, modifier="Shift+")
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 STEP_SIZE = 480
-SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
 
 
@@ -39,23 +37,19 @@ def look_by_look(drawing: ReadDrawing) -> None:
         chart = overlay(drawing.canvas, maps_of(drawing.reading)[look], size=WIDTH)
         with st.container(key="read_film"):
             draw_chart(chart, width="content", alt=words)
-        st.markdown(_words_of_look(drawing, look))
+        st.markdown(_words_of_look(drawing.labels[look]))
         figures()
     with answer:
         section(f"Look {look + 1} says", Role.OUTPUT)
         row = to_array(drawing.reading.probabilities[look])
         chart = probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False)
-        draw_chart(chart, key="read_said", alt=f"Probabilities of the ten digits and the end after look {look + 1}")
+        draw_chart(chart, key="read_said", alt=f"What look {look + 1} says")
 
 
-def _words_of_look(drawing: ReadDrawing, look: int) -> str:
-    label, seen = drawing.labels[look], glimpses_of(drawing.reading.trace, drawing.picture)[look]
+def _words_of_look(label: str) -> str:
     if label == "end":
         return "**The end**: nothing tells it how many digits there are. After this look it says stop by itself."
-    return (
-        f"The map says where **{label}** was read: around {seen.centre:.0%} of the width, {seen.on_ink:.0%} of the "
-        "weight on ink. It tells where, not why: withholding the glimpse (*Try*) is the stronger test."
-    )
+    return f"The map says where **{label}** was read, not why. Withholding the glimpse (*Try*) is the stronger test."
 
 
 def another_question(drawing: ReadDrawing) -> None:
@@ -75,7 +69,10 @@ def another_question(drawing: ReadDrawing) -> None:
             width="content",
             alt=f"Where look {look + 1} goes, over the drawing; click a region to follow it",
         )
-        st.markdown("The picture is the same at every look. The state is the question, and it is another every time.")
+        st.markdown(
+            "The picture is the same at every look. The network's state is the question, and it is another every time. "
+            "Only the state remembers what was read: the network never sees its own answers."
+        )
     with right:
         section("One region through all looks", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
@@ -83,35 +80,7 @@ def another_question(drawing: ReadDrawing) -> None:
         chart = region_chart(scores, weights, labels, marked=look)
         draw_chart(chart, key="read_region_chart", width="content", alt=alt)
         whose = "where look 1 looks at most" if REGION.value is None else "that you chose"
-        st.caption(
-            f"The region {whose} (row {row + 1}, column {column + 1}): its score as a line, its weight in per cent. "
-            "Click another one on the map."
-        )
-
-
-def vectors(drawing: ReadDrawing) -> None:
-    """Draw the state before a look, the glimpse that it brought, and the state after it."""
-    look = WALK.draw(drawing.labels)
-    states, glimpse = to_array(drawing.reading.states), to_array(drawing.reading.trace.context()[look])
-    low, after = (str(number).translate(SUBSCRIPT) for number in (look, look + 1))
-    before = "the learned start" if look == 0 else f"the state after look {look}"
-    strips = (
-        Strip(f"query h{low}: {before}, {states.shape[1]} numbers", states[look], Role.QUERY),
-        Strip(f"glimpse c{after}: what it saw, {len(glimpse)} numbers", glimpse, Role.CONTEXT),
-        Strip(f"state h{after}: after the look, the next query", states[look + 1], Role.QUERY),
-        Strip(f"h{after} − h{low}: what the look changed", states[look + 1] - states[look], Role.INPUT),
-    )
-    left, right = st.columns(COLUMNS, gap="large")
-    with left:
-        chart = strips_chart(strips, width=WIDTH)
-        words = "The state before the look, its glimpse, the state after it and their difference, a cell per number"
-        draw_chart(chart, key="read_vectors", width="content", alt=words)
-    with right:
-        paragraph(
-            "The glimpse is all that the reader gets of the picture: the weighted sum of the regions' features. A "
-            "gated recurrent unit (GRU) mixes it into the state. The network never sees its own answers. Only its "
-            "state remembers what it has read."
-        )
+        st.caption(f"The region {whose} (row {row + 1}, column {column + 1}): its score, and its weight in per cent.")
 
 
 def read_steps(drawing: ReadDrawing) -> None:
@@ -123,7 +92,6 @@ def read_steps(drawing: ReadDrawing) -> None:
     words, numbers = st.columns([0.9, 1.1], gap="large")
     best = int(trace.weights(rows=[look])[0].argmax())
     with words:
-        st.caption(f"Query {look + 1} is the state before look {look + 1}.")
         show_words(trace, step, 0, look, best)
     with numbers:
         _show_step(drawing, step, look, best)

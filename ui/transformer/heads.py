@@ -12,8 +12,9 @@ from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.vega import weights_ramp
 from attention_core.device import to_array
+from attention_core.explain.heads import habit, summaries
 from attention_core.models.transformer import KINDS
-from attention_core.topics.transformer.ablation import TransformerHead, habit_words, head_importance
+from attention_core.topics.transformer.ablation import TransformerHead, head_importance
 from attention_core.topics.transformer.charts import head_importance_chart
 from attention_core.topics.translate.translation import WordView, read_source
 from ui.chart import click, draw_chart
@@ -40,8 +41,8 @@ from ui.words import aligned_words, chosen_row
 
 ASKS = {
     "encoder": "Each English piece asks all English pieces",
-    "decoder": "Each French piece asks itself and the French before it, never what comes after",
-    "cross": "Each French piece that is about to be said asks all English pieces",
+    "decoder": "Each French piece asks the French up to it, never what comes after",
+    "cross": "Each French piece asks all English pieces",
 }
 QUERY = Field(NAME, "query", 2, address="query", parse=whole_number)
 STEPS = Stepper(NAME)
@@ -92,7 +93,8 @@ def all_heads(text: str) -> None:
     """Draw all heads of the chosen kind, and the chosen one large; clicks choose."""
     head, experiment, trace, query = _choose_head(text)
     layers = [traces(experiment)[head.kind, layer] for layer in range(CONFIG.n_layers)]
-    habits = [[habit_words(layer, number) for number in range(layer.n_heads)] for layer in layers]
+    end = () if head.kind == "decoder" else (layers[0].n_keys - 1,)
+    habits = [[habit(one) for one in layer] for layer in summaries(layers, end)]
     every, large = st.columns([1.1, 1], gap="medium")
     with every:
         _mosaic(layers, experiment, head, habits)
@@ -148,7 +150,7 @@ def transformer_steps(text: str) -> None:
     _arcs(trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
-        st.caption(f"Head {head.head + 1}; the query is {literal(trace.story.query_axis.labels[query])}")
+        st.caption(f"Query: {literal(trace.story.query_axis.labels[query])}")
         show_words(trace, step, head.head, query, int(trace.weights(head.head, [query])[0].argmax()))
     with matrix:
         marked = query if step.row_axis is trace.story.query_axis else None
@@ -167,7 +169,7 @@ def _arcs(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
         first_piece=list(range(len(labels))),
         pieces_of=[[label] for label in labels],
     )
-    section("Where it looks: click a word below", Role.QUERY)
+    section("Click a word below: where does it look?", Role.QUERY)
     aligned_words(NAME, view, model=head.label, active=query, plain=True, on_choose=_take_query)
 
 
@@ -191,7 +193,7 @@ def heads_off(text: str) -> None:
         chart = head_importance_chart(to_array(worth[kind]), limit, size=270)
         words = f"Log-probability that the translation loses when one {kind} head alone is switched off"
         draw_chart(chart, key=f"transformer_worth_{kind}", width="content", alt=words, on=column)
-    st.caption("Orange: without this head alone the French becomes less probable. Near white: nobody misses it.")
+    st.caption("Orange: without this head alone the French becomes less probable.")
 
 
 def take_along(text: str) -> None:

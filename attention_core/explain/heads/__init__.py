@@ -23,9 +23,11 @@ from attention_core.explain.heads.summary import (
     PatchGrid,
     groups,
     habit,
+    handed_over,
     is_of_itself,
     summaries,
     summarise,
+    without_sinks,
 )
 
 __all__ = [
@@ -40,10 +42,12 @@ __all__ = [
     "far_look",
     "groups",
     "habit",
+    "handed_over",
     "is_of_itself",
     "rollout",
     "summaries",
     "summarise",
+    "without_sinks",
 ]
 
 _BEFORE = {"Patches": "PatchGrid"}  # names of 0.1

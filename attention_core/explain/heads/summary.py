@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, masked
+from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, at_least_float32, masked
 from attention_core.attention.types import ALL, Rows
 
 
@@ -99,6 +99,24 @@ def spaced(n: int, most: int) -> Tensor:
     if n <= most:
         return torch.arange(n)
     return ((torch.arange(most) + 0.5) * n / most).long()
+
+
+def handed_over(trace: AttentionTrace, head: int = 0) -> Tensor:
+    """Return weight x |value|, (n_queries, n_keys): the length of what each key adds to each query's context.
+
+    Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", here before the output projection, which a trace
+    does not know.
+    """
+    return trace.weights(head) * at_least_float32(trace.value_of(head)).norm(dim=-1)
+
+
+def without_sinks(weights: Tensor, keys: Collection[int]) -> Tensor:
+    """Return weights (n_queries, n_keys) with these keys at 0 and each row rescaled to the sum that it had before.
+
+    So it would be if the softmax had never seen them: no longer what the model computed. A row without others is 0.
+    """
+    left = weights.index_fill(1, torch.tensor(sorted(keys), device=weights.device), 0)
+    return left * weights.sum(1, keepdim=True) / left.sum(1, keepdim=True).clamp_min(torch.finfo(left.dtype).tiny)
 
 
 CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average

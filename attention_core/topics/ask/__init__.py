@@ -10,7 +10,6 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edits
 from attention_core.data.canvases import CanvasRemark, DrawnDigit, colour_picture, coloured_input
-from attention_core.data.drawing import Stroke
 from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, question_words
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.device import to_array
@@ -45,27 +44,6 @@ def scene_input(canvas: np.ndarray) -> SceneInput:
     return SceneInput(coloured_input(coverage, colours), shown, seen.remark)
 
 
-def digit_of_pixel(seen: SceneInput, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], side: int) -> np.ndarray:
-    """Return to which digit each pixel of the model's picture belongs, int (64, 64): the nearest one; -1 = no ink."""
-    ink = to_array(seen.picture[0]) > 0
-    whose = np.full(ink.shape, -1)
-    if not digits or not ink.any():
-        return whose
-    rows, columns = np.nonzero(ink)
-    places = np.stack((columns, rows), 1) + 0.5
-    points = [np.concatenate([strokes[place].path for place in digit.strokes]) * ASK_SIDE / side for digit in digits]
-    distances = [np.linalg.norm(places[:, None] - path[None], axis=-1).min(1) for path in points]
-    whose[rows, columns] = np.argmin(distances, 0)
-    return whose
-
-
-def without_digits(seen: SceneInput, whose: np.ndarray, gone: Sequence[int]) -> SceneInput:
-    """Return the picture without the ink of some digits, given to which each pixel belongs."""
-    away = np.isin(whose, list(gone))
-    shown = np.where(away[..., None], np.uint8(255), seen.shown)
-    return SceneInput(seen.picture.masked_fill(torch.from_numpy(away), 0.0), shown, seen.remark)
-
-
 def answer_one(
     model: SceneQuestion, picture: Tensor, words: Sequence[str], scoring: str = "dot", edits: Edits = ()
 ) -> SceneAnswer:
@@ -74,11 +52,11 @@ def answer_one(
 
 
 @torch.inference_mode()
-def ask_about_many(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scoring: str = "dot") -> BatchAnswers:
+def ask_about_many(model: SceneQuestion, pictures: Sequence[Tensor], text: str) -> BatchAnswers:
     """Ask one question about several pictures, each (4, 64, 64), and note the weight of what matches nothing."""
     together = torch.stack(list(pictures)).to(model.row.device)
     words = torch.tensor([numbers_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
-    looked = model(together, words, scoring)
+    looked = model(together, words)
     bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < MIN_INK
     answers = [ANSWERS[number] for number in looked.logits.argmax(1).tolist()]
     paper = (looked.weights[:, :, :-1] * bare[:, None]).sum(-1)
@@ -87,20 +65,15 @@ def ask_about_many(model: SceneQuestion, pictures: Sequence[Tensor], text: str, 
 
 def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
     """Return the regions, in reading order, that a digit lies in, and those around it."""
-    top, left, bottom, right = digit.box
-    rows, columns = grid
-    ends = int(np.ceil(bottom * rows)), int(np.ceil(right * columns))
-    return regions_around(int(top * rows), int(left * columns), *ends, grid)
-
-
-def regions_around(top: int, left: int, bottom: int, right: int, grid: tuple[int, int]) -> list[int]:
-    """Return the regions of some rows and columns, bottom and right exclusive, and those around, in reading order."""
-    rows, columns = grid
-    down, across = (
-        range(max(0, top - RECEPTIVE_MARGIN), bottom + RECEPTIVE_MARGIN),
-        range(max(0, left - RECEPTIVE_MARGIN), right + RECEPTIVE_MARGIN),
-    )
-    return [row * columns + column for row in down if row < rows for column in across if column < columns]
+    (top, left, bottom, right), (rows, columns) = digit.box, grid
+    first_row, first_column = int(top * rows) - RECEPTIVE_MARGIN, int(left * columns) - RECEPTIVE_MARGIN
+    last_row = int(np.ceil(bottom * rows)) + RECEPTIVE_MARGIN
+    last_column = int(np.ceil(right * columns)) + RECEPTIVE_MARGIN
+    return [
+        row * columns + column
+        for row in range(max(0, first_row), min(rows, last_row))
+        for column in range(max(0, first_column), min(columns, last_column))
+    ]
 
 
 EXAMPLES = (

@@ -84,8 +84,8 @@ SPELLING = Encoder(
     "hashed numbers",
     r"{} = \frac{{n}}{{\lVert n \rVert}}, \qquad n_b = \sum_{{g:\, h(g) = b}} \sigma(g) \sqrt{{\text{{count}}_g}}",
     "{name} = embed({texts})  # runs of 2 and 3 letters, hashed into 512 numbers",
-    "Runs of two and three letters are counted, a hash decides which of 512 numbers each adds to, and the vector is "
-    "cut to length 1. Spelled alike means close together; meaning plays no part.",
+    "Runs of two and three letters are counted; a hash decides which of 512 numbers each adds to. Texts spelled alike "
+    "lie close, whatever they mean.",
     {"embed": embed},
 )
 
@@ -100,8 +100,8 @@ def meaning(pretrained: Pretrained, embed: Callable[[Sequence[str]], Tensor] | N
         'return_tensors="pt")\n'
         'states = model(**tokens.to(model.device))[0] * tokens["attention_mask"][..., None]\n'
         "{name} = F.normalize(states.sum(dim=1)).cpu().double()",
-        "A transformer reads the whole text; its layers let every piece ask all others. The states of all pieces are "
-        "added up and cut to length 1. It was trained on pairs of texts that belong together: like meanings lie close.",
+        "A transformer reads the text; the states of its pieces are added up and cut to length 1. It was trained on "
+        "pairs of texts that belong together: like meanings lie close.",
         {"tokenizer": pretrained.tokenizer, "model": pretrained.model},
     )
 

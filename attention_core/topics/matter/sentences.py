@@ -80,13 +80,6 @@ class Verdict(NamedTuple):
         return max(self.positive, 1 - self.positive)
 
 
-class Erasure(NamedTuple):
-    """What losing each word does to the probability of "positive"."""
-
-    blocked: Tensor  # (n_words,) change when attention may not look at the word; the encoder has still read it
-    removed: Tensor  # (n_words,) change when the word is not there at all and the sentence is read anew
-
-
 @lru_cache(maxsize=200)
 def read_sentence(text: str) -> Sentence:
     """Cut a typed text into words and pieces; ValueError if there is no word in it."""
@@ -138,31 +131,17 @@ def explain(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Attentio
     return trace.with_story(key_axis=Axis("words", sentence.labels, whole=sentence.words))
 
 
-def erase_each(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Erasure:
-    """Take away each word in turn, in two ways, and return how the probability of "positive" changes.
+def remove_each(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Tensor:
+    """Return how the probability of "positive" changes when each word in turn is not there, (n_words,).
 
-    A sentence of one word has nothing left: both changes are then 0 by definition of no evidence. Words that are
-    blocked already stay blocked.
+    Words that are blocked already stay blocked in the shorter sentences. A sentence of one word has nothing left: its
+    change is 0 by definition of no evidence.
 
     Source: leave-one-out, Li et al. 2016, "Understanding neural networks through representation erasure".
     """
     n, now = len(sentence.words), judge(model, sentence, edits).positive
     if n == 1:
-        return Erasure(torch.zeros(1), torch.zeros(1))
-    already = blocked_keys(edits)
-    blocked = [
-        now if place in already else judge(model, sentence, (*edits, BlockKeys((place,)))).positive
-        for place in range(n)
-    ]
-    return Erasure(torch.tensor(blocked) - now, remove_each(model, sentence, edits))
-
-
-def remove_each(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Tensor:
-    """Return how the probability of "positive" changes when each word in turn is not there, (n_words,).
-
-    The sentence has two words or more; words that are blocked already stay blocked in the shorter ones.
-    """
-    n, now = len(sentence.words), judge(model, sentence, edits).positive
+        return torch.zeros(1)
     shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]) for place in range(n)]
     gone = blocked_keys(edits)
     if not gone:

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F
-from PIL import ImageColor
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
@@ -34,61 +32,34 @@ class NumberRemark(StrEnum):
     UNFINISHED = "unfinished"
 
 
-class Piece(NamedTuple):
-    top: int  # first row in the picture
-    left: int  # first column
-    bottom: int  # last row, exclusive
-    right: int  # last column, exclusive
-
-    @property
-    def height(self) -> int:
-        return self.bottom - self.top
-
-    @property
-    def width(self) -> int:
-        return self.right - self.left
-
-
-class LookSummary(NamedTuple):
-    centre: float  # where the map's centre of mass lies, as a share of the picture's width
-    on_ink: float  # share of the weight that lies on regions with ink
-
-
-def pieces_of(picture: np.ndarray) -> list[Piece]:
-    """Return the pieces of ink in a picture (height, width) in [0, 1], from left to right, without specks.
+def pieces_of(picture: np.ndarray) -> list[tuple[int, int]]:
+    """Return height and width of the pieces of ink in a picture (height, width) in [0, 1], without specks.
 
     Pixels that touch, corners included, belong to one piece.
     """
     ink = torch.from_numpy(np.ascontiguousarray(picture, np.float32)) >= INK_FROM
-    pieces = [Piece(*box) for box in part_boxes(ink)]
-    large = [piece for piece in pieces if max(piece.height, piece.width) >= SMALLEST_PIECE * len(ink)]
-    return sorted(large, key=lambda piece: piece.left)
+    sizes = [(bottom - top, right - left) for top, left, bottom, right in part_boxes(ink)]
+    return [size for size in sizes if max(size) >= SMALLEST_PIECE * len(ink)]
 
 
-def covered_share(canvas: np.ndarray, paper: tuple[int, ...]) -> float:
-    """Return the share of a canvas, uint8 (height, width, 3 or 4), that no longer has the paper's colour."""
-    away = np.abs(canvas[..., :3].astype(np.int16) - np.array(paper, np.int16)).max(-1)
-    return float((away > 60).mean())
-
-
-def remarks_before(seen: InkPicture, strokes: Sequence[np.ndarray], covered: float) -> list[NumberRemark]:
-    """Say what is unusual about a drawing, of whose canvas a share is covered, before anybody reads it."""
+def remarks_before(seen: InkPicture, is_drawn: bool, covered: float) -> list[NumberRemark]:
+    """Say what is unusual about a canvas, perhaps drawn on and with a share of it covered, before anybody reads it."""
     if seen.remark is CanvasRemark.EMPTY:
-        return [NumberRemark.ONE_COLOUR if strokes and covered > MAX_COVERED else NumberRemark.EMPTY]
+        return [NumberRemark.ONE_COLOUR if is_drawn and covered > MAX_COVERED else NumberRemark.EMPTY]
     if covered > MAX_COVERED or seen.remark is CanvasRemark.FULL:
         return [NumberRemark.COVERED]
     return [NumberRemark.DOT] if seen.remark is CanvasRemark.DOT else []
 
 
-def remarks_after(pieces: Sequence[Piece], reading: DigitReading) -> list[NumberRemark]:
-    """Say what is unusual about a reading and its pieces of ink."""
+def remarks_after(pieces: Sequence[tuple[int, int]], reading: DigitReading) -> list[NumberRemark]:
+    """Say what is unusual about a reading and its pieces of ink, see pieces_of."""
     if not reading.digits:
         return [NumberRemark.NOTHING]
     if not reading.finished:
         return [NumberRemark.UNFINISHED]
     if max(len(reading.digits), len(pieces)) > MAX_DIGITS:
         return [NumberRemark.LONG]
-    wide = any(piece.width > WIDEST_DIGIT * piece.height and piece.height > 8 for piece in pieces)
+    wide = any(width > WIDEST_DIGIT * height and height > 8 for height, width in pieces)
     return [NumberRemark.TOUCHING] if wide or 0 < len(pieces) < len(reading.digits) else []
 
 
@@ -116,30 +87,15 @@ def labels_of(reading: DigitReading) -> list[str]:
     return [CLASSES[number] for number in reading.probabilities.argmax(1).tolist()]
 
 
-def read_drawing(
-    model: DigitReader, canvas: np.ndarray, strokes: Sequence[np.ndarray], paper: str
-) -> ReadDrawing | NumberRemark:
-    """Let a model read what is drawn on paper of a colour, "#rrggbb", or return why there is nothing to read."""
+def read_drawing(model: DigitReader, canvas: np.ndarray, is_drawn: bool, covered: float) -> ReadDrawing | NumberRemark:
+    """Let a model read a canvas, see remarks_before, or return why there is nothing to read."""
     seen = ink_picture(canvas, READ_SIZE)
-    before = remarks_before(seen, strokes, covered_share(canvas, ImageColor.getrgb(paper)))
+    before = remarks_before(seen, is_drawn, covered)
     if before and before[0] in (NumberRemark.EMPTY, NumberRemark.ONE_COLOUR):
         return before[0]
     reading = model.read(torch.from_numpy(seen.picture))
     after = remarks_after(pieces_of(seen.picture), reading)
     return ReadDrawing(canvas, seen.picture, reading, (*before, *after))
-
-
-def glimpses_of(trace: AttentionTrace, picture: np.ndarray) -> list[LookSummary]:
-    """Return the looks of a reading of a picture (height, width) in [0, 1] in numbers; ValueError without a grid."""
-    if trace.story.key_axis.grid is None:
-        raise ValueError(f"trace must have keys with a grid, got {trace.story.key_axis.name!r} without one")
-    rows, columns = trace.story.key_axis.grid
-    weights = trace.weights().cpu()
-    inked = F.adaptive_max_pool2d(torch.from_numpy(np.asarray(picture, np.float32))[None, None], (rows, columns))
-    middle = (torch.arange(columns) + 0.5) / columns
-    centre = weights.view(-1, rows, columns).sum(1) @ middle
-    on_ink = weights @ (inked.flatten() >= INK_FROM).float()
-    return [LookSummary(*numbers) for numbers in torch.stack((centre, on_ink), 1).tolist()]
 
 
 def begins_at(before: str, after: str) -> int | None:

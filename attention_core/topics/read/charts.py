@@ -1,7 +1,6 @@
-"""Charts of a reading: looks by columns under the drawing, one region through all looks, vectors as strips."""
+"""Charts of a reading: looks by columns under the drawing, one region through all looks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,16 +11,7 @@ from attention_core.charts.overlay import glow_ramp
 NAME: dict = {"fontSize": 12, "color": vl.LABEL_COLOUR}
 
 
-@dataclass(frozen=True, eq=False)
-class Strip:
-    """A vector (n,) to be shown as a row of coloured cells; its role decides the colour of its name."""
-
-    name: str
-    values: np.ndarray
-    role: Role
-
-
-def columns_chart(columns: np.ndarray, labels: Sequence[str], *, size: int = 600) -> vl.Chart:
+def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int) -> vl.Chart:
     """Draw a row for every look, to stand under the picture: how much weight each of its columns gets.
 
     Columns are weights summed over the rows of regions, float (n_looks, n_columns); the labels stand on the right, and
@@ -38,16 +28,16 @@ def columns_chart(columns: np.ndarray, labels: Sequence[str], *, size: int = 600
     middles = vl.rectangles(n_columns, row_height * (np.arange(n) + 0.5) - 1, text=labels)
     space = vl.corners(n_columns, row_height * n)
     told = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
-    look = {"color": _colour("weight", ramp, "weight of a column", 260), "opacity": vl.field("clear:Q", scale=None)}
+    bar = vl.colour_bar(ramp, "weight of a column", 260)
+    look = {
+        "color": vl.field("weight:Q", scale=vl.colour_scale(ramp), legend=bar),
+        "opacity": vl.field("clear:Q", scale=None),
+    }
     layers = [
         vl.mark("rect", cells, space | look, *told, **vl.pointer_style(None)),
         vl.texts(middles, space, align="left", dx=8, **NAME),
     ]
     return vl.fixed_size(layers, size, row_height * n, padding={"left": 0, "top": 0, "right": 5, "bottom": 5})
-
-
-def _colour(field: str, ramp: vl.Ramp, title: str, bar: int) -> vl.Channel:
-    return vl.field(f"{field}:Q", scale=vl.colour_scale(ramp), legend=vl.colour_bar(ramp, title, bar))
 
 
 def region_chart(
@@ -83,22 +73,3 @@ def region_chart(
         vl.mark("text", data, percent, dy=-13, **look),
     ]
     return vl.fixed_size(layers, 280, 200)
-
-
-def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> vl.Chart:
-    """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked."""
-    head, row_height, sizes, names = 18, 20, [len(strip.values) for strip in strips], [strip.name for strip in strips]
-    values = np.concatenate([strip.values for strip in strips]).astype(float)
-    tops = head + float(head + row_height) * np.arange(len(strips))
-    numbers = np.concatenate([np.arange(size) for size in sizes])
-    known = {"vector": np.repeat(names, sizes), "number": numbers + 1, "value": values.round(4)}
-    high = int(tops[-1] + row_height)
-    space = vl.corners(max(sizes), high)
-    above = vl.rectangles(0, tops - 4, text=names, fill=[vl.ROLE_COLOURS[strip.role] for strip in strips])
-    colour = _colour("value", vl.signed_ramp(values), "value", min(width - 20, 200))
-    told, cells = ("vector:N", "number:Q", ("value:Q", "", ".3f")), np.repeat(tops, sizes)
-    layers = [
-        vl.mark("rect", vl.rectangles(numbers, cells, 1, row_height, **known), space, *told, color=colour, aria=False),
-        vl.texts(above, space, color=vl.FILL, align="left", baseline="bottom", fontSize=12, fontWeight=600),
-    ]
-    return vl.fixed_size(layers, width, high)

@@ -1,6 +1,5 @@
-"""What a transformer makes of a sentence with heads switched off or without positions, and where its heads look."""
+"""What a transformer makes of a sentence with heads switched off or without positions."""
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -9,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.edits import DropHead, drop_heads
-from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.models.transformer import KINDS, EditsByPlace, Transformer
@@ -42,16 +40,21 @@ class EditedTransformer:
     edits: EditsByPlace = field(default_factory=dict)  # by (kind, layer)
     with_positions: bool = True  # False leaves the positions out of encoder and decoder
 
+    @property
+    def network(self) -> Transformer:
+        """The transformer, or the same without positions."""
+        return self.model if self.with_positions else self.model.without_positions()
+
     def parameters(self) -> Iterator[nn.Parameter]:
         return self.model.parameters()
 
     def begin(self, source: Tensor) -> DecoderState:
         """Read source sentences, int64 (batch, n_source)."""
-        return self.model.begin(source, self.edits, with_positions=self.with_positions)
+        return self.network.begin(source, self.edits)
 
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
-        return self.model.step(state, target, self.edits, with_positions=self.with_positions)
+        return self.network.step(state, target, self.edits)
 
 
 @torch.inference_mode()
@@ -77,43 +80,3 @@ def head_importance(model: Transformer, source: SourceSentence, made: Translatio
         logs = model.logits(features).log_softmax(-1).gather(2, wanted[..., None]).cpu().double().sum((1, 2))
         worth[kind] = (logs[-1] - logs[:-1]).view(n_layers, n_heads).float()
     return worth
-
-
-CLEAR = 0.35  # a head has a habit when its queries give at least this share to one place, on average
-
-
-class Habit(NamedTuple):
-    words: str  # for people, such as "the piece before"
-    share: float  # of the weights that goes there, mean over the queries that have such a place
-
-
-def habits(weights: Tensor, *, of_itself: bool) -> list[Habit]:
-    """Return where the queries look on average by weights (n_queries, n_keys), largest share first.
-
-    Source: positional heads, Voita et al. 2019, section 5; Clark et al. 2019, section 3.
-    """
-    n_queries, n_keys = weights.shape
-    found = [Habit("the last piece", float(weights[:, -1].mean()))]
-    if of_itself:
-        found.append(Habit("itself", _diagonal(weights, 0)))
-        found.append(Habit("the first piece", float(weights[1:, 0].mean()) if n_queries > 1 else 0.0))
-        if n_keys > 1:
-            found.append(Habit("the piece before", _diagonal(weights, -1)))
-            found.append(Habit("the piece after", _diagonal(weights, 1)))
-    return sorted(found, key=lambda habit: -habit.share)
-
-
-def habit_words(trace: AttentionTrace, head: int) -> str:
-    """Return one phrase for a head of a trace: its clearest habit, or how widely it looks."""
-    weights = trace.weights(head)
-    best = habits(weights, of_itself=trace.story.query_axis is trace.story.key_axis)[0]
-    if best.share >= CLEAR:
-        return f"{best.share:.0%} on {best.words}"
-    bits = float(-torch.xlogy(weights, weights).sum(1).mean()) / math.log(2)
-    return f"spread over about {2**bits:.1f} pieces"
-
-
-def _diagonal(weights: Tensor, offset: int) -> float:
-    """Return the mean of a diagonal; those whose place is beyond the edge do not count."""
-    diagonal = weights.diagonal(offset)
-    return float(diagonal.mean()) if len(diagonal) else 0.0

@@ -1,16 +1,13 @@
-"""Charts of the transformer's page: what n costs, dot products over distance, clock hands, what a head is worth."""
+"""Charts of the transformer's page: what n costs, dot products over distance, what a head is worth."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from torch import Tensor
 
-from attention_core.attention.attend import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heads import head_axes
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.device import to_array
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
@@ -46,34 +43,15 @@ def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
     return {name: [row[place] for row in rows] for place, name in enumerate(("way", "n", "value"))}
 
 
-def distance_chart(by_distance: ByDistance, title: str) -> vl.Chart:
-    """Draw a dot product over the distance of two positions, its mean over all such pairs."""
-    data = {"distances": to_array(by_distance.distances), "mean": to_array(by_distance.mean)}
+def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> vl.Chart:
+    """Draw a dot product over the distance of two positions."""
     line = {
         "x": vl.field("distances:Q", title="distance j - i", axis=dict(grid=False, tickCount=9)),
-        "y": vl.field("mean:Q", title=title, axis=dict(tickCount=4)),
+        "y": vl.field("products:Q", title=title, axis=dict(tickCount=4)),
     }
-    chart = vl.mark("line", data, line, ("distances:Q", "distance"), ("mean:Q", "", ".4g"), color=LINE, strokeWidth=2)
-    return vl.layer(chart, height=270)
-
-
-def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> vl.Chart:
-    """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
-
-    Angles are (n, d / 2) radians; pairs are counted from 0, and small numbers turn fast.
-    """
-    turned = np.degrees(to_array(angles[:, list(pairs)].double())).T
-    order = [str(pair) for pair in pairs]
-    data = vl.long_form(("pair", "position", "turned"), dict(zip(order, turned, strict=True)))
-    data["degrees"] = [degrees % 360 for degrees in data["turned"]]
-    space = {
-        "x": vl.field("position:O", title="position", axis=dict(labelAngle=0, ticks=False)),
-        "y": vl.field("pair:N", title="pair of numbers", sort=order, axis=dict(ticks=False)),
-        "angle": vl.field("degrees:Q", scale=dict(domain=[0, 360], range=[0, 360])),
-    }
-    look = {"shape": "arrow", "filled": True, "opacity": 1, "size": cell**2 * 0.7, "color": vl.ROLE_COLOURS[Role.QUERY]}
-    told = "position:O", "pair:N", ("turned:Q", "turned by (degrees)", ".1f")
-    return vl.fixed_size([vl.mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
+    data = {"distances": distances, "products": products}
+    told = ("distances:Q", "distance"), ("products:Q", "", ".4g")
+    return vl.layer(vl.mark("line", data, line, *told, color=LINE, strokeWidth=2), height=270)
 
 
 def head_importance_chart(worth: np.ndarray, limit: float, *, size: int = 300) -> vl.Chart:

@@ -79,7 +79,7 @@ def compare_orders(edited: EditedTransformer, source: SourceSentence, order: lis
 
     def states(ids: Tensor) -> Tensor:
         asked = ids[None].to(device)
-        return edited.model.encode(asked, edited.edits, with_positions=edited.with_positions).states[0].cpu()
+        return edited.network.encode(asked, edited.edits).states[0].cpu()
 
     return OrderComparison(places, states(source.ids), states(other.ids))
 

@@ -60,24 +60,12 @@ def _first_number(group: str) -> int:
 
 COMMITTED = find_file("benchmarks/results/redundancy.json")
 
-WITHOUT = {
-    "order": "the order of the English words, which are shuffled",
-    "recurrence": "neighbours in the keys: every piece is read alone",
-    "choice": "chosen weights: all are equal",
-    "choice_trained": "chosen weights, trained so",
-    "attention_trained": "attention, trained so",
-    "positions": "positions",
-    "encoder": "attention among the English pieces",
-    "cross": "attention to the English",
-}
-"""What is left out, in words."""
-
 
 class ReductionCost(NamedTuple):
     """What a translator is worth with something left out."""
 
     model: str  # "additive" or "transformer"
-    without: str  # what is left out, one of WITHOUT; "" = nothing
+    without: str  # what is left out, see benchmarks/redundancy.py; "" = nothing
     bleu: float  # over all sentences
     bleu_long: float  # over those of twelve words and more
 

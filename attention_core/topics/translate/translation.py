@@ -213,12 +213,10 @@ def explain_layers(
     source: SourceSentence,
     translation: Translation,
     interventions: EditsByPlace | None = None,
-    *,
-    with_positions: bool = True,
 ) -> dict[tuple[str, int], AttentionTrace]:
     """Return the attention traces of a transformer that is made to write a given translation, by (kind, layer)."""
     source_ids, decoder_ids, labels = _model_inputs(model, source, translation)
-    return model.trace(source_ids, decoder_ids, labels, interventions, with_positions=with_positions)
+    return model.trace(source_ids, decoder_ids, labels, interventions)
 
 
 def _model_inputs(
