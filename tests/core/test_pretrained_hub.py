@@ -182,7 +182,10 @@ def test_the_address_of_a_page_is_a_name():
         ({"model__gguf": "x"}, "GGUF"),
         ({"README__md": "x"}, r"no config\.json"),
         ({"config__json": {"model_type": "resnet"}, "model__safetensors": "x"}, "no attention"),
-        ({"config__json": {"model_type": "own", "auto_map": {}}, "model__safetensors": "x"}, "unknown to the install"),
+        (
+            {"config__json": {"model_type": "own", "auto_map": {}}, "model__safetensors": "x"},
+            "unknown to the installed",
+        ),
         ({"config__json": {"model_type": "own", "auto_map": {"a": "b"}}, "model__safetensors": "x"}, "never runs code"),
         ({"config__json": "[", "model__safetensors": "x"}, r"config\.json cannot be read"),
     ],
