@@ -1,11 +1,4 @@
-"""Attention matrices of any size as a map: python -m benchmarks.atlas.
-
-Goals: at n = 131,072 and d = 64 the resident memory rises by at most 1 GB above the inputs, any tile of 256 x 256
-cells takes at most 30 ms and is within 1e-4 of float64, relatively; at n = 16,384 the survey, which gives exact block
-means, takes at most 60 s. Against a softmax over all pairs in memory, where that fits; the survey of
-131,072 and the first tile of a band of rows also against their floor in the same run, q k^T and the exponential of
-every pair, once, with nothing kept: the survey within 1.5 of it.
-"""
+"""Attention matrices of any size as a map: python -m benchmarks.atlas. README.md says what is measured."""
 
 import json
 import statistics

@@ -1,10 +1,4 @@
-"""What it costs to keep every attention of a model: python -m benchmarks.capture.
-
-A randomly initialised BERT of MiniLM's widths with longer positions, without a trace (torch's fused attention), with
-trace_model, inside capture(), and with output_attentions=True, which needs the model's written-out attention. Goals:
-trace_model takes at most 1.10 times the fused forward pass, capture() at most 1.15 times, at n = 512 and 2,048; the
-extra memory at n = 4,096 is at most a twentieth of that of output_attentions.
-"""
+"""What it costs to keep every attention of a model: python -m benchmarks.capture. README.md says what is measured."""
 
 import json
 import sys

@@ -1,8 +1,4 @@
-"""What n costs a recurrent layer, attention and fused attention: python -m benchmarks.cost [ROUNDS].
-
-The figures that the page "Inside a transformer" shows. Goals: time grows with n for the
-recurrent layer and with n x n for both kinds of attention; memory with n, n x n and n.
-"""
+"""What n costs a recurrent layer, attention and fused attention: python -m benchmarks.cost [ROUNDS]."""
 
 import itertools
 import math
@@ -26,11 +22,7 @@ MAX_PROFILED_STEPS = 4096
 
 
 def forward_pass(way: str, n: int) -> Callable[[], Tensor]:
-    """Return a call that runs one layer over n random vectors, (1, n, D), on the CPU.
-
-    Raises:
-        ValueError: no such way.
-    """
+    """Return a call that runs one layer over n random vectors, (1, n, D), on the CPU."""
     generator = torch.Generator().manual_seed(0)
     if way == "recurrent":
         layer, x = nn.GRU(cost.D, cost.D, batch_first=True), torch.randn(1, n, cost.D, generator=generator)

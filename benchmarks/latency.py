@@ -1,10 +1,8 @@
 """From a key on the page of the atlas to the painted tiles, and on its floor: python -m benchmarks.latency [ROUNDS].
 
 The page is measured in turns with its floor (benchmarks/apps/floor_app.py), in two windows of Chromium. A key moves the
-map of a made-up text of 16,384 words by nine tenths of its width, at single weights (a pixel and a half or more each),
-on to tiles of 256 x 256 that were never there, most often two, to all of them painted. Fetching neighbours ahead
-is off for "not ahead" and on for "as visitors have it", where a second passes between two keys. The floor is a trivial
-component in a fragment that answers a key with a number. Goal: at most twice the floor.
+map by nine tenths of its width, on to tiles that were never there. Neighbours are not fetched ahead for "not ahead";
+"as visitors have it" they are, and a second passes between two keys.
 """
 
 import statistics

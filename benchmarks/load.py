@@ -1,9 +1,7 @@
 """Visitors with real websocket sessions on the running app: python -m benchmarks.load --visitors 25 --seconds 120.
 
-Every visitor opens a page, does what benchmarks.visits lists for it, with a pause of 3 to 9 seconds after each action,
-goes to the next page, and so on. Measured: from an action to the end of its run, opening, bytes, errors, the server's
-processor time and memory; and beside it, in the same run, a visitor of an empty page with one button. One visitor alone
-tells the processor time of each action. Linux; the visitors themselves take part of the machine (`driver_cores`).
+README.md says what they do and what is measured. Linux; the visitors themselves take part of the machine
+(`driver_cores`).
 """
 
 import argparse

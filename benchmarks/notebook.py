@@ -1,14 +1,11 @@
 """A recording in a notebook and as a file, here and elsewhere: python -m benchmarks.notebook [MAX_RIVAL_TOKENS].
 
-A BERT of 6 x 12 heads with random weights reads n tokens. Each library runs the lines that a notebook needs, from the
-model and its input to the first picture of every head; what the cell would show is written to a file and opened in a
-Chromium without a network. Seconds: of the last of these lines, and from opening the file to every head painted (ours)
-or to any picture at all (the others), at most PATIENCE. Ours is measured for 12 x 12 heads too, once as they begin and
-once with queries and keys twice as long: heads that are sharp in 64 directions at once take most.
+Each library runs the lines that a notebook needs, from the model and its input to the first picture of every head; what
+the cell would show is opened as a file in a Chromium without a network. Seconds: of the last of these lines, and from
+opening the file to every head painted (ours) or to any picture at all (the others), at most PATIENCE.
 
 BertViz, circuitsvis and inspectus are no part of this project: pip install them, and IPython, in an environment of its
-own with --system-site-packages; those that cannot be imported are named and left out. Chromium: variable CHROMIUM, or
-on the PATH.
+own with --system-site-packages; those that cannot be imported are left out.
 """
 
 import importlib

@@ -1,12 +1,8 @@
-"""What a translator loses without order, and without attention: python -m benchmarks.redundancy [--data].
+"""What a translator loses without order, and without attention: python -m benchmarks.redundancy.
 
-The states of a recurrent network and its attention both encode the sequence: is one of them too many? BLEU (beam
-search) of the test sentences as trained, with the English words shuffled, with every piece read alone, with uniform
-weights; the transformer without positions, shuffled, without its encoder's attention, without looking at the source;
-beside the networks that were trained without attention, or with a plain average.
+BLEU (beam search) of the test sentences as trained, and with one thing left out, see `ways` below.
 """
 
-import argparse
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -79,16 +75,9 @@ def without_heads(model: Transformer, kind: str) -> EditedTransformer:
     )
 
 
-def out_of_order(pairs: list[Pair]) -> list[Pair]:
-    """Return the pairs with every English sentence in its own random order, the same for all of its French ones."""
-    return [(shuffled(english, sum(map(ord, english))), french) for english, french in pairs]
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.redundancy", description=__doc__)
-    parser.add_argument("--data", help="folder of the data sets, or a tab-separated file")
-    pairs = list(split_pairs(read_pairs(parser.parse_args().data)).test)
-    mixed = out_of_order(pairs)
+    pairs = split_pairs(read_pairs()).test
+    mixed = [(shuffled(english, sum(map(ord, english))), french) for english, french in pairs]
     gru = cast(Translator, load("translator-additive", "cpu"))
     transformer = cast(Transformer, load("translator-transformer", "cpu"))
     ways: list[tuple[str, str, Callable[[], Any], list[Pair]]] = [

@@ -49,15 +49,8 @@ def started(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command that serves an app at some addresses; gives its process when all of them answer.
 
-    Args:
-        given: the command.
-        folder: in which it runs.
-        addresses: such as http://127.0.0.1:8501.
-        output: where its log goes.
-        environment: variables that docs/using.md names.
-
-    Raises:
-        TimeoutError: it ended, or did not answer within a minute.
+    The addresses are such as http://127.0.0.1:8501; the log goes to the output; the environment are variables that
+    docs/using.md names. TimeoutError where it ended, or did not answer within a minute.
     """
     process = subprocess.Popen(
         given, cwd=folder, env={**os.environ, **environment}, stdout=output, stderr=subprocess.STDOUT

@@ -1,7 +1,5 @@
 """What visitors do on each page: widgets by Streamlit's kind and the app's key, and what they are given."""
 
-import base64
-import io
 import json
 import struct
 import time
@@ -11,7 +9,6 @@ from random import Random
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from PIL import Image, ImageDraw
 
 from benchmarks.session import Answer, Drawn, Session
 
@@ -44,15 +41,10 @@ def stroke(canvas: Any, random: Random) -> dict[str, Any]:
     width, height, pen = pad["canvasWidth"], pad["canvasHeight"], pad["strokeWidth"]
     left, right = sorted(round(random.uniform(0.2, 0.8) * width) for _ in range(2))
     top, bottom = sorted(round(random.uniform(0.2, 0.8) * height) for _ in range(2))
-    picture = Image.new("RGBA", (width, height), pad["backgroundColor"])
-    ImageDraw.Draw(picture).line([(left, top), (right, bottom)], pad["strokeColor"], pen)
-    written = io.BytesIO()
-    picture.save(written, "PNG")
     line = {"type": "Path", "path": [["M", left, top], ["L", right, bottom]], "stroke": pad["strokeColor"]}
     place = {"left": left, "top": top, "width": right - left, "height": bottom - top, "strokeWidth": pen}
     drawing = {"version": "7.4.0", "objects": [line | place | {"originX": "left", "originY": "top", "fill": None}]}
-    sent = base64.b64encode(written.getvalue()).decode()
-    return {"drawing": {"raw": drawing, "data": f"data:image/png;base64,{sent}"}}
+    return {"drawing": {"raw": drawing}}
 
 
 def drag(plane: Any, random: Random) -> dict[str, Any]:
@@ -96,12 +88,6 @@ def edit(columns: Sequence[str], values: Sequence[Any]) -> Given:
         return {"edited_rows": cell, "added_rows": [], "deleted_rows": []}
 
     return value
-
-
-def saved_drawing(uploader: Any, random: Random) -> tuple[str, bytes]:
-    """Return a file that the pads open."""
-    path = [["M", 60, 40], ["L", 60 + random.randrange(60), 120]]
-    return "drawing.json", json.dumps({"objects": [{"type": "Path", "path": path, "strokeWidth": 14}]}).encode()
 
 
 FILM = (
@@ -200,14 +186,13 @@ VISITS: dict[str, tuple[Action, ...]] = {
         STEP,
         TAB,
         pressed("pixels_preset_*"),
-        Action("file_uploader", "pixels_upload_*", saved_drawing),
         *TAKE_ALONG,
     ),
     "find": (
         pressed("find_preset_*"),
         CANVAS,
-        pressed("find_hide"),
-        Action("vega_lite_chart", "find_hero"),
+        pressed("find_scatter"),
+        Action("vega_lite_chart", "find_small"),
         NEXT,
         STEP,
         TAB,

@@ -17,11 +17,10 @@ from types import FrameType
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import preset_paths
 from benchmarks.report import publish
 from tests import tiny_hub
-from tests.app.tools import inject, opened
+from tests.app.tools import inject, opened, path_object
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = tuple(str(ROOT / name) for name in ("app.py", "pages", "ui", "attention_core"))
@@ -45,7 +44,7 @@ def counting() -> Iterator[Counter[str]]:
 
 def draw(page: AppTest, digit: int) -> None:
     """Draw a digit onto the pad."""
-    inject(page, draw_paths(preset_paths(digit, 256), 256, 20), n_strokes=digit)
+    inject(page, [path_object(path) for path in preset_paths(digit, 256)])
 
 
 def write(page: AppTest, sentence: str) -> None:

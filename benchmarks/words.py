@@ -48,12 +48,7 @@ def plain(text: str) -> str:
 
 
 def count_words(texts: set[str], typed: set[str]) -> int:
-    """Return how many words some texts have, without what a person typed.
-
-    Args:
-        texts: as the server sends them, each once.
-        typed: what stands in the fields.
-    """
+    """Return how many words some texts, as the server sends them, have without what a person typed into fields."""
     total, sentences = 0, {" ".join(plain(one).split()) for one in typed} - {""}
     vocabulary = {word for sentence in sentences for word in _words(sentence)}
     for text in texts:
@@ -79,12 +74,7 @@ def _texts(message: Any, fields: tuple[str, ...]) -> Iterator[str]:
 
 
 class Reader:
-    """A visitor who opens all of a page and notes what it says.
-
-    Attributes:
-        texts: that were read, each once.
-        typed: what stood in fields.
-    """
+    """A visitor who opens all of a page and notes its texts, each once, and what stood in fields."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -2,23 +2,12 @@
 
 import streamlit as st
 
-from ui.canvas import drawing_pad
-from ui.digits import chosen_query, inked, prepared
-from ui.layout import end_here
+from attention_core.data.drawing import CanvasRemark
+from ui.canvas import drawing_pad, last_drawn
+from ui.digits import equal_weights, inked, prepared, verdict
+from ui.first_screen import grey_out
 from ui.pixels.erase import erase_section
-from ui.pixels.first_screen import (
-    NAME,
-    PAD,
-    REMARKS,
-    STEPS,
-    answers,
-    equal_weights,
-    last_drawing,
-    layer_section,
-    pixel_map,
-    read,
-    verdict,
-)
+from ui.pixels.first_screen import EQUAL, NAME, PAD, REMARKS, STEPS, answers, layer_section, pixel_map, read
 from ui.pixels.learned import learned_section
 from ui.pixels.patches import patches_section
 from ui.pixels.steps import pixels_steps
@@ -28,28 +17,29 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(NAME, "Every pixel asks all 784. The pinker one is, the more the framed pixel takes from it.")
+page_frame(NAME, "The pinker a pixel, the more the framed one takes from it.")
 
 stage, beside = st.columns([1, 1.45], gap="large")
 with stage, st.container(key="pixels_stage"):
-    said = st.container(key="pixels_said", gap="xsmall")
+    said = st.container(key="pixels_said", height=80, border=False, gap="xsmall")
     pad = drawing_pad(PAD)
 now = prepared(pad.canvas)
-drawing, is_stale = last_drawing(now)
-if now.remark:
-    with said if is_stale else beside:
-        st.info(REMARKS[now.remark])
-if drawing is None:
-    end_here()
-reading = read(drawing)
-if not is_stale:
-    with said:
-        verdict(reading)
+is_stale = now.remark is CanvasRemark.EMPTY
+reading = read(prepared(last_drawn(PAD, pad, is_stale).canvas))
+with said:
+    if is_stale:
+        st.info(REMARKS[CanvasRemark.EMPTY])
+    else:
+        verdict(reading.shown.probabilities, EQUAL)
         pixel_map(reading, pad)
 with beside:
-    with st.container(key="pixels_stale" if is_stale else "pixels_fresh"):
+    if now.remark and not is_stale:
+        st.info(REMARKS[now.remark])
+    grey_out("pixels_read", is_stale)
+    with st.container(key="pixels_read"):
         answers(reading)
-    try_this(NAME, equal_weights(reading))
+    own, equal = reading.learned.probabilities, reading.equal.probabilities
+    try_this(NAME, equal_weights(own, equal, EQUAL, "pixels_stage"))
     with st.container(key="desk_pixels_layer"):
         layer_section()
 
@@ -64,5 +54,4 @@ page_tabs(
     ),
     players=(STEPS,),
 )
-query = chosen_query(drawing.image, NAME)
-take_along(lambda: export_bar(reading.trace, NAME, query=query, picture=inked(drawing.image)))
+take_along(lambda: export_bar(reading.trace, NAME, query=reading.query, picture=inked(reading.drawing.image)))

@@ -1,6 +1,5 @@
 """A drawing pad that forgets nothing: presets, undo, clear, light or dark, kept over page changes and reruns."""
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,26 +12,17 @@ import streamlit as st
 from PIL.ImageColor import getrgb
 from streamlit_drawable_canvas import st_canvas
 
-from attention_core.bounds import DRAWING_BYTES
 from attention_core.data.colours import PEN
-from attention_core.data.drawing import (
-    Stroke,
-    decode_pixels,
-    draw_strokes,
-    inked_strokes,
-    read_drawing,
-    strokes_of,
-)
+from attention_core.data.drawing import Stroke, draw_strokes, inked_strokes, strokes_of
 from attention_core.data.presets import preset_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import cached_computation
-from ui.state import Field, between, is_mounted, one_of, single_choice
+from ui.layout import is_dark
+from ui.state import Field, is_mounted, single_choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
-MAX_ASTRAY = 0.3
-"""Share of the ink by which our picture of the strokes may differ from the browser's and still stands for it."""
 DRAWN, ERASER, ANY_INK = "drawn", "eraser", "any"
 FIRST_ANY_INK = "#00A0A0"
 
@@ -69,22 +59,19 @@ class Pad:
         first: the label of the one that is there on arrival.
         size: height and width in canvas pixels.
         address: the query parameter that tells which preset is on the pad; "" = none.
-        help: text of a preset's button, with {} for its label.
-        pens: names of the inks to choose from (see attention_core.data.colours); empty = the canvas' own ink.
-        pen_width: canvas pixels, at first.
-        eraser: offer to draw in the colour of the paper.
-        any_ink: offer a pen of any colour.
+        pens: names of the inks to choose from (see attention_core.data.colours), beside any other and an eraser;
+            empty = the canvas' own ink alone.
+        pen_width: canvas pixels.
         from_address: returns the strokes that an address asks for where it names no preset, or None.
         preset: which preset is on the pad; DRAWN when it is something else.
-        paper: whether its paper is light or dark.
-        width: of the pen.
+        paper: whether what is drawn stands on light or dark paper.
         strokes: what is drawn, packed; "" where a preset tells it or it is more than a link may hold.
         pen: the ink that was chosen.
         ink: the colour of the pen of any colour.
         drawing: what is on it, as the canvas writes it; empty before anybody has opened the pad.
         inked: its strokes, those in the canvas' own ink without colour; of what the address tells, those that it tells.
+        last: the strokes that could be read last.
         undone: strokes that can be drawn again.
-        pixels: uint8 (height, width, 4), as the browser sent them last.
         generation: how often the canvas was mounted anew.
         seed: the drawing with which it was mounted.
         put: preset and strokes of the address that were put onto it.
@@ -96,29 +83,24 @@ class Pad:
     first: str
     size: tuple[int, int] = (256, 256)
     address: str = "digit"
-    help: str = "Draw a {} for me"
     pens: tuple[str, ...] = ()
     pen_width: int = 20
-    eraser: bool = False
-    any_ink: bool = False
     from_address: Callable[[str], list[Stroke] | None] | None = None
 
     def __post_init__(self) -> None:
         self.preset = Field(self.name, "preset", self.first, address=self.address)
-        self.paper = Field(self.name, "paper", "light", address="paper", parse=one_of(PAPER))
-        self.width = Field(self.name, "width", self.pen_width, address="width", parse=between(2, 60))
+        self.paper = Field(self.name, "paper", "light")
         self.strokes = Field(self.name, "strokes", "", address="strokes", parse=checked_strokes, text=str)
         self.drawing = Field[dict[str, Any]](self.name, "drawing", dict)
         self.inked = Field[list[Stroke]](self.name, "inked", list)
+        self.last = Field[list[Stroke]](self.name, "last", self.presets[self.first])
         self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
-        self.pixels = Field[np.ndarray | None](self.name, "pixels", None)
         self.generation = Field(self.name, "generation", 0)
         self.seed = Field[dict[str, Any]](self.name, "seed", dict)
         self.put = Field[tuple[str, str] | None](self.name, "put", None)
         self.mine = Field[dict[str, Any] | None](self.name, "mine", None)
-        if self.pens or self.eraser:
-            self.pen = Field(self.name, "pen", (self.pens or ("pen",))[0], address="pen")
-        if self.any_ink:
+        if self.pens:
+            self.pen = Field(self.name, "pen", self.pens[0], address="pen")
             self.ink = Field(
                 self.name, "any_ink", FIRST_ANY_INK, address="colour", parse=_colour_of, text=lambda ink: ink[1:]
             )
@@ -130,49 +112,47 @@ def drawing_pad(pad: Pad) -> PadState:
     Returns:
         what is drawn now.
     """
-    pad.paper.suggest("dark" if st.context.theme.type == "dark" else "light")
+    paper = "dark" if is_dark() else "light"
+    if paper != pad.paper.value:
+        _turn_paper(pad, paper)
     if _address_state(pad) != pad.put.value:  # on arrival, and after Back
         _follow_address(pad)
     component = f"{pad.name}_pad_{pad.generation.value}"
     if not is_mounted(component):  # only when it is mounted anew: changing it later would wipe the canvas
         pad.seed.value = pad.drawing.value
-    paper = pad.paper.value
     with st.container(key=f"{pad.name}_canvas_frame", gap=None):
         _bare_pad(key=f"{component}_bare", on_connected_change=lambda: None)
-        result = st_canvas(
-            stroke_width=pad.width.value,
+        sent = st_canvas(
+            stroke_width=pad.pen_width,
             stroke_color=_present_ink(pad),
             background_color=PAPER[paper],
             width=pad.size[1],
             height=pad.size[0],
             initial_drawing=pad.seed.value,
-            return_image_data=True,
             key=component,
-        )
-    pixels = decode_pixels(result.image_bytes, pad.size)
-    is_new = pixels is not None and (result.json_data != pad.drawing.value or pad.preset.value != DRAWN)
-    strokes = strokes_of(result.json_data) if is_new else pad.inked.value
-    if strokes is None:
-        st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
-    elif pixels is not None:
-        if is_new:
-            _record(pad, result.json_data, strokes)
-        pad.pixels.value = pixels
+        ).json_data
+    if sent not in (pad.drawing.value, pad.seed.value | {"background": PAPER[paper]}):
+        strokes = strokes_of(sent)
+        if strokes is None:
+            st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
+        else:
+            _record(pad, sent, strokes)
     _buttons(pad)
-    pixels = pad.pixels.value
-    inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in pad.inked.value]
-    drawn = render_strokes(inked, pad.size, paper)
-    shown = drawn if pixels is None or _matches(drawn, pixels, paper) else pixels
-    return PadState(shown, inked, paper)
+    return _state(pad, pad.inked.value)
 
 
-def _matches(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
-    """Return whether the strokes tell what the browser shows; then ours counts, which a link gives again exactly."""
-    astray, ink = (
-        np.abs(ours.astype(np.int16) - pixels),
-        np.abs(pixels[..., :3].astype(np.int16) - getrgb(PAPER[paper])),
-    )
-    return bool(astray.sum() <= MAX_ASTRAY * ink.sum())
+def last_drawn(pad: Pad, now: PadState, is_empty: bool) -> PadState:
+    """Return what is on a pad or, where nothing there can be read, what was there before."""
+    if is_empty:
+        return _state(pad, pad.last.value)
+    pad.last.value = pad.inked.value
+    return now
+
+
+def _state(pad: Pad, strokes: list[Stroke]) -> PadState:
+    paper = pad.paper.value
+    inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in strokes]
+    return PadState(render_strokes(inked, pad.size, paper), inked, paper)
 
 
 def checked_strokes(packed: str) -> str:
@@ -237,52 +217,15 @@ def _buttons(pad: Pad) -> None:
     name = pad.name
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_presets"):
         for label in pad.presets:
-            st.button(
-                label,
-                key=f"{name}_preset_{label}",
-                on_click=_choose_preset,
-                args=(pad, label),
-                help=pad.help.format(label),
-            )
-    if pad.pens or pad.eraser:
-        _pen_choice(pad)
+            st.button(label, key=f"{name}_preset_{label}", on_click=_choose_preset, args=(pad, label))
+    if pad.pens:
+        pen = single_choice("Pen", pad.pen, [*pad.pens, ANY_INK, ERASER], label_visibility="collapsed", wrap=True)
+        if pen == ANY_INK:
+            pad.ink.widget(st.color_picker, "Ink of any colour")
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
         st.button("Undo", key=f"{name}_undo", on_click=_turn_back, args=(pad, 1))
         st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not pad.undone.value)
         st.button("Clear", key=f"{name}_clear", on_click=_turn_back, args=(pad, math.inf))
-        with st.popover("Pen"):
-            pad.width.widget(st.slider, "Stroke width", 2, 60)
-            pad.paper.widget(
-                st.radio,
-                "Canvas",
-                ["light", "dark"],
-                horizontal=True,
-                on_change=_turn_paper,
-                args=(pad, pad.paper.value),
-            )
-            st.download_button(
-                "Save drawing",
-                json.dumps(pad.drawing.value),
-                f"{name}-drawing.json",
-                "application/json",
-                on_click="ignore",
-                width="stretch",
-            )
-            uploaded = st.file_uploader(
-                "Open a saved drawing",
-                "json",
-                key=f"{name}_upload_{pad.generation.value}",
-                max_upload_size=DRAWING_BYTES.millions,
-            )
-            if uploaded is not None:
-                _open(pad, uploaded.getvalue())
-
-
-def _pen_choice(pad: Pad) -> None:
-    names = [*(pad.pens or ("pen",)), *([ANY_INK] if pad.any_ink else []), *([ERASER] if pad.eraser else [])]
-    pen = single_choice("Pen", pad.pen, names, label_visibility="collapsed", wrap=True)
-    if pen == ANY_INK:
-        pad.ink.widget(st.color_picker, "Ink of any colour")
 
 
 def _colour_of(digits: str) -> str:
@@ -293,12 +236,13 @@ def _colour_of(digits: str) -> str:
 
 def _present_ink(pad: Pad) -> str:
     paper = pad.paper.value
-    chosen = pad.pen.value if pad.pens or pad.eraser else ""
-    if chosen == ERASER:
+    if not pad.pens:
+        return INK[paper]
+    if pad.pen.value == ERASER:
         return PAPER[paper]
-    if chosen == ANY_INK:
+    if pad.pen.value == ANY_INK:
         return pad.ink.value
-    return PEN[chosen if chosen in pad.pens else pad.pens[0]] if pad.pens else INK[paper]
+    return PEN[pad.pen.value if pad.pen.value in pad.pens else pad.pens[0]]
 
 
 def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told: str = DRAWN) -> None:
@@ -325,7 +269,6 @@ def remove_strokes(pad: Pad, width: float) -> None:
 
 def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
     _record(pad, drawing, inked_strokes(drawing), told, undone)
-    pad.pixels.value = None
     pad.generation.value += 1
 
 
@@ -361,28 +304,16 @@ def _turn_back(pad: Pad, by: float) -> None:
     _replace(pad, {**drawing, "objects": strokes[:n]}, undone=strokes[n:])
 
 
-def _turn_paper(pad: Pad, before: str) -> None:
+def _turn_paper(pad: Pad, paper: str) -> None:
     """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
-    paper = pad.paper.value
+    before, pad.paper.value = pad.paper.value, paper
     turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
-    drawing = {key: value for key, value in pad.drawing.value.items() if key != "background"}
     objects = [
         {**shape, "stroke": turned.get(str(shape.get("stroke")).lower(), shape.get("stroke"))}
-        for shape in drawing.get("objects", [])
+        for shape in pad.drawing.value.get("objects", [])
     ]
-    _replace(pad, {**drawing, "objects": objects}, pad.preset.value)
-
-
-def _open(pad: Pad, content: bytes) -> None:
-    """Take an uploaded drawing, or say why not; the present one stays until the new one is known to be sound."""
-    ink = INK[pad.paper.value]
-    try:
-        objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in read_drawing(content)]
-    except ValueError as error:
-        st.error(str(error))
-        return
-    _replace(pad, {"version": "7.4.0", "objects": objects})
-    st.rerun()
+    if objects:
+        _replace(pad, {"version": "7.4.0", "objects": objects}, pad.preset.value)
 
 
 @cached_computation()

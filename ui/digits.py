@@ -1,7 +1,7 @@
-"""What pages about digits share: what a model reads in a picture, and which pixel asks."""
+"""What pages about digits share: what a model reads in a picture, and what it reads with every weight equal."""
 
 from collections.abc import Callable, Mapping
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -10,13 +10,13 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts import probability_bars
-from attention_core.charts.heatmap import picture
-from attention_core.charts.vega import INK_RAMP
 from attention_core.data.drawing import prepare
 from attention_core.topics import pixels
-from ui.chart import click, draw_chart
+from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_stop
-from ui.state import Field, whole_number
+from ui.layout import ink_ramp
+from ui.state import Field
+from ui.try_this import TryThis
 
 FRAME = (200, 205, 211)
 
@@ -51,7 +51,7 @@ def read_digit(image: np.ndarray) -> pixels.Answer:
 
 def inked(image: np.ndarray) -> np.ndarray:
     """Return a picture of ink, from 0 to 1, in its colours, uint8 (rows, columns, 3)."""
-    return INK_RAMP.lookup()[np.rint(image * 255).astype(int)].astype(np.uint8)
+    return ink_ramp().lookup()[np.rint(image * 255).astype(int)].astype(np.uint8)
 
 
 def ink_image(image: np.ndarray, size: int, words: str) -> None:
@@ -80,33 +80,31 @@ def digit_bars(
     draw_chart(chart, key=key, alt=f"Probabilities of the ten digits {words}", on=on)
 
 
-@cache
-def query_field(name: str) -> Field[int | None]:
-    """Return which pixel asks, from 0; None until one was chosen."""
-    return Field(name, "query", None, address="pixel", parse=whole_number)
+def verdict(probabilities: np.ndarray, equal: Field[bool]) -> None:
+    """Say in one line which digit is read, beside the switch that makes every weight equal."""
+    words = f'<p class="reads">Reads <b>{probabilities.argmax()}</b> ({probabilities.max():.0%})</p>'
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.html(words, width="content")
+        equal.widget(st.toggle, "Every weight equal")
 
 
-def chosen_query(image: np.ndarray, name: str) -> int:
-    """Return the position that was clicked, or that the address names, or the ink pixel nearest the ink's centre."""
-    chosen = query_field(name).value
-    return chosen if chosen is not None and chosen < image.size else central_ink(image)
+def equal_weights(own: np.ndarray, equal: np.ndarray, switch: Field[bool], scroll_to: str) -> TryThis:
+    """Return the surprise: with every weight equal the same network no longer reads the digit.
 
+    Args:
+        own: probabilities of the ten digits with the network's own weights.
+        equal: likewise with every weight equal.
+        switch: makes them equal.
+        scroll_to: see TryThis.
+    """
+    digit, after = int(own.argmax()), int(equal.argmax())
 
-def pick_pixel(image: np.ndarray, name: str, size: int, key: str = "pick") -> None:
-    """Draw the picture as the model sees it, the query framed; a click on a pixel makes it the query."""
-    marked = chosen_query(image, name)
-    draw_chart(
-        picture(image, INK_RAMP, title="ink", size=size, marked=marked, select="pixel", bar=False),
-        **click(f"{name}_{key}", "pixel", "position", query_field(name)),
-        width="content",
-        alt="The 28 x 28 picture that the model sees; click a pixel to make it the query",
-    )
+    def act() -> None:
+        switch.value = True
 
+    def outcome() -> tuple[int, str]:
+        words = f"With its own weights it reads {digit} ({own.max():.0%}), with equal ones {after} ({equal.max():.0%})."
+        return int(after != digit), words
 
-def central_ink(image: np.ndarray) -> int:
-    """Return the position of the ink pixel nearest the ink's centre, or the middle of an empty picture."""
-    rows, cols = np.nonzero(image > 0.5)
-    if not len(rows):
-        return image.size // 2 + image.shape[1] // 2
-    nearest = np.argmin((rows - rows.mean()) ** 2 + (cols - cols.mean()) ** 2)
-    return int(rows[nearest] * image.shape[1] + cols[nearest])
+    question = "With every weight equal: what will the same network read?"
+    return TryThis("Make every weight equal", question, (f"Still {digit}", "Something else"), act, outcome, scroll_to)

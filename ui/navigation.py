@@ -101,7 +101,7 @@ PAGES = (
         "Pictures",
         "pixels",
         "Draw a digit",
-        "Which pixels matter to which?",
+        "Which pixels does a pixel take from?",
         "Here every pixel asked. In a picture full of clutter a single question can find the digit.",
     ),
     PageEntry(

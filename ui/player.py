@@ -26,7 +26,7 @@ from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart, file_name, say_subject
 from ui.guess import ask_guess, show_verdict
 from ui.labels import distinct, error_markdown, literal
-from ui.layout import role_colour, section
+from ui.layout import ink_ramp, role_colour, section
 from ui.skeleton import explain
 from ui.state import APP, PLAYING, Field, Value, chart_selection, set_widget, single_choice, whole_number, widget_value
 
@@ -358,7 +358,7 @@ def counted(n: int, name: str) -> str:
 def show_step_chart(step: Step, head: int, query: int | None, name: str, size: int = STEP_SIZE) -> None:
     """Draw the step's numbers in the form that suits them: a matrix, pictures per dimension, or bars."""
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
-    chart = step_chart(step, head, query=query, size=size)
+    chart = step_chart(step, head, query=query, size=size, ink=ink_ramp())
     draw_chart(chart, width="content", key=f"{name}_{step.name}", alt=words, step=step.name)
 
 

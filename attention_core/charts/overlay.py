@@ -4,12 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 from PIL import Image
+from PIL.ImageColor import getrgb
 
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import cached_by_content, edges, png, position_cells
 
-GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
-"""From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
+PINK = "#d13b9b"
+"""The weights' own hue, so that a map is never mistaken for ink; it stands out from light and from dark paper."""
+CLEARNESS = 0.6
+"""Exponent of a map's opacity: no weight is clear, and small ones can still be seen."""
+GLOW = tuple(f"{PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
+"""From no weight to the largest: one hue, more and more opaque."""
 FULL_STRENGTH = 8
 """A map's strongest colour stands for at least so many times the uniform weight: one that is uniform stays faint."""
 SMOOTH_SIDE = 256  # pixels along the longer side of the smooth map
@@ -113,9 +118,9 @@ def map_png(weights: np.ndarray, ramp: vl.Ramp, smooth: bool) -> bytes:
         scale = max(1, SMOOTH_SIDE // max(share.shape))
         size = share.shape[1] * scale, share.shape[0] * scale
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
-    colours = ramp.lookup(256)[np.rint(share * 255).astype(np.uint8)]
-    opacity = np.rint(255 * share**0.6).astype(np.uint8)
-    return png(Image.fromarray(np.dstack((colours, opacity))))
+    pixels = np.full((*share.shape, 4), (*getrgb(PINK), 255), np.uint8)
+    pixels[..., 3] = np.rint(255 * share**CLEARNESS)
+    return png(Image.fromarray(pixels))
 
 
 def _screen(width: int, height: int, size: int) -> tuple[int, int]:

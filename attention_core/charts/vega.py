@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
+from attention_core.files import atomic_write
 
 ROLE_COLOURS = {
     Role.INPUT: "#6B7785",
@@ -40,8 +41,11 @@ BLUE_ORANGE = (
     "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511",
 )  # fmt: skip
 """Diverging, for signed values: 0 in the middle."""
+DOWN, UP = "#4a8cba", "#d98632"
+"""Below and above 0, as the two sides of the diverging ramp."""
 INK_COLOURS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
-"""For pictures: paper to ink, in grey, so that ink is never mistaken for attention."""
+DARK_INK_COLOURS = ("#11151a", "#2c323a", "#525a65", "#828b97", "#b8bfc8", "#f4f6f8")
+"""For pictures: paper to ink, in grey, so that ink is never mistaken for attention; on a light and on a dark page."""
 GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
 TEXT_COLOUR, LABEL_COLOUR = "#7d8794", "#747b86"
 """Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
@@ -104,7 +108,7 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
     return signed_ramp(values)
 
 
-INK_RAMP = Ramp(INK_COLOURS, 0.0, 1.0)
+INK_RAMP, DARK_INK_RAMP = Ramp(INK_COLOURS, 0.0, 1.0), Ramp(DARK_INK_COLOURS, 0.0, 1.0)
 
 
 def mix_with_white(colour: str, share: float) -> str:
@@ -227,11 +231,13 @@ class Chart:
 
         return (altair.LayerChart if "layer" in self.spec else altair.Chart).from_dict(self.to_dict())
 
-    def save(self, path: str | Path, **said: Any) -> None:
-        """Write the chart into an SVG, PDF or PNG file, see figure.save()."""
-        from attention_core.charts.figure import save
+    def save(self, path: str | Path, *, title: str = "", width: float | None = None) -> None:
+        """Write the chart into a file, whose ending says whether it is an SVG, a PDF or a PNG; see figure.figure()."""
+        from attention_core.charts.figure import figure
 
-        save(self, path, **said)
+        content = figure(self, Path(path).suffix.removeprefix(".").lower(), title=title, width=width)
+        with atomic_write(Path(path)) as place:
+            place.write_bytes(content)
 
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         return self.to_altair()._repr_mimebundle_(*given, **named)

@@ -40,11 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def start_app(given: Sequence[str]) -> None:
-    """Start the app with a file to open, if one is named, and with options of Streamlit, each with its value.
-
-    Raises:
-        CommandError: the file is not there, there are several, or Streamlit is not installed.
-    """
+    """Start the app with a file to open, if one is named, and with options of Streamlit, each with its value."""
     files, options = _split_arguments(given)
     if len(files) > 1:
         raise CommandError(f"the app opens one file, not {len(files)}: {', '.join(files)}\n{USAGE}")

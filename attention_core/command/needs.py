@@ -15,11 +15,7 @@ class CommandError(Exception):
 
 
 def need(*extras: str) -> None:
-    """Make sure that what these extras bring is installed.
-
-    Raises:
-        CommandError: it is not; the message names the extra.
-    """
+    """Make sure that what these extras bring is installed; a CommandError names an extra that is not."""
     for extra in extras:
         missing = [name for name in NEEDS[extra] if find_spec(name) is None]
         if missing:

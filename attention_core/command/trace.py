@@ -21,11 +21,7 @@ ENDINGS = ("npz", "html", *PICTURES)
 
 
 def trace(given: Sequence[str]) -> None:
-    """Record every attention of a model that reads a text, and write it into a file; progress goes to stderr.
-
-    Raises:
-        CommandError: the model cannot be had or run, the file cannot be written, or an extra is missing.
-    """
+    """Record every attention of a model that reads a text, and write it into a file; progress goes to stderr."""
     parser = argparse.ArgumentParser("attention-explorer trace", description=trace.__doc__)
     parser.add_argument("model", metavar="MODEL", help="a hub id, a folder, or the name of a model on this machine")
     parser.add_argument("text", help="what it reads; an encoder-decoder writes its own target")
@@ -66,11 +62,7 @@ def _writable(path: Path) -> Path:
 
 
 def _loaded(name: str) -> Pretrained:
-    """Return a model by its name or folder, fetched if it is not on this machine.
-
-    Raises:
-        ModelError: it cannot be had.
-    """
+    """Return a model by its name or folder, fetched if it is not on this machine; a ModelError if it cannot be had."""
     _print_progress(f"Looking for {name}")
     candidate = find_model(name)
     if candidate.name in OWN:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,10 @@ from PIL import Image, ImageDraw
 from PIL.ImageColor import getrgb
 from tqdm import tqdm
 
-from attention_core.bounds import DRAWING_BYTES, DRAWING_DOTS, DRAWING_POINTS, DRAWING_STROKES, DRAWING_WAY
-from attention_core.data.mnist import DataError, Digits, data_folder
+from attention_core.bounds import DRAWING_DOTS, DRAWING_WAY
+from attention_core.data.mnist import FOLDER, DataError, Digits, data_folder
 from attention_core.data.stroke import Stroke, path_length
-from attention_core.files import atomic_write, read_json
+from attention_core.files import atomic_write
 
 SIDE = 28
 """Pixels along a side of the picture."""
@@ -174,7 +173,6 @@ def _n_separate(crop: np.ndarray) -> int:
     return sum(piece[-1] - piece[0] + 1 >= 0.5 * crop.shape[0] for piece in pieces)
 
 
-FOLDER = Path.home() / ".cache" / "attention-explorer"
 SUPERSAMPLING = 2  # canvases are drawn this many times larger and shrunk, which smooths the edges as a browser does
 
 
@@ -328,34 +326,12 @@ FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What goes wrong where a drawing is something else."""
 
 
-def read_drawing(content: bytes) -> list[Stroke]:
-    """Return the strokes of a saved drawing, ValueError for people if it is none."""
-    try:
-        drawing = read_json(content, DRAWING_BYTES.most)
-        strokes = strokes_of(drawing)
-        n_commands = sum(len(shape["path"]) for shape in drawing["objects"])
-        if not strokes or len(strokes) > DRAWING_STROKES.most or n_commands > DRAWING_POINTS.most:
-            raise ValueError
-    except FAULTS as error:
-        raise ValueError("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.") from error
-    return strokes
-
-
 def strokes_of(drawing: Any) -> list[Stroke] | None:
     """Return the strokes of a drawing that a browser sends, those of unknown colour without one; None if it is none."""
     try:
         strokes = inked_strokes(drawing)
         return strokes if path_length(strokes) <= DRAWING_WAY.most else None
     except FAULTS:
-        return None
-
-
-def decode_pixels(picture: bytes | None, size: tuple[int, int]) -> np.ndarray | None:
-    """Return what a browser shows on a canvas, uint8 (height, width, 4); None where it sends no such picture."""
-    try:
-        image = Image.open(BytesIO(picture or b""), formats=("PNG",))
-        return np.asarray(image) if (image.size, image.mode) == (size[::-1], "RGBA") else None
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         return None
 
 

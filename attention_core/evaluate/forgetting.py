@@ -1,19 +1,16 @@
-"""How fast recurrent encoders forget, on average: python -m attention_core.evaluate.forgetting [--data --json].
+"""How fast recurrent encoders forget, on average: python -m attention_core.evaluate.forgetting.
 
 For every word of every development sentence: what is left of it after 1, 2, 3, ... more words of a forward reading
 (the norm of d h_t / d x_s, divided by that of d h_s / d x_s). Written beside the weights, as NAME below.
 """
 
-import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 
-from attention_core.data.mnist import DataError
 from attention_core.data.pieces import read_pairs, split_pairs
 from attention_core.log import log
 from attention_core.models import load
@@ -76,20 +73,14 @@ def _checksum(name: str, folder: Path | None) -> str | None:
         return None
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m attention_core.evaluate.forgetting", description=__doc__)
-    parser.add_argument("--data", help="folder of the data sets, or a tab-separated file")
-    parser.add_argument("--json", action="store_true", help="print the figures too")
-    parsed = parser.parse_args(arguments)
-    try:
-        sentences = list(dict.fromkeys(english for english, _ in split_pairs(read_pairs(parsed.data)).development))
-        networks = {}
-        for name in NETWORKS:
-            model = cast(Translator, load(name, "cpu"))
-            networks[name] = {"sha256": _checksum(name, None), **forgetting_curve(model, sentences)}
-    except (DataError, WeightsError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+def main() -> None:
+    """Follow every word of the development sentences, and write and print what is left of it."""
+    sentences = list(dict.fromkeys(english for english, _ in split_pairs(read_pairs()).development))
+    networks = {}
+    for name in NETWORKS:
+        model = cast(Translator, load(name, "cpu"))
+        networks[name] = {"sha256": _checksum(name, None), **forgetting_curve(model, sentences)}
+        print(f"{name}: half of a word is left after {networks[name]['half_life']} more words")
     facts = {
         "what": "share of a word's gradient norm that is left after more words: quartiles over all words",
         "sentences": len(sentences),
@@ -97,12 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
         "networks": networks,
     }
     (weights_folder() / NAME).write_text(json.dumps(facts, indent=1) + "\n")
-    for name, own in networks.items():
-        print(f"{name}: half of a word is left after {own['half_life']} more words ({len(sentences)} sentences)")
-    if parsed.json:
-        print(json.dumps(facts))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -182,20 +182,20 @@ def test_damaged_foreign_and_unknown_values_lose_nothing_else(name, visit):
 
 
 def test_value_that_is_none_is_named_and_the_others_are_followed(visit):
-    page = visit("find", width="900", blocked="3", strokes="~1broken")
+    page = visit("find", blocked="900", region="3", strokes="~1broken")
     words = "\n".join(toast.value for toast in page.toast)
-    assert "width=900" in words
+    assert "blocked=900" in words
     assert "strokes=~1broken" in words
-    assert page.session_state["find_width"] != 900
-    assert page.session_state["find_blocked"] == 3
-    assert "opacity" not in address_of(page)
+    assert page.session_state["find_blocked"] == 6
+    assert page.session_state["find_region"] == 3
+    assert "blocked" not in address_of(page)
     page.run()
     assert not page.toast
 
 
 def test_drawing_comes_back_with_its_answer(visit):
     strokes = pack_strokes([Stroke(np.array([[60.0, 60], [190, 60], [110, 220]]), 22)])
-    first = visit("pixels", digit="drawn", strokes=strokes, paper="dark")
+    first = visit("pixels", digit="drawn", strokes=strokes)
     again = visit("pixels", **address_of(first))
     assert address_of(first)["strokes"] == strokes
     said = [[part.value for part in page.markdown] for page in (first, again)]

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
-from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import CLUTTER_WIDTH, digit_strokes
 from tests.app.tools import (
-    ON_DARK,
+    bodies,
     frames,
     given,
     inject,
     objects_of,
+    on_dark,
     open_tab,
     painted,
+    path_object,
     probabilities,
     said,
     settled,
@@ -24,10 +25,10 @@ NAME = "find"
 SIDE = 256
 
 
-def canvas_of(*digits, **colours):
-    """Return a canvas with digits, each (digit, x, y, height) in canvas pixels."""
-    paths = [one.path for digit, x, y, height in digits for one in digit_strokes(digit, (x, y), height)]
-    return draw_paths(paths, SIDE, 10, **colours)
+def digits(*placed):
+    """Return the strokes of digits, each (digit, x, y, height) in canvas pixels."""
+    paths = [one.path for digit, x, y, height in placed for one in digit_strokes(digit, (x, y), height)]
+    return [path_object(path, 10) for path in paths]
 
 
 def answer(page) -> int:
@@ -55,6 +56,7 @@ def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
     assert abs((column + 0.5) / 15 - 0.27) < 0.12  # where the page hid it, off the middle
     assert abs((row + 0.5) / 15 - 0.3) < 0.15
     assert "One learned question asks 225 regions" in said(page)
+    assert "gets 76% of the attention" in said(page)
 
 
 def test_equal_weights_lose_the_digit_and_look_pale(page):
@@ -92,58 +94,47 @@ def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
 
 
 def test_clutter_has_an_end(page):
-    objects = objects_of(page)
-    piece = next(one for one in objects if one["strokeWidth"] == CLUTTER_WIDTH)
-    given(page, drawing={"version": "7.4.0", "objects": [*objects, *[piece] * 96]})
+    inject(page, [path_object([[20, 20], [30, 30]], CLUTTER_WIDTH)] * 96)
     assert page.button(key=f"{NAME}_scatter").disabled
 
 
-def test_another_digit_is_hidden_on_request(page):
-    before = masks(page)[0]
-    page.button(key=f"{NAME}_hide").click().run()
-    assert clutter_of(page) >= 1
-    assert not np.array_equal(masks(page)[0], before)
-
-
-def test_cleared_pad_invites_to_draw_and_undo_of_nothing_is_no_error(page):
+def test_cleared_pad_asks_for_a_digit_and_the_last_answer_stays_grey(page):
+    inject(page, digits((2, 190, 180, 84)))
+    before = probabilities(page)
     page.button(key=f"{NAME}_clear").click().run()
     assert not page.error
-    assert page.info
-    assert not probabilities(page)
+    assert page.info[0].value == "Draw a digit, or take one below."
+    assert probabilities(page) == before
+    assert ".st-key-find_read { opacity: 0.35; }" in bodies(page)
+    assert page.button(key=f"{NAME}_step_next")
     page.button(key=f"{NAME}_undo").click().run()
 
 
-def half_grey():
-    canvas = painted(SIDE, SIDE, SIDE)
-    canvas[:, :120, :3] = np.random.default_rng(0).integers(0, 90, (SIDE, 120, 3))
-    canvas[:160, 120:, :3] = np.random.default_rng(1).integers(0, 90, (160, SIDE - 120, 3))
-    return canvas
-
-
 @pytest.mark.parametrize(
-    ("canvas", "words", "answers"),
+    ("objects", "words"),
     [
-        (painted(SIDE, SIDE), "one colour", False),
-        (half_grey(), "Most of the canvas is ink", True),
-        (draw_paths([np.array([[128.0, 128.0]])], SIDE, 2), "That is a dot", True),
-        (draw_paths([np.array([[60.0, 128.0], [190.0, 128.0]])], SIDE, 10), "as tall as", True),
-        (draw_paths([np.array([[128.0, 8.0], [128.0, 248.0]])], SIDE, 10), "across the canvas", True),
-        (canvas_of((3, 70, 80, 90), (8, 190, 180, 90)), "several digits", True),
-        (canvas_of((3, 120, 120, 110), (8, 130, 120, 110)), "", True),
+        (painted(SIDE, SIDE), "Draw a digit"),
+        ([path_object([[128, 128]], 2)], "That is a dot"),
+        ([path_object([[60, 128], [190, 128]], 10)], "as tall as"),
+        ([path_object([[128, 8], [128, 248]], 10)], "across the canvas"),
+        (digits((3, 70, 80, 90), (8, 190, 180, 90)), "several digits"),
+        (digits((3, 120, 120, 110), (8, 130, 120, 110)), ""),
     ],
-    ids=["all black", "mostly ink", "dot", "one flat line", "line across", "two digits", "overlapping digits"],
+    ids=["all black", "dot", "one flat line", "line across", "two digits", "overlapping digits"],
 )
-def test_odd_drawing_gets_a_kind_word_and_is_not_lost(page, canvas, words, answers):
-    inject(page, canvas, n_strokes=2)
+def test_odd_drawing_gets_a_kind_word_and_is_not_lost(page, objects, words):
+    inject(page, objects)
     assert not page.error
     assert words in said(page)
-    assert bool(probabilities(page)) == answers
-    assert len(objects_of(page)) == 2
+    assert probabilities(page)
+    assert len(objects_of(page)) == len(objects)
 
 
-@pytest.mark.parametrize("colours", [{}, ON_DARK], ids=["dark on light", "light on dark"])
-def test_drawn_digit_is_read_wherever_it_stands(page, colours):
-    inject(page, canvas_of((2, 190, 180, 84), **colours))
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_drawn_digit_is_read_wherever_it_stands(page, is_dark, monkeypatch):
+    if is_dark:
+        on_dark(page, monkeypatch)
+    inject(page, digits((2, 190, 180, 84)))
     assert not page.info
     assert answer(page) == 2
 
@@ -162,35 +153,25 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
     assert page.session_state[f"{NAME}_step"] == "context"
 
 
-def sheet(page, n):
-    """Return whether a sheet of n small pictures is on the page."""
-    return any({"url", "label"} <= set(frame.columns) and len(frame) == n for frame in frames(page))
-
-
-def test_channels_are_shown_by_what_they_do_to_the_map_and_all_on_request(page):
+def test_channels_are_shown_by_what_they_do_to_the_map(page):
     given(page, step="key")
-    assert sheet(page, 24)
-    page.toggle(key=f"{NAME}_all").set_value(True).run()
-    assert sheet(page, 96)
+    assert any({"url", "label"} <= set(frame.columns) and len(frame) == 18 for frame in frames(page))
 
 
-def test_chosen_channel_and_region_are_shown_in_numbers_and_survive_another_page(page):
+def test_chosen_region_is_shown_in_numbers_and_survives_another_page(page):
     page.session_state[f"{NAME}_step"] = "scores"
-    page.session_state[f"{NAME}_channel"], page.session_state[f"{NAME}_region"] = 17, 100
+    page.session_state[f"{NAME}_region"] = 100
     settled(page)
-    assert "Channel 18" in said(page)
     assert any("S_{101}" in one.value for one in page.latex)
     there_and_back(page)
-    assert "Channel 18" in said(page)
     assert any("S_{101}" in one.value for one in page.latex)
 
 
-def test_blocked_regions_get_no_weight_and_a_uniform_mask_looks_everywhere_alike(page):
+def test_blocked_regions_get_no_weight(page):
     open_tab(page, "try").slider(key=f"{NAME}_blocked").set_value(10).run()
-    before, blocked, at_random, uniform = masks(page)[-4:]
+    before, blocked, at_random = masks(page)[-3:]
     heaviest = np.argsort(-before)[:10]
     assert blocked[heaviest] == pytest.approx(0)
     assert blocked.sum() == pytest.approx(1, abs=1e-4)
     assert np.count_nonzero(at_random == 0) >= 10
-    assert uniform == pytest.approx(1 / 225)
     assert "20 draws" in said(page)

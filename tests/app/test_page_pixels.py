@@ -5,15 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import preset_paths
 from tests.app.tools import (
-    ON_DARK,
+    bodies,
+    frames,
     given,
     inject,
     objects_of,
+    on_dark,
     open_tab,
     painted,
+    path_object,
     probabilities,
     said,
     steps_to_the_end,
@@ -23,11 +25,11 @@ from tests.app.tools import (
 PAGE = "pages/pixels.py"
 NAME = "pixels"
 SIDE = 256
-DOT = draw_paths([np.array([[128.0, 128.0]])], SIDE, 2)
+DOT = path_object([[128, 128]], 2)
 
 
-def digit_canvas(digit, **colours):
-    return draw_paths(preset_paths(digit, SIDE), SIDE, 20, **colours)
+def digit(number):
+    return [path_object(path) for path in preset_paths(number, SIDE)]
 
 
 def answers(page) -> list[int]:
@@ -69,13 +71,13 @@ def test_surprise_is_guessed_and_says_what_came_out(page):
     assert "With its own weights it reads 7" in page.success[0].value
 
 
-@pytest.mark.parametrize("shown", ["all: who is looked at", "all: who looks"])
+@pytest.mark.parametrize("shown", ["who is looked at", "who looks"])
 def test_averages_over_all_pixels_are_drawn_on_the_drawing(page, shown):
     assert looks(page)["map"] is None
     page.segmented_control(key=f"{NAME}_map").set_value(shown).run()
     assert len(looks(page)["map"]) == 784
     assert max(map(abs, looks(page)["map"])) == 1
-    assert "of Q Kᵀ" in looks(page)["says"]
+    assert "of Q Kᵀ" in said(page)
 
 
 @pytest.mark.parametrize("digit", [1, 4, 9])
@@ -89,11 +91,12 @@ def test_cleared_pad_invites_to_draw_and_shows_no_error(page):
     assert not page.error
     assert page.info
     assert answers(page) == [7]  # of before, greyed
-    assert not page.get("bidi_component") or "looks" not in page.get("bidi_component")[-1].proto.id
+    assert ".st-key-pixels_read { opacity: 0.35; }" in bodies(page)
+    assert not any("pixels_looks" in one.proto.id for one in page.get("bidi_component"))
 
 
 def test_redo_draws_again_what_undo_and_clear_took(page):
-    inject(page, digit_canvas(7), n_strokes=3)
+    inject(page, digit(4))
     whole = objects_of(page)
     assert page.button(key=f"{NAME}_redo").disabled
     for button, n in (("undo", 2), ("clear", 0), ("redo", 1), ("redo", 2), ("redo", 3)):
@@ -101,7 +104,7 @@ def test_redo_draws_again_what_undo_and_clear_took(page):
         assert objects_of(page) == whole[:n]
     assert page.button(key=f"{NAME}_redo").disabled
     page.button(key=f"{NAME}_undo").click().run()
-    inject(page, digit_canvas(7), n_strokes=3)
+    inject(page, digit(4))
     assert page.button(key=f"{NAME}_redo").disabled  # another way was taken
 
 
@@ -116,14 +119,18 @@ def test_undo_takes_the_last_stroke_away(page):
     page.button(key=f"{NAME}_undo").click().run()
 
 
-@pytest.mark.parametrize("colours", [{}, ON_DARK], ids=["dark on light", "light on dark"])
-def test_injected_drawing_is_read(page, colours):
-    inject(page, digit_canvas(2, **colours))
+def test_injected_drawing_is_read_on_light_and_stays_when_the_page_is_dark(page, monkeypatch):
+    inject(page, [stroke | {"stroke": "#15191E"} for stroke in digit(2)])
     assert answers(page)[0] == 2
+    before, address = probabilities(page)["weights as learned"], page.query_params["strokes"]
+    on_dark(page, monkeypatch)
+    assert {one["stroke"] for one in objects_of(page)} == {"#F4F6F8"}
+    assert probabilities(page)["weights as learned"] == pytest.approx(before, abs=1e-4)
+    assert page.query_params["strokes"] == address
 
 
 def test_dot_gets_a_remark_and_no_error(page):
-    inject(page, DOT)
+    inject(page, [DOT])
     assert not page.error
     assert page.info
 
@@ -131,14 +138,14 @@ def test_dot_gets_a_remark_and_no_error(page):
 def test_several_digits_get_a_remark_and_an_answer(page):
     paths = [path * 0.45 + [0, 70] for path in preset_paths(3, SIDE)]
     paths += [path * 0.45 + [140, 70] for path in preset_paths(5, SIDE)]
-    inject(page, draw_paths(paths, SIDE, 9), n_strokes=4)
+    inject(page, [path_object(path, 9) for path in paths])
     assert page.info
     assert len(answers(page)) == 1
 
 
-@pytest.mark.parametrize("left", [0, 3], ids=["full", "full but for a corner"])
+@pytest.mark.parametrize("left", [0, 3], ids=["full", "full but for a line"])
 def test_full_canvas_gives_no_error(page, left):
-    inject(page, painted(SIDE, SIDE, left), n_strokes=30)
+    inject(page, painted(SIDE, SIDE, left))
     assert not page.error
 
 
@@ -170,7 +177,7 @@ def test_guess_first_hides_the_step_until_it_is_revealed(page):
 
 
 def test_drawing_survives_going_to_another_page_and_stepping(page):
-    inject(page, digit_canvas(2))
+    inject(page, digit(2))
     drawn = probabilities(page)
     page.button(key=f"{NAME}_step_next").click().run()
     there_and_back(page)
@@ -215,18 +222,21 @@ def test_every_tab_shows_the_chosen_layer(page, layer):
     assert page.query_params["layer"] in (layer, [layer])
 
 
-def test_parts_of_the_scores_are_switched_off_and_the_answer_follows(page):
+def test_scores_are_split_into_four_parts_with_their_shares(page):
     open_tab(page, "learned")
-    assert "Switch a part off" in said(page)
-    given(page, parts=[])
-    assert "Nothing is left" in said(page)
-    assert "with all parts it is 7" in said(page)
+    labels = next(frame["label"] for frame in frames(page) if "label" in frame.columns)
+    assert list(labels.str.partition(":")[0]) == [
+        "place asks for place",
+        "place asks for ink",
+        "ink asks for place",
+        "ink asks for ink",
+    ]
 
 
 def test_ink_alone_makes_the_drawing_times_itself(page):
     page.session_state[f"{NAME}_layer"] = "pixel-notes-ink"
     open_tab(page, "learned")
-    assert "rank one" in said(page)
+    assert "of rank one" in said(page)
 
 
 def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):
@@ -234,19 +244,19 @@ def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):
     first = said(page)
     assert "at random" in first
     assert "20 draws" in first
-    page.segmented_control(key=f"{NAME}_erased").set_value("what moves the feed-forward network most").run()
+    page.segmented_control(key=f"{NAME}_erased").set_value("largest Jacobian").run()
     assert said(page) != first
 
 
 def test_patches_answer_beside_pixels(page):
     open_tab(page, "patches")
-    assert "Patches read" in said(page)
+    assert "a vision transformer reads **7**" in said(page)
     page.slider(key=f"{NAME}_patch_layer").set_value(1).run()
-    assert "layer 1" in said(page)
+    assert page.query_params["patch_layer"] in ("1", ["1"])
 
 
 @pytest.mark.parametrize("tab", ["try", "learned", "worth", "patches"])
 def test_dot_and_blank_query_break_no_tab(page, tab):
-    inject(page, draw_paths([np.array([[128.0, 128.0]])], SIDE, 8))
+    inject(page, [path_object([[128, 128]], 8)])
     page.session_state[f"{NAME}_query"] = 0
     open_tab(page, tab)

@@ -5,27 +5,20 @@ import re
 import numpy as np
 import pytest
 
-from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import digit_strokes, number_strokes
 from attention_core.data.scenes import MAX_DIGITS
-from tests.app.tools import ON_DARK, bodies, given, inject, objects_of, open_tab, painted, path_object, there_and_back
+from tests.app.tools import bodies, given, inject, objects_of, on_dark, open_tab, painted, path_object, there_and_back
 
 PAGE = "pages/read.py"
 NAME, SIZE = "read", (144, 576)
 
 
-def canvas_of(strokes, **colours):
-    paths = [stroke.path for stroke in strokes]
-    return draw_paths(paths, SIZE[1], strokes[0].width if strokes else 9, **colours)[: SIZE[0]]
+def put(page, strokes):
+    return inject(page, [path_object(stroke.path, stroke.width) for stroke in strokes])
 
 
-def put(page, canvas, paths):
-    return inject(page, canvas, objects=[path_object(path, 9) for path in paths])
-
-
-def draw(page, number, **colours):
-    strokes = number_strokes(number, SIZE, np.random.default_rng(3))
-    return put(page, canvas_of(strokes, **colours), [stroke.path for stroke in strokes])
+def draw(page, number):
+    return put(page, number_strokes(number, SIZE, np.random.default_rng(3)))
 
 
 def texts(page) -> list[str]:
@@ -53,14 +46,15 @@ def test_arrival_shows_a_number_read_with_its_film(page):
     assert sum(charts) >= 7
 
 
-def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page):
+def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page, monkeypatch):
     for number in ("42", "271828"):
         page.button(key=f"{NAME}_preset_{number}").click().run()
         assert read(page) == number
         assert f"Look 1 of {len(number) + 1}" in texts(page)
     draw(page, "605")
     assert read(page) == "605"
-    draw(page, "428", **ON_DARK)
+    on_dark(page, monkeypatch)
+    draw(page, "428")
     assert read(page) == "428"
 
 
@@ -90,7 +84,7 @@ def test_address_names_a_number_or_is_ignored(start_app, asked, shown):
 
 def test_unusual_drawings_get_a_remark_and_a_reading(page):
     strokes = [*digit_strokes(3, (270, 72), 84), *digit_strokes(8, (314, 72), 84)]
-    put(page, canvas_of(strokes), [stroke.path for stroke in strokes])
+    put(page, strokes)
     assert "touch or overlap" in told(page)
     assert read(page)
     draw(page, "1234567")
@@ -106,14 +100,14 @@ def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(pag
     assert "Write a number" in told(page)
     assert ".st-key-read_answer { opacity: 0.35; }" in bodies(page)  # that of the last number stays
     assert read(page) == "31415"
-    put(page, draw_paths([np.array([[300.0, 72.0]])], SIZE[1], 2)[: SIZE[0]], [[[300, 72], [300, 72]]])
+    inject(page, [path_object([[300, 72], [300, 72]], 2)])
     assert "dot" in told(page)
-    for corner, words in ((8, "painted over"), (0, "one colour")):
-        put(page, painted(*SIZE, corner), [[[10, 10], [500, 100], [20, 130]]] * 12)
+    for left, words in ((8, "painted over"), (0, "one colour")):
+        inject(page, painted(*SIZE, left))
         assert words in told(page)
-    assert len(objects_of(page)) == 12
+    n = len(objects_of(page))
     page.button(key=f"{NAME}_undo").click().run()
-    assert len(objects_of(page)) == 11
+    assert len(objects_of(page)) == n - 1
 
 
 def test_film_steps_ends_and_is_shorter_after_a_shorter_number(page):

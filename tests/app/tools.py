@@ -1,23 +1,19 @@
 """What tests of pages do again and again."""
 
-import base64
-import io
 from collections.abc import Iterator
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from PIL import Image
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest, app_test
 
 # What each new AppTest looks for in all installed packages, and each run compiles again: most of a run's time.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 app_test.ScriptCache = cache(app_test.ScriptCache)
-
-ON_DARK = {"ink": (244, 246, 248), "background": (17, 21, 26)}
-"""Colours of a canvas in the dark."""
 
 
 class App(AppTest):
@@ -109,12 +105,15 @@ def path_object(path: np.ndarray, width: float = 20, **look: str) -> dict:
     return {"type": "Path", "path": [["M", *first], *(["L", *point] for point in rest)], "strokeWidth": width, **look}
 
 
-def painted(height: int, width: int, corner: int = 0) -> np.ndarray:
-    """Return a canvas, uint8 (height, width, 4), that is black but for a white corner of so many pixels a side."""
-    canvas = np.zeros((height, width, 4), np.uint8)
-    canvas[..., 3] = 255
-    canvas[:corner, :corner] = 255
-    return canvas
+def painted(height: int, width: int, left: int = 0) -> list[dict]:
+    """Return strokes of the widest pen that cover a canvas, but for so many rows at its top."""
+    return [path_object([[-40, row], [width + 40, row]], 60) for row in range(left + 30, height + 60, 30)]
+
+
+def on_dark(page: AppTest, monkeypatch: Any) -> None:
+    """Let the page be dark."""
+    monkeypatch.setattr(ContextProxy, "theme", property(lambda self: SimpleNamespace(type="dark")))
+    page.run()
 
 
 def objects_of(page: AppTest) -> list[dict]:
@@ -122,17 +121,11 @@ def objects_of(page: AppTest) -> list[dict]:
     return page.session_state[f"{page.session_state['page_shown']}_drawing"]["objects"]
 
 
-def inject(page: AppTest, canvas: np.ndarray, n_strokes: int = 1, objects: list[dict] | None = None) -> AppTest:
-    """Put a drawing onto the page's pad as the canvas component sends one, and run the page."""
-    name, buffer = page.session_state["page_shown"], io.BytesIO()
-    Image.fromarray(canvas).save(buffer, "PNG")
-    objects = [path_object([[40, 40], [60, 200]])] * n_strokes if objects is None else objects
-    state = {
-        "raw": {"version": "7.4.0", "objects": objects},
-        "data": "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode(),
-    }
+def inject(page: AppTest, objects: list[dict]) -> AppTest:
+    """Put strokes, see path_object, onto the page's pad as the canvas component sends them, and run the page."""
+    name = page.session_state["page_shown"]
     generation = page.session_state[f"{name}_generation"]
-    page.session_state[f"{name}_pad_{generation}"] = {"drawing": state}
+    page.session_state[f"{name}_pad_{generation}"] = {"drawing": {"raw": {"version": "7.4.0", "objects": objects}}}
     return page.run()
 
 

@@ -12,7 +12,9 @@ PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart
     const svg = chart.querySelector('svg.marks'), canvas = chart.querySelector('canvas.marks');
     return svg ? svg.outerHTML.replace(/(gradient|clip)[_\\w-]*\\d+/g, '') : canvas ? canvas.toDataURL() : '';
 })"""
-STALE = ".st-key-pixels_stale"  # what was read before, while the pad is empty
+STALE = re.compile("0.35")
+"""The opacity of what was read before, while the pad is empty."""
+READ = ".st-key-pixels_read"
 BARS = "svg.marks [aria-label*='probability: ']"
 ANSWER = f"""() => [...document.querySelectorAll("{BARS}")].map(bar => bar.getAttribute('aria-label')).join()"""
 INK = "() => document.querySelector('canvas.lower-canvas, .st-key-pixels_canvas_frame canvas')?.toDataURL()"
@@ -69,12 +71,12 @@ def test_one_toolbar_below_the_pad_takes_strokes_away_and_draws_them_again(visit
     assert visitor.locator(".st-key-pixels_redo").bounding_box()["y"] > pad["y"] + pad["height"]
     redo = visitor.locator(".st-key-pixels_redo button")
     visitor.locator(".st-key-pixels_clear button").click()
-    visitor.locator(STALE).wait_for()
+    expect(visitor.locator(READ)).to_have_css("opacity", STALE)
     for _ in range(2):
         visitor.wait_for_timeout(800)  # a new canvas is mounted
         redo.click()
         visitor.wait_for_function(IDLE)
-    visitor.locator(STALE).wait_for(state="detached")
+    expect(visitor.locator(READ)).to_have_css("opacity", "1")
     settle(visitor)
     assert redo.is_disabled()
     visitor.locator(".dc-toolbar").wait_for(state="hidden")
@@ -82,12 +84,12 @@ def test_one_toolbar_below_the_pad_takes_strokes_away_and_draws_them_again(visit
 
 def test_drawing_on_an_empty_pad_is_answered(visitor):
     visitor.locator(".st-key-pixels_clear button").click()
-    visitor.locator(STALE).wait_for()
+    expect(visitor.locator(READ)).to_have_css("opacity", STALE)
     visitor.get_by_test_id("stAlert").first.wait_for()
     visitor.wait_for_function(IDLE)
     visitor.wait_for_timeout(800)  # a new canvas is mounted
     draw(visitor, [(0.5, 0.2), (0.5, 0.8)])
-    visitor.locator(STALE).wait_for(state="detached")
+    expect(visitor.locator(READ)).to_have_css("opacity", "1")
     settle(visitor)
 
 

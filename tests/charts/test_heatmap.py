@@ -30,7 +30,7 @@ from attention_core.charts import (
     weights_ramp,
 )
 from attention_core.charts.heatmap import matrix_png, reduce_by_max
-from attention_core.charts.vega import DARK_COLOUR, colour_bar, colour_scale
+from attention_core.charts.vega import DARK_COLOUR, DARK_INK_RAMP, colour_bar, colour_scale
 from tests.charts.tools import rows_of, rows_with
 from ui import player
 
@@ -394,3 +394,9 @@ def test_form_suits_the_step(steps):
     assert step_chart(steps["class"]).to_dict()["mark"]["type"] == "bar"
     pictures = step_chart(steps["query"]).to_dict()
     assert [len(rows) for rows in pictures["datasets"].values() if "url" in rows[0]] == [16]  # one per dimension
+
+
+def test_ink_goes_with_the_page(steps):
+    light, dark = (spec(step_chart(steps["pixels"], ink=ink)) for ink in (INK_RAMP, DARK_INK_RAMP))
+    assert light != dark
+    assert dark["layer"][2]["encoding"]["color"]["scale"]["range"] == list(DARK_INK_RAMP.colours)

@@ -19,7 +19,6 @@ import torch
 from attention_core import step_of
 from attention_core.attention.recording import Recording, load_recording
 from attention_core.charts import step_chart
-from attention_core.charts.figure import save
 from attention_core.hub.catalogue import fetch, find_model
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError
@@ -46,14 +45,10 @@ def trace():
     return load("pixel-classifier", "cpu").trace(np.eye(28))
 
 
-def chart_of(trace):
-    return step_chart(step_of(trace, "weights"), size=480)
-
-
 EXPORTS = {
     "recording": ("run.npz", lambda trace, path: Recording([trace]).save(path)),
     "page": ("run.html", lambda trace, path: Recording([trace]).to_html(path)),
-    "figure": ("weights.svg", lambda trace, path: save(chart_of(trace), path)),
+    "figure": ("weights.svg", lambda trace, path: step_chart(step_of(trace, "weights"), size=480).save(path)),
     "weights": ("a.safetensors", lambda _, path: write_weights("a", {"w": torch.zeros(9_999)}, {}, path.parent)),
 }
 

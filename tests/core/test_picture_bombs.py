@@ -2,18 +2,16 @@
 
 import gc
 import io
-import json
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 from PIL import Image
 
 from attention_core.bounds import HOSTED, JPEG_PIXELS, PICTURE_PIXELS
-from attention_core.data.drawing import decode_pixels, read_drawing, strokes_of
+from attention_core.data.drawing import strokes_of
 from attention_core.hub.pictures import read_picture
-from tests.bombs import DEEP, RESET, peak, png, refused
+from tests.bombs import RESET, peak, png, refused
 from ui.memory_upkeep import spare_memory
 
 
@@ -107,27 +105,3 @@ def test_drawings_that_browsers_do_not_make(name):
 def test_drawings_that_browsers_make():
     assert strokes_of({"objects": []}) == []
     assert len(strokes_of({"objects": [shape((0, 0), (200, 200), (0, 50))]})) == 1
-
-
-def test_the_picture_of_a_canvas_has_its_size():
-    buffer = io.BytesIO()
-    Image.fromarray(np.zeros((30, 40, 4), np.uint8)).save(buffer, "PNG")
-    assert decode_pixels(buffer.getvalue(), (30, 40)).shape == (30, 40, 4)
-    assert decode_pixels(buffer.getvalue(), (40, 30)) is None
-    assert decode_pixels(png(60_000, 60_000), (256, 256)) is None
-    assert decode_pixels(png(40, 30, (b"IDAT", b"none")), (30, 40)) is None
-    assert decode_pixels(b"", (30, 40)) is None
-    assert decode_pixels(None, (30, 40)) is None
-
-
-@pytest.mark.parametrize("drawing", [DEEP, " " * 3_000_000, *map(json.dumps, DRAWINGS.values())])
-def test_saved_drawings(drawing):
-    content = drawing.encode()
-    with refused("This is not a drawing saved here"):
-        read_drawing(content)
-
-
-def test_a_saved_drawing_is_read():
-    strokes = read_drawing(json.dumps({"objects": [shape((0, 0), (9, 9), stroke="#123456")]}).encode())
-    assert strokes[0].colour == "#123456"
-    assert strokes[0].path.tolist() == [[0, 0], [9, 9]]

@@ -12,9 +12,8 @@ from attention_core.explain.heads import rollout
 from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
 from attention_core.topics.pixels import class_maps, class_rollout, jacobian, jacobian_map
-from attention_core.topics.pixels import split as parts
 from attention_core.topics.pixels.packed import pack_looks
-from attention_core.topics.pixels.split import INK, PARTS, PLACE, answer_from, split_scores, with_parts
+from attention_core.topics.pixels.split import INK, PARTS, PLACE, product_means, split_scores
 from tests import own_models
 from tests.core.test_shown_code import check, drawing
 
@@ -51,10 +50,15 @@ def test_layer_without_softmax_is_the_product_divided_by_the_number_of_pixels():
     assert_close(model(PICTURE[None]).logits, model.classify(context.reshape(1, -1)))
 
 
+def ink_number(model):
+    """The one number c of a model whose tokens are ink alone: Q K^T = c p p^T, p the drawing's 784 pixels."""
+    return float(model.query(model.ink) @ model.key(model.ink))
+
+
 def test_without_positions_the_scores_are_the_drawing_times_itself_times_one_number():
     model = untrained("pixel-notes-ink")
     trace, pixels = model.trace(PICTURE), PICTURE.flatten()
-    assert_close(trace.query[0] @ trace.key[0].T, parts.ink_number(model) * torch.outer(pixels, pixels))
+    assert_close(trace.query[0] @ trace.key[0].T, ink_number(model) * torch.outer(pixels, pixels))
     assert torch.linalg.matrix_rank(trace.scores(), rtol=1e-5) == 1
 
 
@@ -62,7 +66,7 @@ def test_without_positions_the_scores_are_the_drawing_times_itself_times_one_num
 def test_where_pixels_are_ink_alone_training_on_some_shades_is_training_on_all(number):
     model = untrained("pixel-notes-ink")
     with torch.no_grad():
-        model.query.weight *= 4 * number / parts.ink_number(model)  # the score of black with black is then the number
+        model.query.weight *= 4 * number / ink_number(model)  # the score of black with black is then the number
     drawn = torch.rand(3, 28, 28, generator=torch.Generator().manual_seed(5))
     drawn[0] *= drawn[0] > 0.7
     drawn[1] = 0
@@ -124,7 +128,7 @@ def test_four_parts_sum_to_the_score(model):
 @pytest.mark.parametrize("name", SOFTMAX)
 def test_averages_of_the_product(name):
     drawn, _ = traced(untrained(name))
-    product, means = drawn.query[0] @ drawn.key[0].T, parts.product_means(drawn)
+    product, means = drawn.query[0] @ drawn.key[0].T, product_means(drawn)
     assert_close(means.column, product.mean(0), atol=1e-5, rtol=1e-4)
     assert_close(means.row, product.mean(1), atol=1e-5, rtol=1e-4)
 
@@ -146,21 +150,6 @@ def test_today_s_model_asks_mostly_by_place():
     shares = split_scores(drawn, blank).shares()
     assert shares[PLACE, PLACE] > 0.7
     assert abs(shares[INK, PLACE] + shares[INK, INK]) < 0.1
-
-
-@pytest.mark.parametrize("model", [untrained("pixel-notes"), load("pixel-classifier", "cpu")])
-def test_parts_can_be_switched_off_and_the_answer_follows(model):
-    drawn, blank = traced(model)
-    split = split_scores(drawn, blank)
-    whole = model(PICTURE[None]).logits[0].softmax(-1)
-    assert_close(answer_from(model, with_parts(drawn, split, PARTS)), whole, atol=1e-4, rtol=1e-3)
-    uniform = model(PICTURE[None], edits=UNIFORM).logits[0].softmax(-1)
-    assert_close(answer_from(model, with_parts(drawn, split, [])), uniform, atol=1e-5, rtol=1e-4)
-    some = with_parts(drawn, split, [PARTS[0], PARTS[3]])
-    assert_close(some.scores(), split.scores(PARTS[0]) + split.scores(PARTS[3]), atol=1e-4, rtol=1e-4)
-    check(some)
-    answers = [answer_from(model, with_parts(drawn, split, [part])) for part in PARTS]
-    assert len({tuple(one.tolist()) for one in answers}) == len(PARTS)
 
 
 def test_traces_of_other_sizes_are_not_split():

@@ -73,11 +73,8 @@ PAD = Pad(
     first=next(iter(PRESETS)),
     size=(SIDE, SIDE),
     address="scene",
-    help="Draw “{}”",
     pens=PENS,
     pen_width=10,
-    eraser=True,
-    any_ink=True,
     from_address=_asked_scene,
 )
 

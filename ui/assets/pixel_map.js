@@ -104,28 +104,29 @@ class PixelMap {
     const strongest = Math.max(data.faint, ...values.map(Math.abs)), [left, top, wide, high] = data.place;
     Object.assign(canvas, { width: SCREEN * width, height: SCREEN * height });
     const pen = canvas.getContext("2d");
-    pen.fillStyle = data.ramps.ink[0];
+    pen.fillStyle = data.colours.ink[0];
     pen.fillRect(0, 0, canvas.width, canvas.height);
     pen.setTransform(wide * canvas.width / SIDE, 0, 0, high * canvas.height / SIDE, left * canvas.width, top * canvas.height);
     pen.imageSmoothingEnabled = false;
     this.paintPixels(values, strongest);
     pen.drawImage(this.small, 0, 0);
     if (!data.map) this.paintQuery(pen, values, strongest);
-    this.says.textContent = data.map ? data.says : this.held || data.stays ? this.words(values) : INVITES;
+    this.says.textContent = data.map ? "" : this.held || data.stays ? this.words(values) : INVITES;
   }
 
   paintPixels(values, strongest) {
-    const ramps = Object.fromEntries(Object.entries(this.data.ramps).map(([name, colours]) => [name, rampOf(colours)]));
+    const { colours: { ink, given, taken }, clearness } = this.data;
+    const inkAt = rampOf(ink), [more, less] = [given, taken].map((colour) => rampOf([colour, colour])(0));
     putPixels(this.small, Uint32Array.from(values, (value, place) => {
-      const share = Math.abs(value) / strongest, colour = (value < 0 ? ramps.taken : ramps.given)(share);
-      return pixelOf(mixed(ramps.ink(this.ink[place] / 255), colour, 0.92 * share ** 0.6));
+      const share = Math.abs(value) / strongest;
+      return pixelOf(mixed(inkAt(this.ink[place] / 255), value < 0 ? less : more, share ** clearness));
     }));
   }
 
   // The pixel that asks, and curves to those from which it takes most.
   paintQuery(pen, values, strongest) {
     const { column, row } = placeOf(this.query), [x, y] = [column + 0.5, row + 0.5];
-    pen.strokeStyle = this.data.ramps.given.at(-2);
+    pen.strokeStyle = this.data.colours.given;
     pen.lineCap = "round";
     for (const [value, place] of heaviest(values, ARCS)) {
       const to = placeOf(place), [a, b] = [to.column + 0.5, to.row + 0.5];

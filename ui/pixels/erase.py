@@ -12,11 +12,10 @@ from attention_core.topics.pixels import Answer
 from ui.chart import draw_chart
 from ui.digits import by_model, read_image
 from ui.pixels.first_screen import LAYER, NAME, Reading, map_chart, received
-from ui.skeleton import note
 from ui.state import Field, between, single_choice
 
 N_DRAWS = 20
-TAKEN, MOVING = "what is taken from most", "what moves the feed-forward network most"
+TAKEN, MOVING = "taken from most", "largest Jacobian"
 FFN = "ffn-classifier"
 ERASED = Field(
     NAME,
@@ -35,8 +34,8 @@ def erase_section(reading: Reading) -> None:
     """Draw the drawing whole, without some ink, and without as much at random, each with both maps and the answer."""
     image, before, name = reading.image, reading.learned, LAYER.value
     st.markdown(
-        "**A network without attention pays attention too.** Its weights stay as they are, but how much each pixel "
-        "moves its answer, its *Jacobian*, depends on the drawing: implicit attention. Erase ink, and both maps follow."
+        "**A network without attention pays attention too**: how much each pixel moves its answer, its *Jacobian*, "
+        "depends on the drawing. Erase ink, and both maps follow."
     )
     taken, moving = received(before.traces[0], image).abs(), moves(FFN, image)
     most = max(2, int(ink_mask(image).sum()) - 1)
@@ -49,22 +48,17 @@ def erase_section(reading: Reading) -> None:
     draws = ask_many(name, trials)
     agreeing = int((draws.argmax(1) == before.digit).sum())
     by_chance = read_image(name, trials[0])
-    told = (
-        f"Reads **{before.digit}** in {agreeing} of {N_DRAWS} draws; on average it gets "
-        f"{draws[:, before.digit].mean():.0%}."
-    )
+    average = draws[:, before.digit].mean()
+    told = f"Reads **{before.digit}** in {agreeing} of {N_DRAWS} draws ({average:.0%} on average)."
     cases = (
         ("As drawn", image, before, moving, _reads(before, before)),
-        (f"Without {n} pixels: {chosen}", erased, after, moves(FFN, erased), _reads(after, before)),
+        (f"Without these {n}", erased, after, moves(FFN, erased), _reads(after, before)),
         (f"Without {n} at random", trials[0], by_chance, moves(FFN, trials[0]), told),
     )
     for column, case in zip(st.columns(3, gap="large"), cases, strict=True):
         with column:
             _case(*case)
-    note(
-        "A weight says where a value was taken from, a Jacobian what a small change would do: neither has to foretell "
-        "what happens without the pixel. Compare with as many at random."
-    )
+    st.caption("Neither map has to foretell what happens without a pixel. Compare with as many at random.")
 
 
 def _at_random(image: Tensor, n: int) -> Tensor:

@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from ui.digits import chosen_query, pick_pixel
-from ui.pixels.first_screen import NAME, STEPS, Reading
+from attention_core.charts import picture
+from ui.chart import click, draw_chart
+from ui.layout import ink_ramp
+from ui.pixels.first_screen import NAME, QUERY, STEPS, Reading
 from ui.player import show_step_chart, show_words
 
 
 def pixels_steps(reading: Reading) -> None:
     """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
-    trace, image = reading.trace, reading.drawing.image
-    query = chosen_query(image, NAME)
+    trace, query = reading.trace, reading.query
     step = STEPS.draw(trace)
     if STEPS.draw_guess(trace, step, query):
         return
@@ -18,10 +19,14 @@ def pixels_steps(reading: Reading) -> None:
     with left:
         drawn, hint = st.columns([1, 1.1], vertical_alignment="center")
         with drawn:
-            pick_pixel(image, NAME, size=168)
+            chart = picture(
+                reading.drawing.image, ink_ramp(), title="ink", size=168, marked=query, select="pixel", bar=False
+            )
+            looks = click("pixels_pick", "pixel", "position", QUERY)
+            draw_chart(chart, **looks, width="content", alt="The drawing in 28 x 28 pixels; click one to let it ask")
         with hint:
             row, column = divmod(query, 28)
-            st.caption(f"The framed pixel asks: number {query + 1}, row {row + 1}, column {column + 1}. Click another.")
+            st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
         show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
     with right:
         show_step_chart(step, 0, query, NAME)

@@ -67,7 +67,6 @@ PAD = Pad(
     "31415",
     SIZE,
     address="number",
-    help="Write {}",
     pen_width=10,
     from_address=lambda asked: _strokes(asked) if _is_number(asked) else None,
 )

@@ -7,6 +7,7 @@ import streamlit as st
 
 from attention_core.files import find_file
 from ui.chart import address
+from ui.layout import is_dark
 from ui.navigation import PAGES, PageEntry, path_of
 
 ACROSS = 3
@@ -24,7 +25,7 @@ def page_cards() -> None:
 
 
 def _photograph(entry: PageEntry) -> None:
-    content = _file(f"{entry.name}-{'dark' if st.context.theme.type == 'dark' else 'light'}.webp")
+    content = _file(f"{entry.name}-{'dark' if is_dark() else 'light'}.webp")
     place = address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
     st.html(f'<img class="card" src="{place}" alt="" loading="lazy">')
 

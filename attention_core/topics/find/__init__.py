@@ -37,19 +37,14 @@ def order_of(trace: AttentionTrace) -> list[int]:
     return pulls(trace).abs().argsort(descending=True, stable=True).tolist()
 
 
-def channel_maps(trace: AttentionTrace, weighted: bool = False) -> Tensor:
-    """Return every channel as a picture, (n_channels, rows, columns), times its weight if asked for."""
-    _check(trace)
-    maps = trace.key[0].T
-    if weighted:
-        maps = maps * trace.query[0, 0, :, None]
-    return maps.reshape(-1, *trace.story.key_axis.grid)  # type: ignore[misc]
-
-
-def partial_scores(trace: AttentionTrace, channels: list[int]) -> Tensor:
-    """Return the scores (rows, columns) that some channels alone add up to."""
-    _check(trace)
-    return (trace.key[0][:, channels] @ trace.query[0, 0, channels]).reshape(trace.story.key_axis.grid)  # type: ignore[arg-type]
+def channel_maps(trace: AttentionTrace) -> Tensor:
+    """Return every channel as a picture, (n_channels, rows, columns); ValueError unless one query asks a picture."""
+    if trace.story.key_axis.grid is None or trace.n_queries != 1:
+        raise ValueError(
+            f"trace must be of one query over the regions of a picture, got {trace.n_queries} queries over "
+            f"{trace.story.key_axis.name}"
+        )
+    return trace.key[0].T.reshape(-1, *trace.story.key_axis.grid)
 
 
 def products_of(trace: AttentionTrace, region: int, n: int) -> Products:
@@ -104,11 +99,3 @@ def try_edits(model: FeatureMask, picture: np.ndarray, edits: Sequence[Edits]) -
     trace = model.trace(picture)
     masks = torch.stack([trace.replace(edit).weights()[0].reshape(model.grid) for edit in edits])
     return to_array(masks), to_array(torch.stack([model.answer(trace, edit) for edit in edits]))
-
-
-def _check(trace: AttentionTrace) -> None:
-    if trace.story.key_axis.grid is None or trace.n_queries != 1:
-        raise ValueError(
-            f"trace must be of one query over the regions of a picture, got {trace.n_queries} queries over "
-            f"{trace.story.key_axis.name}"
-        )

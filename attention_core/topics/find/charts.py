@@ -6,33 +6,21 @@ import numpy as np
 
 from attention_core.charts import vega as vl
 
-UP, DOWN = "#d98632", "#4a8cba"
-"""Above and below 0, as the two sides of the diverging ramp."""
-
 
 def channel_bars(
-    values: Sequence[float] | np.ndarray,
-    order: Sequence[int],
-    *,
-    title: str,
-    beside: Sequence[float] | np.ndarray | None = None,
-    beside_title: str = "",
-    chosen: int | None = None,
-    select: str | None = None,
-    height: int = 220,
+    values: np.ndarray, order: Sequence[int] | np.ndarray, *, title: str, beside: np.ndarray | None = None
 ) -> vl.Chart:
     """Draw one upright bar per channel, in the order of the channels' numbers from left to right.
 
-    A second value per channel, if there is one, is a tick beside its bar; the chosen channel is marked, and a point
-    selection over channels has the field channel.
+    A second value per channel, a plain average, is a tick beside its bar.
     """
     places, numbers = np.arange(len(order)), np.asarray(values, float)[list(order)]
-    data = {"channel": order, "counted": np.add(order, 1), "value": numbers, "fill": _fill(numbers)}
+    data = {"counted": np.add(order, 1), "value": numbers, "fill": np.where(numbers >= 0, vl.UP, vl.DOWN)}
     data |= {"place": places, "left": places + 0.12, "right": places + 0.88, "end": places + 1}
     told: list[vl.TooltipField] = [("counted:Q", "channel"), ("value:Q", title, ".3g")]
     if beside is not None:
         data["beside"] = np.asarray(beside, float)[list(order)]
-        told.append(("beside:Q", beside_title, ".3g"))
+        told.append(("beside:Q", "plain average", ".3g"))
         numbers = np.concatenate([numbers, data["beside"]])
     scale = dict(domain=[numbers.min(initial=0.0), numbers.max(initial=1e-9)], nice=True)
     y = vl.field("value:Q", title=title, axis=dict(tickCount=4, titleFontWeight="normal"), scale=scale)
@@ -41,12 +29,4 @@ def channel_bars(
     if beside is not None:
         layers.append(vl.mark("rule", data, {**space, "y": vl.field("beside:Q")}, strokeWidth=2, color=vl.GREY))
     column = {"x": vl.field("place:Q"), "x2": vl.field("end")}
-    if chosen is not None:
-        here = {"place": places[np.equal(order, chosen)], "end": places[np.equal(order, chosen)] + 1}
-        layers.append(vl.mark("rect", here, column, fillOpacity=0.12, fill=vl.CHOSEN, stroke=vl.CHOSEN))
-    mouse = vl.hover_cells(data, column, *told, **vl.pointer_style(select))
-    return vl.layer(*layers, vl.clickable(mouse, select, "channel"), height=height)
-
-
-def _fill(values: np.ndarray) -> np.ndarray:
-    return np.where(values >= 0, UP, DOWN)
+    return vl.layer(*layers, vl.hover_cells(data, column, *told, **vl.pointer_style(None)), height=300)

@@ -4,19 +4,14 @@ A token is a place and some ink, added; projections are linear; so a query is q_
 and their dot product has four parts. What a model asks of an empty picture is place alone; the rest is ink.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from attention_core.attention.edits import UNIFORM
-from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Rows
-from attention_core.device import to_array
 
 PLACE, INK = "place", "ink"
 Part = tuple[str, str]
@@ -69,40 +64,7 @@ def split_scores(drawn: AttentionTrace, blank: AttentionTrace, head: int = 0) ->
     return SplitScores({PLACE: place_q, INK: ink_q}, {PLACE: place_k, INK: ink_k}, factor)
 
 
-def with_parts(drawn: AttentionTrace, split: SplitScores, kept: Collection[Part]) -> AttentionTrace:
-    """Return the trace of a drawing whose scores have only some of their parts; with none every weight is the same.
-
-    The drawing's trace has one head.
-    """
-    parts = [part for part in PARTS if part in kept]
-    score = ScaledDot(split.factor)
-    trace = replace(drawn, score=score, normaliser=None, fused_context=None).with_story(steps_before=(), steps_after=())
-    if not parts:
-        return trace.replace(UNIFORM)
-    query = torch.cat([split.query[asks] for asks, _ in parts], -1)
-    key = torch.cat([split.key[asked] for _, asked in parts], -1)
-    return replace(trace, query=query[None], key=key[None])
-
-
-@torch.inference_mode()
-def answer_from(model: nn.Module, trace: AttentionTrace) -> Tensor:
-    """Return the probabilities (10,) that a model with one head over pixels gives to what this trace collects."""
-    return model.read(trace.context()[None]).logits[0].softmax(-1)  # type: ignore[operator]
-
-
-def read_with(model: nn.Module, image: Tensor, kept: Collection[Part]) -> np.ndarray:
-    """Return the probabilities (10,) that a model gives to a picture (28, 28) with some parts of its scores alone."""
-    drawn = model.trace(image)  # type: ignore[operator]
-    split = split_scores(drawn, model.trace(torch.zeros_like(image)))  # type: ignore[operator]
-    return to_array(answer_from(model, with_parts(drawn, split, kept)))
-
-
 def product_means(trace: AttentionTrace) -> Means:
     """Return the averages of Q K^T itself, before scale and softmax, without ever building it."""
     query, key = trace.query[0], trace.key_of(0)
     return Means(key @ query.mean(0), query @ key.mean(0))
-
-
-def ink_number(model: nn.Module) -> float:
-    """Return the one number c of a model whose tokens are ink alone: Q K^T = c p p^T, p the drawing's 784 pixels."""
-    return float(model.query(model.ink) @ model.key(model.ink))  # type: ignore[operator]

@@ -23,18 +23,14 @@ def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int) -> vl.C
     names = [labels[look] for look in looks]
     ramp = glow_ramp(n_columns, float(columns.max()))
     known = {"look": looks, "label": names, "column": places, "counted": places + 1, "weight": columns.ravel()}
-    known["clear"] = ramp.position(columns.ravel()) ** 0.6  # no weight is no colour, as in a map over the drawing
     cells = vl.rectangles(places, row_height * looks, 1, row_height - 2, **known)
     middles = vl.rectangles(n_columns, row_height * (np.arange(n) + 0.5) - 1, text=labels)
     space = vl.corners(n_columns, row_height * n)
     told = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
     bar = vl.colour_bar(ramp, "weight of a column", 260)
-    look = {
-        "color": vl.field("weight:Q", scale=vl.colour_scale(ramp), legend=bar),
-        "opacity": vl.field("clear:Q", scale=None),
-    }
+    colour = vl.field("weight:Q", scale=vl.colour_scale(ramp), legend=bar)
     layers = [
-        vl.mark("rect", cells, space | look, *told, **vl.pointer_style(None)),
+        vl.mark("rect", cells, space | {"color": colour}, *told, **vl.pointer_style(None)),
         vl.texts(middles, space, align="left", dx=8, **NAME),
     ]
     return vl.fixed_size(layers, size, row_height * n, padding={"left": 0, "top": 0, "right": 5, "bottom": 5})
