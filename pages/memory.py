@@ -36,8 +36,8 @@ draw_lengths(text)
 
 def doubts() -> None:
     paragraph(
-        "*What is left* of a word is its share of the gradient's norm: what a *small* change of the word would do, not "
-        "what would happen without it. A state that hardly reacts to a nudge may still remember."
+        "*What is left* of a word tells what a *small* change of it would do (the norm of a gradient). A state that "
+        "hardly reacts may still remember."
     )
 
 

@@ -222,7 +222,7 @@ def test_unusual_sentences_are_read(page):
     write(page, "🎉")
     assert "Not in the vocabulary" in said(page)
     write(page, "qwxzy")
-    assert "read in pieces: `qwxzy` = " in said(page)
+    assert "Read in pieces: `qwxzy` = " in said(page)
 
 
 def test_what_people_type_is_shown_as_text_not_as_html(page):

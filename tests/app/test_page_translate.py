@@ -51,7 +51,7 @@ def test_every_preset_is_translated(page):
         assert page.text_area(key="translate_text").value == sentence
         assert "per word" in listed(page)
         assert not page.error
-    assert "read in pieces" in said(page)
+    assert "Read in pieces" in said(page)
 
 
 def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(page):

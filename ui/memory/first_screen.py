@@ -25,24 +25,6 @@ WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
 SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 FIRST_WORDS = 6
 """Words of a sentence of one's own that make the short one."""
-STYLE = """<style>
-.short-and-long { line-height: 1.3; }
-.short-and-long b { display: block; }
-.short-and-long .word { display: inline-block; text-align: center; padding: 0.1rem 0.25rem; margin: 0 0.1rem 0.2rem 0;
-  border-radius: 3px; max-width: 100%; overflow-wrap: anywhere; }
-.short-and-long .share { display: block; font-size: 0.68rem; font-variant-numeric: tabular-nums; }
-.short-and-long p { margin: 0.4rem 0 0; padding-left: 0.6rem; border-left: 4px solid; border-color: var(--line); }
-.short-and-long .who { font-size: 0.8rem; opacity: 0.8; display: block; }
-.short-and-long .back { font-size: 0.84rem; font-style: italic; opacity: 0.8; display: block; }
-.st-key-memory_text { min-height: 6rem; }
-.st-key-memory_pair { min-height: 16rem; } .st-key-memory_wide { min-height: 250px; }
-@media (max-width: 640px) {
-  .st-key-memory_examples { min-height: 4.3rem; }
-  .st-key-memory_pair [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; flex-wrap: nowrap; }
-  .st-key-memory_pair [data-testid="stColumn"] { min-height: 16rem; }
-  .st-key-memory_pair [data-testid="stColumn"]:last-child { min-height: 23rem; }
-}
-</style>"""
 
 _translated = cached_computation(by_model=True)(translate)
 _last_states_know = cached_computation(spinner="Reading the sentence", by_model=True)(last_state_shares)
@@ -50,7 +32,6 @@ _last_states_know = cached_computation(spinner="Reading the sentence", by_model=
 
 def read_sentence() -> str:
     """Let a person type a sentence; return what there is to read, or was."""
-    st.html(STYLE)
     typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", height=68, on_change=_walk_to_the_end)
     text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())), "memory_pair")
     reading_remarks(read_source(text))
@@ -122,8 +103,7 @@ def draw_lengths(text: str) -> None:
             lengths = map(n_words, (text, shorter(text)))
             marked = {group_of(figures.groups, n): f"{n} words" for n in lengths}
             chart = length_chart(figures, width=800, height=170, called=SAYS, marked=marked)
-            alt = "BLEU by the length of the sentence, without attention and with it"
-            draw_chart(chart, width="content", key="memory_lengths", alt=alt)
+            draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
     if set(SAYS) <= set(figures.long):
         without, attentive = (figures.long[name] for name in (WITHOUT, ATTENTIVE))
         note(

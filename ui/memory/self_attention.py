@@ -63,7 +63,7 @@ def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
     AT.value = at
     places = range(len(given.ids))
     AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
-    st.caption(f"Framed: the piece just read. It looks back {looked}.")
+    st.caption(f"Framed: just read. It looks {looked}.")
 
 
 def _next_pieces(told: NextPiecePredictions, at: int) -> None:

@@ -41,7 +41,7 @@ def walk_tab(text: str) -> None:
             with st.container(key=f"desk_memory_{label}"):
                 if memory.update and not both:
                     _over_time(label, memory, "update", "forward", at)
-                with st.expander("Formula and PyTorch lines"):
+                with st.expander("Formula and code"):
                     st.latex(FORMULAS[label])
                     st.code(CODE[label])
 

@@ -85,4 +85,4 @@ def cost_of_length(n: int) -> None:
         column.markdown(f"**{title}**")
         words = f"{title} of one layer over n on log axes, expected slopes dashed"
         draw_chart(cost_chart(before.rows, quantity), key=f"transformer_{quantity}", alt=words, on=column)
-    note(f"Measured on one slow core ({before.when}). Dashed: expected slopes. Table: after Vaswani et al. 2017.")
+    note(f"Measured on one slow core ({before.when}). Dashed: expected slopes (Vaswani et al. 2017, table 1).")

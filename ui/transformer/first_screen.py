@@ -25,8 +25,6 @@ WAYS = {"Without positions": False, "With positions": True}
 """Titles of the two halves: whether the model is told where each piece stands."""
 HEAP = "Tom is older than Mary."
 SHOWN = "transformer_orders"
-KEEP_PLACE = f"""<style>.st-key-{SHOWN} {{ min-height: 18rem; }}
-@media (max-width: 640px) {{ .st-key-{SHOWN} {{ min-height: 44rem; }} }}</style>"""
 PICTURED = 24  # numbers of each piece that are drawn
 
 
@@ -92,7 +90,6 @@ def two_orders(experiment: Experiment) -> None:
     labels, places = source.labels[:n_shown], next(iter(found.values())).order[:n_shown].tolist()
     note_picture(lambda: _changes([labels[place] for place in places], ways), "How far each word's numbers changed")
     with st.container(key=SHOWN):
-        st.html(KEEP_PLACE)
         _two_orders(
             key="transformer_two_orders",
             data={

@@ -169,7 +169,7 @@ def _arcs(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
         first_piece=list(range(len(labels))),
         pieces_of=[[label] for label in labels],
     )
-    section("Click a word below: where does it look?", Role.QUERY)
+    section("Click a word: where does it look?", Role.QUERY)
     aligned_words(NAME, view, model=head.label, active=query, plain=True, on_choose=_take_query)
 
 
@@ -185,7 +185,7 @@ def heads_off(text: str) -> None:
     if experiment.off:
         st.markdown(f"Without {experiment.off_words}: *{error_markdown(said(experiment, read_source(text)))}*")
     else:
-        st.markdown("Switch a head off. What does the French lose without it?")
+        st.markdown("Switch a head off. What does the French lose?")
     worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(text))
     limit = max(float(one.abs().max()) for one in worth.values())
     for column, kind in zip(st.columns(3, gap="medium"), KINDS, strict=True):

@@ -76,14 +76,13 @@ def expected_line(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[i
 class MeasuredFigures(NamedTuple):
     rows: list[CostRow]  # what was measured
     when: str  # date
-    torch: str  # its version
 
 
 def committed() -> MeasuredFigures:
     found = read_figures(COMMITTED)
     if found is None:
-        return MeasuredFigures([], "", "")
-    return MeasuredFigures([CostRow(**row) for row in found["rows"]], found["when"][:10], found["torch"])
+        return MeasuredFigures([], "")
+    return MeasuredFigures([CostRow(**row) for row in found["rows"]], found["when"][:10])
 
 
 class LayerCost(NamedTuple):
