@@ -26,19 +26,6 @@ MAX_ITEMS = 16
 """Runs in one batch."""
 
 
-class Effect(NamedTuple):
-    """How much one output differs from another.
-
-    Attributes:
-        everywhere: mean over all positions, or over as many of the last ones as MAX_NUMBERS allows.
-        in_the_end: at the last position, which predicts the next token; for a sentence encoder, of the mean over all
-            tokens.
-    """
-
-    everywhere: float
-    in_the_end: float
-
-
 class Outcome(NamedTuple):
     """What a model returns for one item: logits (n_positions or 1, n_outputs), hidden (n_positions, d_model)."""
 
@@ -75,22 +62,20 @@ def sentence_change(before: Tensor, after: Tensor) -> float:
     return float(cosine_change(before.float().mean(0, keepdim=True), after.float().mean(0, keepdim=True)))
 
 
-def effect(before: Outcome, after: Outcome) -> Effect:
-    """Return how much an output has changed.
+def effect(before: Outcome, after: Outcome) -> float:
+    """Return how much an output has changed, mean over all positions.
 
-    With logits it is the divergence of the probabilities at each position; else 1 - cosine of the last layer, per token
-    and of the mean over tokens.
+    With logits it is the divergence of the probabilities at each position, or at as many of the last ones as
+    MAX_NUMBERS allows; else 1 - cosine of the last layer.
 
     Raises:
         ModelError: the model returns neither logits nor a last layer.
     """
     if before.logits is not None and after.logits is not None:
-        per_row = divergence(before.logits, after.logits)
-        return Effect(float(per_row.mean()), float(per_row[-1]))
+        return float(divergence(before.logits, after.logits).mean())
     if before.hidden is None or after.hidden is None:
         raise ModelError("The model hands out nothing that could be compared.")
-    hidden = before.hidden, after.hidden
-    return Effect(float(cosine_change(*hidden).mean()), sentence_change(*hidden))
+    return float(cosine_change(before.hidden, after.hidden).mean())
 
 
 @dataclass
@@ -101,7 +86,7 @@ class AblationMap:
     """
 
     heads: tuple[Head, ...]
-    effects: list[Effect] = field(default_factory=list)
+    effects: list[float] = field(default_factory=list)
     before: Outcome | None = field(default=None, repr=False)
 
     @property

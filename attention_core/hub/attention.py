@@ -123,13 +123,13 @@ def attention(
     causal = more.get("is_causal")  # by the rule of the library's own fused attention
     causal = getattr(module, "is_causal", True) if causal is None else causal
     causal = bool(query.shape[2] > 1 and attention_mask is None and causal)
-    asked = AttentionCall(module, query, key, value, attention_mask, causal, settings)
+    inputs = AttentionCall(module, query, key, value, attention_mask, causal, settings)
     normaliser, all_weights = None, None
     if not unusual:
-        context, normaliser = _fused(run, asked)
+        context, normaliser = _fused(run, inputs)
     else:
-        context, all_weights = _by_model(own, asked)  # type: ignore[arg-type]
-    call = _Call(asked, own, sinks, len(query) == run.n_items, context, all_weights)
+        context, all_weights = _by_model(own, inputs)  # type: ignore[arg-type]
+    call = _Call(inputs, own, sinks, len(query) == run.n_items, context, all_weights)
     item = min(run.keeper.item, len(query) - 1)
     trace, number = call.trace(run.keeper, item, normaliser), len(run.calls)
     try:
@@ -151,7 +151,7 @@ class _Call:
         all_weights: of the model's own attention, where that ran.
     """
 
-    asked: AttentionCall
+    inputs: AttentionCall
     own: Callable[..., tuple[Tensor, Tensor]] | None
     sinks: Tensor | None
     is_whole: bool
@@ -159,7 +159,7 @@ class _Call:
     all_weights: Tensor | None
 
     def trace(self, keeper: TraceBuilder, item: int, normaliser: Tensor | None = None) -> AttentionTrace:
-        module, query, key, value, mask, causal, settings = self.asked
+        module, query, key, value, mask, causal, settings = self.inputs
         trace = keeper.trace(
             query,
             key,
@@ -176,8 +176,8 @@ class _Call:
         if not self.is_whole:
             note = trace.story.note.replace("items of the batch", "parts of the batch, such as windows")
             trace = trace.with_story(note=note)
-        if self.all_weights is None and self.own is not None and not _spot_check(trace, self.own, self.asked, item):
-            self.context, self.all_weights = _by_model(self.own, self.asked)
+        if self.all_weights is None and self.own is not None and not _spot_check(trace, self.own, self.inputs, item):
+            self.context, self.all_weights = _by_model(self.own, self.inputs)
         elif self.all_weights is None:
             return trace
         weights, heads = self.all_weights[item], range(trace.n_heads)
@@ -196,7 +196,7 @@ class _Call:
         only_context = all(edit.target == "context" for edit in edits)
         if SCALED_BY_SINK in trace.story.note and not only_context:
             raise EditError("a sink scales what its heads hand over, so that no weight can be set")
-        kept, value = replace(trace, edits=edits), self.asked.value
+        kept, value = replace(trace, edits=edits), self.inputs.value
         context = self.context.clone()
         for number, own in enumerate(context):
             its = tuple(filter(None, (edit.for_item(number) for edit in edits)))
@@ -212,22 +212,22 @@ class _Call:
         return context, kept
 
 
-def _fused(run: Run, asked: AttentionCall) -> tuple[Tensor, Tensor | None]:
+def _fused(run: Run, inputs: AttentionCall) -> tuple[Tensor, Tensor | None]:
     """Return the context (batch, n_queries, n_heads, d_v), and the first item's normalisers if they are to be had."""
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-    module, query, key, value, mask, causal, settings = asked
-    if _kernel_fits(asked):
+    module, query, key, value, mask, causal, settings = inputs
+    if _kernel_fits(inputs):
         context, normalisers = FUSED_ON_CPU(query, key, value, 0.0, causal, scale=settings["scaling"])
         return context.transpose(1, 2).contiguous(), normalisers[min(run.keeper.item, len(query) - 1)].clone()
     context = sdpa_attention_forward(module, query, key, value, mask, **settings)[0]
     return _blind_look_everywhere(run, context, value, mask), None
 
 
-def _kernel_fits(asked: AttentionCall) -> bool:
+def _kernel_fits(inputs: AttentionCall) -> bool:
     """Return whether torch's fused kernel for processors applies, which hands out the normalisers besides."""
-    query, key, value, settings = asked.query, asked.key, asked.value, asked.settings
-    plain = asked.mask is None and not settings["dropout"] and settings.get("position_bias") is None
+    query, key, value, settings = inputs.query, inputs.key, inputs.value, inputs.settings
+    plain = inputs.mask is None and not settings["dropout"] and settings.get("position_bias") is None
     alike = query.shape[:2] == key.shape[:2] == value.shape[:2] and query.shape[-1] == value.shape[-1]
     fits = query.device.type == "cpu" and query.dtype == torch.float32 and query.shape[2] == key.shape[2] > 0
     return bool(plain and alike and fits)
@@ -267,16 +267,16 @@ def _float_mask(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) -
     return query.new_zeros(mask.shape).masked_fill(~mask, torch.finfo(query.dtype).min)
 
 
-def _by_model(own: Callable[..., tuple[Tensor, Tensor]], asked: AttentionCall) -> tuple[Tensor, Tensor]:
-    module, query, key, value, mask, causal, settings = asked
+def _by_model(own: Callable[..., tuple[Tensor, Tensor]], inputs: AttentionCall) -> tuple[Tensor, Tensor]:
+    module, query, key, value, mask, causal, settings = inputs
     return own(module, query, key, value, _float_mask(mask, query, key, causal), **settings)
 
 
 def _spot_check(
-    trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]], asked: AttentionCall, item: int
+    trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]], inputs: AttentionCall, item: int
 ) -> bool:
     """Return whether the trace has the weights of the model's own attention for the middle and the last query."""
-    module, query, key, value, mask, causal, settings = asked
+    module, query, key, value, mask, causal, settings = inputs
     n_queries, bias, this = query.shape[2], settings.get("position_bias"), slice(item, item + 1)
     if any(pairs is not None and pairs.ndim != 4 for pairs in (mask, bias)):
         return True  # a shape whose rows cannot be told

@@ -229,9 +229,9 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
     if most is not None and len(ids) > most:
         raise ModelError(f"The text has {len(ids)} tokens, and the model knows {most} positions.")
     source = dict(source or {})
-    made, seconds, output = _run_whole(pretrained, ids, source, use_cache=True)
+    parts, seconds, output = _run_whole(pretrained, ids, source, use_cache=True)
     cache = getattr(output, "past_key_values", None)
-    cache = cache if _is_plain(cache) and "bypasses" not in made["first"].note else None
+    cache = cache if _is_plain(cache) and "bypasses" not in parts["first"].note else None
     return Generation(
         pretrained=pretrained,
         n_prompt=len(ids),
@@ -240,7 +240,7 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
         note="" if cache is not None else KEEPS_NOTHING,
         cache=cache,
         encoded=_encoded(output) if source else None,
-        **made,
+        **parts,
     )
 
 
@@ -252,8 +252,8 @@ def _run_whole(
     with worded(pretrained, "write on", UnsupportedError):
         recording, output = run_model(pretrained.model, {**_text_inputs(pretrained, ids, source), **more})
     seconds, logits = time.perf_counter() - began, output.logits[0]
-    made = {"ids": tuple(ids), "bits": _bits(logits, ids), "first": recording, "rows": (), "logits": (logits,)}
-    return made, seconds, output
+    parts = {"ids": tuple(ids), "bits": _bits(logits, ids), "first": recording, "rows": (), "logits": (logits,)}
+    return parts, seconds, output
 
 
 def grow(generation: Generation, token: int) -> Generation:
@@ -270,8 +270,8 @@ def grow(generation: Generation, token: int) -> Generation:
             raise
         except ModelError:
             pass  # it is logged; the whole text runs again, and the note says so
-    made, seconds, _ = _run_whole(pretrained, ids, generation.source)
-    return replace(generation, seconds=(*generation.seconds, seconds), note=KEEPS_NOTHING, cache=None, **made)
+    parts, seconds, _ = _run_whole(pretrained, ids, generation.source)
+    return replace(generation, seconds=(*generation.seconds, seconds), note=KEEPS_NOTHING, cache=None, **parts)
 
 
 def _grow_by_row(generation: Generation, token: int) -> Generation:

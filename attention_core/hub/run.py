@@ -242,10 +242,10 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
         logits = logits[-max(1, MAX_LOGITS // logits.shape[1]) :].clone()
     if logits is not None and pretrained.kind is not ModelKind.VISION and len(logits) < _n_outputs(prepared):
         notes.append(f"Of the output, the last {len(logits):,} positions are kept.")
-    told = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
-    del told["inputs"]
+    fields = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
+    del fields["inputs"]
     recording = labelled(recording, prepared.tokens, prepared.target_tokens, pretrained.kind)
-    return ModelRun(pretrained.name, pretrained.kind, recording, logits=logits, hidden=hidden, **told)
+    return ModelRun(pretrained.name, pretrained.kind, recording, logits=logits, hidden=hidden, **fields)
 
 
 def recording_run(recording: Recording, name: str) -> ModelRun:

@@ -97,7 +97,7 @@ class Cluster:
         body = pack((name, args, kwargs))
         for left in reversed(range(1 + MAX_REPEATS)):
             try:
-                told, value = unpack(self._asked("POST", body), loaded)
+                kind, value = unpack(self._asked("POST", body), loaded)
                 break
             except AwayError:
                 raise
@@ -107,7 +107,7 @@ class Cluster:
                 self.probe()
                 if not left:
                     raise LostError(f"{self.name} lost a call {1 + MAX_REPEATS} times: {error}") from error
-        if told == "raised":
+        if kind == "raised":
             raise value
         return value
 

@@ -57,9 +57,8 @@ def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
     for head, worth in zip(found.heads, found.effects, strict=True):
         without = run_model(writer.model, INPUTS, edits=drop_heads([head]))[1].logits[0]
         per_token = divergence(plain.logits[0], without)
-        assert worth.everywhere == pytest.approx(float(per_token.mean()), abs=1e-5)
-        assert worth.in_the_end == pytest.approx(float(per_token[-1]), abs=1e-5)
-    assert max(worth.everywhere for worth in found.effects) > 1e-3
+        assert worth == pytest.approx(float(per_token.mean()), abs=1e-5)
+    assert max(found.effects) > 1e-3
 
 
 def test_a_map_that_was_left_is_gone_on_with(writer, monkeypatch):
@@ -87,9 +86,8 @@ def test_a_sentence_encoder_is_compared_by_its_last_layer(minilm):
     alone = run_model(minilm.model, inputs, edits=drop_heads([(3, 2)]))[1].last_hidden_state[0]
     assert_close(other.hidden, alone, atol=1e-5, rtol=1e-5)
     worth = effect(before, after)
-    assert worth.everywhere == pytest.approx(float(cosine_change(before.hidden, after.hidden).mean()))
-    assert worth.in_the_end == pytest.approx(ablation.sentence_change(before.hidden, after.hidden))
-    assert 0 < worth.in_the_end < 1
+    assert worth == pytest.approx(float(cosine_change(before.hidden, after.hidden).mean()))
+    assert 0 < ablation.sentence_change(before.hidden, after.hidden) < 1
     assert len(every_head(run_model(minilm.model, inputs)[0])) == 72
 
 
@@ -98,7 +96,7 @@ def test_without_the_head_that_copies_the_umbrella_is_forgotten():
     inputs = text_inputs(llama, "Tom bought a green umbrella for his old teacher. Tom bought a green").inputs
     whole = AblationMap(every_head(run_model(llama.model, inputs)[0]))
     assert list(fill(llama, inputs, whole))[-1] == 1
-    most = max(range(24), key=lambda number: whole.effects[number].in_the_end)
+    most = max(range(24), key=lambda number: whole.effects[number])
     before, after = outcomes(llama, inputs, [(), (whole.heads[most],)])
     first, then = (expected(one.logits[-1], llama.tokenizer, n=40) for one in (before, after))
     assert (first.likeliest[0].text, first.likeliest[0].probability > 0.5) == ("␣umbrella", True)
@@ -113,7 +111,7 @@ def test_a_picture_model_is_compared_by_its_classes():
     before, after = outcomes(looker, inputs, [(), [(1, 3)]])
     assert before.logits.shape == (1, 5)
     found = effect(before, after)
-    assert found.in_the_end == found.everywhere == divergence(before.logits, after.logits)
+    assert found == divergence(before.logits, after.logits)
 
 
 def test_heads_that_cannot_be_switched_off_are_told():

@@ -8,9 +8,7 @@ from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
-from attention_core.charts.heatmap import picture
-from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Ramp
-from attention_core.device import to_array
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.explain.heads.summary import groups
 from attention_core.hub.ablation import AblationMap, Head, cosine_change, divergence, every_head, fill, sentence_change
 from attention_core.hub.language import log_probabilities, token_text
@@ -25,7 +23,7 @@ from ui.model.one_head import Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
 from ui.skeleton import paragraph
-from ui.state import Field, one_of, single_choice, whole_number
+from ui.state import Field, whole_number
 
 N_SHOWN = 6
 NAMES = ("every head", "without")
@@ -43,7 +41,6 @@ CHANGE_AT = Field[int | None](NAME, "out_change_at", None, address="change_at", 
 FOLLOWED = Field(NAME, "out_followed", "")
 """The chosen head, while it alone is switched off."""
 TRYING = Field(NAME, "out_trying", False)
-WORTH_OF = Field(NAME, "out_worth_of", "everywhere", address="worth", parse=one_of(("everywhere", "in_the_end")))
 
 
 def ablate_heads(run: ModelRun, asked: LatestRun) -> None:
@@ -109,7 +106,7 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
     if not found.effects:
         st.caption(f"Runs the model once without each of its {len(found.heads)} heads.")
         return
-    amounts = _matrix(found, run, now.group, _which_effect(asked))
+    amounts = _matrix(found, run, now.group)
     if not np.isfinite(amounts).any():
         return
     scale, parts = (1000, "thousandths") if np.nanmax(amounts) < 0.1 else (100, "hundredths")
@@ -120,7 +117,6 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
         now,
         title=f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}",
         on_choose=lambda: setting(OFF)(None),
-        widest=430,
         exponent=0.5,
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
@@ -155,16 +151,7 @@ def _go_on(found: AblationMap, asked: LatestRun) -> None:
         place.empty()
 
 
-def _which_effect(asked: LatestRun) -> str:
-    pretrained = pretrained_of(asked.key)
-    words = predicts_words(pretrained)
-    if pretrained.kind is ModelKind.VISION or (words and pretrained.kind is ModelKind.ENCODER):
-        return "everywhere"
-    names = ("every position", "the next token") if words else ("each token", "the sentence")
-    return single_choice("Change of", WORTH_OF, dict(zip(("everywhere", "in_the_end"), names, strict=True)))
-
-
-def _matrix(found: AblationMap, run: ModelRun, group: str, which: str) -> np.ndarray:
+def _matrix(found: AblationMap, run: ModelRun, group: str) -> np.ndarray:
     """Return (n_layers, n_heads) of a group; NaN for a head that is not done yet or not there."""
     layers = groups(run.recording)[group]
     amounts = np.full((len(layers), max(trace.n_heads for trace in layers)), np.nan)
@@ -172,7 +159,7 @@ def _matrix(found: AblationMap, run: ModelRun, group: str, which: str) -> np.nda
     for (number, head), effect in zip(found.heads, found.effects, strict=False):
         layer = rows.get(id(run.recording.traces[number]))
         if layer is not None:
-            amounts[layer, head] = getattr(effect, which)
+            amounts[layer, head] = effect
     return amounts
 
 
@@ -257,15 +244,6 @@ def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
         st.markdown(f"**The classes change by {_small(amount)} bits** (Jensen-Shannon, 0 to 1).")
         before, after = run.logits[0], without.logits[0]
         _likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0], "classes")
-    if run.hidden is None or without.hidden is None or run.hidden.shape != without.hidden.shape:
-        return
-    changed = to_array(cosine_change(run.hidden, without.hidden))
-    if run.patch_grid is not None and len(changed) == run.n_prefix + int(np.prod(run.patch_grid)):
-        patches = changed[run.n_prefix :].reshape(run.patch_grid)
-        ramp = Ramp(VIRIDIS, 0.0, float(max(patches.max(), 1e-6)))
-        chart = picture(patches, ramp, title="1 - cosine of the last layer", size=220)
-        words = "Change of the last layer, patch by patch"
-        draw_chart(chart, key="model_out_patches", width="content", alt=words)
 
 
 def _last_layer(run: ModelRun, without: ModelRun) -> None:

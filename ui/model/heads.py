@@ -27,7 +27,7 @@ EXPLAINED = {
     "special": "Tokens that are no words, such as [CLS] and [SEP].",
     "unspent": "It goes to no token.",
 }
-SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent", "largest"}
+SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent"}
 N_SIMILAR = 4
 MATRIX_SIZE = 270
 METRIC = Field(NAME, "metric", next(iter(METRICS)), address="metric", parse=one_of(METRICS))

@@ -147,7 +147,6 @@ class HeadSummary:
         following: share of query i on key i + 1, over the queries that have one. Self-attention only.
         special: share on all special tokens together, [CLS], [SEP] and so on; nan where there are none.
         unspent: share that goes to no key, because a sink keeps it; 0 for the usual softmax.
-        largest: the largest weight of each row, over the choosing queries.
     """
 
     entropy: float
@@ -159,7 +158,6 @@ class HeadSummary:
     following: float
     special: float
     unspent: float
-    largest: float
 
 
 METRICS = {
@@ -172,7 +170,6 @@ METRICS = {
     "following": "Share on the token after",
     "special": "Share on special tokens",
     "unspent": "Share that a sink keeps",
-    "largest": "Largest weight of a row",
 }
 """Names for people of the fields of a HeadSummary."""
 
@@ -199,7 +196,6 @@ def summarise(
         sums["entropy"].add(block.entropy, block.seeing)
         sums["relative_entropy"].add(block.entropy / block.n_visible.clamp_min(2).log2(), block.choosing)
         sums["unspent"].add(torch.zeros_like(block.total) if trace.sinks is None else 1 - block.total, block.choosing)
-        sums["largest"].add(weights.amax(1), block.choosing)
         sums["first"].add(weights[:, 0], block.choosing & ~((block.queries == 0) & of_itself))
         if len(marked):
             sums["special"].add(weights[:, marked].sum(1), block.choosing)
