@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -28,16 +29,7 @@ from attention_core.hub.model import ModelError
 from attention_core.hub.pictures import read_picture
 from attention_core.packed import pack, read_session, unpack, unpack_strokes, write_session
 from attention_core.topics.lookup.records import read_queries, read_records
-from attention_core.topics.vectors.presets import PRESETS
-from attention_core.topics.vectors.problem import parse_number
-from attention_core.topics.vectors.tables import (
-    TableError,
-    linked_cells,
-    linked_labels,
-    linked_mask,
-    linked_problem,
-    read_csv,
-)
+from attention_core.topics.vectors.problem import linked_tables
 
 UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
 """What a field of a page takes for "no value", see ui/state.py."""
@@ -72,11 +64,6 @@ def _recording(data: bytes) -> object:
     return load_recording(_place(), most_bytes=10**6)
 
 
-@lru_cache
-def _problem():
-    return next(iter(PRESETS.values())).problem()
-
-
 def _described(data: bytes) -> object:
     """Read a recording whose description is the input, and whose arrays are sound."""
     about = data.decode("utf-8", errors="replace").replace("\0", "")
@@ -91,12 +78,8 @@ def _settings(data: bytes) -> object:
 
 
 def _linked(data: bytes) -> None:
-    value = read_json(data, 10**6)
-    for parse in (linked_cells, linked_labels, linked_mask, linked_problem):
-        try:
-            parse(value)
-        except UNSOUND:
-            continue
+    with suppress(*UNSOUND):
+        linked_tables(read_json(data, 10**6))
 
 
 def _picture(kind: str) -> bytes:
@@ -122,7 +105,6 @@ PLACED = SHAPE | {"left": 1, "top": 2, "width": 8, "height": 9, "scaleX": 1, "sc
 LABELLED = npz(query=np.ones((2, 2)), key=np.ones((2, 2)), mask=np.ones((2, 2), bool), labels=np.array(["a", "b"]))
 
 TARGETS = {
-    "csv": Target(read_csv, (TableError,), (b"a,b\n1,2\n3,4\n", b"x\t1,5\ny\t2\n", b'"1";2\n', b"1 2\n")),
     "tensors": Target(lambda data: read_tensors(data, most_bytes=10**6), (FileError,), (LABELLED,)),
     "recording": Target(_recording, (FileError,), (npz(about=np.array(ABOUT), q=np.zeros((1, 2, 2), np.float32)),)),
     "description": Target(_described, (FileError,), (ABOUT.encode(),)),
@@ -131,9 +113,7 @@ TARGETS = {
     "strokes": Target(
         lambda data: unpack_strokes(pack(read_json(data))), (ValueError,), (json.dumps(STROKES).encode(),)
     ),
-    "linked": Target(
-        _linked, (ValueError,), (json.dumps(_problem().to_json()).encode(), b'{"X": [["1"]]}', b"[[0, 1]]")
-    ),
+    "linked": Target(_linked, (ValueError,), (b'{"Q": [["1"]], "K": [["2"]], "V": [[3]]}', b'{"X": [["1"]]}')),
     "drawing": Target(_drawing, (ValueError,), (json.dumps({"objects": [SHAPE, PLACED]}).encode(),)),
     "question": Target(
         lambda data: read_question(text_of(data)), (QuestionError,), (b"what colour is the 7?", b"how many red ones?")
@@ -145,7 +125,6 @@ TARGETS = {
     "queries": Target(
         lambda data: [read_queries(text_of(data), numeric) for numeric in (True, False)], (), (b"a\n1,5\n",)
     ),
-    "number": Target(lambda data: parse_number(text_of(data)), (ValueError,), (b"1,5", "−2e-3".encode())),
     "search": Target(lambda data: search(["a", "▁b", "Ġc"], text_of(data)), (), (b"ab",)),
     "name": Target(
         lambda data: is_path(cleaned(text_of(data))), (ModelError,), (b"a/b", b"https://huggingface.co/a/b", b"../x")

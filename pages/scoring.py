@@ -18,14 +18,12 @@ from ui.scoring.comparison import (
 )
 from ui.scoring.controls import (
     ALL,
-    CHANGED,
     NAME,
     PLANE,
     arranged_vectors,
-    changed_functions,
     examples,
+    learned_section,
     parameters_in_use,
-    parameters_tab,
     vector_editor,
 )
 from ui.skeleton import Tab, live, page_frame, page_tabs
@@ -54,11 +52,9 @@ def comparison() -> None:
     """Draw everything that follows a drag; the plane last, which tells the browser that Python has followed."""
     vectors = arranged_vectors()
     place = PLANE.place()
-    d, changed = vectors.d, CHANGED.value
     query = torch.tensor(vectors.query, dtype=torch.float64)
     key = torch.tensor(vectors.keys, dtype=torch.float64)
-    parameters = parameters_in_use(d, model.parameters_of(d))
-    functions = all_scores(parameters)
+    functions = all_scores(parameters_in_use(vectors.d, model.parameters_of(vectors.d)))
     traces = compare(functions, query[None], key)
     examples(vectors)
     if ALL.value:
@@ -68,10 +64,10 @@ def comparison() -> None:
         vector_editor(vectors)
     page_tabs(
         NAME,
-        Tab("field", "Score fields", lambda: fields_tab(functions, query, key, changed_functions(d))),
+        Tab("field", "Score fields", lambda: fields_tab(functions, query, key)),
         more=(
             Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key)),
-            Tab("parameters", "The parameters", lambda: parameters_tab(d, parameters, changed)),
+            Tab("parameters", "Learned scores", lambda: learned_section(vectors.d)),
             Tab("scale", "Why divide by √dₖ", scale_tab),
         ),
     )

@@ -69,9 +69,7 @@ JPEG_PIXELS = Bound("pixels of an uploaded JPEG in one pass", 40_000_000, "it is
 PICTURE_PIXELS = Bound("pixels of any other picture", 40_000_000, "a WebP takes 15 bytes for each, in turn", 12_000_000)
 PICTURE_SCANS = Bound("scans of a JPEG", 100, "each draws all pixels anew; photographs have ten")
 # tables, tensors, recordings
-TABLE_BYTES = Bound("bytes of a table that is pasted", 4_000_000, "the rows that are kept take less")
-TABLE_ROWS = Bound("rows of a table", 256, "every pair of rows is drawn")
-TABLE_COLUMNS = Bound("columns of a table", 64, "every column is drawn")
+TABLE_ROWS = Bound("rows of a table that grows", 256, "every row is looked up")
 TENSOR_BYTES = Bound(
     "bytes of query, key and value", 512 * MIB, "131,072 positions of three float32 vectors are 96 MiB", 256 * MIB
 )
@@ -183,11 +181,6 @@ def as_markdown(text: str, signs: str = MARKDOWN) -> str:
 def as_cell(text: str) -> str:
     """Return a text for a table that a spreadsheet may open: what it would take for a formula begins with '."""
     return f"'{text}" if FORMULA.match(text) and not _is_number(text) else text
-
-
-def from_cell(text: str) -> str:
-    """Return the text of a cell from as_cell."""
-    return text[1:] if text.startswith("'") and FORMULA.match(text, 1) else text
 
 
 def _is_number(text: str) -> bool:

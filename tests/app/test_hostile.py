@@ -19,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tests.app.tools import said
 from tests.bombs import DEEP, MAX_SECONDS, npz
-from tests.core.test_bombs import TABLES, ZIPS
+from tests.core.test_bombs import ZIPS
 from tests.core.test_picture_bombs import DRAWINGS, PICTURES
 from ui.navigation import PAGES, path_of
 from ui.state import Field
@@ -27,15 +27,12 @@ from ui.state import Field
 KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input")
 """What a visitor may type into, or put a file into."""
 WAYS = {
-    "vectors": [
-        {"vectors_rules": True, "vectors_mask": "drawn"},
-        {"vectors_rules": True, "vectors_scale": "free", "vectors_mask": "padding"},
-    ],
+    "vectors": [{"vectors_rules": True}],
     "lookup": [{}, {"lookup_tab": "try"}],
     "translate": [{}, {"translate_tab": "try"}],
     "groups": [{"groups_shows": True}],
     "memory": [{}, {"memory_tab": "own"}],
-    "scoring": [{"scoring_tab": "parameters"}, {"scoring_typing": True}],
+    "scoring": [{"scoring_typing": True}],
     "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
     "model": [
         {},
@@ -46,8 +43,6 @@ WAYS = {
     "atlas": [{}, {"atlas_source": "text"}, {"atlas_source": "tensors"}],
 }
 """What is set in the session to reach fields that are not there on arrival, by page."""
-BUTTONS = ("vectors_paste_button",)
-"""Those that take what was typed, besides the buttons of forms."""
 TEXTS = {
     "very long": "attention " * 20_000,
     "signs": "abc\u202egnirts\u202c \u2066x\u2069 zero\u200bwidth\ufeff so\u00adft \U000e0041 a\0b\x1b[31m\x07\r\n",
@@ -68,7 +63,6 @@ MARKED = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[y\]\(java")
 """What no words of ours, and no Markdown of ours, may hold of these."""
 BOMBS = {
     "npz": {name: content for name, (content, _) in ZIPS.items() if name != "a size without bytes"},
-    "csv": {name: content for name, (content, _) in TABLES.items()},
     "json": {name: json.dumps(drawing).encode() for name, drawing in DRAWINGS.items()} | {"deep": DEEP.encode()},
     "png": {name: content for name, (content, _) in PICTURES.items()},
     "txt": {"no text": bytes(range(256)), "nothing": b"", "a picture": PICTURES["no pixels"][0]},
@@ -157,7 +151,7 @@ class Walk:
                 field.set_value(text)
             forms = {field.form_id for field in fields if field.form_id}
             for button in self.app.button:
-                if button.form_id in forms or button.key in BUTTONS:
+                if button.form_id in forms:
                     button.click()
             self.run(where, label, most=MAX_SECONDS_TO_READ)
         self.cell = None

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from attention_core.attention.scores import SCORES
-from tests.app.tools import opened
+from tests.app.tools import frames, opened
 from tests.city_block import CityBlock
 
 
@@ -21,23 +21,17 @@ def drawn(app, name):
     return json.loads(protos[0].mixed.json if protos[0].HasField("mixed") else protos[0].json)
 
 
-def test_it_is_compared_drawn_as_a_field_and_edited(pages):
+def test_it_is_compared_and_drawn_as_a_field(pages):
     pages.query_params["all"] = "1"
     opened(pages, "pages/scoring.py")
     bars = drawn(pages, "score_plane")["functions"][-1]
     assert (bars["name"], bars["formula"]) == ("city block", CityBlock.short)
     assert sum(bars["weights"]) == pytest.approx(1)
-    assert drawn(pages, "score_fields")["panels"][-1]["shape"] == CityBlock.picture
-    pages.session_state["scoring_parameters"][2] = {"city block.w": [0.0, 0.0]}
-    pages.run()
-    assert set(drawn(pages, "score_plane")["functions"][-1]["scores"]) == {0}
-    assert "put in" in drawn(pages, "score_fields")["panels"][-1]["shape"]
+    assert next(frame for frame in frames(pages) if "ends" in frame)["name"].tolist()[-1] == "city block"
 
 
-def test_it_is_chosen_stepped_through_and_edited_in_the_workbench(pages):
+def test_it_is_chosen_and_stepped_through_in_the_workbench(pages):
     pages.query_params["step"], pages.query_params["rules"] = "scores", "1"
     opened(pages, "pages/vectors.py")
     pages.selectbox(key="vectors_scoring").set_value("city block").run()
     assert CityBlock.explanation in [one.value for one in pages.markdown]
-    pages.button(key="vectors_own_parameters").click().run()
-    assert pages.session_state["vectors_cells"]["city block.w"] == [["1", "1"]]

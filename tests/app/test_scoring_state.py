@@ -1,4 +1,4 @@
-"""What the page of scoring functions remembers: dragged arrows, typed numbers, changed parameters."""
+"""What the page of scoring functions remembers: dragged arrows, typed numbers, formulas in place of learned ones."""
 
 import math
 
@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 import torch
 
+from ui import number_table
 from ui.scoring import controls
 
 
@@ -64,41 +65,28 @@ def test_typed_numbers_move_the_arrows_and_leave_the_table_alone(state):
     assert (state["scoring_version"], state["scoring_revision"]) == (version, revision + 1)
 
 
-def test_changed_parameters_are_laid_over_the_trained_ones_until_taken_back(state):
-    trained = {"general.W": torch.zeros(2, 2), "concat.v": torch.zeros(4)}
-    controls.write_parameters(2, {"general.W": [[1.0, 2.0], [3.0, 4.0]]})
-    assert controls.parameters_in_use(2, trained)["general.W"].tolist() == [[1, 2], [3, 4]]
-    assert controls.parameters_in_use(3, trained)["general.W"].tolist() == [[0, 0], [0, 0]]
-    assert controls.changed_functions(2) == ["general"]
-    controls.back_to_trained(2)
-    assert controls.parameters_in_use(2, trained)["general.W"].tolist() == [[0, 0], [0, 0]]
-    assert controls.changed_functions(2) == []
+def test_formulas_stand_in_the_place_of_learned_ones_while_they_are_wanted(state):
+    trained = {"additive.v": torch.zeros(8), "concat.v": torch.zeros(8)}
+    assert controls.parameters_in_use(2, trained)["concat.v"].tolist() == [0] * 8
+    controls.PLAIN.value = controls.PRINTED.value = True
+    used = controls.parameters_in_use(2, trained)
+    assert used["additive.v"].tolist() == [1, 1]
+    assert used["additive.W_q"].tolist() == [[1, 0], [0, 1]]
+    assert used["concat.v"].tolist() == [1, -0.5, 1, -0.5]
 
 
 def type_into(state, cells):
-    state["scoring_tables"] = {"t": pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], ["q", "k₁"], ["x1", "x2"])}
+    state["tables"] = {"t": pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], ["q", "k₁"], ["x1", "x2"])}
     state["t_table_0"] = {"edited_rows": cells}
     taken = []
-    controls.take_edits("t", "t_table_0", 4, taken.append)
-    return taken[0], state["scoring_problems"]["t"]
+    number_table.take_edits("t", "t_table_0", 4, taken.append)
+    return taken[0]
 
 
 def test_edits_are_laid_over_the_table_as_it_was_drawn(state):
-    assert type_into(state, {0: {"x2": -1.5}, 1: {"x1": 0}}) == ([[1.0, -1.5], [0.0, 4.0]], "")
+    assert type_into(state, {0: {"x2": -1.5}, 1: {"x1": 0}}) == [[1.0, -1.5], [0.0, 4.0]]
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (None, "k₁, x2: a number is needed, the cell is empty."),
-        (math.nan, "a finite number is needed, got nan"),
-        (math.inf, "a finite number is needed, got inf"),
-        ("abc", "a number is needed, got 'abc'"),
-        (4.5, "numbers go from −4 to 4 here, got 4.5"),
-    ],
-)
-def test_a_cell_that_is_no_number_is_named_and_the_rest_is_kept(state, value, words):
-    rows, problem = type_into(state, {1: {"x2": value, "x1": 2.5}})
-    assert rows == [[1.0, 2.0], [2.5, 4.0]]
-    assert words in problem
-    assert "still used" in problem
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, "abc", 4.5])
+def test_what_is_no_number_in_bounds_stays_out_and_the_rest_is_kept(state, value):
+    assert type_into(state, {1: {"x2": value, "x1": 2.5}}) == [[1.0, 2.0], [2.5, 4.0]]

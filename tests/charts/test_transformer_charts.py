@@ -6,8 +6,8 @@ import torch
 
 from attention_core.attention.types import Axis
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic
-from attention_core.topics.scoring.charts import WITH, WITHOUT, scale_chart, sorted_weights_chart
-from attention_core.topics.scoring.compare import example_weights, measure_scale
+from attention_core.topics.scoring.charts import WITH, WITHOUT, scale_chart
+from attention_core.topics.scoring.compare import measure_scale
 from attention_core.topics.transformer.charts import (
     cost_chart,
     distance_chart,
@@ -73,22 +73,9 @@ def rows():
 
 @pytest.mark.parametrize("field", ["variance", "gradient"])
 def test_a_quantity_is_drawn_over_the_width_with_and_without_the_division(rows, field):
-    spec = scale_chart(rows, field, "a title", chosen=4).to_dict()
-    line = spec["layer"][0]
+    spec = scale_chart(rows, field, "a title").to_dict()
+    line = spec["layer"][0] if "layer" in spec else spec
     data = spec["datasets"][line["data"]["name"]]
     assert {(row["d_k"], row["scores"]) for row in data} == {(d, name) for d in (1, 4) for name in (WITH, WITHOUT)}
     assert line["encoding"]["y"]["field"] == field
-    assert len(spec["layer"]) == 2
     assert spec["title"]["text"] == "a title"
-
-
-def test_an_unknown_quantity_is_refused(rows):
-    with pytest.raises(ValueError, match="'speed'"):
-        scale_chart(rows, "speed", "")
-
-
-def test_sorted_weights_are_drawn_side_by_side():
-    spec = sorted_weights_chart(*(weights.tolist() for weights in example_weights(16, n_keys=5))).to_dict()
-    data = next(iter(spec["datasets"].values()))
-    assert len(data) == 10
-    assert spec["encoding"]["y"]["scale"]["domain"] == [0, 1]

@@ -8,10 +8,8 @@ import pytest
 from PIL import Image
 
 from attention_core.charts import figure
-from attention_core.charts.heatmap import part_chart
-from attention_core.charts.vega import BLUE_ORANGE, Ramp
 from attention_core.charts.words import FAINTEST, Bars, bar_table, shade_ramp, shaded_words, text_width, word_arcs
-from attention_core.topics.scoring.charts import score_fields, vector_plane
+from attention_core.topics.scoring.charts import BANDS, score_fields
 from tests.charts.tools import valid
 
 PINK = "#CC79A7"
@@ -79,30 +77,13 @@ def test_bars_are_as_long_as_their_numbers_and_signed_ones_begin_in_the_middle()
     assert all(f">{word}<" in said for word in ("a", "b", "score", "group", "2", "−1"))
 
 
-def test_arrows_end_where_the_vectors_do():
-    (arrows,) = datasets(vector_plane([1, 2], [[-1, 0]], 4), "angle")
-    assert [(arrow["x1"], arrow["y1"]) for arrow in arrows] == [(1, 2), (-1, 0)]
-    assert [round(arrow["angle"]) for arrow in arrows] == [27, -90]
-
-
 def test_a_field_has_its_bands_and_its_keys():
-    field = np.linspace(-1, 1, 9).reshape(3, 3)
-    chart = score_fields(
-        {"dot": field, "sum": field}, [Ramp(BLUE_ORANGE, -1, 1)] * 2, [1, 1], [[0, 2], [2, 0]], 2, bands=3
-    )
+    field = np.linspace(-1, 1, 900).reshape(30, 30)
+    chart = score_fields({"dot": field, "sum": field}, [1, 1], [[0, 2], [2, 0]], 2)
     (pictures,) = datasets(chart, "url")
     assert [(row["name"], row["ends"]) for row in pictures] == [("dot", "−1 to 1"), ("sum", "−1 to 1")]
     colours = Image.open(io.BytesIO(base64.b64decode(pictures[0]["url"].split(",")[1]))).convert("RGBA")
-    assert len(colours.getcolors()) == 3
-
-
-def test_a_part_of_a_map_says_where_it_lies():
-    chart = part_chart(
-        np.array([[0.5, np.nan], [0.01, 0.0]]), (100, 40), 8, ("rows", "columns"), title="mean", log=True
-    )
-    (whole,) = datasets(chart, "url")
-    assert [whole[0][side] for side in ("left", "right", "top", "bottom")] == [40, 56, 100, 116]
-    assert b"mean, log10" in figure(chart, "svg")
+    assert len(colours.getcolors()) == BANDS
 
 
 @pytest.mark.parametrize(("row", "words"), [(0, TARGET), (1, ["Un", "train", "fin"])])

@@ -7,13 +7,11 @@ from attention_core.attention.types import Role
 from attention_core.topics.vectors.charts import (
     Factor,
     column_bars,
-    hull_chart,
     layers_chart,
     neuron_chart,
     product_cell,
     product_chart,
     short,
-    stacked_sum,
 )
 from tests.charts.tools import rows_of, valid
 
@@ -35,14 +33,10 @@ def product(**more):
 CHARTS = {
     "product": product,
     "product without numbers": lambda: product(cell=20),
-    "hull": lambda: hull_chart(LEFT, LEFT / 2, np.ones(3) / 3, list("abc"), list("xyz"), 1),
-    "hull of one point": lambda: hull_chart(LEFT[:1], LEFT[:1], np.ones(1), ["a"], ["x"], 0),
     "neuron": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"]),
     "neuron with a tanh": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"], bent="0.5"),
     "two layers": lambda: layers_chart(np.stack([LEFT, -LEFT]), [0.1, -0.2], [1.2, -0.8], 0.3, ["a", 'b"', "c"]),
     "bars": lambda: column_bars(np.array([1, 2, 0]), ["a", 'b"', "c"], role=Role.SCORES, title="s", marked=1),
-    "sum": lambda: stacked_sum(np.array([1.0, 2.0, 0.1]), list("abc"), title="sum"),
-    "sum of nothing": lambda: stacked_sum(np.zeros(2), list("ab"), title="sum"),
 }
 
 
@@ -69,9 +63,9 @@ def test_shapes_that_do_not_multiply_are_refused():
         )
 
 
-def test_a_product_too_large_for_the_screen_is_not_drawn_as_one():
+def test_cells_are_as_large_as_the_screen_allows():
     assert product_cell(np.ones((3, 2)), np.ones((2, 3)), 400, 370) == 54
-    assert product_cell(np.ones((64, 64)), np.ones((64, 64)), 400, 370) is None
+    assert product_cell(np.ones((6, 6)), np.ones((6, 6)), 560, 370) == 24
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from attention_core.hub.load import load_pretrained, read_settings
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import text_inputs
 from attention_core.packed import DAMAGED, MARK, VERSION, pack, read_session, unpack, unpack_strokes
-from attention_core.topics.vectors.tables import TableError, read_csv
 from tests import tiny_hub
 from tests.bombs import (
     DEEP,
@@ -103,28 +102,6 @@ def test_recordings_that_describe_without_end(tmp_path):
 def test_a_pickle_is_no_file_of_tensors():
     with refused("is a pickle, which is not opened because that can run code", FileError):
         read_tensors(b"\x80\x04cos\nsystem\n")
-
-
-TABLES = {
-    "a text of a gigabyte": (b"1," * 2_500_000, "at most 4,000,000"),
-    "one line": (b"," * 3_999_999, "empty|no rows"),
-    "two million rows of different lengths": (b"1 " * 999 + b"\n" + b"1\n" * 1_990_000, "every row needs the same"),
-    "a cell without end": (b"9" * 3_999_999, "infinite"),
-    "a quote without end": (b'"' + b"1," * 1_900_000, "not CSV|not a number"),
-}
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_tables(name):
-    content, words = TABLES[name]
-    with refused(words, TableError):
-        read_csv(content)
-
-
-def test_a_table_of_two_million_rows_is_cut():
-    table = read_csv(b"1\n" * 2_000_000)
-    assert table.values.shape == (256, 1)
-    assert "2,000,000 rows came" in table.notes[0]
 
 
 def packed(content):

@@ -10,11 +10,9 @@ from attention_core.topics.scoring.compare import (
     DIMENSIONS,
     compare,
     comparison_frame,
-    example_weights,
     favourites,
     measure_scale,
     nearest_key,
-    printed_parts,
     random_scores,
     score_field,
     softmax_jacobian_norm,
@@ -89,14 +87,10 @@ def test_the_printed_formula_is_a_part_of_the_query_plus_a_part_of_the_key(n_que
     query, key, vector = (
         torch.randn(shape, generator=generator, dtype=torch.float64) for shape in ((n_queries, d), (n_keys, d), 2 * d)
     )
-    parts = printed_parts(vector, query, key)
-    torch.testing.assert_close(parts.scores, printed_concat(vector)(query, key))
-    assert (parts.weights - parts.weights[:1]).abs().max() < 1e-12
-
-
-def test_v_of_the_wrong_length_is_refused():
-    with pytest.raises(ValueError, match=r"v needs 4 numbers for \[q; k\], got 3"):
-        printed_parts(torch.zeros(3), torch.zeros(1, 2), torch.zeros(1, 2))
+    scores = printed_concat(vector)(query, key)
+    torch.testing.assert_close(scores, (query.tanh() @ vector[:d])[:, None] + (key.tanh() @ vector[d:])[None])
+    weights = scores.softmax(-1)
+    assert (weights - weights[:1]).abs().max() < 1e-12
 
 
 def test_a_long_key_wins_the_dot_product_and_loses_the_cosine():
@@ -175,10 +169,3 @@ def test_the_gradient_is_the_norm_of_the_jacobian_that_autograd_gives():
 def test_the_same_seed_draws_the_same_vectors():
     assert torch.equal(random_scores(8, n_queries=3, n_keys=5), random_scores(8, n_queries=3, n_keys=5))
     assert not torch.equal(random_scores(8, n_queries=3, n_keys=5), random_scores(8, n_queries=3, n_keys=5, seed=1))
-
-
-def test_an_example_is_sorted_and_sharper_without_the_division():
-    without, with_scale = example_weights(64, n_keys=9)
-    assert torch.equal(without, without.sort(descending=True).values)
-    assert without.sum().item() == pytest.approx(1, abs=1e-6)
-    assert without[0] > with_scale[0]

@@ -16,7 +16,6 @@ import pytest
 import torch
 
 from attention_core.attention.recording import Recording, load_recording
-from attention_core.charts.figure import save
 from attention_core.hub.catalogue import fetch, find_model
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError
@@ -53,7 +52,7 @@ def chart_of(trace):
 EXPORTS = {
     "recording": ("run.npz", lambda trace, path: Recording([trace]).save(path)),
     "page": ("run.html", lambda trace, path: Recording([trace]).to_html(path)),
-    "figure": ("weights.svg", lambda trace, path: save(chart_of(trace), path)),
+    "figure": ("weights.svg", lambda trace, path: chart_of(trace).save(path)),
     "weights": ("a.safetensors", lambda _, path: write_weights("a", {"w": torch.zeros(9_999)}, {}, path.parent)),
 }
 

@@ -31,9 +31,8 @@ from attention_core.attention.scores import (
 from attention_core.attention.steps import cell_formula, step_of
 from attention_core.models import load
 from attention_core.topics.scoring.compare import compare, score_field
-from attention_core.topics.vectors import Mode, Problem, Settings, trace_of
+from attention_core.topics.vectors import Problem, Settings, trace_of
 from attention_core.topics.vectors.cells import cell_arithmetic
-from attention_core.topics.vectors.problem import find_faults
 from tests.city_block import CityBlock
 from tests.traces import trace_of as attention_trace
 
@@ -162,10 +161,6 @@ def test_wrong_widths_are_refused_in_words(name):
     with pytest.raises(ValueError, match=r"got|know|need") as told:
         made(name, 2, 2)(randn(N_QUERIES, 3), randn(N_KEYS, 4))
     assert any(width in str(told.value) for width in ("3", "7"))
-    tables = {"Q": np.ones((2, 2)), "K": np.ones((3, 4)), "V": np.ones((3, 1))}
-    faults = find_faults(Problem(Mode.DIRECT, tables, settings=Settings(scoring=name)))
-    missing = SCORES[name].common_width
-    assert [f"have no {missing}" in fault.message for fault in faults] == ([True] if missing else [])
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -204,20 +199,14 @@ def city_block(monkeypatch):
 def test_a_function_made_up_in_this_test_is_known_to_the_workbench():
     tables = {"Q": randn(2, 3).numpy(), "K": randn(4, 3, seed=1).numpy(), "V": randn(4, 2).numpy()}
     chosen = Settings(scoring="city block", temperature=2.0)
-    own = np.array([[1.0, 0.0, 2.0]])
-    problem = Problem(Mode.DIRECT, tables | {"city block.w": own}, settings=chosen)
+    problem = Problem(tables, settings=chosen)
     trace = trace_of(problem)
-    expected = -(np.abs(tables["Q"][:, None] - tables["K"][None]) * own).sum(-1)
+    expected = -(np.abs(tables["Q"][:, None] - tables["K"][None])).sum(-1)
     np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), expected, atol=1e-12)
     np.testing.assert_allclose(trace.scores().numpy(), expected / math.sqrt(3) / 2, atol=1e-12)
     for name in ("scores", "scaled", "weights", "context"):
-        made_of = cell_arithmetic(problem, trace, step_of(trace, name), 0, 1, 1)
+        made_of = cell_arithmetic(problem, trace, step_of(trace, name), 1, 1)
         assert made_of.value == pytest.approx(float(step_of(trace, name).value()[1, 1]), abs=1e-12)
-    assert problem.fingerprint() != Problem(Mode.DIRECT, tables, settings=chosen).fingerprint()
-    wrong = Problem(Mode.DIRECT, tables | {"city block.w": np.ones((1, 5))}, settings=chosen)
-    assert "w of the scoring function is 1 × 5 and must be 1 × 3" in find_faults(wrong)[0].message
-    narrow = Problem(Mode.DIRECT, tables | {"K": np.ones((4, 2))}, settings=chosen)
-    assert "have no distance" in find_faults(narrow)[0].message
 
 
 @pytest.mark.usefixtures("city_block")

@@ -32,9 +32,8 @@ from attention_core.topics.lookup.soft_lookup import soft_lookup
 from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.scoring.compare import compare
 from attention_core.topics.translate.translation import explain, explain_layers, read_source, translation_of
-from attention_core.topics.vectors import PRESETS, Mode, Problem, Settings, trace_of
-from attention_core.topics.vectors.presets import SIZES
-from attention_core.topics.vectors.problem import MASKS, SCALES, find_faults
+from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
+from attention_core.topics.vectors.problem import counted_by
 from tests.traces import of_weights
 from tests.traces import trace_of as attention_trace
 
@@ -249,44 +248,23 @@ def test_lines_name_the_parameters_of_the_moment_that_a_snapshot_shows():
         check(trace)
 
 
-def problem(mode: Mode, scoring: str, n_heads: int, **chosen) -> Problem:
-    """Tables of random numbers in which every axis has a length of its own, where the scoring function allows it."""
-    random = np.random.default_rng(5)
-    free = not SCORES[scoring].common_width
-    sizes = {"n_queries": 5, "n_keys": 4, "d_model": 7, "d_memory": 3, "d_k": 2 * n_heads, "d_v": 3 * n_heads}
-    tables = {name: random.normal(size=(sizes[rows], sizes[cols])) for name, (rows, cols) in SIZES[mode].items()}
-    if free:
-        name = "Q" if mode == Mode.DIRECT else "W_Q"
-        tables[name] = random.normal(size=(len(tables[name]), 4 * n_heads))
-    drawn = np.ones((5, 5 if mode == Mode.SELF else 4), dtype=bool)
-    drawn[2] = drawn[0, 1] = False  # the third query sees no key
-    return Problem(mode, tables, settings=Settings(scoring=scoring, n_heads=n_heads, **chosen), drawn=drawn)
-
-
 @pytest.mark.parametrize("scoring", SCORES)
-@pytest.mark.parametrize("mode", list(Mode))
-def test_lines_of_the_workbench_in_every_setting(mode, scoring):
-    for scale, mask, n_heads, heat in itertools.product(SCALES, MASKS, (1, 2), (1.0, 0.7)):
-        given = problem(mode, scoring, n_heads, scale=scale, factor=0.3, mask=mask, temperature=heat)
-        assert not find_faults(given)
-        check(trace_of(given))
-    with_edits(trace_of(problem(mode, scoring, 2, mask="drawn")))
-    for scale, mask in itertools.product(("none", "sqrt(d_k)"), MASKS):
-        check(trace_of(problem(mode, scoring, 2, scale=scale, mask=mask, softmax=False)))
+@pytest.mark.parametrize("letters", ["X", "XY", "Q"])
+def test_lines_of_the_workbench_in_every_setting(letters, scoring):
+    random, sizes = np.random.default_rng(5), {"n_queries": 5, "n_keys": 4, "d_model": 7, "d_memory": 3}
+    sizes |= {"d_k": 2, "d_v": 6}
+    counted = counted_by(letters).items()
+    tables = {name: random.normal(size=(sizes[rows], sizes[columns])) for name, (rows, columns) in counted}
+    for scaled, causal, heat, softmax in itertools.product((False, True), (False, True), (1.0, 0.7), (False, True)):
+        trace = trace_of(Problem(tables, settings=Settings(scoring, scaled, heat, causal, softmax)))
+        check(trace)
+        if softmax:
+            with_edits(trace)
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_lines_of_every_preset_of_the_workbench(name):
     check(trace_of(PRESETS[name].problem()))
-
-
-def test_lines_of_a_direct_problem_whose_values_have_the_shape_of_its_queries():
-    random = np.random.default_rng(1)
-    tables = {name: random.normal(size=(4, 6)) for name in "QKV"}
-    for n_heads in (1, 2):
-        trace = trace_of(Problem(Mode.DIRECT, tables, settings=Settings(n_heads=n_heads)))
-        assert trace.story.steps_after[-1].name == "residual"
-        check(trace)
 
 
 def look_up(preset):

@@ -3,7 +3,6 @@
 class NinePairs extends Plane {
   constructor(root) {
     super(root);
-    this.root = root;
     this.beside = make(root, "div", "beside");
     this.table = make(this.beside, "table", { "aria-label": "The weight of every pair: a row asks, a column is asked" });
     this.count = make(this.beside, "p", { class: "count", role: "status" });
@@ -12,9 +11,8 @@ class NinePairs extends Plane {
   taken() { this.base = this.weights(); }
 
   adopt(data, tell) {
+    if (data.revision !== this.revision) this.base = data.before;
     super.adopt(data, tell);
-    if (this.held === null) this.base = data.before;
-    this.root.classList.toggle("old", data.old);
     this.svg.parentNode.hidden = data.arrows.length === 0;
     if (isNew(this.table, data.rows, data.columns, data.neuron)) this.buildTable(data);
   }

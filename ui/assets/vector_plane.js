@@ -18,7 +18,7 @@ class Plane {
     this.said = make(root, "div", { class: "said", "aria-live": "polite" });
     this.request = onceAFrame(() => this.draw());
     this.revision = this.held = null;
-    this.sequence = this.answered = this.grab = 0;
+    this.sequence = this.answered = 0;
     this.sentAt = -Infinity;
   }
 
@@ -116,7 +116,6 @@ class Plane {
 
   take(place) {
     this.active = place;
-    this.grab = Date.now();
     this.taken?.();
     this.request();
   }
@@ -168,7 +167,7 @@ class Plane {
     this.sentAt = performance.now();
     this.sequence += 1;
     this.tell({
-      arrows: this.arrows, active: this.active, grab: this.grab, revision: this.revision, sequence: this.sequence,
+      arrows: this.arrows, active: this.active, revision: this.revision, sequence: this.sequence,
       moving: this.held !== null,
     });
   }

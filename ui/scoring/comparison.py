@@ -1,54 +1,48 @@
 """Two scores that disagree, all of them, and their fields; a formula that cannot attend, and the scale on trial.
 
-Components rather than Altair charts because they are redrawn many times a second while an arrow is dragged: building
-and checking an Altair chart takes Python longer than all of the page's other work together.
+The plane is a component rather than a chart because it is redrawn many times a second while an arrow is dragged.
 """
 
-import base64
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import SCORES, Score
+from attention_core.attention.scores import SCORES, Score, printed_concat
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.vega import BLUE_ORANGE, ROLE_COLOURS, Chart, Ramp
+from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
-from attention_core.topics.scoring.charts import scale_chart, score_fields, sorted_weights_chart
-from attention_core.topics.scoring.charts import vector_plane as plane
+from attention_core.topics.scoring.charts import scale_chart, score_fields
 from attention_core.topics.scoring.compare import (
-    DIMENSIONS,
     ScaleRow,
     compare,
-    example_weights,
     favourites,
     measure_scale,
     nearest_key,
-    printed_parts,
     score_field,
 )
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
-from ui.component import component
 from ui.computed import cached_computation
 from ui.labels import number
 from ui.layout import figures_table
-from ui.scoring.controls import ACTIVE, ALL, NAME, PLANE, VECTORS, arrange, key_name, put_formula, take_move
+from ui.scoring.controls import (
+    ACTIVE,
+    ALL,
+    PLANE,
+    VECTORS,
+    arrange,
+    key_name,
+    printed_toggle,
+    printed_vector,
+    take_move,
+)
 from ui.skeleton import note, paragraph
-from ui.state import Field, one_of
-
-POINTS = 41
-BANDS = 17
-"""Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""
-
-_fields = component("score_fields")
-
 
 TWO = ("dot", "L2 distance")
 
@@ -68,8 +62,6 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
     ]
     limit = _nice_limit(max(abs(score) for row in rows for score in row["scores"]))
     note_picture(lambda: _bar_picture(rows, limit), "Scores and weights of every key")
-    if not bare:
-        note_picture(lambda: plane(query, keys, EXTENT), "The query and the keys as arrows")
     data = {
         "names": ["q", *map(key_name, range(len(keys)))],
         "kinds": ["query", *["key"] * len(keys)],
@@ -132,54 +124,28 @@ def _nice_limit(largest: float) -> float:
     return next(step * power for step in (1, 2, 5, 10) if step * power >= largest)
 
 
-def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, changed: Sequence[str]) -> None:
-    """Draw every function as a field over all key positions: blue = low, orange = high, pale = its middle.
-
-    The softmax ignores a constant, so that the middle need not be 0. Query (d,), key (n_keys, d); changed are the
-    functions whose parameters the visitor put in.
-    """
+def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> None:
+    """Draw every function as a field over all key positions; query (d,), key (n_keys, d)."""
     if len(query) != 2:
         st.info("A field needs a plane: choose 2 numbers per vector.")
         return
     st.caption(
-        "Blue arrow: query. Dots: keys. A key on an orange spot would score high, on a blue spot low. The learned ones "
-        "were trained on the upper half of the plane; below it they guess."
+        "A key (dot) scores high on orange, low on blue; the line is the query. The learned scores know the upper half "
+        "of the plane only."
     )
-    fields = {
-        name: to_array(score_field(function, query, extent=EXTENT, n=POINTS)) for name, function in functions.items()
-    }
-    panels, ramps = [], []
-    for name, field in fields.items():
-        middle, reach = (field.max() + field.min()) / 2, max(float(np.ptp(field)) / 2, 1e-9)
-        ramps.append(ramp := Ramp(BLUE_ORANGE, middle - reach, middle + reach))
-        index = np.rint(ramp.position(field) * 255).astype(np.uint8)
-        panels.append(
-            {
-                "name": name,
-                "field": base64.b64encode(index.tobytes()).decode(),
-                "low": number(ramp.low, ".3g"),
-                "high": number(ramp.high, ".3g"),
-                "shape": "With the parameters that you put in." if name in changed else functions[name].picture,
-            }
-        )
-    note_picture(
-        lambda: score_fields(fields, ramps, query.tolist(), key.tolist(), EXTENT, bands=BANDS),
-        "What each function would score at every place of the plane",
+    fields = {name: to_array(score_field(function, query, extent=EXTENT)) for name, function in functions.items()}
+    draw_chart(
+        score_fields(fields, query.tolist(), key.tolist(), EXTENT),
+        key="scoring_fields",
+        width="content",
+        alt="What each function would score at every place of the plane",
     )
-    band = np.minimum(np.arange(256) * BANDS // 256, BANDS - 1)
-    colours = base64.b64encode(Ramp(BLUE_ORANGE, 0, 1).lookup(BANDS)[band].tobytes()).decode()
-    vectors = {"query": query.tolist(), "keys": key.tolist()}
-    _fields(key="scoring_fields", data={"panels": panels, "n": POINTS, "colours": colours, "extent": EXTENT, **vectors})
-
-
-D_K = Field(NAME, "d_k", 64, address="d_k", parse=one_of(DIMENSIONS))
-EXAMPLE_KEYS = 16
 
 
 def printed_tab(query: Tensor, key: Tensor) -> None:
     """Show why v^T tanh([q; k]) gives every query the same weights, on three queries."""
-    vector = torch.tensor([1.0, -0.5] * len(query), dtype=torch.float64)
-    weights = printed_parts(vector, torch.stack([query, query.flip(0), -query]), key).weights
+    score = printed_concat(printed_vector(len(query)))
+    weights = score(torch.stack([query, query.flip(0), -query]), key).softmax(-1)
     words, numbers = st.columns([1, 1], gap="large", vertical_alignment="center")
     with words:
         st.latex(
@@ -188,49 +154,30 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
         paragraph(
-            "Without W, query and key never meet inside the tanh. The query's part is the same for every key, and the "
-            "softmax cancels what all scores share: **every query gets the same weights**. A matrix W in front mixes "
-            "the two, and only then can the function choose."
+            "Here query and key never meet inside the tanh, and the softmax cancels what all keys share: **every query "
+            "gets the same weights**. Only a matrix W in front mixes the two."
         )
-        st.button("Put it in the place of concat", key="scoring_printed", on_click=put_formula, args=("printed",))
+        printed_toggle()
     with numbers:
         names, places = ("q", "q reversed", "−q"), range(len(key))
         rows = [[name, *(f"{weight:.0%}" for weight in row)] for name, row in zip(names, weights.tolist(), strict=True)]
         figures_table(["weights of", *map(key_name, places)], *rows)
-        st.caption("Three queries: yours, its numbers in reverse order, its opposite. v is 1, −0.5, 1, −0.5 and so on.")
 
 
 def scale_tab() -> None:
-    """Draw variance and gradient over d_k, and one query's weights at a chosen d_k, with and without the division."""
+    """Draw variance and gradient over d_k, with and without the division."""
     paragraph(
-        "A dot product adds up dₖ products. For random numbers of variance 1 the sum has variance dₖ: scores grow with "
-        "the width alone, one key takes all, and the softmax's gradient vanishes. Divided by √dₖ, the variance stays 1 "
-        "for every width."
+        "The more numbers a vector has, the more products a dot product adds up, and the larger it gets. Then one key "
+        "takes all, and the softmax's gradient vanishes. Divided by √dₖ, scores stay as they are."
     )
-    d_k = D_K.widget(st.select_slider, "dₖ of the example", DIMENSIONS, width=260)
-    rows, pictures = _measured(), st.columns([1, 1, 1.3], gap="medium")
     panels = (("variance", "variance of the scores"), ("gradient", "size of the softmax's gradient"))
-    for (field, title), column in zip(panels, pictures, strict=False):
+    for (field, title), column in zip(panels, st.columns(2, gap="medium"), strict=True):
         with column:
             alt = f"{title} over d_k, with and without the division by its square root"
-            draw_chart(scale_chart(rows, field, title, chosen=d_k), key=f"scoring_{field}", alt=alt)
-    without, with_scale = example_weights(d_k, n_keys=EXAMPLE_KEYS)
-    with pictures[2]:
-        bars = sorted_weights_chart(without.tolist(), with_scale.tolist())
-        draw_chart(bars, key="scoring_example", alt="One query's weights, largest first, with and without the division")
-    here = {row.scaled: row for row in rows if row.d_k == d_k}
-    st.markdown(
-        f"One random query at dₖ = {d_k}, {EXAMPLE_KEYS} keys: its largest weight is **{without[0]:.1%}** without the "
-        f"division, **{with_scale[0]:.1%}** with it. Over 512 queries the variance of q · k is "
-        f"**{here[False].variance:.3g}** (with it {here[True].variance:.3g}), the gradient's size "
-        f"**{here[False].gradient:.3g}** (with it {here[True].gradient:.3g})."
-    )
-    note(
-        "Gradient: the Frobenius norm of the softmax's Jacobian diag(w) − w wᵀ, mean over queries. Source: Vaswani et "
-        "al. 2017, section 3.2.1."
-    )
+            draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt)
+    note("512 random queries with 16 keys each. Source: Vaswani et al. 2017, section 3.2.1.")
 
 
 @cached_computation(spinner="Drawing random vectors")
 def _measured() -> list[ScaleRow]:
-    return measure_scale(n_keys=EXAMPLE_KEYS)
+    return measure_scale()

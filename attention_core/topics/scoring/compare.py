@@ -6,7 +6,9 @@ footnote 4.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -19,8 +21,6 @@ from attention_core.attention.types import Axis, Story
 
 if TYPE_CHECKING:
     import pandas as pd
-import math
-from dataclasses import dataclass
 
 
 def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str, AttentionTrace]:
@@ -45,7 +45,7 @@ def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str
     }
 
 
-def score_field(score: Score, query: Tensor, *, extent: float, n: int) -> Tensor:
+def score_field(score: Score, query: Tensor, *, extent: float, n: int = 64) -> Tensor:
     """Return the score that a key would get at every point of the plane from -extent to extent, (n, n), top row first.
 
     Every point is the only key of its own row, so that a function that does not look at keys is the same everywhere.
@@ -54,29 +54,6 @@ def score_field(score: Score, query: Tensor, *, extent: float, n: int) -> Tensor
     y, x = torch.meshgrid(ticks.flip(0), ticks, indexing="ij")
     points = torch.stack([x, y], -1).reshape(-1, 1, 2)
     return score(query[None], points).expand(n * n, 1, 1).reshape(n, n)
-
-
-class AdditiveParts(NamedTuple):
-    """What v^T tanh([q; k]) is made of."""
-
-    query_part: Tensor  # (n_queries,) v_q^T tanh(q): the same for every key
-    key_part: Tensor  # (n_keys,) v_k^T tanh(k): the same for every query
-    scores: Tensor  # (n_queries, n_keys), their sums
-    weights: Tensor  # (n_queries, n_keys) softmax of the scores: every row is alike
-
-
-def printed_parts(vector: Tensor, query: Tensor, key: Tensor) -> AdditiveParts:
-    """Take v^T tanh([q; k]) apart: v (d_q + d_k,), queries (n_queries, d_q), keys (n_keys, d_k).
-
-    Raises:
-        ValueError: v does not fit [q; k].
-    """
-    d_q = query.shape[-1]
-    if vector.shape[0] != d_q + key.shape[-1]:
-        raise ValueError(f"v needs {d_q + key.shape[-1]} numbers for [q; k], got {vector.shape[0]}")
-    query_part, key_part = query.tanh() @ vector[:d_q], key.tanh() @ vector[d_q:]
-    scores = query_part[:, None] + key_part[None]
-    return AdditiveParts(query_part, key_part, scores, scores.softmax(-1))
 
 
 UNDECIDED = 0.01
@@ -151,9 +128,3 @@ def measure_scale(
             gradient = softmax_jacobian_norm(weights).mean().item()
             rows.append(ScaleRow(d_k, scaled, scores.var().item(), gradient))
     return rows
-
-
-def example_weights(d_k: int, *, n_keys: int = 16, seed: int = 0) -> tuple[Tensor, Tensor]:
-    """Return one query's weights over n_keys random keys, largest first: without the division, and with it."""
-    scores = random_scores(d_k, n_queries=1, n_keys=n_keys, seed=seed)[0].sort(descending=True).values
-    return scores.softmax(-1), (scores / math.sqrt(d_k)).softmax(-1)

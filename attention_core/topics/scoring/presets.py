@@ -49,28 +49,25 @@ VECTOR_PRESETS = (
     Vectors(
         (2.0, 1.5),
         ((1.75, 2.25), (3.5, 2.0), (-2.25, 1.75), (0.75, 0.25)),
-        "k₁ is nearest to q, k₂ points nearly the same way but is longer, k₃ points away, k₄ is short.",
+        "k₁ is nearest, k₂ is longer, k₃ points away, k₄ is short.",
         "Mixed",
     ),
     Vectors(
         (2.0, 2.0),
         ((2.35, 0.85), (1.25, 2.15), (-0.85, 2.35), (-2.35, 0.85)),
-        "All keys are equally long: dot product, cosine and L2 distance agree on their order, because "
-        "|q − k|² = |q|² + |k|² − 2 q · k and only the last part differs.",
+        "All keys are equally long: the two scores agree.",
         "Equal lengths",
     ),
     Vectors(
         (1.5, 1.5),
         ((1.5, 1.5), (3.9, 0.5), (-1.5, 1.5), (0.5, 1.0)),
-        "k₁ is the query itself, k₂ is merely long. Dot products prefer the long one; cosine does not, and neither do "
-        "the L2 distance and the two small networks, which were trained to find the nearest.",
+        "k₁ is the query itself, k₂ is merely long. The dot product prefers the long one.",
         "One long key",
     ),
     Vectors(
         (2.0, 1.0),
         ((-1.0, 2.0), (-0.5, 1.0), (1.0, 2.5), (-2.5, 0.5)),
-        "k₁ and k₂ stand at right angles to q: their dot product is 0, however long they are. A score of 0 is not a "
-        "weight of 0: the softmax compares it with the other scores.",
+        "k₁ and k₂ stand at right angles to q: a score of 0, and still some weight.",
         "Right angles",
     ),
 )

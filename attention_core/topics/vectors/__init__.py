@@ -5,6 +5,6 @@ trace_of(PRESETS["pairs"].problem()).weights()
 """
 
 from attention_core.topics.vectors.presets import PRESETS
-from attention_core.topics.vectors.problem import Mode, Problem, Settings, trace_of
+from attention_core.topics.vectors.problem import Problem, Settings, trace_of
 
-__all__ = ["PRESETS", "Mode", "Problem", "Settings", "trace_of"]
+__all__ = ["PRESETS", "Problem", "Settings", "trace_of"]

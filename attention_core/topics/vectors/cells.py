@@ -11,7 +11,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.device import to_array
 from attention_core.topics.vectors.charts import Factor
-from attention_core.topics.vectors.problem import Mode, Problem
+from attention_core.topics.vectors.problem import Problem
 
 LARGEST_EXPONENT = 300.0
 """Scores above this are lowered by their row's maximum before the exponential, which changes no weight."""
@@ -22,17 +22,17 @@ class SoftmaxParts(NamedTuple):
     lowered: float  # what was taken off every score before the exponential, 0 unless they are too large for it
     exponentials: np.ndarray  # float (n,), exp(scores - lowered)
     total: float  # their sum
-    shares: np.ndarray  # float (n,), exponentials / total; zeros when no key may be seen
+    shares: np.ndarray  # float (n,), exponentials / total
 
 
 def softmax_parts(scores: np.ndarray, constant: float = 0.0) -> SoftmaxParts:
-    """Take a row of masked scores (n,), -inf = may not be seen, with a constant added, through the softmax."""
+    """Take a row of scores (n,), not all -inf (may not be seen), with a constant added, through the softmax."""
     moved = np.asarray(scores, dtype=np.float64) + constant
     seen = moved[np.isfinite(moved)]
-    lowered = float(seen.max()) if np.abs(seen).max(initial=0) > LARGEST_EXPONENT else 0.0
+    lowered = float(seen.max()) if np.abs(seen).max() > LARGEST_EXPONENT else 0.0
     exponentials = np.exp(moved - lowered)
     total = float(exponentials.sum())
-    return SoftmaxParts(moved, lowered, exponentials, total, exponentials / total if len(seen) else exponentials)
+    return SoftmaxParts(moved, lowered, exponentials, total, exponentials / total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,32 +109,24 @@ def column_kind(step: Step) -> str:
     return "key" if step.name in ("scores", "scaled", "mask", "weights") else "dimension"
 
 
-def factors(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> tuple[Factor, Factor] | None:
+def factors(problem: Problem, trace: AttentionTrace, step: Step) -> tuple[Factor, Factor] | None:
     """Return the two matrices whose product a step is, or None."""
     tables, d_k = problem.tables, trace.key.shape[-1]
-    if step.name in ("query", "key", "value") and problem.mode != Mode.DIRECT:
-        source = problem.query_table if step.name == "query" else problem.key_table
-        letter, first = f"W_{step.symbol}", head * step.shape[1]
-        part = tables[letter][:, first : first + step.shape[1]]
-        return Factor(source, tables[source], Role.INPUT), Factor(letter, part, step.role, first)
+    if step.name in ("query", "key", "value") and not problem.is_direct:
+        source, letter = problem.query_table if step.name == "query" else problem.key_table, f"W_{step.symbol}"
+        return Factor(source, tables[source], Role.INPUT), Factor(letter, tables[letter], step.role)
     if step.name == "scores" and trace.score.stages(d_k)[0].compute.dot_factor(d_k) == 1:
-        keys = to_array(trace.key_of(head)).T
-        return Factor("Q", to_array(trace.query[head]), Role.QUERY), Factor("Kᵀ", keys, Role.KEY)
+        keys = to_array(trace.key_of(0)).T
+        return Factor("Q", to_array(trace.query[0]), Role.QUERY), Factor("Kᵀ", keys, Role.KEY)
     if step.name == "context":
-        weights, values = to_array(trace.weights(head)), to_array(trace.value_of(head))
+        weights, values = to_array(trace.weights()), to_array(trace.value_of(0))
         return Factor("A", weights, Role.WEIGHTS if trace.has_softmax else Role.SCORES), Factor("V", values, Role.VALUE)
     if step.name == "output":
-        return Factor("C", _all_contexts(trace), Role.CONTEXT), Factor("W_O", tables["W_O"], Role.OUTPUT)
+        return Factor("C", to_array(trace.context()), Role.CONTEXT), Factor("W_O", tables["W_O"], Role.OUTPUT)
     return None
 
 
-def _all_contexts(trace: AttentionTrace) -> np.ndarray:
-    return np.hstack([to_array(trace.context(head)) for head in range(trace.n_heads)])
-
-
-def cell_arithmetic(
-    problem: Problem, trace: AttentionTrace, step: Step, head: int, row: int, column: int
-) -> Arithmetic | None:
+def cell_arithmetic(problem: Problem, trace: AttentionTrace, step: Step, row: int, column: int) -> Arithmetic | None:
     """Return how a cell of a step's matrix was computed, or None for a number that was typed.
 
     Raises:
@@ -142,34 +134,30 @@ def cell_arithmetic(
     """
     if not (0 <= row < step.shape[0] and 0 <= column < step.shape[1]):
         raise IndexError(f"{step.title} is {step.shape[0]} x {step.shape[1]}, got row {row}, column {column}")
-    asks, value = step.row_axis.labels[row], float(step.value(head, [row], [column]))
+    asks, value = step.row_axis.labels[row], float(step.value(0, [row], [column]))
     place = f"_{{{row + 1},{column + 1}}}"
     for primes, stage in enumerate(trace.score.stages(trace.key.shape[-1])):
         if stage.name == step.name:
-            return _of_pair(stage.compute, "S" + "'" * primes + place, trace, head, row, column)
-    if pair := factors(problem, trace, step, head):
+            return _of_pair(stage.compute, "S" + "'" * primes + place, trace, row, column)
+    if pair := factors(problem, trace, step):
         columns = tuple(trace.story.key_axis.labels) if step.name == "context" else ()
-        return _of_product(step.row_axis.labels[row], *pair, row, column, value, columns)
+        return _of_product(asks, *pair, row, column, value, columns)
     if step.name == "mask":
         asked = trace.story.key_axis.labels[column]
         headline = f"{asks} may not see {asked}" if value == -math.inf else f"{asks} may see {asked}: the score stays"
         return Arithmetic(headline, f"S'{place}", value)
     if step.name == "weights":
-        return _of_softmax(trace, head, row, column, value)
-    if step.name == "merged":
-        of_head, column_there = divmod(column, trace.value.shape[-1])
-        return Arithmetic(f"Column {column_there + 1} of the context of head {of_head + 1}", f"C{place}", value)
+        return _of_softmax(trace, row, column, value)
     if step.name == "residual":
-        typed = float(problem.tables[problem.query_table][row, column])
-        found = float(_all_contexts(trace)[row, column]) if problem.mode == Mode.DIRECT else value - typed
-        way = f"{number(typed)} + {number(found) if found >= 0 else f'({number(found)})'}"
+        typed = float(problem.tables["X"][row, column])
+        way = f"{number(typed)} + {number(value - typed) if value >= typed else f'({number(value - typed)})'}"
         return Arithmetic(f"What {asks} was, plus what it found", f"Z{place}", value, way)
     return None
 
 
-def _of_pair(compute: Score, cell: str, trace: AttentionTrace, head: int, row: int, column: int) -> Arithmetic:
+def _of_pair(compute: Score, cell: str, trace: AttentionTrace, row: int, column: int) -> Arithmetic:
     asks, asked = trace.story.query_axis.labels[row], trace.story.key_axis.labels[column]
-    numbers = compute.numbers(Pair(trace.query[head, row], trace.key_of(head)[column], (row, column), asks, asked))
+    numbers = compute.numbers(Pair(trace.query[0, row], trace.key_of(0)[column], (row, column), asks, asked))
     lines = tuple(line._replace(values=to_array(line.values)) for line in numbers.lines)
     columns = tuple(f"{numbers.unit}{place + 1}" for place in range(len(lines[0].values) if lines else 0))
     return Arithmetic(numbers.words, cell, numbers.value, "" if numbers.is_sum else numbers.way, lines, columns)
@@ -178,7 +166,7 @@ def _of_pair(compute: Score, cell: str, trace: AttentionTrace, head: int, row: i
 def _of_product(
     asks: str, left: Factor, right: Factor, row: int, column: int, value: float, columns: tuple[str, ...]
 ) -> Arithmetic:
-    beside = f"column {right.first_column + column + 1} of {right.name}"
+    beside = f"column {column + 1} of {right.name}"
     words, headline, letter = f"row {asks} of {left.name}", f"Row {asks} of {left.name}", right.name[-1]
     if left.name in "AC":
         words = f"{'weights' if left.name == 'A' else 'context'} of {asks}"
@@ -189,21 +177,18 @@ def _of_product(
     return Arithmetic(f"{headline} times {beside}", f"{letter}_{{{row + 1},{column + 1}}}", value, "", lines, columns)
 
 
-def _of_softmax(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
+def _of_softmax(trace: AttentionTrace, row: int, column: int, value: float) -> Arithmetic:
     asks, labels = trace.story.query_axis.labels[row], tuple(trace.story.key_axis.labels)
     cell = f"A_{{{row + 1},{column + 1}}}"
     if not trace.has_softmax:
         return Arithmetic(f"The softmax is off: the score of {labels[column]} is its weight", cell, value)
-    parts = softmax_parts(masked_scores(trace, head, row))
-    if not parts.total:
-        return Arithmetic(f"{asks} may see no key: no softmax, its weights are zeros", cell, value)
+    parts = softmax_parts(masked_scores(trace, row))
     label = "exp(score - largest)" if parts.lowered else "exp(score)"
     lines = (Line(f"scores of {asks}", Role.SCORES, parts.scores), Line(label, "", parts.exponentials))
     way = rf"\frac{{{number(float(parts.exponentials[column]))}}}{{{number(parts.total)}}}"
     return Arithmetic(f"How much of {asks}'s attention goes to {labels[column]}", cell, value, way, lines, labels)
 
 
-def masked_scores(trace: AttentionTrace, head: int, query: int) -> np.ndarray:
+def masked_scores(trace: AttentionTrace, query: int) -> np.ndarray:
     """Return a query's scores, (n_keys,), -inf = may not be seen."""
-    scores, allowed = trace.scores(head, [query]), trace.allowed(head, [query])
-    return to_array(scores if allowed is None else scores.masked_fill(~allowed, -math.inf))[0]
+    return to_array(trace.masked_scores(0, [query]))[0]

@@ -1,4 +1,4 @@
-"""A matrix product cell by cell; the experiments: a mixture of values, one row's softmax, a feed-forward network."""
+"""A matrix product cell by cell; one row's softmax, a feed-forward network."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from attention_core.charts import vega as vl
 
 GAP = 0.45
 """Between the factors and the result, in cells."""
-SMALLEST_CELL, LARGEST_CELL = 20, 54
+LARGEST_CELL = 54
 NUMBERS_FROM, FONT_SIZE = 33, 12
 """Screen pixels of a cell from which on it carries its number, and of the number."""
 LABEL_ROOM = 64
@@ -22,22 +22,17 @@ class Factor(NamedTuple):
     name: str  # such as "X" or "Kᵀ"
     values: np.ndarray  # float (n_rows, n_columns)
     role: Role  # decides the colours
-    first_column: int = 0  # how many columns of the whole matrix go before it, where it is one head's part
 
     @property
     def ramp(self) -> vl.Ramp:
         return vl.ramp_for(self.role, self.values, self.values.shape[1])
 
 
-def product_cell(left: np.ndarray, right: np.ndarray, width: int, height: int) -> int | None:
-    """Return the screen pixels of a cell at which the product fits, or None where cells would be too small to see.
-
-    The factors are (n_rows, n_inner) and (n_inner, n_columns); width and height are the screen pixels there are.
-    """
+def product_cell(left: np.ndarray, right: np.ndarray, width: int, height: int) -> int:
+    """Return the screen pixels of a cell at which the product of (n_rows, n_inner) and (n_inner, n_columns) fits."""
     across = left.shape[1] + right.shape[1] + GAP
     down = right.shape[0] + left.shape[0] + GAP
-    cell = int(min((width - LABEL_ROOM) / across, (height - 70) / down, LARGEST_CELL))
-    return cell if cell >= SMALLEST_CELL else None
+    return int(min((width - LABEL_ROOM) / across, (height - 70) / down, LARGEST_CELL))
 
 
 def product_chart(
@@ -79,10 +74,9 @@ def product_chart(
     lit["colour"] = [vl.ROLE_COLOURS[left.role], vl.ROLE_COLOURS[right.role], vl.DARK_COLOUR]
     layers += vl.halo_outlines(lit, space, (5.0, 2.5), vl.field("colour:N", scale=None))
     layers += _labels(row_labels, column_labels, start, top, across, cell, space)
-    if inner:  # the names stand in the free corner at the top left
-        style: dict[str, Any] = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
-        layers.append(vl.text_at(left.name, inner, top, space, dy=-4, dx=-2, color=vl.ROLE_COLOURS[left.role], **style))
-        layers.append(vl.text_at(right.name, start, inner, space, dx=-6, color=vl.ROLE_COLOURS[right.role], **style))
+    style: dict[str, Any] = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
+    layers.append(vl.text_at(left.name, inner, top, space, dy=-4, dx=-2, color=vl.ROLE_COLOURS[left.role], **style))
+    layers.append(vl.text_at(right.name, start, inner, space, dx=-6, color=vl.ROLE_COLOURS[right.role], **style))
     layers.append(vl.colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
     return vl.fixed_size(layers, round(across * cell), round(down * cell))
 
@@ -128,8 +122,7 @@ def short(value: float) -> str:
 
 
 def _labels(row_labels, column_labels, start, top, across, cell, space):
-    every = max(1, round(14 / cell))
-    names = [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)]
+    names = [label[:9] for label in row_labels]
     rows = vl.rectangles(across, top + np.arange(len(row_labels)) + 0.5, text=names)
     cols = vl.rectangles(start + np.arange(len(column_labels)) + 0.5, 0.0, text=_fitting(column_labels, cell))
     style: dict[str, Any] = {"fontSize": FONT_SIZE, "color": vl.TEXT_COLOUR}
@@ -148,8 +141,7 @@ def _fitting(labels: Sequence[str], cell: int) -> list[str]:
     return [label if len(label) <= room else label[: max(room - 1, 1)] + "…" for label in labels]
 
 
-MAX_NAMES = 12
-SIZE = (230, 150)
+SIZE = (330, 160)
 UNIT = vl.corners(1, 1)
 NETWORK_SIZE = (430, 230)
 LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83
@@ -157,80 +149,6 @@ LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83
 SMALL: dict[str, Any] = {"fontSize": 12, "color": vl.TEXT_COLOUR}
 Edge = tuple[float, float, float, float, str]
 """From x and y to x and y, and the weight."""
-
-
-def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull of points (n, 2), counter-clockwise, (n_corners, 2).
-
-    Raises:
-        ValueError: there are none, or not in a plane.
-
-    Source: monotone chain, Andrew 1979.
-    """
-    if points.ndim != 2 or points.shape[1] != 2 or not len(points):
-        raise ValueError(f"points must be (n, 2) with n at least 1, got {points.shape}")
-    ordered = np.unique(points, axis=0)
-    return np.array(_chain(ordered)[:-1] + _chain(ordered[::-1])[:-1]) if len(ordered) > 2 else ordered
-
-
-def _chain(ordered: np.ndarray) -> list[np.ndarray]:
-    chain: list[np.ndarray] = []
-    for point in ordered:
-        while len(chain) > 1:
-            (ax, ay), (bx, by) = chain[-1] - chain[-2], point - chain[-1]
-            if ax * by > ay * bx:  # a turn to the left
-                break
-            chain.pop()
-        chain.append(point)
-    return chain
-
-
-def hull_chart(
-    values: np.ndarray,
-    context: np.ndarray,
-    weights: np.ndarray,
-    value_labels: Sequence[str],
-    query_labels: Sequence[str],
-    query: int,
-) -> vl.Chart:
-    """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
-
-    Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
-    """
-    points = np.vstack([values, context])
-    low, high = points.min(0), points.max(0)
-    reach, middle = max(float((high - low).max()), 1e-9) * 0.62, (low + high) / 2
-    at = {
-        "x": vl.field("x:Q", title="column 1", scale=vl.exact_scale(middle[0] - reach, middle[0] + reach)),
-        "y": vl.field("y:Q", title="column 2", scale=vl.exact_scale(middle[1] - reach, middle[1] + reach)),
-    }
-    hull = convex_hull(values)
-    ring = _points(np.vstack([hull, hull[:1]])) | {"order": range(len(hull) + 1)}
-    spokes = _points(values) | {"label": value_labels, "weight": weights, "width": 0.5 + 9 * weights}
-    spokes |= {"x_end": [context[query, 0]] * len(values), "y_end": [context[query, 1]] * len(values)}
-    sizes = np.where(np.arange(len(context)) == query, 170, 45)
-    contexts = _points(context) | {"label": query_labels, "size": sizes}
-    chosen = _points(context[[query]]) | {"label": [query_labels[query]]}
-    value, result = vl.ROLE_COLOURS[Role.VALUE], vl.ROLE_COLOURS[Role.CONTEXT]
-    ends = {"x2": vl.field("x_end"), "y2": vl.field("y_end"), "strokeWidth": vl.field("width:Q", scale=None)}
-    told = "label:N", ("x:Q", "", ".4g"), ("y:Q", "", ".4g")
-    ring_look = {"fillOpacity": 0.12, "fill": value, "strokeWidth": 1.2, "color": value}
-    diamonds = {"filled": True, "shape": "diamond", "color": result, "opacity": 1}
-    look: dict[str, Any] = {"align": "left", "dx": 8, "dy": -7, "fontSize": 12}
-    layers = [
-        vl.mark("line", ring, at, order=vl.field("order:Q"), **ring_look),
-        vl.mark("rule", spokes, at | ends, color=vl.ROLE_COLOURS[Role.WEIGHTS], opacity=0.55),
-        vl.mark("circle", spokes, at, *told, ("weight:Q", "", ".4f"), size=70, color=value, opacity=1),
-        vl.mark("point", contexts, {**at, "size": vl.field("size:Q", scale=None)}, *told, **diamonds),
-        vl.texts(chosen, at, "label", color=result, fontWeight="bold", **look),
-    ]
-    if len(values) <= MAX_NAMES:
-        layers.insert(4, vl.texts(spokes, at, "label", color=value, **look))
-    return vl.fixed_size(layers, 320, 320)
-
-
-def _points(places: np.ndarray) -> dict[str, Any]:
-    return {"x": places[:, 0], "y": places[:, 1]}
 
 
 def column_bars(
@@ -257,33 +175,9 @@ def column_bars(
     }
     edge = vl.field("edge:Q", scale=None)
     look = {"color": vl.ROLE_COLOURS[role], "stroke": vl.TEXT_COLOUR, "cornerRadiusEnd": 1}
-    layers = [vl.mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)]
-    if SIZE[0] / max(n, 1) >= 34:
-        layers.append(vl.texts(data, space, baseline="bottom", dy=-3, fontSize=11, color=vl.TEXT_COLOUR))
-    return vl.fixed_size(layers, *SIZE)
-
-
-def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> vl.Chart:
-    """Draw positive numbers (n,), one per label, laid end to end: their sum is the length."""
-    ends = np.cumsum(values)
-    total = float(ends[-1])
-    data = {
-        "start": ends - values,
-        "end": ends,
-        "middle": ends - values / 2,
-        "label": labels,
-        "value": values,
-        "shade": 0.45 + 0.5 * (np.arange(len(values)) % 2),
-        "wide": values > 0.09 * max(total, 1e-300),
-    }
-    middle = vl.value(SIZE[1] / 2)
-    x = vl.field("start:Q", title=title, scale=vl.exact_scale(0, total or 1), axis=dict(tickCount=3))
-    space = {"x": x, "x2": vl.field("end"), "y": middle}
-    look = {"color": vl.ROLE_COLOURS[Role.SCORES], "height": 46, "stroke": "white", "strokeWidth": 1}
-    shade = vl.field("shade:Q", scale=None)
-    names = vl.texts(data, {"x": vl.field("middle:Q"), "y": middle}, "label", fontSize=11, color=vl.TEXT_COLOUR, dy=-34)
-    bar = vl.mark("bar", data, space, "label:N", ("value:Q", "", ".4g"), opacity=shade, **look)
-    return vl.fixed_size([bar, names.transform_filter("datum.wide")], *SIZE)
+    bars = vl.mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)
+    numbers = vl.texts(data, space, baseline="bottom", dy=-3, fontSize=FONT_SIZE, color=vl.TEXT_COLOUR)
+    return vl.fixed_size([bars, numbers], *SIZE)
 
 
 def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> vl.Chart:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.topics.vectors.problem import Mode, Problem
+from attention_core.topics.vectors.problem import Problem
 
 MOST_ARROWS = 8
-"""Vectors that still can be told apart in a plane, and rows and columns of pairs whose weights can be read."""
+"""Vectors that still can be told apart in a plane."""
 
 
 def planar_tables(problem: Problem) -> list[str]:
@@ -16,16 +16,11 @@ def planar_tables(problem: Problem) -> list[str]:
     return tables if sum(len(problem.tables[name]) for name in tables) <= MOST_ARROWS else []
 
 
-def pair_map(problem: Problem, trace: AttentionTrace, head: int) -> np.ndarray | None:
+def pair_map(problem: Problem, trace: AttentionTrace) -> np.ndarray | None:
     """Return M (d_x, d_y) with scores = x M yᵀ for rows x that ask and y that are asked; None = no dot product."""
-    d_k = trace.key.shape[-1]
-    factor = trace.score.dot_factor(d_k)
+    factor = trace.score.dot_factor(trace.key.shape[-1])
     if factor is None:
         return None
-    columns = slice(head * d_k, (head + 1) * d_k)
-    names = (problem.query_table, "W_Q"), (problem.key_table, "W_K")
-    to_query, to_key = (
-        np.eye(problem.tables[rows].shape[1]) if problem.mode == Mode.DIRECT else problem.tables[projection]
-        for rows, projection in names
-    )
-    return factor * to_query[:, columns] @ to_key[:, columns].T
+    if problem.is_direct:
+        return factor * np.eye(problem.tables["Q"].shape[1])
+    return factor * problem.tables["W_Q"] @ problem.tables["W_K"].T
