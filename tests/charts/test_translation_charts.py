@@ -99,7 +99,6 @@ def test_chart_of_no_figures_is_refused():
 GENERATOR = np.random.default_rng(0)
 CHARTS = {
     "alignment": lambda: alignment_chart(GENERATOR.dirichlet(np.ones(4), 3), ["la", "la", "?"], list("abba"), marked=1),
-    "one key": lambda: alignment_chart(np.ones((3, 1)), ["a", "b", "c"], ["whole sentence"]),
     "many pieces": lambda: alignment_chart(GENERATOR.dirichlet(np.ones(70), 80), ["x"] * 80, ["y"] * 70),
     "collapse": lambda: collapse(2),
     "unrolled": lambda: unrolled("scores"),
@@ -131,7 +130,6 @@ def test_all_alignments_share_one_scale_and_mark_the_uniform_weight():
     spec = str(CHARTS["alignment"]().to_dict())
     assert "'domain': [0.0, 1.0]" in spec
     assert "1/4" in spec
-    assert "'domain': [0.0, 1.0]" in str(CHARTS["one key"]().to_dict())
 
 
 def test_rows_of_an_alignment_answer_the_mouse():
