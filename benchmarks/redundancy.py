@@ -75,14 +75,9 @@ def without_heads(model: Transformer, kind: str) -> EditedTransformer:
     )
 
 
-def out_of_order(pairs: list[Pair]) -> list[Pair]:
-    """Return the pairs with every English sentence in its own random order, the same for all of its French ones."""
-    return [(shuffled(english, sum(map(ord, english))), french) for english, french in pairs]
-
-
 def main() -> None:
     pairs = split_pairs(read_pairs()).test
-    mixed = out_of_order(pairs)
+    mixed = [(shuffled(english, sum(map(ord, english))), french) for english, french in pairs]
     gru = cast(Translator, load("translator-additive", "cpu"))
     transformer = cast(Transformer, load("translator-transformer", "cpu"))
     ways: list[tuple[str, str, Callable[[], Any], list[Pair]]] = [

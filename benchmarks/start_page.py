@@ -55,10 +55,6 @@ def answers() -> dict[str, Any]:
     return json.loads(json.dumps(told))
 
 
-def make_answers() -> None:
-    (FOLDER / "answers.json").write_text(json.dumps(answers(), ensure_ascii=False), encoding="utf-8")
-
-
 def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
     """Write what pages show, on a light ground and on a dark one."""
     with visitor() as first:
@@ -78,6 +74,6 @@ def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
 
 
 if __name__ == "__main__":
-    make_answers()
+    (FOLDER / "answers.json").write_text(json.dumps(answers(), ensure_ascii=False), encoding="utf-8")
     if url := sys.argv[1:2]:
         photograph(*url, sys.argv[2:] or tuple(PARTS))

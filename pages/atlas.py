@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.hub.model import in_units
 from ui.atlas import NAME
 from ui.atlas.flight import flight, surprise
-from ui.atlas.map import PLACES, TICK, atlas_map, follow_address, search_part, survey_part
+from ui.atlas.map import TICK, atlas_map, follow_address, search_part, survey_part
 from ui.atlas.shared_atlas import SharedAtlas, shelf_of
 from ui.atlas.sources import choose_head, choose_source
 from ui.skeleton import Tab, live, page_frame, page_tabs
@@ -34,7 +34,6 @@ def why_it_fits(shelf: SharedAtlas) -> None:
 
 
 page_frame(NAME, "What does attention look like over two thousand sentences?")
-st.html(PLACES)
 told, mapped = st.columns([1, 3.1], gap="medium")
 story, stage = told.container(key="atlas_story"), mapped.container(key="atlas_stage")
 tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")

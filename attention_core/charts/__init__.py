@@ -5,7 +5,7 @@ step_chart(step_of(trace, "weights"), query=406)
 """
 
 from attention_core.charts.bars import bars, probability_bars
-from attention_core.charts.figure import COLUMN, figure, save
+from attention_core.charts.figure import COLUMN, figure
 from attention_core.charts.heatmap import MAX_RECT_SIDE, STEP_SIZE, contact_sheet, matrix_chart, picture, step_chart
 from attention_core.charts.overlay import overlay, overlay_strip
 from attention_core.charts.vega import INK_RAMP, ROLE_COLOURS, VIRIDIS, Ramp, ramp_for, signed_ramp, weights_ramp
@@ -27,7 +27,6 @@ __all__ = [
     "picture",
     "probability_bars",
     "ramp_for",
-    "save",
     "signed_ramp",
     "step_chart",
     "weights_ramp",

@@ -1,11 +1,8 @@
 """A chart becomes a figure for slides and papers: SVG, PDF or PNG, made without a network."""
 
 import re
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
-
-from attention_core.files import atomic_write
 
 COLUMN = 85.0
 """Millimetres of a printed column; two of them with the gap between are 176."""
@@ -13,14 +10,6 @@ PER_MILLIMETRE = 96 / 25.4  # screen pixels, as CSS counts them
 SHARPNESS = 2  # pixels of a PNG along one on the screen
 FORMATS = ("svg", "pdf", "png")
 SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
-
-
-def save(chart: Any, path: str | Path, *, title: str = "", width: float | None = None) -> None:
-    """Write a chart into a file, whose ending says in which of FORMATS; see figure()."""
-    path = Path(path)
-    content = figure(chart, path.suffix.removeprefix(".").lower(), title=title, width=width)
-    with atomic_write(path) as place:
-        place.write_bytes(content)
 
 
 def figure(chart: Any, form: str, *, title: str = "", width: float | None = None) -> bytes:

@@ -27,12 +27,9 @@ MAX_SIDE = 1024
 N_COLOURS = (255, 127, 63, 31)
 """Steps of the ramp; a matrix so rough that its file would be too large gets fewer, which nobody can see in noise."""
 MAX_BYTES = 250_000  # a file larger than this gets fewer colours
-MAX_FINEST = 100_000
-"""Bytes of a file in the most colours; in half as many no cell looks other (at most 1.8 CIE76 off, and 2.3 is seen)."""
 LEVEL = 1  # how much work goes into making a file small, 1 to 9
 ABOVE, PALETTE = 2, 3
 """The PNG format's numbers for lines told by their difference from the line above, and for pictures with a palette."""
-SAMPLE = 8  # from one band of rows in so many is told how large the whole file would be
 MAX_KEPT = 128  # pictures that are kept, since most are drawn again at the next click
 MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cell, as small matrices have it
 
@@ -70,15 +67,10 @@ def palette_png(shares: np.ndarray, ramp: vl.Ramp, most_bytes: int, between: np.
     """
     if between is not None:
         shares = np.where(between, np.inf, shares)
-    band = shares[np.arange(len(shares)) // SAMPLE % SAMPLE == 0] if shares.size > MAX_FINEST else shares[:0]
     content = b""
     for n_colours in N_COLOURS[between is not None :]:  # a place of the 256 is for what is clear
-        most = min(MAX_FINEST, most_bytes) if n_colours == N_COLOURS[0] else most_bytes
-        seems_large = len(band) and SAMPLE * len(_palette_png(band, ramp, n_colours)) > most
-        if seems_large and n_colours != N_COLOURS[-1]:
-            continue
         content = _palette_png(shares, ramp, n_colours)
-        if len(content) <= most:
+        if len(content) <= most_bytes:
             break
     return content
 
@@ -301,30 +293,6 @@ def pair_map(
     first, second = (Axis(f"{place} of the {single.name}", single.labels) for place in ("first", "second"))
     both = sorted({pair for row, col in framed for pair in ((row, col), (col, row))})
     return matrix_chart(values, first, second, role, framed=both, **more)
-
-
-def part_chart(
-    cells: np.ndarray, origin: tuple[int, int], block: int, names: tuple[str, str], *, title: str, log: bool = False
-) -> vl.Chart:
-    """Draw a part of a matrix that is too large to be drawn whole; its axes say where it lies.
-
-    Each of the cells (rows, columns) stands for a block of so many cells a side, NaN = not known yet; the origin is the
-    row and column at which the part begins, the names are those of rows and columns.
-    """
-    ramp = vl.Ramp(vl.VIRIDIS, 0.0, float(np.nanmax(cells, initial=0)) or 1.0)
-    if log:
-        least = np.nanmin(cells, initial=ramp.high, where=cells > 0)
-        lowest = min(max(float(least), ramp.high / 1e4), ramp.high / 10)
-        ramp = vl.Ramp(vl.VIRIDIS, float(np.log10(lowest)), float(np.log10(ramp.high)))
-        cells, title = np.log10(np.maximum(cells, lowest)), f"{title}, log10"
-    width, height = _screen_size(cells.shape, 480)
-    (top, left), (n_rows, n_cols) = origin, (block * np.array(cells.shape)).tolist()
-    axis = dict(grid=False, tickCount=5, format="d")
-    x = vl.field("left:Q", title=names[1], scale=vl.exact_scale(left, left + n_cols), axis=axis)
-    y = vl.field("top:Q", title=names[0], scale=vl.exact_scale(top + n_rows, top), axis=axis)
-    whole = vl.rectangles(left, top, n_cols, n_rows, url=matrix_png(cells, ramp))
-    image = vl.images(whole, {**vl.CORNERS, "x": x, "y": y}, clip=True)
-    return vl.fixed_size([image, vl.colour_bar_layer(ramp, title, min(width, 260))], width, height)
 
 
 def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:

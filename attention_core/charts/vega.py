@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
+from attention_core.files import atomic_write
 
 ROLE_COLOURS = {
     Role.INPUT: "#6B7785",
@@ -230,11 +231,13 @@ class Chart:
 
         return (altair.LayerChart if "layer" in self.spec else altair.Chart).from_dict(self.to_dict())
 
-    def save(self, path: str | Path, **said: Any) -> None:
-        """Write the chart into an SVG, PDF or PNG file, see figure.save()."""
-        from attention_core.charts.figure import save
+    def save(self, path: str | Path, *, title: str = "", width: float | None = None) -> None:
+        """Write the chart into a file, whose ending says whether it is an SVG, a PDF or a PNG; see figure.figure()."""
+        from attention_core.charts.figure import figure
 
-        save(self, path, **said)
+        content = figure(self, Path(path).suffix.removeprefix(".").lower(), title=title, width=width)
+        with atomic_write(Path(path)) as place:
+            place.write_bytes(content)
 
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         return self.to_altair()._repr_mimebundle_(*given, **named)
@@ -379,11 +382,6 @@ def series_colour(column: str, names: Sequence[str], colours: Sequence[str], **l
     """Return one colour per name, in this order, with a legend without a title above the chart."""
     above = dict(title=None, **{"orient": "top", **legend})
     return field(f"{column}:N", sort=list(names), scale=category_scale(names, colours), legend=above)
-
-
-def legend_columns(names: Sequence[str]) -> dict[str, str]:
-    """Return the columns of a legend: one below another where the chart is too narrow for a row of names."""
-    return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
 
 
 def category_scale(names: Sequence[str], looks: Sequence[Any]) -> Spec:

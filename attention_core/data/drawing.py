@@ -20,7 +20,7 @@ from PIL.ImageColor import getrgb
 from tqdm import tqdm
 
 from attention_core.bounds import DRAWING_DOTS, DRAWING_WAY
-from attention_core.data.mnist import DataError, Digits, data_folder
+from attention_core.data.mnist import FOLDER, DataError, Digits, data_folder
 from attention_core.data.stroke import Stroke, path_length
 from attention_core.files import atomic_write
 
@@ -173,7 +173,6 @@ def _n_separate(crop: np.ndarray) -> int:
     return sum(piece[-1] - piece[0] + 1 >= 0.5 * crop.shape[0] for piece in pieces)
 
 
-FOLDER = Path.home() / ".cache" / "attention-explorer"
 SUPERSAMPLING = 2  # canvases are drawn this many times larger and shrunk, which smooths the edges as a browser does
 
 

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+FOLDER = Path.home() / ".cache" / "attention-explorer"
 MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"  # public mirror of the files of LeCun, Cortes and Burges
 
 MD5_OF_DOWNLOADS = {
@@ -43,7 +44,7 @@ def data_folder(data: str | Path | None = None) -> Path:
         return Path(data).expanduser()
     if os.environ.get("ATTENTION_DATA"):
         return Path(os.environ["ATTENTION_DATA"]).expanduser()
-    return Path.home() / ".cache" / "attention-explorer"
+    return FOLDER
 
 
 def read_text(data: str | Path | None, place: Path, missing: str) -> tuple[Path, str]:

@@ -36,12 +36,8 @@ _BEFORE_FRENCH_MARKS = re.compile(r"\s*([?!;:])")
 def normalise(text: str) -> str:
     """Return the text with straight quotes, plain spaces, composed letters (Unicode NFKC) and nothing invisible."""
     straight = unicodedata.normalize("NFKC", text).translate(_STRAIGHT)
-    visible = "".join(" " if sign.isspace() else sign for sign in straight if sign.isspace() or not _is_hidden(sign))
-    return " ".join(visible.split())
-
-
-def _is_hidden(sign: str) -> bool:
-    return unicodedata.category(sign) in ("Cc", "Cf", "Cs")
+    visible = (sign for sign in straight if sign.isspace() or unicodedata.category(sign) not in ("Cc", "Cf", "Cs"))
+    return " ".join("".join(visible).split())
 
 
 def english_words(sentence: str) -> list[str]:

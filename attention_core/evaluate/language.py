@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.data.language_pieces import pieces
-from attention_core.data.mnist import DataError
+from attention_core.data.mnist import DataError, read_text
 from attention_core.device import device_of
 
 AT_ONCE = 64
@@ -83,11 +83,8 @@ def _surprise(bits: Tensor) -> dict[str, float]:
 
 def evaluate_language(model: nn.Module, file: str) -> dict[str, Any]:
     """Evaluate on a text file with a sentence per line."""
-    try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file} cannot be read as UTF-8 text: {error}") from None
-    sentences = [line.strip() for line in lines if line.strip()]
+    _, text = read_text(file, Path("sentences.txt"), "{} cannot be read: it is not there.")
+    sentences = [line.strip() for line in text.splitlines() if line.strip()]
     if not sentences:
         raise DataError(f"{file} holds no sentence; expected one per line")
     with torch.inference_mode():

@@ -21,7 +21,7 @@ import torch
 from sacrebleu.metrics import BLEU
 from torch import Tensor, nn
 
-from attention_core.data.mnist import DataError
+from attention_core.data.mnist import DataError, read_text
 from attention_core.data.pieces import END, SPACE, START, Pair, load_vocabulary, normalise, read_pairs
 from attention_core.device import device_of
 from attention_core.explain.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
@@ -34,13 +34,10 @@ _LINK = re.compile(r"(.+?)(?:#(\d+))?([=~])(.+?)(?:#(\d+))?")
 
 def read_alignments(file: str | Path) -> list[AlignedPair]:
     """Return the aligned pairs of a file; DataError where it cannot be read or a line is not of the form above."""
-    try:
-        lines = Path(file).expanduser().read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file} cannot be read as text: {error}") from None
+    _, text = read_text(file, Path("alignments.txt"), "No aligned pairs at {}")
     return [
         _pair(line, f"{file}, line {number}")
-        for number, line in enumerate(lines, 1)
+        for number, line in enumerate(text.splitlines(), 1)
         if line.strip() and not line.startswith("#")
     ]
 

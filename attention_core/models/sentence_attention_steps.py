@@ -15,8 +15,7 @@ EMBEDDING = Text(
     "X",
     r"x_j = \sum_{p \,\in\, \text{pieces of word } j} E[p] \; + \; E[\text{pair}_{j-1,\,j}]",
     "embedded = table(pieces).sum(-2)",
-    "Each word has a learned vector. A rare word is the sum of its pieces; a common pair such as “not bad” adds one "
-    "more to its second word.",
+    "Each word has a learned vector; a rare word is the sum of its pieces. A common pair such as “not bad” adds one.",
     Role.INPUT,
 )
 STATES = Text(

@@ -8,7 +8,6 @@ import pytest
 from PIL import Image
 
 from attention_core.charts import figure
-from attention_core.charts.heatmap import part_chart
 from attention_core.charts.words import FAINTEST, Bars, bar_table, shade_ramp, shaded_words, text_width, word_arcs
 from attention_core.topics.scoring.charts import BANDS, score_fields
 from tests.charts.tools import valid
@@ -85,15 +84,6 @@ def test_a_field_has_its_bands_and_its_keys():
     assert [(row["name"], row["ends"]) for row in pictures] == [("dot", "−1 to 1"), ("sum", "−1 to 1")]
     colours = Image.open(io.BytesIO(base64.b64decode(pictures[0]["url"].split(",")[1]))).convert("RGBA")
     assert len(colours.getcolors()) == BANDS
-
-
-def test_a_part_of_a_map_says_where_it_lies():
-    chart = part_chart(
-        np.array([[0.5, np.nan], [0.01, 0.0]]), (100, 40), 8, ("rows", "columns"), title="mean", log=True
-    )
-    (whole,) = datasets(chart, "url")
-    assert [whole[0][side] for side in ("left", "right", "top", "bottom")] == [40, 56, 100, 116]
-    assert b"mean, log10" in figure(chart, "svg")
 
 
 @pytest.mark.parametrize(("row", "words"), [(0, TARGET), (1, ["Un", "train", "fin"])])

@@ -51,8 +51,8 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     What is taken away are the digits of the colour that was asked about, else of the most frequent one, else all.
     """
     st.markdown(
-        "Averaging three equal values gives the same as one, so a plain average cannot count. But bare paper gets "
-        "weight too, and so does an extra key for *nothing*: the more digits match, the less is left for these two."
+        "Averaging three equal values gives the same as one, so a plain average cannot count. But bare paper and an "
+        "extra key for *nothing* get weight too: the more digits match, the less is left for these two."
     )
     if not drawing.digits:
         st.info("There is no digit on the canvas to take away.")

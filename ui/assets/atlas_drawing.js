@@ -30,35 +30,13 @@ class MapDrawing extends MapView {
     }
   }
 
+  // One scale for all of a matrix: a colour means the same wherever the map is.
   chooseScale() {
-    if (this.scale && !this.scaleStale) return;
-    this.scaleStale = false;
-    const level = this.level(), part = this.seenPart(), { uniform } = this.data;
-    let high = 0, low = Infinity;
-    for (const [row, col] of this.places(level, part)) {
-      const tile = this.tile(level, row, col);
-      if (!tile) continue;
-      const [least, most] = this.extremes(tile, part, level, row, col);
-      high = Math.max(high, most);
-      low = Math.min(low, least);
-    }
-    if (!high) high = this.scale?.high ?? 1;
-    low = Math.max(low === Infinity ? 0 : low, Math.min(uniform / 1000, high / 1e4));
-    if (low >= high) low = high / 10;
-    const [top, bottom] = [Number(high.toPrecision(4)), Number(low.toPrecision(3))];
-    this.scale = new Scale(this.ramp, bottom, top);
+    const tile = this.tile(this.data.levels - 1), high = tile?.top >= FIRST ? Number(valueOf(tile, tile.top).toPrecision(4)) : 1;
+    if (this.scale?.high === high && this.legendOf === this.data) return;
+    this.legendOf = this.data;
+    this.scale = new Scale(this.ramp, Number(Math.min(this.data.uniform / 100, high / 1e4).toPrecision(3)), high);
     this.drawLegend();
-  }
-
-  // The smallest and largest value above 0 of the part of a tile that is in view.
-  extremes(tile, part, level, row, col) {
-    const span = 2 ** level, side = this.data.tile;
-    const within = (from, to, place, n) => [
-      clamp(Math.floor(from / span - place * side), 0, n), clamp(Math.ceil(to / span - place * side), 0, n),
-    ];
-    const rows = within(part.top, part.bottom, row, tile.height), columns = within(part.left, part.right, col, tile.width);
-    const [bottom, top] = codeRange(tile, rows, columns);
-    return top ? [valueOf(tile, bottom), valueOf(tile, top)] : [Infinity, 0];
   }
 
   paint() {
@@ -238,7 +216,7 @@ class MapDrawing extends MapView {
       const across = this.columns.n / 2 ** level, down = this.rows.n / 2 ** level;
       if (tile.whole) pen.clearRect(0, 0, width, height);
       pen.imageSmoothingEnabled = across > 0.5 * width * this.ratio;
-      pen.drawImage(this.smallPicture(tile), 0, 0, across, down, 0, 0, width, height);
+      pen.drawImage(pictureOf(tile, this.scale), 0, 0, across, down, 0, 0, width, height);
     }
     const { left, right, top, bottom } = this.seenPart();
     const [wide, high] = [Math.max((right - left) * unit, 5), Math.max((bottom - top) * unit, 5)];
@@ -246,21 +224,8 @@ class MapDrawing extends MapView {
     outline(pen, [["rgba(0,0,0,0.75)", 3.5], [MARK, 1.75]], () => pen.strokeRect(x, y, wide, high));
   }
 
-  // The overview keeps colours of its own, so that it does not change while the map is moved.
-  smallPicture(tile) {
-    const { surveyed } = tile;
-    if (tile.small?.surveyed !== surveyed) {
-      const top = tile.top >= FIRST ? valueOf(tile, tile.top) : 1, bottom = tile.bottom < Infinity ? valueOf(tile, tile.bottom) : 0;
-      const low = Math.max(bottom, Math.min(top / 1e4, 0.001 / this.columns.n));
-      const colours = new Scale(this.ramp, Math.min(low, top / 10), top);
-      tile.small = { surveyed, picture: pictureOf({ ...tile, picture: undefined, scale: "" }, colours) };
-    }
-    return tile.small.picture;
-  }
-
   drawLegend() {
     const { scale } = this, width = SIDE, height = 10, { uniform } = this.data;
-    this.legendTitle.textContent = `${this.level() === 0 ? "weight" : "largest weight"}, logarithmic`;
     Object.assign(this.legend, { width: width * this.ratio, height: height * this.ratio });
     const pen = this.legend.getContext("2d");
     for (let x = 0; x < this.legend.width; x++) {
@@ -283,8 +248,6 @@ class MapDrawing extends MapView {
   }
 
   labelOf(axis, place) {
-    const about = this[axis];
-    if (about.kind === "text") return this.shelf.label(axis, place) ?? "";
-    return "";
+    return (this[axis].kind === "text" && this.shelf.label(axis, place)) || "";
   }
 }

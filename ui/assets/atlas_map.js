@@ -27,7 +27,7 @@ class AtlasMap extends MapDrawing {
     const side = make(body, "div", "side");
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
     const legend = make(side, "div", "legend");
-    this.legendTitle = make(legend, "div", "title");
+    make(legend, "div", "title", "weight, logarithmic");
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
     this.marks = make(legend, "div", "marks");
     this.keys = make(legend, "div", "swatches");
@@ -68,7 +68,6 @@ class AtlasMap extends MapDrawing {
     }
     this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), header.later);
     if (this.shelf !== shelf) return;
-    if (tiles.length) this.scaleStale = true;
     this.settle(true);
   }
 
@@ -82,7 +81,6 @@ class AtlasMap extends MapDrawing {
     const stayed = header.go && header.go.row === header.view?.row && header.go.column === header.view?.column;
     this.mark = stayed ? header.go.mark : null;
     this.scale = null;
-    this.scaleStale = true;
     const label = `${header.title}: a map of ${count(this.rows.n)} rows, queries, by ${count(this.columns.n)} columns, ` +
       "keys. Arrow keys move it, plus and minus zoom, 0 shows the whole.";
     set(this.canvas, { "aria-label": label });
@@ -178,15 +176,13 @@ class AtlasMap extends MapDrawing {
     this.shelf = null;
   }
 
-  // After a move: draw, ask for what is missing, and once it is quiet look at colours and sums again.
+  // After a move: draw, ask for what is missing, and once it is quiet say what is in view.
   settle(quick = false) {
     this.request();
     clearTimeout(this.asking);
     if (quick) this.ask(); else this.asking = setTimeout(() => this.ask(), SETTLE);
     clearTimeout(this.quiet);
     this.quiet = setTimeout(() => {
-      this.scaleStale = true;
-      this.request();
       this.ask(true);
       this.say();
     }, SETTLE);

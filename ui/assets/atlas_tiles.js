@@ -37,19 +37,6 @@ const shelfOf = (atlas) => {
   return shelf;
 };
 
-// The smallest and the largest code of a value in a part of a tile; [Infinity, 0] where there is none.
-const codeRange = ({ codes, height, width }, [top, bottom] = [0, height], [left, right] = [0, width]) => {
-  let least = Infinity, most = 0;
-  for (let row = top; row < bottom; row++) {
-    for (const code of codes.subarray(row * width + left, row * width + right)) {
-      if (code < FIRST) continue;
-      if (code < least) least = code;
-      if (code > most) most = code;
-    }
-  }
-  return [least, most];
-};
-
 // A tile's codes: 0 masked, 1 exactly zero, 2 not surveyed, else log2 of the value in equal steps from `low`.
 const unpack = async ({ packed, ...about }) => {
   const planes = await inflate(packed), n = about.height * about.width;
@@ -58,8 +45,7 @@ const unpack = async ({ packed, ...about }) => {
     const from = plane * n, shift = 8 * plane;
     for (let i = 0; i < n; i++) codes[i] |= planes[from + i] << shift;
   }
-  const [bottom, top] = codeRange({ ...about, codes });
-  return { ...about, codes, top, bottom };
+  return { ...about, codes, top: codes.reduce((most, code) => Math.max(most, code), 0) };
 };
 const valueOf = (tile, code) => (code < FIRST ? 0 : 2 ** (tile.low + tile.step * (code - FIRST)));
 

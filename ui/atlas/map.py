@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from attention_core.atlas import TILE, Atlas
-from attention_core.attention.types import Axis
+from attention_core.attention.types import Axis, Role
 from attention_core.bounds import SEARCH_LETTERS
-from attention_core.charts.heatmap import part_chart
+from attention_core.charts import matrix_chart
 from attention_core.charts.vega import VIRIDIS, Chart
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import Place, SharedAtlas, axis_of
@@ -23,14 +23,6 @@ from ui.labels import literal
 from ui.state import Field, component_message, plain_text, whole_number
 
 MAP = "atlas_map"
-PLACES = """<style>
-.st-key-atlas_stage { min-height: calc(clamp(300px, 66vh / var(--zoom, 1), 780px) + 66px); }
-.st-key-atlas_story { min-height: 15.5rem; }
-.st-key-atlas_find { max-width: 16rem; }
-@media (max-width: 640px) { .st-key-atlas_stage { min-height: calc(100vw + 210px); } }
-</style>"""
-"""The map keeps its place while it is on its way."""
-
 SCRIPT = script_of("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map").encode()
 START = script_of("atlas_start").replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16])
 MAX_BLOCKS = 512
@@ -103,21 +95,18 @@ def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
 
 def _picture(shelf: SharedAtlas, view: dict[str, Any]) -> Chart:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
-    atlas, sides = shelf.atlas, []
+    atlas, sides, axes = shelf.atlas, [], []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)
     level = max(math.ceil(math.log2(across / MAX_BLOCKS)), 0)
-    for middle, n in ((view["row"], atlas.n_queries), (view["column"], atlas.n_keys)):
+    for name, middle, n in (("rows", view["row"], atlas.n_queries), ("columns", view["column"], atlas.n_keys)):
         first = min(max((middle if view["across"] else n / 2) - across / 2, 0), max(n - across, 0))
-        sides.append(slice(int(first) >> level, math.ceil(min(first + across, n) / 2**level)))
-    axes = tuple(axis_of(atlas, axis).name for axis in ("rows", "columns"))
-    return part_chart(
-        shelf.part(level, *sides),
-        (sides[0].start << level, sides[1].start << level),
-        2**level,
-        axes,
-        title=f"largest of {2**level} × {2**level} weights" if level else "weight",
-        log=True,
-    )
+        part = slice(int(first) >> level, math.ceil(min(first + across, n) / 2**level))
+        axis = axis_of(atlas, name)
+        cells = f"{axis.name} from {(part.start << level) + 1:,}" + f", {2**level} a cell" * bool(level)
+        labels = [f"{(cell << level) + 1:,}" for cell in range(part.start, part.stop)] if level else axis.labels[part]
+        sides.append(part)
+        axes.append(Axis(cells, labels))
+    return matrix_chart(shelf.part(level, *sides), *axes, Role.WEIGHTS, title="largest weight" if level else "weight")
 
 
 def go_to(row: float, column: float, across: float | None, cell: tuple[int, int] | None, slowly: bool = False) -> None:

@@ -120,7 +120,7 @@ def answer(asked: Asked, trace: AttentionTrace, query: int) -> None:
         soft = f"{_strong(f'{float(context[0]):.5g}')} the weighted average<br>"
         soft += f"{share} lies on {_plain(as_text(records.keys[best]))}"
     else:
-        top = context.topk(min(3, len(labels)))
+        top = context.topk(min(2, len(labels)))
         shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
         back = "; ".join(f"{share:.0%} {labels[column]}" for share, column in shares if share >= 0.005)
         near = f" ({abbr('cosine')} {float(likeness[best]):.2f})" * (not records.numeric_keys)

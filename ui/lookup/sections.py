@@ -101,6 +101,6 @@ def _pieces(encoder: Encoder, text: str) -> None:
     st.markdown(" ".join(literal(piece) for piece in pieces))
     paragraph(
         f"The sentence encoder reads these **{len(pieces)} pieces**; [CLS] and [SEP] mark the ends. In six layers "
-        "every piece asks all others. The sum of their states, cut to length 1, stands for the text."
+        "every piece asks all others."
     )
     st.page_link("pages/model.py", label="See where its heads look", icon=":material/arrow_forward:")

@@ -122,8 +122,8 @@ def three_models(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
         st.markdown(
             "* **Attention**: its weights decide how much each word's state counts.\n"
             "* **Plain average**: the same network, trained with every weight 1/n.\n"
-            "* **Two phases**: attention is trained first, then frozen. A second network sees the words only in the "
-            "proportion of these weights."
+            "* **Two phases**: the trained attention is frozen; a second network sees each word in proportion to its "
+            "weight, and nothing else."
         )
 
 
@@ -143,6 +143,6 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
     st.markdown(
         "A blocked word is not forgotten: the states of its neighbours have read it. Two networks can weigh words "
         "differently and answer alike (Jain and Wallace 2019).\n\n"
-        "During training, a second small network had to answer from the words alone, using the same weights. Without "
-        "it, the correlation is 0.07.\n\nOne new sentence in five is judged wrong, negation above all."
+        "In training, a second small network had to answer from the words alone, using the same weights; without it "
+        "the correlation is 0.07.\n\nOne new sentence in five is judged wrong, negation above all."
     )

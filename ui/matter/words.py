@@ -170,8 +170,8 @@ def alike_words(sentence: Sentence, trace: AttentionTrace) -> None:
         neighbours_chart(near), width="stretch", key="matter_near", alt=f"Weights of the words nearest to {words}"
     )
     st.caption(
-        f"The eight words nearest to {words}, each put in its place. The network learned from praise and blame alone: "
-        "near words speak for the same side, whatever else they mean."
+        f"The eight words nearest to {words}, each put in its place. Near words speak for the same side, whatever else "
+        "they mean."
     )
 
 

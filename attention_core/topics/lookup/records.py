@@ -182,13 +182,13 @@ In the evening they baked bread and listened to the radio.
 By Tuesday the snow had melted.
 """
 WORDS = """\
-car = a road vehicle with four wheels and an engine
-train = carriages that a locomotive pulls over rails
-bread = food baked from flour and water
+car = a road vehicle with an engine
+train = carriages on rails
+bread = food baked from flour
 snow = frozen water that falls in flakes
-teacher = someone who helps others to learn
-radio = a device that makes music out of waves
-money = coins and notes to pay with
+teacher = someone who helps others learn
+radio = a device that receives waves
+money = coins and notes
 garage = a house for cars
 """
 PRESETS = {
