@@ -70,7 +70,7 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
     """Draw the alignments of the models as heatmaps on one colour scale; say whether words alike are looked at."""
     places = st.columns([4 if shown.view.is_single else 9 for shown in models.values()], gap="large")
     longest = max(max(len(shown.view.target), len(shown.view.source)) for shown in models.values())
-    cell = min(44, 480 / longest)
+    cell = min(38, 400 / longest)
     for (slot, shown), place in zip(models.items(), places, strict=True):
         view = shown.view
         with place:
