@@ -19,23 +19,13 @@ from attention_core.topics.memory.charts import (
     over_time,
     spread_out,
 )
-from attention_core.topics.translate.charts import (
-    ACROSS,
-    LIT,
-    STEPS,
-    alignment_chart,
-    collapse_chart,
-    unrolled_chart,
-)
+from attention_core.topics.translate.charts import ACROSS, LIT, STEPS, alignment_chart, collapse_chart, unrolled_chart
 from attention_core.topics.translate.training import ByLength
 from tests.charts.tools import rows_of, valid
 
 WORDS = ["red", "<b>", "red", "end"]
 BLEU = ByLength(
-    groups=["1-5", "18+"],
-    scores={"translator-none": [40.0, 30.0], "translator-additive": [42.0, 30.5]},
-    long={},
-    n=9,
+    groups=["1-5", "18+"], scores={"translator-none": [40.0, 30.0], "translator-additive": [42.0, 30.5]}, long={}, n=9
 )
 CALLED = {"translator-none": "one vector", "translator-additive": "attention"}
 
@@ -213,11 +203,7 @@ def test_pairs_are_framed_in_both_orders(framed):
     assert sum(bool(row.get("masked")) for row in rows_of(chart)) == 4
 
 
-NEAR = [
-    Neighbour("fine", 1.0, 2.0),
-    Neighbour("good", 0.9, 1.8),
-    Neighbour("rare", 0.7, 1.1),
-]
+NEAR = [Neighbour("fine", 1.0, 2.0), Neighbour("good", 0.9, 1.8), Neighbour("rare", 0.7, 1.1)]
 
 
 def test_words_keep_their_order_and_their_numbers():
