@@ -50,10 +50,12 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
         if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
             note(FIXED)
     with matrix:
-        show_step_chart(step, head, query if step.row_axis is trace.story.query_axis else best, NAME, size=330)
+        shows_sum = step.name == "context" and trace.n_keys > 1
+        marked = query if step.row_axis is trace.story.query_axis else best
+        show_step_chart(step, head, marked, NAME, size=240 if shows_sum else 330)
         if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
             query_row_expander("This row in numbers", NAME, trace, head, query, 4, "word")
-        if step.name == "context" and trace.n_keys > 1:
+        if shows_sum:
             _multiplied(trace, head, query)
 
 
@@ -70,7 +72,7 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
     """Draw the alignments of the models as heatmaps on one colour scale; say whether words alike are looked at."""
     places = st.columns([4 if shown.view.is_single else 9 for shown in models.values()], gap="large")
     longest = max(max(len(shown.view.target), len(shown.view.source)) for shown in models.values())
-    cell = min(44, 480 / longest)
+    cell = min(38, 400 / longest)
     for (slot, shown), place in zip(models.items(), places, strict=True):
         view = shown.view
         with place:
