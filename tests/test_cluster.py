@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -92,14 +91,12 @@ def test_no_call_is_lost_when_a_replica_is_killed(served, model):
             except OSError as error:
                 lost.append(error)
 
-    askers = [threading.Thread(target=ask) for _ in range(4)]
-    for asker in askers:
-        asker.start()
-    time.sleep(2)
-    before = replicas_of(served[1])
-    assert len(before) == 2
-    os.kill(before[0], signal.SIGKILL)
-    for asker in askers:
-        asker.join()
+    with ThreadPoolExecutor(4) as pool:
+        askers = [pool.submit(ask) for _ in range(4)]
+        time.sleep(2)
+        before = replicas_of(served[1])
+        assert len(before) == 2
+        os.kill(before[0], signal.SIGKILL)
+    assert all(asker.result() is None for asker in askers)
     assert not lost
     assert len(answered) > 20

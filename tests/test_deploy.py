@@ -44,6 +44,35 @@ def test_nginx_takes_the_configuration(n_processes: int, tmp_path: Path) -> None
     assert "@" not in written.read_text().split("pid ")[1]
 
 
+@pytest.fixture(scope="module")
+def public() -> Iterator[Server]:
+    """Two processes as deploy/run.py runs them for strangers."""
+    if find_nginx() is None:
+        pytest.skip("nginx is not installed")
+    with served("tests/public_app.py", 2) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def half_sent(public) -> Iterator[list[socket.socket]]:
+    """Requests of which nothing but the beginning comes; while the server waits for the rest, other tests run."""
+    allow_descriptors()
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 16_384:
+        pytest.skip("needs 16,384 descriptors")
+    host, parts = host_of(public), ((1100, HALF, HEAD), (3000, HALF, HEAD + "\r\n12"), (3000, PROXY, HEAD + "\r\n12"))
+    made = [one for n, source, text in parts for one in begun(host, n, source, text)]
+    yield made
+    for one in made:
+        one.close()
+
+
+def test_half_sent_requests_shut_nobody_out(public, half_sent):
+    host = host_of(public)
+    assert asked(host, "GET", "/seen", {}, source=HALF).status == 429
+    for other in (PROXY, "127.0.0.3"):  # a proxy's address, and that of another visitor
+        assert asked(host, "GET", "/seen", {}, source=other).status == 200
+
+
 @needs_nginx
 async def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None:
     with served("tests/load_app.py", 2) as server:
@@ -114,15 +143,6 @@ def asked(
             return answer
 
 
-@pytest.fixture(scope="module")
-def public() -> Iterator[Server]:
-    """Two processes as deploy/run.py runs them for strangers."""
-    if find_nginx() is None:
-        pytest.skip("nginx is not installed")
-    with served("tests/public_app.py", 2) as server:
-        yield server
-
-
 def host_of(server: Server) -> str:
     return server.address.removeprefix("http://")
 
@@ -148,6 +168,8 @@ def ended(connection: socket.socket) -> bytes | None:
         return b""
 
 
+HALF, PROXY = "127.0.0.2", "127.0.0.1"
+"""The addresses of those who send half a request."""
 HEAD = "POST /seen HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
 UPGRADE = (
     "GET /_stcore/stream HTTP/1.1\r\nHost: {0}\r\nOrigin: http://{0}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -159,7 +181,7 @@ def test_it_listens_on_this_machine_for_the_public_and_a_forged_address_is_not_b
     host = host_of(public)
     assert asked(host, "GET", "/seen", {}).text.endswith(" 127.0.0.1 True")
     forged = {"X-Forwarded-For": "203.0.113.9"}
-    assert asked(host, "GET", "/seen", forged, source="127.0.0.2").text.endswith(" 127.0.0.2 True")
+    assert asked(host, "GET", "/seen", forged, source="127.0.0.6").text.endswith(" 127.0.0.6 True")
     assert asked(host, "GET", "/seen", forged).text.endswith(" 203.0.113.9 True")  # a proxy on this machine says so
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.2", int(host.split(":")[1])), timeout=5)
@@ -176,30 +198,6 @@ def test_a_hall_behind_one_address_gets_in(public):
             one.close()
 
 
-def test_half_sent_requests_are_closed_and_shut_nobody_out(public):
-    host = host_of(public)
-    allow_descriptors()
-    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 16_384:
-        pytest.skip("needs 16,384 descriptors")
-    heads, bodies = begun(host, 1100, "127.0.0.2", HEAD), begun(host, 3000, "127.0.0.2", HEAD + "\r\n12")
-    proxied = begun(host, 3000, "127.0.0.1", HEAD + "\r\n12")
-    began = time.monotonic()
-    try:
-        assert asked(host, "GET", "/seen", {}, source="127.0.0.2").status == 429
-        for other in ("127.0.0.1", "127.0.0.3"):  # a proxy's address, and that of another visitor
-            assert asked(host, "GET", "/seen", {}, source=other).status == 200
-        open_yet = [*heads, *bodies, *proxied]
-        while open_yet and time.monotonic() < began + 40:
-            time.sleep(1)
-            open_yet = [one for one in open_yet if ended(one) is None]
-            assert asked(host, "GET", "/seen", {}, source="127.0.0.3").status == 200
-        assert not open_yet
-        assert asked(host, "GET", "/seen", {}, source="127.0.0.2").status == 200
-    finally:
-        for one in (*heads, *bodies, *proxied):
-            one.close()
-
-
 def test_who_arrives_too_often_is_refused_and_nobody_else(public):
     host = host_of(public)
     with closing(HTTPConnection(host, timeout=20, source_address=("127.0.0.5", 0))) as connection:
@@ -213,6 +211,16 @@ def test_who_arrives_too_often_is_refused_and_nobody_else(public):
     assert refused == 10
     assert asks > 1000
     assert asked(host, "GET", "/_stcore/stream", {}, source="127.0.0.3").status != 429
+
+
+def test_half_sent_requests_are_closed(public, half_sent):
+    host, open_yet, began = host_of(public), half_sent, time.monotonic()
+    while open_yet and time.monotonic() < began + 40:
+        time.sleep(1)
+        open_yet = [one for one in open_yet if ended(one) is None]
+        assert asked(host, "GET", "/seen", {}, source="127.0.0.3").status == 200
+    assert not open_yet
+    assert asked(host, "GET", "/seen", {}, source=HALF).status == 200
 
 
 async def test_a_process_that_cannot_read_its_weights_is_passed_over(public):

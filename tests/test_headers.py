@@ -13,6 +13,17 @@ from ui.old_addresses import new_address
 from ui.page_style import PageStyle
 
 
+def sent_by(application, **scope):
+    """Return the messages that an application sends."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(application({"type": "http", **scope}, None, send))
+    return sent
+
+
 def test_every_answer_carries_the_headers_and_keeps_its_own():
     own = (b"referrer-policy", b"no-referrer")
 
@@ -20,12 +31,7 @@ def test_every_answer_carries_the_headers_and_keeps_its_own():
         await send({"type": "http.response.start", "status": 200, "headers": [own]})
         await send({"type": "http.response.body", "body": b"hello"})
 
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    asyncio.run(SecurityHeaders(answer)({"type": "http"}, None, send))
+    sent = sent_by(SecurityHeaders(answer))
     found = dict(sent[0]["headers"])
     assert found == {name.encode(): value.encode() for name, value in HEADERS.items()} | dict([own])
     assert sent[1]["body"] == b"hello"
@@ -109,13 +115,8 @@ def test_pages_bring_their_style(accept, encoding, query):
         for part in parts:
             await send({"type": "http.response.body", "body": part, "more_body": part is parts[0]})
 
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
     asked = [(b"accept", accept.encode()), (b"accept-encoding", encoding.encode())]
-    asyncio.run(PageStyle(answer)({"type": "http", "headers": asked, "query_string": query}, None, send))
+    sent = sent_by(PageStyle(answer), headers=asked, query_string=query)
     body, headers = b"".join(message["body"] for message in sent[1:]), dict(sent[0]["headers"])
     assert int(headers[b"content-length"]) == len(body)
     is_page = accept.startswith("text/html")

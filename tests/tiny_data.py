@@ -3,8 +3,13 @@
 import gzip
 import struct
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
+import pytest
+
+from attention_core.data import drawing as strokes
+from attention_core.train import synthetic, translation, vision
 
 COLOURS = {"red": "rouge", "blue": "bleue", "green": "verte", "white": "blanche", "black": "noire"}
 THINGS = {"car": "voiture", "house": "maison", "door": "porte", "chair": "chaise"}
@@ -30,6 +35,22 @@ def write_digits(folder: Path) -> None:
     (folder / "pendigits" / "train.csv.gz").write_bytes(gzip.compress(text.encode()))
 
 
+SMALL = {
+    vision: {"BATCH_SIZE": 6, "N_HELD_OUT": 5, "N_REPLAYS": 1},
+    translation: {"BATCH_SIZE": 8, "N_JOINED": 6},
+    synthetic: {"HELD_OUT": 50},
+}
+
+
+def shrink(monkeypatch: pytest.MonkeyPatch, folder: Path, settings: dict[ModuleType, dict[str, int]]) -> None:
+    """Give modules of training these sizes and those of SMALL; what is kept for the next time is kept in the folder."""
+    for sizes in (SMALL, settings):
+        for module, of_module in sizes.items():
+            for name, value in of_module.items():
+                monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(strokes, "FOLDER", folder / "kept")
+
+
 def pairs() -> str:
     """Return sixty English-French pairs of three to eight words, a line each."""
     lines = [
@@ -50,8 +71,10 @@ def reviews() -> str:
     return "".join(f"{n % 2}\tfilm {n} is {'fine' if n % 2 else 'dull'} .\n" for n in range(120))
 
 
-def write_texts(folder: Path) -> None:
-    """Write the pairs and the reviews where the real ones lie."""
+def write_all(folder: Path) -> Path:
+    """Write the digits, and the pairs and the reviews where the real ones lie; returns the folder."""
+    write_digits(folder)
     for place, text in (("tatoeba/eng-fra.tsv.gz", pairs()), ("polarity/sentences.tsv.gz", reviews())):
         (folder / place).parent.mkdir()
         (folder / place).write_bytes(gzip.compress(text.encode()))
+    return folder

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -192,6 +193,14 @@ def word_piece_tokenizer():
     trainer = trainers.WordPieceTrainer(vocab_size=90, special_tokens=list(names.values()), show_progress=False)
     takes = ["input_ids", "token_type_ids", "attention_mask"]
     return _trained(built, trainer, model_max_length=40, model_input_names=takes, **names)
+
+
+def altered(folder: Path, to: Path, **settings: object) -> Path:
+    """Return a copy of a model's folder with other settings."""
+    shutil.copytree(folder, to, dirs_exist_ok=True)
+    path = to / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+    return to
 
 
 WIDTHS = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}

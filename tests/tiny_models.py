@@ -41,6 +41,19 @@ SOUND = {
 IN_TURN = {"layer_types": ["sliding_attention", "full_attention"]}
 LINEAR = {**GROUPED, "head_dim": 8, "layer_types": ["linear_attention", "full_attention"]}
 """Layers without a softmax, in turn with others."""
+QWEN = {**LINEAR, **EXPERTS, "num_experts": 4, "shared_expert_intermediate_size": 16, "linear_key_head_dim": 8}
+QWEN |= {"linear_value_head_dim": 8, "linear_num_key_heads": 2, "linear_num_value_heads": 4}
+CHUNKS = {**GROUPED, "head_dim": 8, "intermediate_size_mlp": 48, "num_local_experts": 2, "attention_chunk_size": 4}
+CHUNKS |= {"layer_types": ["chunked_attention", "full_attention"]}
+INDEXED = {**LATENT, "head_dim": 8, "index_topk": 3, "index_head_dim": 8, "index_n_heads": 2}
+INDEXED |= {"mlp_layer_types": ["dense", "sparse"], "indexer_types": ["full", "shared"]}
+HEARING = {**STACKS, "num_mel_bins": 80, "max_source_positions": 12, "max_target_positions": 9}
+HEARING |= {"begin_suppress_tokens": None}
+NEO = {"vocab_size": 99, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 64}
+NEO |= {"attention_types": [[["global", "local"], 1]], "window_size": 3}
+FUNNEL = {"vocab_size": 99, "d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 48, "block_sizes": [1, 1]}
+LONG = {name: STACKS[name] for name in STACKS if name != "max_position_embeddings"}
+LONG |= {"attention_window": 4, "max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64}
 TOWERS = {"text_config": {**SIZES, **MARKS}, "vision_config": PATCHES}
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -90,51 +103,23 @@ FAMILIES = {
     "Phi3": (GROUPED, TEXT, D),
     "Mixtral": ({**GROUPED, "num_local_experts": 2, "sliding_window": 3}, TEXT, D),
     "Qwen3Moe": ({**GROUPED, **EXPERTS, "num_experts": 4, "head_dim": 8}, TEXT, D),
-    "Qwen3Next": (
-        {
-            **{**LINEAR, **EXPERTS, "num_experts": 4, "shared_expert_intermediate_size": 16, "linear_key_head_dim": 8},
-            **{"linear_value_head_dim": 8, "linear_num_key_heads": 2, "linear_num_value_heads": 4},
-        },
-        TEXT,
-        D[1:],
-    ),
+    "Qwen3Next": (QWEN, TEXT, D[1:]),
     "Gemma3Text": ({**GROUPED, **IN_TURN, "head_dim": 8, "sliding_window": 4}, TEXT, D),
     "Cohere2": ({**GROUPED, "sliding_window": 4}, TEXT, D),
     "Olmo2": (GROUPED, TEXT, D),
     "Granite": ({**GROUPED, "attention_multiplier": 0.3}, TEXT, D),
     "Starcoder2": (GROUPED, TEXT, D),
     "SmolLM3": ({**GROUPED, "no_rope_layers": [1, 0]}, TEXT, D),
-    "Llama4Text": (
-        {
-            **{**GROUPED, "head_dim": 8, "intermediate_size_mlp": 48, "num_local_experts": 2},
-            **{"attention_chunk_size": 4, "layer_types": ["chunked_attention", "full_attention"]},
-        },
-        TEXT,
-        D,
-    ),
+    "Llama4Text": (CHUNKS, TEXT, D),
     "DeepseekV3": (LATENT, TEXT, D),
-    "GlmMoeDsa": (
-        {
-            **{**LATENT, "head_dim": 8, "index_topk": 3, "index_head_dim": 8, "index_n_heads": 2},
-            **{"mlp_layer_types": ["dense", "sparse"], "indexer_types": ["full", "shared"]},
-        },
-        TEXT,
-        D,
-    ),
+    "GlmMoeDsa": (INDEXED, TEXT, D),
     "Bart": (STACKS, BOTH, ED),
     "Pegasus": (STACKS, BOTH, ED),
     "M2M100": (STACKS, BOTH, ED),
     "NllbMoe": ({**STACKS, "num_experts": 2, "expert_capacity": 8}, BOTH, ED),
     "MT5": (T5, BOTH, ED),
     "UMT5": (T5, BOTH, ED),
-    "Whisper": (
-        {
-            **{**STACKS, "num_mel_bins": 80, "max_source_positions": 12, "max_target_positions": 9},
-            **{"begin_suppress_tokens": None},
-        },
-        SPECTRUM,
-        ED,
-    ),
+    "Whisper": (HEARING, SPECTRUM, ED),
     "DeiT": (PATCHES, PICTURES, E),
     "Dinov2": (PATCHES, PICTURES, E),
     "DINOv3ViT": (PATCHES, PICTURES, E),
@@ -147,33 +132,15 @@ BYPASSING = {
     "MPNet": (SIZES, TEXT, E),
     "Bloom": ({"vocab_size": 99, "hidden_size": 32, "n_layer": 2, "n_head": 4}, PLAIN, D),
     "Falcon": (SIZES, PLAIN, D),
-    "GPTNeo": (
-        {
-            **{"vocab_size": 99, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 64},
-            **{"attention_types": [[["global", "local"], 1]], "window_size": 3},
-        },
-        PLAIN,
-        D,
-    ),
+    "GPTNeo": (NEO, PLAIN, D),
     "GPTJ": ({**GPT, "rotary_dim": 4}, PLAIN, D),
     "Mpt": ({"vocab_size": 99, "d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 64}, PLAIN, D),
     "XLNet": ({"vocab_size": 99, "d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 48}, TEXT, E),
     "BigBird": ({**SIZES, "attention_type": "original_full"}, TEXT, E),
     "Deberta": (SIZES, TEXT, E),
     "Longformer": ({**SIZES, "attention_window": 4}, TEXT, E),
-    "Funnel": (
-        {**{"vocab_size": 99, "d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 48}, "block_sizes": [1, 1]},
-        TEXT,
-        [f"encoder.{number}.self" for number in range(4)],
-    ),
-    "LED": (
-        {
-            **{name: STACKS[name] for name in STACKS if name != "max_position_embeddings"},
-            **{"attention_window": 4, "max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64},
-        },
-        BOTH,
-        ED,
-    ),
+    "Funnel": (FUNNEL, TEXT, [f"encoder.{number}.self" for number in range(4)]),
+    "LED": (LONG, BOTH, ED),
 }
 
 

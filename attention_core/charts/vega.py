@@ -384,11 +384,6 @@ def series_colour(column: str, names: Sequence[str], colours: Sequence[str], **l
     return field(f"{column}:N", sort=list(names), scale=category_scale(names, colours), legend=above)
 
 
-def legend_columns(names: Sequence[str]) -> dict[str, str]:
-    """Return the columns of a legend: one below another where the chart is too narrow for a row of names."""
-    return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
-
-
 def category_scale(names: Sequence[str], looks: Sequence[Any]) -> Spec:
     """Return the scale that gives each name its own colour, shape or dashes."""
     return dict(domain=list(names), range=list(looks))

@@ -2,12 +2,20 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core import device
+from attention_core.atlas import Atlas
+from attention_core.atlas.synthetic import synthetic_trace
+from attention_core.bounds import DOWNLOADS
+from attention_core.hub.catalogue import find_local, find_model
+from attention_core.hub.model import ModelError
+from ui import model_runs
+from ui.atlas.shared_atlas import SharedAtlas
 
 
 def visited() -> None:
@@ -76,54 +84,38 @@ def test_a_lost_gpu_is_given_up_for_the_cpu_and_nothing_is_lost(page, monkeypatc
 
 
 def test_a_survey_of_131_072_that_its_visitor_leaves_keeps_what_it_has():
-    from attention_core.atlas import Atlas
-    from attention_core.atlas.synthetic import synthetic_trace
-    from ui.atlas.shared_atlas import SharedAtlas
-
     shelf = SharedAtlas("left", Atlas(synthetic_trace(131_072), 0))
     share = shelf.survey(0.2)
     assert 0 < share < 1
     assert shelf.survey(0.2) > share
 
 
-def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(hub, stored):
-    from attention_core.hub.catalogue import find_local, find_model
-    from attention_core.hub.model import ModelError
-    from ui import model_runs
+def outcome_of(name: str) -> tuple[str, str]:
+    """What became of a download, once it is over."""
+    until = time.monotonic() + 60
+    while model_runs.download_of(name).outcome is None:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return model_runs.download_of(name).outcome
 
+
+def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(hub, stored):
     hub.repositories["someone/other"] = stored / "both"
     found = [find_model(name) for name in ("someone/tiny", "someone/other")]
-    start, told = threading.Barrier(2), {}
+    start = threading.Barrier(2)
 
     def visit(candidate):
         start.wait()
-        try:
-            model_runs.start_download(candidate)
-        except ModelError as error:
-            told[candidate.name] = str(error)
+        model_runs.start_download(candidate)
 
-    def wait():
-        for candidate in found:
-            while model_runs.download_of(candidate.name).outcome is None:
-                time.sleep(0.01)
-            assert model_runs.download_of(candidate.name).outcome == ("", "")
-
-    visitors = [threading.Thread(target=visit, args=(candidate,)) for candidate in found]
-    for visitor in visitors:
-        visitor.start()
-    for visitor in visitors:
-        visitor.join()
-    wait()
-    assert not told
-    assert all(find_local(candidate.name) for candidate in found)
+    with ThreadPoolExecutor(2) as visitors:
+        list(visitors.map(visit, found))
+    for candidate in found:
+        assert outcome_of(candidate.name) == ("", "")
+        assert find_local(candidate.name)
 
 
 def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hub, stored, monkeypatch):
-    from attention_core.bounds import DOWNLOADS
-    from attention_core.hub.catalogue import find_model
-    from attention_core.hub.model import ModelError
-    from ui import model_runs
-
     monkeypatch.setattr(model_runs, "_DOWNLOADS", {})
     slow = [f"someone/slow{number}" for number in range(DOWNLOADS.most)]
     hub.repositories |= {name: stored / "both" for name in slow}
@@ -131,10 +123,7 @@ def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hu
     for name in slow[:-1]:
         model_runs.start_download(find_model(name))
     model_runs.start_download(find_model("someone/tiny"))
-    until = time.monotonic() + 20
-    while model_runs.download_of("someone/tiny").outcome is None and time.monotonic() < until:
-        time.sleep(0.01)
-    assert model_runs.download_of("someone/tiny").outcome == ("", "")
+    assert outcome_of("someone/tiny") == ("", "")
     assert [model_runs.download_of(name).outcome for name in slow[:-1]] == [None] * (DOWNLOADS.most - 1)
     model_runs.start_download(find_model(slow[-1]))
     hub.repositories["someone/other"] = stored / "vision"
@@ -142,7 +131,4 @@ def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hu
         model_runs.start_download(find_model("someone/other"))
     assert "slow" not in str(told.value)
     hub.waiting[slow[0]].set()
-    for name in slow:
-        while model_runs.download_of(name).outcome is None:
-            time.sleep(0.01)
-        assert model_runs.download_of(name).outcome == ("", "")
+    assert [outcome_of(name) for name in slow] == [("", "")] * DOWNLOADS.most

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import pytest
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
@@ -26,14 +27,11 @@ def made(seconds: float) -> tuple[MediaFileManager, str]:
     return files, url.rsplit("/", 1)[1].split(".")[0]
 
 
-def test_download_outlasts_the_runs_of_others():
-    files, name = made(seconds=60)
-    assert files.read_file(name).content == b"numbers"
-
-
-def test_download_goes_when_the_time_is_over():
-    files, name = made(seconds=0)
-    assert files.read_file(name) is None
+@pytest.mark.parametrize("seconds", [60, 0])
+def test_download_outlasts_the_runs_of_others_and_goes_when_the_time_is_over(seconds):
+    files, name = made(seconds)
+    file = files.read_file(name)
+    assert file.content == b"numbers" if seconds else file is None
 
 
 def test_private_parts_of_streamlit_are_where_they_were():

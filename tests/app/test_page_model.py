@@ -48,8 +48,7 @@ def test_the_language_model_opens_on_the_head_that_copies(app):
 
 @pytest.mark.parametrize("field", ["tab", "view"])
 @pytest.mark.parametrize(
-    ("tab", "shown"),
-    [("heads", "Heads in numbers"), ("without", "Ablate a head"), ("pair", "Side by side")],
+    ("tab", "shown"), [("heads", "Heads in numbers"), ("without", "Ablate a head"), ("pair", "Side by side")]
 )
 def test_every_tab_opens_from_its_address_and_from_that_of_older_links(app, field, tab, shown):
     app.query_params[field] = tab

@@ -19,13 +19,17 @@ from ui.job_queue import Queue, heavy, queue_of
 PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
 
 
+def order(queue: Queue, *threads: int) -> list[int | None]:
+    return [queue.wait(thread, 0) for thread in threads]
+
+
 def test_queue_is_bounded_and_keeps_the_order():
     queue = Queue(most_waiting=2)
     assert [queue.join(thread) for thread in (1, 2, 3, 4)] == [True, True, True, False]
-    assert [queue.wait(thread, 0) for thread in (1, 2, 3)] == [0, 1, 2]
+    assert order(queue, 1, 2, 3) == [0, 1, 2]
     queue.leave(2)
     assert 2 not in queue
-    assert [queue.wait(thread, 0) for thread in (1, 3)] == [0, 1]
+    assert order(queue, 1, 3) == [0, 1]
     queue.leave(1)
     assert queue.wait(3, 0) == 0
     assert queue.join(4)
@@ -40,10 +44,6 @@ def test_waiting_ends_as_soon_as_the_one_before_has_left():
     began = time.monotonic()
     assert queue.wait(2, 20) == 0
     assert time.monotonic() - began < 10
-
-
-def order(queue: Queue, *threads: int) -> list[int | None]:
-    return [queue.wait(thread, 0) for thread in threads]
 
 
 def test_addresses_have_their_turns_and_within_each_the_order_of_asking_stays():

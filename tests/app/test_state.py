@@ -1,7 +1,7 @@
 """Fields, players and computed values by themselves: bounds, the address, clocks, what is kept and for how long."""
 
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,8 +83,6 @@ def test_player_stops_at_the_ends():
 
 
 def test_player_plays_to_the_end_and_tells_the_address_only_then():
-    import time
-
     page = arrived()
     page.button[2].click().run()
     assert page.button[2].label == "Pause"
@@ -191,7 +189,7 @@ def test_sizes_count_tensors_once_and_keys_tell_types_apart():
 
 
 def test_turns_come_in_the_order_of_the_runs_and_a_run_that_has_begun_goes_on_first():
-    turn, order, threads = FairLock(), [], []
+    turn, order = FairLock(), []
 
     def take(number):
         with turn, turn:
@@ -199,16 +197,14 @@ def test_turns_come_in_the_order_of_the_runs_and_a_run_that_has_begun_goes_on_fi
             while number == 0 and len(turn._queue) < 5:
                 time.sleep(0.001)
 
-    with turn:
-        for number in range(5):
-            threads.append(threading.Thread(target=take, args=(number,)))
-            threads[-1].start()
-            while len(turn._queue) <= number:
-                time.sleep(0.001)
-    with turn:
-        order.append("again")
-    for thread in threads:
-        thread.join(5)
+    with ThreadPoolExecutor(5) as pool:
+        with turn:
+            for number in range(5):
+                pool.submit(take, number)
+                while len(turn._queue) <= number:
+                    time.sleep(0.001)
+        with turn:
+            order.append("again")
     assert order == [0, "again", 1, 2, 3, 4]
     assert turn._holder == 0
 

@@ -1,6 +1,6 @@
 import math
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -8,21 +8,19 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import TILE, Atlas, cells, matrix, survey
-from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.edits import BlockKeys, SetScore, Uniform, blocked_keys
 from attention_core.attention.scores import Additive, Cosine, General, Location, ScaledDot
+from tests.traces import of_weights, random_trace
 
 N_QUERIES, N_KEYS, D, HEADS = 530, 610, 5, 4
 
 
-def trace_of(n_queries=N_QUERIES, n_keys=N_KEYS, *, heads=HEADS, key_heads=None, size=1.0, dtype=torch.float32, **more):
-    generator = torch.Generator().manual_seed(7)
-    shapes = (heads, n_queries), (key_heads or heads, n_keys), (key_heads or heads, n_keys)
-    query, key, value = (torch.randn(*shape, D, generator=generator).to(dtype) for shape in shapes)
-    axes = {"query_axis": Axis.numbered("queries", n_queries), "key_axis": Axis.numbered("keys", n_keys)}
-    return AttentionTrace(query=query * size, key=key, value=value, **more, story=Story(mechanism="test", **axes))
+def trace_of(n_queries=N_QUERIES, n_keys=N_KEYS, *, heads=HEADS, key_heads=None, size=1.0, **more):
+    keys = (key_heads or heads, n_keys, D)
+    trace = random_trace((heads, n_queries, D), keys, keys, seed=7, **more)
+    trace.query.mul_(size)
+    return trace
 
 
 def dense(trace, head, score=None):
@@ -224,11 +222,8 @@ def test_two_visitors_can_survey_at_the_same_time(monkeypatch):
     monkeypatch.setattr(survey, "in_blocks", lambda *args: (time.sleep(0.002), in_blocks(*args))[1])
     trace = trace_of(4000, 300, heads=1)
     atlas = Atlas(trace)
-    threads = [threading.Thread(target=lambda: list(atlas.survey())) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(3) as visitors:
+        list(visitors.map(lambda _: list(atlas.survey()), range(3)))
     assert_survey(atlas, dense(trace, 0))
 
 
@@ -247,7 +242,7 @@ def test_a_trace_of_weights_alone_keeps_them():
     weights[:, :, 9] = 1e-33
     weights = weights / weights.sum(-1, keepdim=True) * 0.7
     weights[0, 5] = 0
-    trace = from_weights(weights, name="", note="", mechanism="")
+    trace = of_weights(weights)
     assert_within(whole(Atlas(trace, 0), 0), weights[0].double().numpy())
     assert_survey(surveyed(trace, 1), weights[1].double().numpy())
 

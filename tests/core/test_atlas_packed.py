@@ -1,25 +1,23 @@
 """Tiles as they are sent, what is hidden in them, the made-up text, places to find, how long a text may be."""
 
-import math
 import zlib
 
 import numpy as np
 import pytest
 import torch
 
-from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import Atlas, search
 from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack
 from attention_core.atlas.synthetic import synthetic_trace
+from tests.traces import random_trace
 
 N, D = 700, 8
 
 
 def trace_of(n_queries=N, n_keys=N, **more):
-    chance = torch.Generator().manual_seed(4)
-    query, key = torch.randn(1, n_queries, D, generator=chance), torch.randn(1, n_keys, D, generator=chance)
-    axes = {"query_axis": Axis.numbered("queries", n_queries), "key_axis": Axis.numbered("keys", n_keys)}
-    return AttentionTrace(query=2 * query, key=key, value=key, **more, story=Story(mechanism="test", **axes))
+    trace = random_trace((1, n_queries, D), (1, n_keys, D), (1, n_keys, D), seed=4, **more)
+    trace.query.mul_(2)
+    return trace
 
 
 def unpack(packed):
@@ -56,6 +54,12 @@ def test_tiles_without_two_different_weights_survive(values):
     assert arrived == pytest.approx(np.nan_to_num(values))
 
 
+def in_blocks(seen, block):
+    """Whether anything is seen in each block of so many rows and columns."""
+    rows, cols = (np.arange(0, n, block) for n in seen.shape)
+    return np.logical_or.reduceat(np.logical_or.reduceat(seen, rows, axis=0), cols, axis=1)
+
+
 @pytest.mark.parametrize("level", [0, 1, 2])
 @pytest.mark.parametrize("kind", ["causal", "window", "last", "padding"])
 def test_hidden_blocks_are_those_that_see_nothing(level, kind):
@@ -67,31 +71,20 @@ def test_hidden_blocks_are_those_that_see_nothing(level, kind):
     atlas, block = Atlas(trace, 0), 2**level
     past = place[:, None] >= place
     wanted = {"causal": past, "window": window, "last": past & window, "padding": padding[0].expand(N, N)}[kind].numpy()
-    starts = np.arange(0, N, block)
-    seen = np.logical_or.reduceat(np.logical_or.reduceat(wanted, starts, axis=0), starts, axis=1)
+    seen = in_blocks(wanted, block)
     for row, col in np.ndindex(atlas.n_tiles(level)):
         hidden = hidden_cells(atlas, level, row, col, atlas.tile(level, row, col))
         part = seen[256 * row : 256 * (row + 1), 256 * col : 256 * (col + 1)]
         assert np.array_equal(np.zeros_like(part) if hidden is None else hidden, ~part)
 
 
-def test_causality_is_told_even_where_no_mask_is_looked_at(monkeypatch):
+@pytest.mark.parametrize(("n_keys", "level", "window"), [(610, 2, None), (600, 1, 90)])
+def test_causality_and_a_window_are_told_even_where_no_mask_is_looked_at(monkeypatch, n_keys, level, window):
     monkeypatch.setattr("attention_core.atlas.packed.MOST_PAIRS", 10)
-    atlas = Atlas(trace_of(530, 610, is_causal=True), 0)
-    hidden = hidden_cells(atlas, 2, 0, 0, atlas.tile(2, 0, 0))
-    assert hidden is not None
-    blocks = np.arange(math.ceil(610 / 4)) * 4
-    last = np.minimum(np.arange(math.ceil(530 / 4)) * 4 + 4, 530) - 1
-    assert np.array_equal(hidden, blocks > last[:, None])
-
-
-def test_a_window_is_told_even_where_no_mask_is_looked_at(monkeypatch):
-    monkeypatch.setattr("attention_core.atlas.packed.MOST_PAIRS", 10)
-    atlas = Atlas(trace_of(600, 600, is_causal=True, window=90), 0)
-    hidden = hidden_cells(atlas, 1, 0, 0, atlas.tile(1, 0, 0))
-    back = torch.arange(600)[:, None] - torch.arange(600)
-    seen = ((back >= 0) & (back < 90)).view(300, 2, 300, 2).any(3).any(1).numpy()
-    assert np.array_equal(hidden, ~seen[:256, :256])
+    atlas = Atlas(trace_of(530, n_keys, is_causal=True, window=window), 0)
+    back = np.arange(530)[:, None] - np.arange(n_keys)
+    seen = in_blocks((back >= 0) & (back < (window or 530)), 2**level)
+    assert np.array_equal(hidden_cells(atlas, level, 0, 0, atlas.tile(level, 0, 0)), ~seen[:256, :256])
 
 
 def test_a_windows_survey_and_tiles_are_those_of_its_mask():

@@ -20,13 +20,13 @@ def three(dtype=torch.float32, query=QUERY, key=KEY, value=VALUE):
     return {name: torch.randn(shape, generator=generator).to(dtype) for name, shape in shapes.items()}
 
 
-def arrays(**changes):
+def arrays(given=None, **changes):
     """Return the three as numpy's, some of them exchanged."""
-    return {name: tensor.numpy() for name, tensor in three().items()} | changes
+    return {name: tensor.numpy() for name, tensor in (given or three()).items()} | changes
 
 
 def save(given):
-    return npz(**{name: tensor.numpy() for name, tensor in given.items()})
+    return npz(**arrays(given))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])

@@ -17,17 +17,8 @@ from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import text_inputs
 from attention_core.packed import DAMAGED, MARK, VERSION, pack, read_session, unpack, unpack_strokes
 from tests import tiny_hub
-from tests.bombs import (
-    DEEP,
-    inflating,
-    long_description,
-    lying_sizes,
-    many_members,
-    member,
-    npz,
-    refused,
-    together,
-)
+from tests.bombs import DEEP, inflating, long_description, lying_sizes, many_members, member, npz, refused, together
+from tests.tiny_hub import altered
 
 OBJECTS = np.array([{}, []], dtype=object)
 PAIR = npz(query=np.zeros((4, 2)), key=np.zeros((4, 2)))
@@ -150,16 +141,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-def altered(folder, tmp_path, **settings):
-    """Return a copy of a model's folder with other settings."""
-    tmp_path.mkdir(exist_ok=True)
-    for file in folder.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    whole = json.loads((folder / "config.json").read_text()) | settings
-    (tmp_path / "config.json").write_text(json.dumps(whole))
-    return tmp_path
-
-
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("model_type", ["bert", "qwen2"])
 def test_settings_of_models(folder, tmp_path, name, model_type):
@@ -237,20 +218,23 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_tokenizers_that_explode(folder, tmp_path, name):
+def with_tokenizer(folder, tmp_path, **rules):
+    """Return a copy of a model's folder whose tokenizer has other rules."""
     broken = altered(folder, tmp_path)
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
-    (broken / "tokenizer.json").write_text(json.dumps(tokenizer | {"normalizer": RULES[name]}))
+    (broken / "tokenizer.json").write_text(json.dumps(tokenizer | rules))
+    return broken
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_tokenizers_that_explode(folder, tmp_path, name):
+    broken = with_tokenizer(folder, tmp_path, normalizer=RULES[name])
     with refused("it makes too many letters of one", ModelError):
         load_pretrained(broken)
 
 
 def test_a_tokenizer_that_looks_back_without_end(folder, tmp_path):
-    broken = altered(folder, tmp_path)
-    tokenizer = json.loads((folder / "tokenizer.json").read_text())
     rule = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
-    (broken / "tokenizer.json").write_text(json.dumps(tokenizer | {"normalizer": None, "pre_tokenizer": rule}))
-    model = load_pretrained(broken)
+    model = load_pretrained(with_tokenizer(folder, tmp_path, normalizer=None, pre_tokenizer=rule))
     with refused("tokenizer cannot read this text", ModelError):
         text_inputs(model, "a" * 100 + "!")

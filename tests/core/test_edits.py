@@ -191,12 +191,7 @@ def test_scripts_files_tables_pages_and_the_atlas_obey(edit):
             assert float(largest) == pytest.approx(float(weights.max()), rel=1e-4, abs=1e-7)
 
 
-@given(
-    p=st.floats(1e-6, 1 - 1e-6),
-    seed=st.integers(0, 10_000),
-    n=st.integers(2, 30),
-    size=st.floats(0.1, 30),
-)
+@given(p=st.floats(1e-6, 1 - 1e-6), seed=st.integers(0, 10_000), n=st.integers(2, 30), size=st.floats(0.1, 30))
 @settings(deadline=None)
 def test_a_weight_is_the_score_log_p_by_1_minus_p_plus_the_log_sum_exp_of_the_others(p, seed, n, size):
     generator = torch.Generator().manual_seed(seed)

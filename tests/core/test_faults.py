@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,10 +16,12 @@ import numpy as np
 import pytest
 import torch
 
+from attention_core import step_of
 from attention_core.attention.recording import Recording, load_recording
+from attention_core.charts import step_chart
 from attention_core.hub.catalogue import fetch, find_model
 from attention_core.hub.load import load_pretrained
-from attention_core.hub.model import ModelError
+from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import run, text_inputs
 from attention_core.models import load
 from attention_core.weights import read_weights, write_weights
@@ -42,17 +45,10 @@ def trace():
     return load("pixel-classifier", "cpu").trace(np.eye(28))
 
 
-def chart_of(trace):
-    from attention_core import step_of
-    from attention_core.charts import step_chart
-
-    return step_chart(step_of(trace, "weights"), size=480)
-
-
 EXPORTS = {
     "recording": ("run.npz", lambda trace, path: Recording([trace]).save(path)),
     "page": ("run.html", lambda trace, path: Recording([trace]).to_html(path)),
-    "figure": ("weights.svg", lambda trace, path: chart_of(trace).save(path)),
+    "figure": ("weights.svg", lambda trace, path: step_chart(step_of(trace, "weights"), size=480).save(path)),
     "weights": ("a.safetensors", lambda _, path: write_weights("a", {"w": torch.zeros(9_999)}, {}, path.parent)),
 }
 
@@ -90,7 +86,7 @@ def test_a_cache_that_takes_nothing_is_told_without_its_place(hub, tmp_path, mon
                 fetch(found)
         assert str(tmp_path) not in str(told.value)
     assert find_model("someone/tiny").folder is None
-    assert load_pretrained(fetch(found)).kind is found.kind
+    assert load_pretrained(fetch(found)).kind is ModelKind.DECODER
 
 
 def test_a_disk_that_is_full_in_the_middle_of_a_download_keeps_what_has_arrived(hub, stored):
@@ -109,8 +105,7 @@ from huggingface_hub import constants
 endpoint, cache, share = sys.argv[1:]
 constants.ENDPOINT, constants.HF_HUB_CACHE = endpoint, cache
 constants.HUGGINGFACE_CO_URL_TEMPLATE = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
-from attention_core.hub.catalogue import fetch
-from attention_core.hub.catalogue import find_model
+from attention_core.hub.catalogue import fetch, find_model
 def progress(done, total):
     if done > float(share) * total:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -136,21 +131,17 @@ def test_two_visitors_who_load_other_models_at_the_same_moment_get_their_own(sto
 
     names = ["decoder", "both"] * 3
     alone = {name: answer(name)[1] for name in set(names)}
-    found, start = {}, threading.Barrier(len(names))
+    start = threading.Barrier(len(names))
 
-    def visit(place):
+    def visit(name):
         start.wait()
-        found[place] = answer(names[place])
+        return answer(name)
 
-    threads = [threading.Thread(target=visit, args=(place,)) for place in range(len(names))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == len(names)
-    for place, (model, weights) in found.items():
-        assert model.name == names[place]
-        assert torch.equal(weights, alone[names[place]])
+    with ThreadPoolExecutor(len(names)) as visitors:
+        found = list(visitors.map(visit, names))
+    for name, (model, weights) in zip(names, found, strict=True):
+        assert model.name == name
+        assert torch.equal(weights, alone[name])
 
 
 def test_weights_are_read_while_the_clock_jumps(tmp_path, monkeypatch):

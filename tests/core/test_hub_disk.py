@@ -79,15 +79,13 @@ def test_one_in_use_by_another_process_stays_until_that_ends(cache):
     assert there(cache) == set()
 
 
-def test_what_a_model_has_already_counts_once(cache):
-    make_room(cache, "models--a", 40)
-    assert there(cache) == {"a", "b"}
-
-
-def test_the_owner_s_cache_is_left_alone(cache, monkeypatch):
-    monkeypatch.delenv(bounds.HOSTED)
-    make_room(cache, "models--d", 10**15)
-    assert there(cache) == {"a", "b", "c"}
+@pytest.mark.parametrize(("hosted", "name", "n_bytes", "kept"), [("1", "a", 40, "ab"), ("", "d", 10**15, "abc")])
+def test_what_a_model_has_already_counts_once_and_the_owner_s_cache_is_left_alone(
+    cache, monkeypatch, hosted, name, n_bytes, kept
+):
+    monkeypatch.setenv(bounds.HOSTED, hosted)
+    make_room(cache, f"models--{name}", n_bytes)
+    assert there(cache) == set(kept)
 
 
 def test_a_loaded_model_stays_and_one_that_is_forgotten_makes_room(hub, stored, tmp_path, monkeypatch):

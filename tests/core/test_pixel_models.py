@@ -11,12 +11,7 @@ from attention_core import UNIFORM, BlockKeys, Temperature, load
 from attention_core.explain.heads import rollout
 from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
-from attention_core.topics.pixels import (
-    class_maps,
-    class_rollout,
-    jacobian,
-    jacobian_map,
-)
+from attention_core.topics.pixels import class_maps, class_rollout, jacobian, jacobian_map
 from attention_core.topics.pixels.packed import pack_looks
 from attention_core.topics.pixels.split import INK, PARTS, PLACE, product_means, split_scores
 from tests import own_models

@@ -1,7 +1,6 @@
 """Models that other people trained: loaded from safetensors, fed, and run with every attention kept."""
 
 import json
-import shutil
 import time
 from dataclasses import replace
 from types import FunctionType
@@ -22,6 +21,7 @@ from attention_core.hub.model import ModelError, ModelKind, NoMemory, readable
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import recording_run, run, text_inputs
 from tests import tiny_hub
+from tests.tiny_hub import altered
 from tests.tiny_models import PATCHES, T5, WIDTHS
 
 TEXT = "The animal didn't cross the street."
@@ -40,14 +40,6 @@ def models(stored):
 def picture():
     """Noise with opacity, (50, 40, 4)."""
     return np.random.default_rng(0).integers(0, 256, (50, 40, 4), dtype=np.uint8)
-
-
-def copied(stored, name, tmp_path, **settings):
-    """Return a copy of a folder with other settings."""
-    shutil.copytree(stored / name, tmp_path, dirs_exist_ok=True)
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
-    return tmp_path
 
 
 def ran(model, text=TEXT, **more):
@@ -182,34 +174,26 @@ def test_a_picture_is_shown_as_the_model_sees_it(models, stored, tmp_path):
     assert np.abs(seen.picture[8, 12].astype(int) - (250, 100, 50)).max() <= 1
     clear = np.zeros((32, 32, 4), np.uint8)
     assert (picture_inputs(models[ModelKind.VISION], clear).picture == 255).all()
-    plain = copied(stored, "vision", tmp_path)
+    plain = altered(stored / "vision", tmp_path)
     (plain / "preprocessor_config.json").unlink()
     without = picture_inputs(load_pretrained(plain), halves)
     assert np.abs(without.picture[8, 12].astype(int) - (250, 100, 50)).max() <= 1
     assert_close(without.inputs["pixel_values"][0, 0, 8, 12], torch.tensor((250 / 255 - 0.5) / 0.5))
 
 
-DECODER_OF_MAE = {"decoder_num_hidden_layers": 1, "decoder_hidden_size": 32, "decoder_num_attention_heads": 4}
+REGISTERS = {**PATCHES, "num_register_tokens": 2}
+MAE = {**PATCHES, "decoder_num_hidden_layers": 1, "decoder_hidden_size": 32, "decoder_num_attention_heads": 4}
+MAE |= {"decoder_intermediate_size": 48}
 WINDOWS = {"image_size": 32, "patch_size": 4, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 2], "window_size": 4}
 TOWERS = {"text_config": {**WIDTHS, "vocab_size": 99}, "vision_config": PATCHES, "projection_dim": 8}
 # the class, its settings, what stands before the patches, how many detections behind
 BEFORE = {
-    "registers": (
-        "Dinov2WithRegistersModel",
-        {**PATCHES, "num_register_tokens": 2},
-        ["[CLS]", "[REGISTER 1]", "[REGISTER 2]"],
-        0,
-    ),
+    "registers": ("Dinov2WithRegistersModel", REGISTERS, ["[CLS]", "[REGISTER 1]", "[REGISTER 2]"], 0),
     "distillation": ("DeiTModel", PATCHES, ["[CLS]", "[DISTILLATION]"], 0),
     "a class token": ("Dinov2Model", PATCHES, ["[CLS]"], 0),
     "nothing": ("IJepaModel", PATCHES, [], 0),
     "detections behind": ("YolosModel", {**PATCHES, "image_size": [16, 16], "num_detection_tokens": 2}, ["[CLS]"], 2),
-    "patches that training hides": (
-        "ViTMAEForPreTraining",
-        {**PATCHES, **DECODER_OF_MAE, "decoder_intermediate_size": 48},
-        ["[CLS]"],
-        0,
-    ),
+    "patches that training hides": ("ViTMAEForPreTraining", MAE, ["[CLS]"], 0),
     "the tower of two that looks": ("CLIPModel", TOWERS, ["[CLS]"], 0),
 }
 
@@ -235,7 +219,7 @@ def test_what_stands_around_the_patches_is_told_from_them(case, picture, tmp_pat
 
 
 def test_pictures_and_patches_that_no_memory_holds_are_refused(stored, picture, tmp_path):
-    folder = copied(stored, "vision", tmp_path)
+    folder = altered(stored / "vision", tmp_path)
     settings = json.loads((folder / "preprocessor_config.json").read_text())
     (folder / "preprocessor_config.json").write_text(json.dumps({**settings, "size": {"height": 90_000, "width": 16}}))
     refused("90,000 pixels a side", picture_inputs, load_pretrained(folder), picture)
@@ -288,7 +272,7 @@ def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, stored):
 
 
 def test_damaged_and_missing_files_are_told(stored, tmp_path):
-    folder = copied(stored, "masked", tmp_path)
+    folder = altered(stored / "masked", tmp_path)
     (folder / "model.safetensors").write_bytes(b"\x10" * 50_000)
     refused("weights cannot be loaded", load_pretrained, folder)
     (folder / "model.safetensors").write_bytes((stored / "masked" / "model.safetensors").read_bytes())
@@ -317,7 +301,7 @@ def test_damaged_and_missing_files_are_told(stored, tmp_path):
     ],
 )
 def test_models_that_cannot_be_shown_are_told_from_their_settings(stored, tmp_path, settings, said):
-    refused(said, load_pretrained, copied(stored, "masked", tmp_path, **settings))
+    refused(said, load_pretrained, altered(stored / "masked", tmp_path, **settings))
 
 
 def test_an_architecture_without_attention_that_settings_do_not_betray_is_told_after_the_run(models, monkeypatch):
@@ -329,7 +313,7 @@ def test_an_architecture_without_attention_that_settings_do_not_betray_is_told_a
 
 
 def test_numbers_that_are_none_are_told(stored, tmp_path):
-    folder = copied(stored, "decoder", tmp_path)
+    folder = altered(stored / "decoder", tmp_path)
     weights = load_file(folder / "model.safetensors")
     weights["transformer.h.1.attn.c_attn.weight"][0, 0] = torch.nan
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
@@ -418,7 +402,7 @@ def test_a_lack_of_memory_is_told(models, monkeypatch, error):
 
 
 def test_a_picture_is_shown_without_an_image_processor_that_cannot_be_loaded(stored, tmp_path, caplog):
-    folder = copied(stored, "vision", tmp_path)
+    folder = altered(stored / "vision", tmp_path)
     (folder / "preprocessor_config.json").write_text("{")
     assert load_pretrained(folder).processor is None
     assert len(logged(caplog)) == 1

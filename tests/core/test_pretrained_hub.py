@@ -27,8 +27,9 @@ def folder(stored):
 
 
 @pytest.fixture
-def nobody():
-    """An address at which nothing listens."""
+def nobody(monkeypatch):
+    """An address at which nothing listens; the library does not wait between its attempts to reach it."""
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{free.getsockname()[1]}"

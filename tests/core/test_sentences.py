@@ -12,14 +12,7 @@ from attention_core.attention.edits import BlockKeys
 from attention_core.attention.steps import step_of
 from attention_core.data import review_pieces
 from attention_core.data.mnist import DataError
-from attention_core.data.review_pieces import (
-    N_COLUMNS,
-    PAD,
-    UNKNOWN,
-    read_reviews,
-    review_words,
-    split_reviews,
-)
+from attention_core.data.review_pieces import N_COLUMNS, PAD, UNKNOWN, read_reviews, review_words, split_reviews
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.evaluate.classification import figures
 from attention_core.models import build, load

@@ -139,16 +139,9 @@ def patched(name, model, edits):
     return model.traces(drawing(28, 28), edits)
 
 
-def told(name, model, edits):
-    return [model.trace(drawing(64, 64).expand(4, -1, -1), edits)]
-
-
-def foreseen(name, model, edits):
-    return [model.trace(range(1, 12), [str(number) for number in range(1, 12)], edits)]
-
-
-def noted(name, model, edits):
-    return [model.trace(drawing(28, 28), edits)]
+def traced(*given):
+    """Return what gives the one trace of a model that is fed these."""
+    return lambda name, model, edits: [model.trace(*given, edits)]
 
 
 def read(name, model, edits):
@@ -168,34 +161,26 @@ def continued(name, model, edits):
     return [trace.replace(edits) for trace in recording.traces]
 
 
-def matched(name, model, edits):
-    return [model.trace([1, 5, 25, 7], edits)]
-
-
-def found(name, model, edits):
-    return [model.trace(drawing(60, 60), edits)]
-
-
 TRACES = {
     "pixel-classifier": classified,
-    "pixel-notes": noted,
-    "pixel-notes-ink": noted,
+    "pixel-notes": traced(drawing(28, 28)),
+    "pixel-notes-ink": traced(drawing(28, 28)),
     "digit-vit": patched,
-    "match3-pairwise": matched,
-    "match3-simplicial": matched,
+    "match3-pairwise": traced([1, 5, 25, 7]),
+    "match3-simplicial": traced([1, 5, 25, 7]),
     "scoring-functions": compared,
     **{f"translator-{scoring}": translated for scoring in ("none", "mean", "dot", "general", "additive", "plain")},
     "translator-transformer": transformed,
     "sentence-attention": judged,
     "sentence-mean": judged,
     "sentence-two-phase": judged,
-    "feature-mask": found,
-    "feature-mean": found,
+    "feature-mask": traced(drawing(60, 60)),
+    "feature-mean": traced(drawing(60, 60)),
     "digit-reader": read,
     "scene-question": asked,
-    "scene-caption": told,
+    "scene-caption": traced(drawing(64, 64).expand(4, -1, -1)),
     "tatoeba-llama": continued,
-    "language-recurrent": foreseen,
+    "language-recurrent": traced(range(1, 12), [str(number) for number in range(1, 12)]),
 }
 ONE_KEY = {"translator-none", "translator-plain"}
 

@@ -9,9 +9,8 @@ import pytest
 import torch
 
 from attention_core import load
-from attention_core.data import drawing as strokes
 from attention_core.models import MODELS, Transformer, TransformerConfig, Translator, TranslatorConfig
-from attention_core.train import RECIPES, loop, sentiment, synthetic, translation, vision
+from attention_core.train import RECIPES, loop, sentiment, translation, vision
 from attention_core.train.__main__ import main
 from attention_core.weights import read_card, read_weights, write_weights
 from tests import tiny_data
@@ -27,10 +26,7 @@ N_STEPS = {ADDITIVE: 6, TRANSFORMER: 6, **dict.fromkeys((*SENTENCES, "match3-sim
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """MNIST's four files with 40 + 20 blobs, 30 pen paths, sixty pairs of sentences, 120 reviews."""
-    folder = tmp_path_factory.mktemp("data")
-    tiny_data.write_digits(folder)
-    tiny_data.write_texts(folder)
-    return folder
+    return tiny_data.write_all(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(autouse=True)
@@ -40,14 +36,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setitem(MODELS, ADDITIVE, lambda: Translator(config))
     tiny = TransformerConfig(n_layers=1, n_heads=2, d_model=16, d_ff=16)
     monkeypatch.setitem(MODELS, TRANSFORMER, lambda: Transformer(tiny))
-    for module, settings in {
-        vision: {"BATCH_SIZE": 6, "N_HELD_OUT": 5, "N_REPLAYS": 1},
-        translation: {"BATCH_SIZE": 8, "N_JOINED": 6},
-        synthetic: {"HELD_OUT": 50},
-    }.items():
-        for name, value in settings.items():
-            monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(strokes, "FOLDER", tmp_path / "kept")
+    tiny_data.shrink(monkeypatch, tmp_path, {})
 
 
 @pytest.fixture

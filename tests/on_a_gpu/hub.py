@@ -11,14 +11,7 @@ from attention_core.attention.edits import drop_heads
 from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
-from attention_core.explain.heads import (
-    distances_from,
-    distances_head_for_head,
-    far_look,
-    groups,
-    rollout,
-    summaries,
-)
+from attention_core.explain.heads import distances_from, distances_head_for_head, far_look, groups, rollout, summaries
 from attention_core.hub import ablation, cache, generation
 from attention_core.hub.language import expected, expected_in_place, log_probabilities, pick
 from attention_core.hub.load import load_pretrained

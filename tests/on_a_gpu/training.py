@@ -3,43 +3,27 @@
 import pytest
 import torch
 
-from attention_core.data import drawing as strokes
 from attention_core.device import choose_device
 from attention_core.models import build
-from attention_core.train import RECIPES, sentiment, synthetic, translation, vision
+from attention_core.train import RECIPES, sentiment, synthetic, vision
 from attention_core.train.loop import Options, TrainingProgress, train
 from tests import tiny_data
 
 SETTINGS = {
-    vision: {
-        "BATCH_SIZE": 6,
-        "N_HELD_OUT": 5,
-        "N_REPLAYS": 1,
-        "N_SCENES": 4,
-        "N_DRAWINGS": 4,
-        "N_CAPTIONS": 4,
-        "POOL": 40,
-    },
-    synthetic: {"HELD_OUT": 50, "TEST_SIZE": 50},
+    vision: {"N_SCENES": 4, "N_DRAWINGS": 4, "N_CAPTIONS": 4, "POOL": 40},
+    synthetic: {"TEST_SIZE": 50},
     sentiment: {"BATCH_SIZE": 8},
-    translation: {"BATCH_SIZE": 8, "N_JOINED": 6},
 }
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data")
-    tiny_data.write_digits(folder)
-    tiny_data.write_texts(folder)
-    return str(folder)
+    return str(tiny_data.write_all(tmp_path_factory.mktemp("data")))
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch, tmp_path):
-    for module, settings in SETTINGS.items():
-        for name, value in settings.items():
-            monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(strokes, "FOLDER", tmp_path / "kept")
+    tiny_data.shrink(monkeypatch, tmp_path, SETTINGS)
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -66,7 +66,7 @@ def stops_of(source: MatrixSource, shelf: SharedAtlas) -> list[Stop]:
     share = as_percent(sum(min(row + 1, window) for row in range(n)) / n**2)
     whole = Stop(
         f"{sentences:,} sentences, {n * n / 1e6:,.0f} million pairs",
-        f"Each piece of a word sees the last {window} only: the thin line, {share} of the square.",
+        f"A language model reads them, each piece sees the last {window} only: the thin line, {share} of the square.",
         *middle,
         None,
     )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.simplicial import pair_scores, pair_weights
+from attention_core.attention.simplicial import pair_scores
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
-from attention_core.charts import contact_sheet, weights_ramp
+from attention_core.charts import weights_ramp
 from attention_core.charts.heatmap import pair_map
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
@@ -67,7 +67,7 @@ def number_input() -> None:
     """Let a person see the guests' numbers, and type others."""
     if not SHOWS_NUMBERS.widget(st.toggle, "Show the numbers behind the locks"):
         return
-    st.caption(f"A lock opens when its guest's number and those of two others add up to a multiple of {MODULUS}.")
+    st.caption(f"A lock opens when its number and two others add up to a multiple of {MODULUS}.")
     TEXT.widget(st.text_input, f"Your numbers, 0 to {MODULUS - 1}", max_chars=200, on_change=QUERY.reset)
     typed = read_numbers(TEXT.value)
     if not typed.numbers:
@@ -143,9 +143,8 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
         show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
-        note(f"Guests are their numbers here; {NAMES[query]} is {numbers[query]}. *Nobody*: for who finds no pair.")
-        if head == "triples":
-            note("A key is a pair of others. Softmax and sum are as on every page, over n × n keys instead of n.")
+        more = " Each key is a pair of others." if head == "triples" else ""
+        note(f"Guests are their numbers; {NAMES[query]} is {numbers[query]}.{more}")
     with matrix:
         if step.col_axis.grid:
             _pairs_of_query(trace, step, query, numbers)
@@ -168,15 +167,6 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     note(found if pairs else f"No two others give {rule} together with {numbers[query]}.")
 
 
-def all_at_once(trace: AttentionTrace, numbers: list[int]) -> None:
-    """Draw the n x n x n weights over pairs as one small square per guest."""
-    st.caption("One square for each guest who looks. Down: the first of two others; across: the second; last: nobody.")
-    squares = np.stack([to_array(pair_weights(trace, place)) for place in range(len(numbers))])
-    ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, 0))).sum()), 1.0)
-    chart = contact_sheet(squares, _names(numbers), ramp, title="weight", columns=4, size=150)
-    draw_chart(chart, width="content", alt="One square of weights over all pairs for every guest")
-
-
 def accuracies() -> None:
     """Draw both heads' accuracies from their cards."""
     pairs, triples = (read_card(file) for file in HEADS.values())
@@ -185,6 +175,6 @@ def accuracies() -> None:
     for column, label, share in zip(st.columns(3), labels, shares, strict=True):
         column.metric(label, f"{share:.1%}")
     st.caption(
-        f"Right answers about {triples['test_numbers']:,} locks that no head was trained on. Both heads have "
-        f"{triples['parameters']:,} parameters and saw the same {triples['batches']:,} batches."
+        f"Right answers about {triples['test_numbers']:,} new locks. Both heads are equally large and saw the same "
+        "examples."
     )

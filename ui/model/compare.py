@@ -66,7 +66,7 @@ def _other_run(asked: LatestRun | None) -> ModelRun | None:
     if COMPARED.value == INPUT:
         pretrained = pretrained_of(asked.key)
         first = SECOND_TEXT if pretrained.kind is ModelKind.ENCODER else ""
-        given = choose_input(OTHER, pretrained, wide=True, first=first)
+        given = choose_input(OTHER, pretrained, first=first)
         return run_of(asked.key, given) if given is not None else None
     key = choose_model(OTHER)
     return run_of(key, asked.given) if key is not None else None

@@ -119,28 +119,26 @@ def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, LatestRu
     return run, asked
 
 
-def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first: str = "") -> ModelInput | None:
+def choose_input(name: str, pretrained: Pretrained, *, first: str = "") -> ModelInput | None:
     """Draw the fields for what the model takes and return what is in them; None where there is nothing to show.
 
-    `name` begins the keys of the fields; `wide` = there is room for two texts beside each other; `first` is the text on
-    arrival, the first example if empty.
+    `name` begins the keys of the fields; `first` is the text on arrival, the first example if empty.
     """
     with st.container(key=f"{name}_input"):
         if pretrained.kind is ModelKind.VISION:
             return _picture(name)
-        return _text(name, pretrained, wide, first)
+        return _text(name, pretrained, first)
 
 
-def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInput | None:
+def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
     kind = pretrained.kind
     examples = {label: (example, "") for label, example in _examples(pretrained).items()}
     examples |= PAIR_EXAMPLES if kind is ModelKind.ENCODER else {}
     text, second = TEXT[name, kind], SECOND_TEXT[name, kind]
     text.suggest(first or next(iter(examples.values()))[0])
     if kind is ModelKind.ENCODER_DECODER or (kind is ModelKind.ENCODER and second.value):
-        left, right = st.columns(2) if wide else (st.container(), st.container())
-        text.widget(left.text_area, "Text", height=68)
-        second.widget(right.text_area, SECOND[kind], height=68)
+        text.widget(st.text_area, "Text", height=68)
+        second.widget(st.text_area, SECOND[kind], height=68)
     else:
         text.widget(st.text_area, "Text", height=96)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):

@@ -129,10 +129,7 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
     if len(query) != 2:
         st.info("A field needs a plane: choose 2 numbers per vector.")
         return
-    st.caption(
-        "A key (dot) scores high on orange, low on blue; the line is the query. The learned scores know the upper half "
-        "of the plane only."
-    )
+    st.caption("A key (dot) scores high on orange, low on blue. Learned scores know only the upper half.")
     fields = {name: to_array(score_field(function, query, extent=EXTENT)) for name, function in functions.items()}
     draw_chart(
         score_fields(fields, query.tolist(), key.tolist(), EXTENT),
@@ -154,8 +151,8 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
         paragraph(
-            "Here query and key never meet inside the tanh, and the softmax cancels what all keys share: **every query "
-            "gets the same weights**. Only a matrix W in front mixes the two."
+            "Query and key never meet inside the tanh: **every query gets the same weights**. A matrix in front would "
+            "mix them."
         )
         printed_toggle()
     with numbers:
@@ -167,8 +164,8 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
 def scale_tab() -> None:
     """Draw variance and gradient over d_k, with and without the division."""
     paragraph(
-        "The more numbers a vector has, the more products a dot product adds up, and the larger it gets. Then one key "
-        "takes all, and the softmax's gradient vanishes. Divided by √dₖ, scores stay as they are."
+        "The more numbers in a vector, the larger the dot products: one key takes all, and the softmax's gradient "
+        "vanishes. Divided by √dₖ, scores keep their size."
     )
     panels = (("variance", "variance of the scores"), ("gradient", "size of the softmax's gradient"))
     for (field, title), column in zip(panels, st.columns(2, gap="medium"), strict=True):

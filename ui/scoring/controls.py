@@ -8,6 +8,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from attention_core.attention.scores import parameter_names
 from attention_core.topics.scoring.presets import (
     EXTENT,
     MAX_KEYS,
@@ -140,14 +141,11 @@ def printed_vector(d: int) -> Tensor:
 def learned_section(d: int) -> None:
     """Draw how the parameters were trained, and a formula without any."""
     accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
-    paragraph(
-        "The learned scores were trained on one task: *the nearer a key is to the query, the more weight.* How often "
-        "each gives the nearest of six keys most (chance: 17%): "
-        + ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items())
-        + "."
-    )
+    learned = dict.fromkeys(name.split(".")[0] for name in parameter_names())
+    named = ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items() if name in learned)
+    paragraph(f"Trained to give the nearest of six keys the most weight (chance: 17%), they do so in: {named}.")
     PLAIN.widget(st.toggle, "Wᵀtanh(q + k) in place of additive", on_change=_show_all)
-    st.caption("Without its matrices it prefers the key with the largest numbers, not the nearest.")
+    st.caption("Without matrices it prefers large numbers, not near ones.")
 
 
 def printed_toggle() -> None:

@@ -32,8 +32,8 @@ def roles_line() -> str:
     """Return HTML that says what query, key and value are here."""
     query, key, value = (role_word(role) for role in (Role.QUERY, Role.KEY, Role.VALUE))
     return (
-        f'<p class="who">A {query} asks: a French word, or a question. Every {key} is asked: the English words, or the '
-        f"places of the drawing. The better a key fits, the more of its {value} is handed over.</p>"
+        f'<p class="who">A {query} asks: a French word, a question. The better a {key} fits, an English word or a '
+        f"place in the drawing, the more of its {value} is handed over.</p>"
     )
 
 

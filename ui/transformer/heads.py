@@ -132,7 +132,7 @@ def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
         trace.story.key_axis,
         Role.WEIGHTS,
         title="weight",
-        size=400,
+        size=340,
         marked_row=query,
         ramp=weights_ramp(trace.n_keys),
         select="cell" if small else None,

@@ -105,4 +105,4 @@ def alignment_errors() -> None:
             f"{errors.n_pairs} short pairs were aligned by hand. Is each French word's largest weight on the right "
             "English word?"
         )
-        st.caption("Error rate: 0 = no mistake (Och and Ney 2003). Measured by `python -m benchmarks.alignments`.")
+        st.caption("Error rate: 0 = no mistake (Och and Ney 2003).")

@@ -159,11 +159,19 @@ def _on_word(slot: str) -> None:
 
 def _word_controls(rows: range) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
-        for label, key, shortcut, by, end in (
-            ("Previous word", "translate_word_previous", "P", -1, rows[0]),
-            ("Next word", "translate_word_next", "N", 1, rows[-1]),
+        for label, key, side, shortcut, by, end in (
+            ("Previous word", "translate_word_previous", "left", "P", -1, rows[0]),
+            ("Next word", "translate_word_next", "right", "N", 1, rows[-1]),
         ):
-            st.button(label, key=key, shortcut=shortcut, disabled=WORD.value == end, on_click=WORDS.go, args=(rows, by))
+            st.button(
+                label,
+                key=key,
+                icon=f":material/chevron_{side}:",
+                shortcut=shortcut,
+                disabled=WORD.value == end,
+                on_click=WORDS.go,
+                args=(rows, by),
+            )
         WORDS.play_button(rows)
 
 

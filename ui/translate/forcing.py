@@ -74,7 +74,7 @@ def force_french(shown: ShownTranslation, row: int, text: str) -> None:
         )
         own = "The model's own choice"
         st.button(own, key="translate_free", disabled=not FORCED_PIECES.value, on_click=force_pieces, args=([],))
-        st.caption("All models above go on from what you force, even where it is wrong.")
+        st.caption("All models go on from what you force.")
     with following:
         _next_word(shown, text, shown.view.first_piece[row])
 

@@ -50,11 +50,13 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
         if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
             note(FIXED)
     with matrix:
-        show_step_chart(step, head, query if step.row_axis is trace.story.query_axis else best, NAME, size=330)
+        shows_sum = step.name == "context" and trace.n_keys > 1
+        marked = query if step.row_axis is trace.story.query_axis else best
+        show_step_chart(step, head, marked, NAME, size=240 if shows_sum else 330)
         if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
             query_row_expander("This row in numbers", NAME, trace, head, query, 4, "word")
-    if step.name == "context" and trace.n_keys > 1:
-        _multiplied(trace, head, query)
+        if shows_sum:
+            _multiplied(trace, head, query)
 
 
 def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
@@ -68,31 +70,32 @@ def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
 
 def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
     """Draw the alignments of the models as heatmaps on one colour scale; say whether words alike are looked at."""
-    places = st.columns([max(len(shown.view.keys), 4) for shown in models.values()], gap="large")
-    longest = max(max(len(shown.view.target), len(shown.view.keys)) for shown in models.values())
-    cell = min(38, 430 / longest)
+    places = st.columns([4 if shown.view.is_single else 9 for shown in models.values()], gap="large")
+    longest = max(max(len(shown.view.target), len(shown.view.source)) for shown in models.values())
+    cell = min(38, 400 / longest)
     for (slot, shown), place in zip(models.items(), places, strict=True):
         view = shown.view
         with place:
             st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**: {_what_it_is(shown)}")
+            if view.is_single:
+                continue
             chart = alignment_chart(
                 to_array(view.weights),
                 view.target,
                 view.keys,
                 size=round(cell * max(len(view.target), len(view.keys))),
                 marked=min(WORD.value, len(view.target) - 1),
-                key_title="key: the encoder's last state" if view.is_single else "keys: the encoder's state at",
             )
             words = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}"
             draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=words)
-            if not view.is_single and shown.translator != "mean":
+            if shown.translator != "mean":
                 _same_meaning(shown, text)
-    st.caption("“red car”, “voiture rouge”: where French turns the order round, the diagonal turns too.")
+            st.caption("“red car”, “voiture rouge”: where French turns the order round, the diagonal turns too.")
 
 
 def _what_it_is(shown: ShownTranslation) -> str:
     if shown.view.is_single:
-        return "everything has to pass through one vector."
+        return "nothing to align, one vector is all there is."
     if shown.translator == "mean":
         return f"every word always gets 1/{len(shown.view.keys)}. Nothing is chosen."
     if shown.translator == "transformer":

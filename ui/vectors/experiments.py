@@ -92,11 +92,11 @@ def _mixed_effect(network: FeedForward, inputs: np.ndarray, first: str, second: 
     whole, without = network.effect(inputs, 0), network.effect(inputs, 0, 1)
     mixed = number(network.mixed_effect(inputs, 0, 1), ".3f") if network.bends else "exactly 0"
     why = (
-        "With a non-linearity, what one input does depends on the others. The weights still do not."
+        "Now what one input does depends on the others. The weights still do not."
         if network.bends
-        else "However many layers: while they only add, no input changes what another does."
+        else "Layers that only add never let one input change what another does."
     )
     paragraph(
-        f"Without {first}, y loses {whole:.3f}; with {second} gone too, {without:.3f}. The difference is their mixed "
-        f"effect: **{mixed}**. {why}"
+        f"Taking {first} away costs y {whole:.3f}, and {without:.3f} where {second} is gone already. The difference is "
+        f"their mixed effect: **{mixed}**. {why}"
     )

@@ -62,6 +62,7 @@ def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     return {
         "labelExpr": vl.label_expression(labels, "floor(datum.value)", every),
         "labelLimit": 90,
+        "labelFontSize": 12,
         "grid": False,
         "ticks": False,
         "domain": False,

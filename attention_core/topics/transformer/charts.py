@@ -28,14 +28,14 @@ def cost_chart(rows: Sequence[CostRow], field: str) -> vl.Chart:
     space = {
         "x": vl.field("n:Q", title="n, positions", scale=dict(type="log", base=2, nice=False), axis=x_axis),
         "y": vl.field("value:Q", title=UNITS[field], scale=dict(type="log"), axis=y_axis),
-        "color": vl.series_colour("way", titles, COLOURS, offset=2, columns=vl.legend_columns(titles), labelLimit=260),
+        "color": vl.series_colour("way", titles, COLOURS, offset=2, columns=1, labelLimit=260),
     }
     dashed = {"strokeDash": [4, 4], "strokeWidth": 1.3, "opacity": 0.75}
     told = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")
     return vl.layer(
         vl.mark("line", _columns(slopes), space, **dashed),
         vl.mark("line", _columns(points), space, *told, strokeWidth=2, point={"size": 34}),
-        height=330,
+        height=350,
     )
 
 

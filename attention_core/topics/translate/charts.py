@@ -11,7 +11,7 @@ from attention_core.charts.heatmap import matrix_chart, matrix_png
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "keys: the encoder's state at"
-ROW = 13  # screen pixels of one vector
+ROW = 16  # screen pixels of one vector
 
 
 def alignment_chart(
@@ -21,14 +21,13 @@ def alignment_chart(
     *,
     size: int = 420,
     marked: int | None = None,
-    key_title: str = KEY_TITLE,
 ) -> vl.Chart:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
 
     Source: Bahdanau et al. 2015, figure 3.
     """
-    ramp = vl.weights_ramp(len(keys)) if len(keys) > 1 else vl.Ramp(vl.VIRIDIS, 0.0, 1.0)
-    axes = Axis(QUERY_TITLE, list(target)), Axis(key_title, list(keys))
+    ramp = vl.weights_ramp(len(keys))
+    axes = Axis(QUERY_TITLE, list(target)), Axis(KEY_TITLE, list(keys))
     return matrix_chart(
         weights, *axes, Role.WEIGHTS, title="weight", size=size, marked_row=marked, ramp=ramp, hover_rows=True
     )
@@ -53,7 +52,7 @@ def collapse_chart(
     result, colours = vl.ROLE_COLOURS[Role.CONTEXT], [vl.ROLE_COLOURS[Role.KEY]] * n
     names = vl.rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
     told = ("word:N", "encoder's state at"), ("weight:Q", "", ".1%")
-    look: dict = {"fontSize": 11, "baseline": "middle"}
+    look: dict = {"fontSize": 13, "baseline": "middle"}
     layers = [
         vl.images(vl.rectangles(0.0, [0.0, below], width, [n, 1], url=urls), space),
         vl.mark("rect", bars, space, *told, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
