@@ -40,7 +40,7 @@ def chips(page) -> list[str]:
 def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
     assert not page.error
     assert answers(page)[0] in ANSWERS
-    assert len(chips(page)) == 6
+    assert len(chips(page)) == 4
     charts = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "count", "forbid")]
     assert sum(charts) >= 7
     assert bodies(page).count("Weight of the empty key") == 3  # two looks, and the experiment's

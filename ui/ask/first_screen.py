@@ -57,7 +57,7 @@ TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(as
 LAST_READ = Field(NAME, "last_read", FIRST)
 """The last question that could be read: its answer stays while another cannot."""
 UNIFORM = Field(NAME, "uniform", False, address="uniform")
-MAP_SIZE, MAX_EXAMPLES = 212, 6
+MAP_SIZE, MAX_EXAMPLES = 212, 4
 answer_one = by_model(ask.answer_one)
 
 
@@ -194,10 +194,11 @@ def answer_part(drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool
         if best_answer(own)[0] == NOTHING:
             st.caption("What you ask about seems not to be on the drawing.")
         if reading.question.relation:
-            note(
-                "It finds one thing, then looks beside it, as for “What colour is the shirt of the person kicking the "
-                "ball?”"
-            )
+            with st.container(key="desk_ask_note"):
+                note(
+                    "It finds one thing, then looks beside it, as for “What colour is the shirt of the person kicking "
+                    "the ball?”"
+                )
     try_this(NAME, _every_weight_alike(own, alike))
     return answered
 

@@ -35,7 +35,7 @@ def cost_chart(rows: Sequence[CostRow], field: str) -> vl.Chart:
     return vl.layer(
         vl.mark("line", _columns(slopes), space, **dashed),
         vl.mark("line", _columns(points), space, *told, strokeWidth=2, point={"size": 34}),
-        height=270,
+        height=350,
     )
 
 
