@@ -33,9 +33,10 @@ WAYS = {
     "groups": [{"groups_shows": True}],
     "memory": [{}, {"memory_tab": "own"}],
     "scoring": [{"scoring_typing": True}],
-    "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
+    "transformer": [{}, {"transformer_tab": "positions"}],
     "model": [
         {},
+        {"model_second_encoder": "A second text."},
         {"model_key": "decoder", "model_tab": "words", "model_says_temperature": 1.0},
         {"model_key": "vision", "model_tab": "head", "model_way": "Upload"},
         {"model_what": "A recording"},
