@@ -181,7 +181,7 @@ def column_bars(
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull of points (n, 2), counter-clockwise; points on its edges count as corners."""
+    """Return the corners of the convex hull of points (n, 2), counter-clockwise; points on an edge count too."""
     unique = np.unique(points, axis=0)
     if len(unique) < 3:
         return unique
