@@ -7,6 +7,7 @@ from ui.groups.sections import (
     NAME,
     STEPS,
     accuracies,
+    all_weights,
     choose_query,
     draw_party,
     groups_steps,
@@ -64,7 +65,8 @@ page_tabs(
     Tab("steps", "Step by step", lambda: groups_steps(traces, query, numbers)),
     Tab("right", "How often are they right?", accuracies),
     more=(
-        Tab("why", "So why only pairs?", why_only_pairs, ("all",)),
+        Tab("all", "All n × n × n weights", lambda: all_weights(traces["triples"], numbers)),
+        Tab("why", "So why only pairs?", why_only_pairs),
         Tab("fit", "How two keys fit one lock", how_keys_fit),
     ),
     players=(STEPS,),

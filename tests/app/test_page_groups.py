@@ -44,7 +44,8 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert party(page, 0)["fault"].tolist().count("missed") == 3
     assert not any(party(page, 1)["fault"])
     assert "Ben (7) tries the keys of Cleo (16) and Finn (8) together" in said(page)
-    assert sum(len(open_tab(page, tab).get("vega_lite_chart")) - 2 for tab in ("steps", "right", "why", "fit")) == 1
+    tabs = ("steps", "all", "right", "why", "fit")
+    assert sum(len(open_tab(page, tab).get("vega_lite_chart")) - 2 for tab in tabs) == 2
     open_tab(page, "right")
     assert [one.value for one in page.metric][1] == "100.0%"
 

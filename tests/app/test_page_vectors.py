@@ -165,6 +165,34 @@ def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
         assert "mixed effect: **" in said(page)
 
 
+def test_three_pixels_lead_to_the_digit_page(page):
+    links = open_tab(page, "pixels").get("page_link")
+    assert len(links) == 3
+    assert all("pixel" in link.proto.label for link in links)
+    assert "784 × 784 pairs" in said(page)
+
+
+def test_projections_make_the_two_ways_of_a_pair_differ(page):
+    open_tab(page, "ways")
+    assert len(page.get("vega_lite_chart")) == 3
+    held = {name: np.array(rows) for name, rows in page.session_state["vectors_cells"].items()}
+    query, key = held["X"] @ held["W_Q"], held["X"] @ held["W_K"]
+    there, back = query[0] @ key[1], query[1] @ key[0]
+    assert there != back
+    assert f"x1 scores x2 **{there:.3g}**, and x2 scores x1 **{back:.3g}**." in said(page)
+    assert "do not ask each other" in said(choose(page, "selectbox", "preset", "huge"))
+
+
+def test_a_weighted_average_is_drawn_of_values_in_a_plane(page):
+    open_tab(page, "average")
+    assert len(page.get("vega_lite_chart")) == 1
+    assert "the context of **x1**" in said(page)
+    choose(page, "number_input", "size_d_v", 3)
+    assert "these have 3" in said(page)
+    choose(page, "toggle", "softmax", False)
+    assert "The softmax is off" in said(page)
+
+
 def test_a_press_counts_though_the_browser_has_not_heard_of_the_one_before(page):
     page.button(key="vectors_step_next").click().run()
     page.segmented_control(key="vectors_step").set_value("query")

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import expect
 
+from tests.browser.tools import open_tab
 from ui.navigation import PAGES
 
 OTHER = next(entry.title for entry in PAGES if entry.name == "start")
@@ -17,6 +18,10 @@ def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):
     page.get_by_text("Framed: 9 + 19 and 22 + 6. Together with 3 each gives a multiple of 31.").wait_for()
     expect(page.get_by_role("heading", name="Two guests at once: opens 5 of 5 locks")).to_be_visible()
     page.wait_for_function(f"() => {CHARTS} >= 3")
+    open_tab(page, "More")
+    page.get_by_text("All n × n × n weights").click()
+    page.wait_for_function(f"() => {CHARTS} >= 3")
+    open_tab(page, "Step by step")
     page.get_by_role("heading", name=TITLE).click()
     page.keyboard.press("ArrowRight")
     page.get_by_text("receives the values of all keys").wait_for()

@@ -7,6 +7,7 @@ from attention_core.attention.types import Role
 from attention_core.topics.vectors.charts import (
     Factor,
     column_bars,
+    hull_chart,
     layers_chart,
     neuron_chart,
     product_cell,
@@ -33,6 +34,8 @@ def product(**more):
 CHARTS = {
     "product": product,
     "product without numbers": lambda: product(cell=20),
+    "hull": lambda: hull_chart(LEFT, LEFT / 2, np.ones(3) / 3, list("abc"), list("xyz"), 1),
+    "hull of one point": lambda: hull_chart(LEFT[:1], LEFT[:1], np.ones(1), ["a"], ["x"], 0),
     "neuron": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"]),
     "neuron with a tanh": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"], bent="0.5"),
     "two layers": lambda: layers_chart(np.stack([LEFT, -LEFT]), [0.1, -0.2], [1.2, -0.8], 0.3, ["a", 'b"', "c"]),

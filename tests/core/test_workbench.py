@@ -8,13 +8,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from attention_core.attention.export import trace_to_code
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
 from attention_core.topics.vectors.cells import cell_arithmetic, feed_forward, softmax_parts
+from attention_core.topics.vectors.charts import convex_hull
 from attention_core.topics.vectors.pairs import pair_map, planar_tables
+from attention_core.topics.vectors.presets import spread_pixels
 from attention_core.topics.vectors.problem import counted_by, linked_tables, resized
 
 EXACT = {"rtol": 0, "atol": 1e-10}
@@ -283,3 +286,34 @@ def test_a_tanh_mixes_the_first_two_vectors_of_the_page(deep):
 
 def test_the_neuron_has_the_weights_that_it_always_had():
     assert feed_forward(3, 2, bends=False, deep=False).weights[0].tolist() == [[0.8, -0.5], [-0.7, 0.6], [0.5, -0.8]]
+
+
+POINTS = arrays(np.float64, st.tuples(st.integers(1, 20), st.just(2)), elements=st.integers(-9, 9).map(float))
+
+
+def outside(corners, point):
+    """How far a point lies outside a counter-clockwise hull, 0 or less = inside."""
+    following = np.roll(corners, -1, axis=0)
+    edges, to_point = following - corners, point - corners
+    return float((edges[:, 1] * to_point[:, 0] - edges[:, 0] * to_point[:, 1]).max())
+
+
+@given(POINTS)
+def test_every_point_lies_inside_the_hull_and_corners_are_points(points):
+    corners = convex_hull(points)
+    assert {tuple(corner) for corner in corners} <= {tuple(point) for point in points}
+    if len(corners) > 2:
+        assert max(outside(corners, point) for point in points) <= 1e-9
+
+
+def test_contexts_lie_inside_the_hull_of_the_values():
+    trace = trace_of(PRESETS["pairs"].problem())
+    corners = convex_hull(trace.value[0].numpy())
+    assert max(outside(corners, one) for one in trace.context().numpy()) <= 1e-9
+
+
+def test_three_ink_pixels_are_spread_from_the_top_to_the_foot():
+    image = np.zeros((28, 28))
+    image[3:20, 10] = 1
+    image[22, 5] = 0.5
+    assert spread_pixels(image) == [3 * 28 + 10, 11 * 28 + 10, 19 * 28 + 10]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.simplicial import pair_scores
+from attention_core.attention.simplicial import pair_scores, pair_weights
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
-from attention_core.charts import weights_ramp
+from attention_core.charts import contact_sheet, weights_ramp
 from attention_core.charts.heatmap import pair_map
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
@@ -165,6 +165,15 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     rule = f"a multiple of {MODULUS}"
     found = f"Framed: {sums}. Together with {numbers[query]} each gives {rule}."
     note(found if pairs else f"No two others give {rule} together with {numbers[query]}.")
+
+
+def all_weights(trace: AttentionTrace, numbers: list[int]) -> None:
+    """Draw the n x n x n weights as one small square per guest."""
+    st.caption("One square for each guest who looks. Down: the first of two others. Across: the second. Last: nobody.")
+    squares = np.stack([to_array(pair_weights(trace, place)) for place in range(len(numbers))])
+    ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, 0))).sum()))
+    chart = contact_sheet(squares, _names(numbers), ramp, title="weight", columns=4, size=150)
+    draw_chart(chart, width="content", alt="One square of weights over all pairs for every guest")
 
 
 def accuracies() -> None:

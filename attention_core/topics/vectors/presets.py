@@ -1,4 +1,4 @@
-"""Problems to start from, each with a line that says what to look at."""
+"""Problems to start from, each with a line that says what to look at; three pixels of a drawing."""
 
 from dataclasses import dataclass, field
 
@@ -68,3 +68,9 @@ PRESETS = {
     ),
 }
 """Name in the address -> preset."""
+
+
+def spread_pixels(image: np.ndarray) -> list[int]:
+    """Return three ink pixels of a drawing, from its first row to its last, as positions in reading order."""
+    inked = np.flatnonzero(image.ravel() > 0.9)
+    return [int(inked[place]) for place in (0, len(inked) // 2, -1)]
