@@ -9,7 +9,7 @@ from tests.browser.tools import assert_fits, draw, settle, wait_for_change
 
 BARS = ".st-key-find_answer svg.marks [aria-label*='probability: ']"
 ANSWER = f"""() => [...document.querySelectorAll("{BARS}")].map(bar => bar.getAttribute('aria-label')).join()"""
-MASK = """() => [...document.querySelectorAll('.st-key-find_hero svg.marks image')]
+MASK = """() => [...document.querySelectorAll('.st-key-tells_find svg.marks image')]
     .map(image => image.getAttribute('href') ?? image.getAttribute('xlink:href') ?? '').join()"""
 READ = ".reads b"
 
@@ -20,7 +20,7 @@ def visitor(page, app_url):
     page.goto(f"{app_url}/find?step=key")
     page.locator("canvas.upper-canvas").wait_for()
     page.locator(BARS).first.wait_for(state="attached")  # a bar of nearly 0 has no height
-    page.locator(".st-key-find_hero svg.marks image").first.wait_for()
+    page.locator(".st-key-tells_find svg.marks image").first.wait_for()
     settle(page)
     page.locator("canvas.upper-canvas").scroll_into_view_if_needed()  # a link to a step opens on its tab
     return page

@@ -20,7 +20,7 @@ def fill_screen(page, chart) -> None:
     settle(page, 800)
 
 
-@pytest.mark.parametrize(("address", "section", "place"), [("pixels", None, 1), ("translate", "Who looks where", 1)])
+@pytest.mark.parametrize(("address", "section", "place"), [("pixels", None, 1), ("translate", "Who looks where", 0)])
 def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(page, app_url, address, section, place):
     page.goto(f"{app_url}/{address}")
     page.get_by_role("tab").first.wait_for()

@@ -105,6 +105,7 @@ def test_arrow_keys_step_after_a_click_on_a_chip(page, app_url):
 
 def test_arcs_join_their_words_in_lecture_mode(lecture):
     page = lecture("translate?lecture=1")
+    page.locator(".stage path").first.wait_for()
     ends = page.evaluate("""() => {
       const host = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".stage"));
       const stage = host.shadowRoot.querySelector(".stage").getBoundingClientRect();

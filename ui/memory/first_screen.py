@@ -102,7 +102,7 @@ def draw_lengths(text: str) -> None:
         if figures.scores:
             lengths = map(n_words, (text, shorter(text)))
             marked = {group_of(figures.groups, n): f"{n} words" for n in lengths}
-            chart = length_chart(figures, width=800, height=170, called=SAYS, marked=marked)
+            chart = length_chart(figures, width=800, height=150, called=SAYS, marked=marked)
             draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
     if set(SAYS) <= set(figures.long):
         without, attentive = (figures.long[name] for name in (WITHOUT, ATTENTIVE))

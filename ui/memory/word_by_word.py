@@ -38,12 +38,13 @@ def walk_tab(text: str) -> None:
             paragraph("  \n".join(_kept_in_words(memory, *reading) for reading in places.items()))
             for direction, now in places.items():
                 _over_time(label, memory, "states", direction, now)
-            with st.container(key=f"desk_memory_{label}"):
-                if memory.update and not both:
+            if memory.update and not both:
+                with st.container(key=f"desk_memory_{label}"):
                     _over_time(label, memory, "update", "forward", at)
-                with st.expander("Formula and code"):
-                    st.latex(FORMULAS[label])
-                    st.code(CODE[label])
+    with column, st.container(key="desk_memory_formulas"), st.expander("Formulas and code"):
+        for label in memories:
+            st.latex(FORMULAS[label])
+            st.code(CODE[label])
 
 
 def _kept_in_words(memory: MemoryOverview, direction: str, now: int) -> str:
@@ -54,17 +55,17 @@ def _kept_in_words(memory: MemoryOverview, direction: str, now: int) -> str:
 
 def _over_time(label: str, memory: MemoryOverview, kind: str, direction: str, now: int) -> None:
     is_state = kind == "states"
-    title = f"state, read {direction}s" if is_state else "gate: the share of the old state that is kept"
+    title = f"state, read {direction}s" if is_state else "gate, dark 0 to bright 1: the share of the old state that is kept"
     chart = over_time(
         getattr(memory, kind)[direction],
         memory.labels,
         STATE_RAMP if is_state else GATE_RAMP,
         title=title,
-        bar="number in the state" if is_state else "gate, 0 closed to 1 open",
+        bar="number in the state" if is_state else None,
         columns=memory.column_facts(kind, direction),
         read=[place <= now if direction == "forward" else place >= now for place in range(len(memory))],
         now=now,
-        size=(CHART_WIDTH, 192 if is_state else 64),
+        size=(CHART_WIDTH, 128 if is_state else 48),
         words=is_state,
     )
     draw_chart(chart, width="content", key=f"memory_{label}_{kind}_{direction}", alt=f"{label}, {title}")
