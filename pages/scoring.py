@@ -19,7 +19,9 @@ from ui.scoring.comparison import (
 from ui.scoring.controls import (
     ALL,
     NAME,
+    PLAIN,
     PLANE,
+    PRINTED,
     arranged_vectors,
     examples,
     learned_section,
@@ -54,6 +56,7 @@ def comparison() -> None:
     place = PLANE.place()
     query = torch.tensor(vectors.query, dtype=torch.float64)
     key = torch.tensor(vectors.keys, dtype=torch.float64)
+    is_plain, is_printed = PLAIN.value, PRINTED.value
     functions = all_scores(parameters_in_use(vectors.d, model.parameters_of(vectors.d)))
     traces = compare(functions, query[None], key)
     examples(vectors)
@@ -66,8 +69,8 @@ def comparison() -> None:
         NAME,
         Tab("field", "Score fields", lambda: fields_tab(functions, query, key)),
         more=(
-            Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key)),
-            Tab("parameters", "Learned scores", lambda: learned_section(vectors.d)),
+            Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key, is_printed)),
+            Tab("parameters", "Learned scores", lambda: learned_section(vectors.d, is_plain)),
             Tab("scale", "Why divide by √dₖ", scale_tab),
         ),
     )

@@ -139,8 +139,8 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
     )
 
 
-def printed_tab(query: Tensor, key: Tensor) -> None:
-    """Show why v^T tanh([q; k]) gives every query the same weights, on three queries."""
+def printed_tab(query: Tensor, key: Tensor, is_printed: bool) -> None:
+    """Show why v^T tanh([q; k]) gives every query the same weights, on three queries; whether the page uses it."""
     score = printed_concat(printed_vector(len(query)))
     weights = score(torch.stack([query, query.flip(0), -query]), key).softmax(-1)
     words, numbers = st.columns([1, 1], gap="large", vertical_alignment="center")
@@ -154,7 +154,7 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
             "Query and key never meet inside the tanh: **every query gets the same weights**. A matrix in front would "
             "mix them."
         )
-        printed_toggle()
+        printed_toggle(is_printed)
     with numbers:
         names, places = ("q", "q reversed", "−q"), range(len(key))
         rows = [[name, *(f"{weight:.0%}" for weight in row)] for name, row in zip(names, weights.tolist(), strict=True)]

@@ -138,18 +138,23 @@ def printed_vector(d: int) -> Tensor:
     return torch.tensor([1.0, -0.5] * d, dtype=torch.float64)
 
 
-def learned_section(d: int) -> None:
-    """Draw how the parameters were trained, and a formula without any."""
+def learned_section(d: int, is_plain: bool) -> None:
+    """Draw how the parameters were trained, and a formula without any; whether it is in use on the page."""
     accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
     learned = dict.fromkeys(name.split(".")[0] for name in parameter_names())
     named = ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items() if name in learned)
     paragraph(f"Trained to give the nearest of six keys the most weight (chance: 17%), they do so in: {named}.")
-    PLAIN.widget(st.toggle, "Wᵀtanh(q + k) in place of additive", on_change=_show_all)
+    _formula_toggle(PLAIN, "Wᵀtanh(q + k) in place of additive", is_plain)
     st.caption("Without matrices it prefers large numbers, not near ones.")
 
 
-def printed_toggle() -> None:
-    PRINTED.widget(st.toggle, "Put it in the place of concat", on_change=_show_all)
+def printed_toggle(is_printed: bool) -> None:
+    _formula_toggle(PRINTED, "Put it in the place of concat", is_printed)
+
+
+def _formula_toggle(field: Field[bool], label: str, in_use: bool) -> None:
+    if field.widget(st.toggle, label, on_change=_show_all) != in_use:
+        st.rerun()  # the whole page, which shows all scores now
 
 
 def _show_all() -> None:

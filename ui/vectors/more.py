@@ -29,7 +29,8 @@ def both_ways_section(problem: Problem, trace: AttentionTrace) -> None:
     if problem.key_table != "X":
         st.caption("Here the rows of X do not ask each other. Choose another example.")
         return
-    scores, inputs, axis = to_array(step_of(trace, "scores").value()), problem.tables["X"], trace.story.query_axis
+    scores, inputs = to_array(step_of(trace, "scores").value()), problem.tables["X"]
+    axis, other = trace.story.query_axis, trace.story.key_axis
     row, column = chosen_cell(step_of(trace, "scores"))
     asks, asked = as_markdown(axis.labels[row]), as_markdown(axis.labels[column])
     there, back = scores[row, column], scores[column, row]
@@ -46,7 +47,7 @@ def both_ways_section(problem: Problem, trace: AttentionTrace) -> None:
     for (title, values, words, colours), place in zip(matrices, st.columns(3, gap="medium"), strict=True):
         with place:
             st.markdown(f"**{title}**")
-            chart = matrix_chart(values, axis, axis, Role.SCORES, ramp=colours, **look)
+            chart = matrix_chart(values, axis, other, Role.SCORES, ramp=colours, **look)
             draw_chart(chart, width="content", alt=f"{title}. {words}")
             st.caption(words)
 
@@ -63,7 +64,7 @@ def pixels_section() -> None:
         chart = matrix_chart(scores, axis, axis, Role.SCORES, title="score", size=300, font_size=FONT_SIZE)
         draw_chart(chart, width="content", alt="The scores of three pixels of a drawn digit with each other")
     with words:
-        st.markdown(f"A drawing has 784 pixels, so 784 × 784 pairs. These are nine of a {DIGIT}'s. See all of a pixel:")
+        st.markdown(f"A drawing has 784 pixels, so 784 × 784 pairs. Here are nine of a {DIGIT}. All 784 of one pixel:")
         for place, label in zip(places, axis.labels, strict=True):
             st.page_link(
                 "pages/pixels.py",
