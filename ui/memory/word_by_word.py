@@ -55,7 +55,7 @@ def _kept_in_words(memory: MemoryOverview, direction: str, now: int) -> str:
 
 def _over_time(label: str, memory: MemoryOverview, kind: str, direction: str, now: int) -> None:
     is_state = kind == "states"
-    title = f"state, read {direction}s" if is_state else "gate, dark 0 to bright 1: the share of the old state that is kept"
+    title = f"state, read {direction}s" if is_state else "share of the old state that is kept, dark 0 to bright 1"
     chart = over_time(
         getattr(memory, kind)[direction],
         memory.labels,
