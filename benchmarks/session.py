@@ -86,6 +86,8 @@ class Session:
         self.pages: dict[str, str] = {}
         """The hash of every page by its path."""
         self.cookies: dict[str, str] = {}
+        self.headers: dict[str, str] = {}
+        """Of the websocket, besides its own."""
         self.drawn: dict[tuple[int, ...], Drawn] = {}
         self._page = self._query = self._main = self._id = self._run = ""
         self.states: dict[str, WidgetState] = {}
@@ -112,7 +114,7 @@ class Session:
                 f"ws{self.address.removeprefix('http')}/_stcore/stream",
                 origin=websockets.Origin(self.address),
                 subprotocols=[websockets.Subprotocol("streamlit")],
-                additional_headers={"Cookie": self._cookie_line()},
+                additional_headers={"Cookie": self._cookie_line(), **self.headers},
                 max_size=None,
                 open_timeout=seconds,
             )

@@ -27,13 +27,11 @@ def peak():
 def refused(words, error=ValueError):
     """Make sure that the block raises this error, whose sentence has these words, soon and with little memory."""
     gc.collect()
-    gc.freeze()  # else the collections of all tests after this one would look through everything that is loaded
     RESET.write_text("5")
     before, began = peak(), time.process_time()
     with pytest.raises(error, match=words) as caught:
         yield
     seconds, megabytes, said = time.process_time() - began, peak() - before, str(caught.value)
-    del caught  # and what its frames hold: no collection would find it any more
     print(f"{seconds:6.2f} s {megabytes:6.1f} MB  {said[:110]}")  # pytest -rP shows what each costs
     assert seconds < MAX_SECONDS
     assert megabytes < MAX_MEGABYTES

@@ -18,7 +18,7 @@ from attention_core.data.presets import preset_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import cached_computation
-from ui.layout import is_dark
+from ui.first_screen import is_dark
 from ui.state import Field, is_mounted, single_choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}

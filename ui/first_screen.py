@@ -8,6 +8,11 @@ LATE = "animation: late 2.5s step-end; "
 """What comes last is seen only when the rest is there, which would push it down before everybody's eyes."""
 
 
+def is_dark() -> bool:
+    """Return whether the page is dark."""
+    return st.context.theme.type == "dark"
+
+
 def last_on_phone(screen: str, *keys: str) -> None:
     """Let some parts of a first screen come after all others on a phone.
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.charts.vega import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
+from ui.first_screen import is_dark
 from ui.inside_streamlit import StopException
 
 TABLE_STYLE = """<style>
@@ -31,11 +32,6 @@ ICONS = {Role.QUERY: "help", Role.KEY: "key", Role.VALUE: "package_2"}
 def end_here() -> NoReturn:
     """End the page, or its part that runs alone; its foot and its address still come, which st.stop would end too."""
     raise StopException
-
-
-def is_dark() -> bool:
-    """Return whether the page is dark."""
-    return st.context.theme.type == "dark"
 
 
 def ink_ramp() -> Ramp:

@@ -8,6 +8,7 @@ from attention_core.topics import pixels
 from ui.chart import draw_chart
 from ui.digits import by_model, inked
 from ui.pixels.first_screen import NAME, Reading
+from ui.skeleton import note
 from ui.state import Field, between
 
 LAYER_SHOWN = Field(NAME, "patch_layer", 4, address="patch_layer", parse=between(1, 4))
@@ -27,7 +28,7 @@ def patches_section(reading: Reading) -> None:
     with through:
         st.markdown("**Through all layers**")
         draw_chart(overlay(ink, seen.rolled, size=224), width="content", alt="Patches through all layers")
-        st.caption("Rollout, the layers' weights multiplied: what could have reached the class token.")
+        note("Rollout, the layers' weights multiplied: what could have reached the class token.")
     with by_head:
         layer = LAYER_SHOWN.widget(st.slider, "Layer", 1, len(seen.maps))
         maps = seen.maps[layer - 1]

@@ -5,6 +5,7 @@ import streamlit as st
 from ui.computed import card_or_empty
 from ui.layout import figures_table
 from ui.pixels.first_screen import ALIKE, ALONE, GUIDED, INK_ONLY, LAYERS, NO_SOFTMAX, PLAIN, SELF
+from ui.skeleton import explain
 
 ROWS = LAYERS | {
     SELF: "each pixel takes from itself",
@@ -23,7 +24,8 @@ def worth_section() -> None:
     plain, alone = (cards[name]["test_accuracy"] for name in (PLAIN, ALONE))
     st.markdown(
         f"**{plain:.1%} of the test digits are read with attention, {alone:.1%} without.** The network on top sees "
-        "every pixel in its place anyway."
+        "every pixel in its place anyway.",
+        help=explain("softmax"),
     )
     figures_table(
         ("network", "weights", "test digits", "pen digits"),

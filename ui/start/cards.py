@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.files import find_file
 from ui.chart import address
-from ui.layout import is_dark
+from ui.first_screen import is_dark
 from ui.navigation import PAGES, PageEntry, path_of
 
 ACROSS = 3
