@@ -322,11 +322,6 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     return draw_strokes(strokes, size, INK[paper], PAPER[paper])
 
 
-def strokes_on(pad: Pad) -> list[Stroke] | None:
-    """Return what is on a pad of another page, in ink that goes with the paper; None where nobody has opened it yet."""
-    return pad.inked.value if pad.drawing.value else None
-
-
 def covered(canvas: np.ndarray, paper: str) -> float:
     """Return the share of a canvas, uint8 (height, width, 4), that is not in the colour of its paper."""
     return float((np.abs(canvas[..., :3].astype(int) - getrgb(PAPER[paper])).max(-1) > 40).mean())

@@ -6,7 +6,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import streamlit as st
-import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts import probability_bars
@@ -42,11 +41,6 @@ read_image = by_model(pixels.ask)
 """What a model reads in one picture, float (28, 28)."""
 prepared = cached_computation()(prepare)
 """A canvas, uint8 (height, width, 4), as the models see it."""
-
-
-def read_digit(image: np.ndarray) -> pixels.Answer:
-    """Return what the attention model says about a prepared picture, float (28, 28)."""
-    return read_image("pixel-classifier", torch.from_numpy(image))
 
 
 def inked(image: np.ndarray) -> np.ndarray:

@@ -11,9 +11,8 @@ from attention_core.files import find_file
 Message = MutableMapping[str, Any]
 BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, which would win there
 VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
-LATER = (
-    "lecture.css"  # for a link to lecture mode alone; the script of the lecture takes it away, the mode brings its own
-)
+LATER = "lecture.css"
+"""For a link to lecture mode alone. The lecture's script takes it away again; the mode, once on, brings its own."""
 _FILES = [path for path in sorted(find_file("ui/assets/pages").iterdir()) if path.name != LATER]
 _STYLE = b"".join(b"<style>%s</style>" % path.read_bytes() for path in _FILES)
 _LECTURE = b'<style id="lecture-style">%s</style>' % find_file(f"ui/assets/pages/{LATER}").read_bytes()
