@@ -14,6 +14,9 @@ SIZES = """() => {
 }"""
 """Sizes of all letters of charts, in pixels of the screen."""
 
+FITTED = "getComputedStyle(document.documentElement).getPropertyValue('--fitted') === 'visible'"
+"""A screen is hidden until its zoom is found."""
+
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 
 
@@ -26,6 +29,7 @@ def lecture(page, app_url):
         page.goto(f"{app_url}/{path}")
         page.wait_for_function("window.lecture?.on")
         settle(page, 1000)
+        page.wait_for_function(FITTED)
         return page
 
     return opened
