@@ -109,7 +109,7 @@ class AtlasMap extends MapDrawing {
       canvas.setPointerCapture(event.pointerId);
       if (event.pointerType === "mouse") canvas.focus({ preventScroll: true });
       this.pressed = at(event);
-      cancelAnimationFrame(this.gliding);
+      this.stopGliding();
     };
     canvas.onpointermove = (event) => {
       const [px, py] = at(event), before = this.pointers.get(event.pointerId);

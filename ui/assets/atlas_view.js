@@ -81,7 +81,11 @@ class MapView {
     return [this.columnAt(px) - (px - this.midX) / this.wide(cell), this.rowAt(py) - (py - this.midY) / this.high(cell), cell];
   }
 
-  zoomBy(factor, [px, py] = [this.midX, this.midY]) { this.flyTo(...this.zoomed(factor, px, py)); }
+  // Around a place on the canvas, or the middle of where the map is gliding to, so that quick presses add up.
+  zoomBy(factor, place) {
+    const { x, y, cell } = this.goal ?? this;
+    this.flyTo(...(place ? this.zoomed(factor, ...place) : [x, y, cell * factor]));
+  }
 
   showWhole() { this.flyTo(this.columns.n / 2, this.rows.n / 2, this.fit()); }
 
@@ -93,6 +97,7 @@ class MapView {
     const to = { x: this.x, y: this.y, cell: this.cell };
     const far = Math.hypot(to.x - from.x, to.y - from.y) * Math.min(from.cell, to.cell) > 2 * this.plot.width;
     if (far || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    this.goal = to;
     const began = performance.now();
     const glide = (now) => {
       const share = clamp((now - began) / time, 0, 1), eased = time > GLIDE ? share * share * (3 - 2 * share) : 1 - (1 - share) ** 3;
@@ -101,15 +106,23 @@ class MapView {
       const part = to.cell === from.cell ? eased : (1 / from.cell - 1 / this.cell) / (1 / from.cell - 1 / to.cell);
       this.x = from.x + (to.x - from.x) * part;
       this.y = from.y + (to.y - from.y) * part;
-      if (share === 1) [this.x, this.y, this.cell] = [to.x, to.y, to.cell];
+      if (share === 1) {
+        [this.x, this.y, this.cell] = [to.x, to.y, to.cell];
+        this.goal = null;
+      }
       this.paint();
       if (share < 1) this.gliding = requestAnimationFrame(glide);
     };
     glide(began);
   }
 
-  moveTo(x, y, cell = this.cell, quick = false) {
+  stopGliding() {
     cancelAnimationFrame(this.gliding);
+    this.goal = null;
+  }
+
+  moveTo(x, y, cell = this.cell, quick = false) {
+    this.stopGliding();
     [this.x, this.y, this.cell] = [x, y, cell];
     this.keepInside();
     this.settle(quick);
