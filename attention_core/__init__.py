@@ -9,6 +9,7 @@ values, d_model of tokens. Masks are bool, True = may attend. Scores are scaled 
 the softmax; context is the weighted sum of the values, per head.
 """
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
     from attention_core.attention.recording import Recording, load_recording
     from attention_core.attention.steps import step_of, steps_of
     from attention_core.attention.trace import AttentionTrace, Prediction
-    from attention_core.attention.types import Attended, Axis, Role, Step, Story
+    from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story
     from attention_core.device import choose_device
     from attention_core.hub.tracing import run_model, trace_model
     from attention_core.models import load
 
 _HOMES = {
-    "attention.attend": "Attended, attend, merge_heads, split_heads",
+    "attention.attend": "AttentionOutput, attend, merge_heads, split_heads",
     "attention.capture": "capture",
     "attention.edits": "UNIFORM, BlockEdge, BlockKeys, DropHead, Edit, NoScale, OutputFrom, PatternFrom, PermuteKeys, "
     "RunHead, SetScore, SetWeights, Temperature, Uniform, with_runs",
@@ -61,7 +62,7 @@ _HOMES = {
 """Which names come from where; a module is imported when somebody asks for one of its names, torch with it."""
 __all__ = [
     "UNIFORM",
-    "Attended",
+    "AttentionOutput",
     "AttentionTrace",
     "Axis",
     "BlockEdge",
@@ -101,7 +102,13 @@ __all__ = [
 ]
 
 
+_RENAMED = {"Attended": "AttentionOutput"}  # names of 0.1
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        warnings.warn(f"{name} is {_RENAMED[name]} now", DeprecationWarning, 2)
+        name = _RENAMED[name]
     for home, names in _HOMES.items():
         if name in names.split(", "):
             return getattr(import_module(f"{__name__}.{home}"), name)

@@ -55,8 +55,8 @@ class ReducedTranslator:
 
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
-        features, states, _ = self.model.decode(state.encoding, target, self.edits, state.said)
-        return self.model.logits(features), state._replace(said=states[:, -1])
+        features, states, _ = self.model.decode(state.encoding, target, self.edits, state.cache)
+        return self.model.logits(features), state._replace(cache=states[:, -1])
 
 
 def shuffled(sentence: str, seed: int = 0) -> str:

@@ -33,5 +33,5 @@ class CityBlock(Score):
 
     def numbers(self, pair):
         walked = -self.w * (pair.query - pair.key).abs()
-        words = f"From {pair.asks} to {pair.asked}"
+        words = f"From {pair.query_label} to {pair.key_label}"
         return ScoreDerivation(words, float(walked.sum()), "", (Line("walked", "", walked),), is_sum=True)

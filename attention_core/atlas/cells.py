@@ -185,13 +185,13 @@ class Cells:
         is neither 0 nor infinite in float32.
         """
         trace, bands = self.trace, len(self._known)
-        reach = trace.scoring.reach(trace.key.shape[-1])
-        if reach is None or isinstance(self._changed, slice) or (trace.sinks is not None and _size(trace.sinks) > TAME):
+        bound = trace.edited_score.bound(trace.key.shape[-1])
+        if bound is None or isinstance(self._changed, slice) or (trace.sinks is not None and _size(trace.sinks) > TAME):
             return [False] * bands
         scale = abs(trace.factor(self.head))
         bias = None if trace.bias is None else trace.bias.expand(trace.n_heads, *trace.bias.shape[-2:])[self.head]
         more = 0.0 if bias is None else _size(bias)
-        lengths, longest = _lengths(trace.query[self.head]), _lengths(self._key).amax() * (reach * scale)
+        lengths, longest = _lengths(trace.query[self.head]), _lengths(self._key).amax() * (bound * scale)
         per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
         tame = per_band * longest + more * scale <= TAME
         tame[[row // BAND for row in self._changed]] = False  # type: ignore[union-attr]
@@ -205,14 +205,14 @@ class Cells:
     @cached_property
     def _factor(self) -> float | None:
         """What dot products are multiplied by to be scores; None = there is more to the scores than that."""
-        factor = self.trace.scoring.dot_factor(self._key.shape[-1])
+        factor = self.trace.edited_score.dot_factor(self._key.shape[-1])
         if factor is None or self.trace.bias is not None or isinstance(self._changed, slice):
             return None
         return factor * self.trace.factor(self.head)
 
     @cached_property
     def _precise_score(self) -> Score:
-        return self.trace.scoring.to(self.precise)
+        return self.trace.edited_score.to(self.precise)
 
 
 def _lengths(vectors: Tensor) -> Tensor:

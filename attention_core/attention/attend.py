@@ -3,10 +3,10 @@
 One code path serves training and explaining: `attend` returns the context, and on request the row normaliser that
 makes every tile of the weights recomputable. A query that may attend to no key gets zeros.
 
-Attention does not know where a word stands; two ways to tell it are below: sinusoidal, rotary. Rotary places
-turn each pair of a vector's numbers by an angle that grows with the place. A dot product of two turned vectors depends
-on the difference of their places alone, so that attention can say "two pixels to the left" wherever it stands. Source:
-Su et al. 2021, "RoFormer", section 3.2; for pictures with two-dimensional waves.
+Attention knows no order. Two codes for positions are below: sinusoidal, and rotary. Rotary positions rotate each pair
+of a vector's numbers by an angle that grows with the position. The dot product of two rotated vectors depends on the
+difference of their positions alone, so that attention can express "two pixels to the left". Source: Su et al. 2021,
+"RoFormer", section 3.2; for pictures with two-dimensional waves.
 """
 
 import math
@@ -18,7 +18,7 @@ from torch import Tensor
 from attention_core.attention.edits import Edit, Edits
 from attention_core.attention.scores import ScaledDot, Score, same_width
 from attention_core.attention.trace import AttentionScores, at_least_float32, masked
-from attention_core.attention.types import Attended
+from attention_core.attention.types import AttentionOutput
 
 
 def attend(
@@ -32,7 +32,7 @@ def attend(
     has_softmax: bool = True,
     with_normaliser: bool = False,
     with_weights: bool = False,
-) -> Attended:
+) -> AttentionOutput:
     """Let every query collect the values of the keys that score high.
 
     Args:
@@ -57,32 +57,36 @@ def attend(
     """
     _check(query, key, value)
     if not edits and has_softmax:
-        return _attended(query, key, value, score or ScaledDot(), mask, with_normaliser, with_weights)
-    by_row = not has_softmax or any(not _is_for_kernels(edit) and edit.target != "context" for edit in edits)
-    n_items = len(query) if by_row else 1  # whose rows are computed anew; one tells whether the edits can be done
+        return _attend_unedited(query, key, value, score or ScaledDot(), mask, with_normaliser, with_weights)
+    edits_rows = not has_softmax or any(not _is_for_kernels(edit) and edit.target != "context" for edit in edits)
+    n_items = len(query) if edits_rows else 1  # the first item checks the edits, which AttentionScores does
     items = [
         AttentionScores(query=q, key=k, score=score or ScaledDot(), mask=m, has_softmax=has_softmax, edits=edits)
         for q, k, m in zip(query[:n_items], key, _masks(mask, len(query)), strict=False)
     ]
     if not has_softmax:
-        contexts = [context_in_blocks(item, own) for item, own in zip(items, value, strict=True)]
-        attended = Attended(torch.stack(contexts))
+        contexts = [context_in_blocks(item, its_value) for item, its_value in zip(items, value, strict=True)]
+        output = AttentionOutput(torch.stack(contexts))
     else:
-        attended = _even(query, key, value, items[0], mask, with_normaliser, with_weights)
-        attended = attended if with_weights else attended._replace(weights=None)
-        for number, (item, own) in enumerate(zip(items if by_row else [], value, strict=False)):
-            _correct(attended, number, item, own)
-    heads = range(query.shape[1])
+        output = _attend_by_kernel(query, key, value, items[0], mask, with_normaliser, with_weights)
+        output = output if with_weights else output._replace(weights=None)
+        for number, (item, its_value) in enumerate(zip(items if edits_rows else [], value, strict=False)):
+            _recompute_rows(output, number, item, its_value)
     for edit in edits:
         if edit.target == "context":
-            for head in filter(edit.applies_to, heads):
-                for own, context in zip(map(edit.for_item, range(len(query))), attended.context[:, head], strict=True):
-                    if own is not None:
-                        context.copy_(own.context(head, context))
-    return attended
+            _edit_context(edit, output.context)
+    return output
 
 
-def _attended(
+def _edit_context(edit: Edit, contexts: Tensor) -> None:
+    for number, context in enumerate(contexts):
+        for_item = edit.for_item(number)
+        if for_item is not None:
+            for head in filter(edit.applies_to, range(len(context))):
+                context[head] = for_item.context(head, context[head])
+
+
+def _attend_unedited(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -91,19 +95,19 @@ def _attended(
     with_normaliser: bool,
     with_weights: bool,
     factors: Tensor | None = None,  # (n_heads, 1, 1), by which the scores of each head are multiplied
-) -> Attended:
+) -> AttentionOutput:
     factor = score.dot_factor(key.shape[-1])
     if factor is not None and not with_weights:
         same_width(query, key)
         query = query if factors is None else query * factors
         return _fused(query, key, value, mask, factor, with_normaliser)
     if with_weights or factors is not None or len(query) > 1:
-        return _at_once(query, key, value, score, mask, factors)
+        return _attend_in_memory(query, key, value, score, mask, factors)
     attention = AttentionScores(query=query[0], key=key[0], score=score, mask=_masks(mask, 1)[0])
-    return Attended(context_in_blocks(attention, value[0])[None])
+    return AttentionOutput(context_in_blocks(attention, value[0])[None])
 
 
-def _even(
+def _attend_by_kernel(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -111,22 +115,21 @@ def _even(
     mask: Tensor | None,
     with_normaliser: bool,
     with_weights: bool,
-) -> Attended:
-    """Attend with the edits that change scores of a head by a factor or hide keys from all, which kernels can do."""
-    heads = range(query.shape[1])
-    by_head = [attention.factor(head) for head in heads]
+) -> AttentionOutput:
+    """Attend with those edits that kernels can compute: a factor for the scores of a head, keys hidden from all."""
+    by_head = [attention.factor(head) for head in range(query.shape[1])]
     factors = query.new_tensor(by_head)[:, None, None] if any(factor != 1 for factor in by_head) else None
     blocked = {key for edit in attention.edits if _is_for_kernels(edit) for key in edit.blocked()}
     if blocked:
-        kept = torch.ones(key.shape[2], dtype=torch.bool, device=key.device)
-        kept[list(blocked)] = False
-        if not with_weights and len(blocked) < len(kept):  # without weights nobody sees that keys are missing
-            key, value = key[:, :, kept], value[:, :, kept]
-            mask = mask[..., kept.to(mask.device)] if mask is not None and mask.shape[-1] > 1 else mask
+        visible = torch.ones(key.shape[2], dtype=torch.bool, device=key.device)
+        visible[list(blocked)] = False
+        if not with_weights and len(blocked) < len(visible):  # without weights nobody sees that keys are missing
+            key, value = key[:, :, visible], value[:, :, visible]
+            mask = mask[..., visible.to(mask.device)] if mask is not None and mask.shape[-1] > 1 else mask
         else:
-            mask = kept if mask is None else mask & kept.to(mask.device)
+            mask = visible if mask is None else mask & visible.to(mask.device)
             mask = mask.expand(*(1,) * (4 - mask.ndim), *mask.shape)
-    return _attended(query, key, value, attention.scoring, mask, with_normaliser, with_weights, factors)
+    return _attend_unedited(query, key, value, attention.edited_score, mask, with_normaliser, with_weights, factors)
 
 
 def _is_for_kernels(edit: Edit) -> bool:
@@ -134,50 +137,50 @@ def _is_for_kernels(edit: Edit) -> bool:
     return edit.is_fusable and (not edit.blocked() or getattr(edit, "head", None) is None)
 
 
-def _correct(attended: Attended, number: int, attention: AttentionScores, value: Tensor) -> None:
-    """Compute those rows of an item anew that the other edits change, (n_heads, n_keys, d_v) its values."""
+def _recompute_rows(output: AttentionOutput, number: int, attention: AttentionScores, value: Tensor) -> None:
+    """Recompute the rows of an item that the other edits change; its values are (n_heads, n_keys, d_v)."""
     edits = [edit for edit in attention.ordered_edits if not _is_for_kernels(edit)]
     for head in range(attention.n_heads):
         for rows, weights, normaliser in attention.row_blocks(head, attention.changed_rows(head, edits)):
-            attended.context[number, head, rows] = (weights @ at_least_float32(value[head])).to(value.dtype)
-            if attended.log_normaliser is not None:
-                attended.log_normaliser[number, head, rows] = normaliser.to(attended.log_normaliser)
-            if attended.weights is not None:
-                attended.weights[number, head, rows] = weights.to(attended.weights)
+            output.context[number, head, rows] = (weights @ at_least_float32(value[head])).to(value.dtype)
+            if output.log_normaliser is not None:
+                output.log_normaliser[number, head, rows] = normaliser.to(output.log_normaliser)
+            if output.weights is not None:
+                output.weights[number, head, rows] = weights.to(output.weights)
 
 
-def _at_once(
+def _attend_in_memory(
     query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, factors: Tensor | None
-) -> Attended:
-    """Attend in a batch of short sequences, with all scores in memory: the way models are trained."""
+) -> AttentionOutput:
+    """Attend in a batch of short sequences with all scores in memory, as models are trained."""
     scores = score(query, key)
     weights = masked(scores if factors is None else scores * factors, mask).softmax(-1)
     if mask is not None:
         weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0)
-    return Attended(weights @ value, weights=weights)
+    return AttentionOutput(weights @ value, weights=weights)
 
 
 def _fused(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, with_normaliser: bool
-) -> Attended:
+) -> AttentionOutput:
     # torch's own fused CPU kernel also hands out the log-sum-exp, where it applies.
     kernel = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
     applies = query.device.type == "cpu" and mask is None and query.shape[-1] == value.shape[-1]
     if with_normaliser and kernel is not None and applies:
-        return Attended(*kernel(query, key, value, 0.0, False, scale=scale))
-    return Attended(F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale))
+        return AttentionOutput(*kernel(query, key, value, 0.0, False, scale=scale))
+    return AttentionOutput(F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale))
 
 
 def context_in_blocks(attention: AttentionScores, value: Tensor) -> Tensor:
     """Return the weighted sums of the values (n_heads, n_keys, d_v) for any scoring function and any edit of weights.
 
-    A row that sees no key, and so has no softmax, gets the zeros that it stands for.
+    A query that sees no key gets zeros.
     """
-    merged = attention.query.new_empty(*attention.query.shape[:2], value.shape[-1])
+    context = attention.query.new_empty(*attention.query.shape[:2], value.shape[-1])
     for head in range(attention.n_heads):
         for rows, weights, _ in attention.row_blocks(head):
-            merged[head, rows] = weights @ value[head]
-    return merged
+            context[head, rows] = weights @ value[head]
+    return context
 
 
 def split_heads(merged: Tensor, n_heads: int) -> Tensor:
@@ -225,7 +228,7 @@ def sinusoidal(n: int, d: int) -> Tensor:
 
 
 def rotary_angles(n: int, d: int) -> Tensor:
-    """Return by how much each pair of numbers is turned at each position, (n, d / 2) radians.
+    """Return by how much each pair of numbers is rotated at each position, (n, d / 2) radians.
 
     Source: Su et al. 2021, "RoFormer", section 3.2.
     """
@@ -233,8 +236,8 @@ def rotary_angles(n: int, d: int) -> Tensor:
     return torch.arange(n)[:, None] * torch.tensor(frequencies)
 
 
-def turn(vectors: Tensor, angles: Tensor) -> Tensor:
-    """Turn pairs of numbers, i and i + d / 2 of vectors (..., n, d), by angles (n, d / 2) in radians."""
+def rotate(vectors: Tensor, angles: Tensor) -> Tensor:
+    """Rotate pairs of numbers, i and i + d / 2 of vectors (..., n, d), by angles (n, d / 2) in radians."""
     first, second = vectors.chunk(2, dim=-1)
     cos, sin = angles.cos(), angles.sin()
     return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)
@@ -246,7 +249,7 @@ def plane_waves(n: int, frequency: float) -> Tensor:
     return frequency * torch.stack((directions.cos(), directions.sin()), 1)
 
 
-def places(side: int, full_side: int) -> Tensor:
+def cell_positions(side: int, full_side: int) -> Tensor:
     """Return where a picture's cells lie, (side * side, 2) rows and columns in full-size pixels from its middle."""
     line = (torch.arange(side) + 0.5) * (full_side / side) - full_side / 2
     return torch.stack(torch.meshgrid(line, line, indexing="ij"), -1).reshape(-1, 2)

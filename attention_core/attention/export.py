@@ -125,15 +125,15 @@ def trace_to_code(trace: AttentionTrace, step: str = "context", head: int = 0, q
 
 def trace_to_notebook(trace: AttentionTrace, step: str = "context", head: int = 0, query: int = 0) -> str:
     """Return the script as a Jupyter notebook, nbformat 4, that shows each step's formula above its line."""
-    made: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for place, cell in enumerate(cells(trace, step, head, query)):
-        made.append({"cell_type": "markdown", "id": f"text-{place}", "metadata": {}, "source": cell.text})
+        entries.append({"cell_type": "markdown", "id": f"text-{place}", "metadata": {}, "source": cell.text})
         if cell.code:
             run = {"cell_type": "code", "id": f"code-{place}", "metadata": {}, "source": cell.code}
-            made.append(run | {"execution_count": None, "outputs": []})
+            entries.append(run | {"execution_count": None, "outputs": []})
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     about = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    return json.dumps({"cells": made, "metadata": about, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    return json.dumps({"cells": entries, "metadata": about, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
 def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]:
@@ -143,10 +143,10 @@ def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]
     row of the query is printed; of a step that has no row for each query, the first. A KeyError where there is no such
     step.
     """
-    chosen, inputs, told = step_of(trace, step), _Inputs(), []
+    chosen, inputs, of_steps = step_of(trace, step), _Inputs(), []
     for one in steps_of(trace):
         text = f"## {one.title}\n$${one.formula}$$\n\n{one.explanation}"
-        told.append(Cell(text, f"{one.title}: {one.explanation}", inputs.lines(one, head)))
+        of_steps.append(Cell(text, f"{one.title}: {one.explanation}", inputs.lines(one, head)))
         if one.name == step:
             break
     row = query if chosen.row_axis is trace.story.query_axis else 0
@@ -159,7 +159,7 @@ def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]
     return [
         Cell(f"# {as_markdown(title)}", title.replace('"', "'").replace("\\", "/")),
         Cell("## The inputs", "The inputs: learned parameters, and what the layer was given.", begin),
-        *told,
+        *of_steps,
         Cell("## The numbers on screen", "The numbers on screen.", end),
     ]
 
@@ -175,10 +175,10 @@ class _Inputs:
 
     def lines(self, step: Step, head: int) -> str:
         named = {name: value for name, value in step.names(head).items() if name not in self._assigned}
-        said = {name: _as_code(name, value) for name, value in named.items()}
+        texts = {name: _as_code(name, value) for name, value in named.items()}
         n_numbers = sum(value.numel() for value in named.values() if isinstance(value, Tensor))
         used, stored = _names(step.code, ast.Load), _names(step.code, ast.Store)
-        if None in said.values() or n_numbers > MAX_NUMBERS or used & self._lost - {*named}:
+        if None in texts.values() or n_numbers > MAX_NUMBERS or used & self._lost - {*named}:
             lines = step.code.splitlines()
             targets = _names(lines[-1], ast.Store) or {step.assigns}
             self.arrays[step.assigns] = step.value(head)
@@ -186,7 +186,7 @@ class _Inputs:
             self._lost |= stored - targets
             last = f'{" = ".join(sorted(targets))} = given["{step.assigns}"]  # {NOT_COMPUTED}'
             return "\n".join([*(f"# {line}" for line in lines), last])
-        fresh = {name: str(text) for name, text in said.items() if self._given.get(name) != text}
+        fresh = {name: str(text) for name, text in texts.items() if self._given.get(name) != text}
         lines = []
         for name, text in fresh.items():
             self.arrays |= {f"{name}{part}": one for part, one in _tensors(named[name]).items()}
@@ -215,8 +215,8 @@ def _as_code(name: str, value: Any) -> str | None:
         alone = not {*value.__code__.co_names} & {*value.__globals__} - {"torch", "Tensor"}
         return inspect.getsource(value) if alone else None
     if isinstance(value, nn.Module):
-        made = _constructor(value)
-        return made and f'network("{name}", {made})'
+        constructor = _constructor(value)
+        return constructor and f'network("{name}", {constructor})'
     return repr(value) if isinstance(value, int | float | list | tuple | None) else None
 
 

@@ -1,10 +1,12 @@
 """What the project needs of torch's inside; tests/test_inside_torch.py says what an upgrade has moved."""
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any
+from copy import copy
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.multiprocessing.reductions import StorageWeakRef as StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -17,6 +19,7 @@ FUSED = {
     _aten._scaled_dot_product_cudnn_attention.default,
 }  # kernels of fused attention, as scripts and transforms call them
 SOFTMAXES = {_aten._softmax.default, _aten._safe_softmax.default}
+COPIES = (_aten.clone.default, _aten._to_copy.default)
 RESHAPES_OF_OTHERS = {_aten._unsafe_view.default, _aten.detach.default}  # views that do not say that they are
 PRETENDED = ("torch._subclasses", "torch.fx")  # modules of tensors without numbers, as while a model is exported
 COMPILER = "torch._dynamo"
@@ -30,6 +33,22 @@ def is_transformed(value: Any) -> bool:
 def has_no_own_kernel(operation: Any) -> bool:
     """Return whether an operation is made of others on every device."""
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(operation.name(), "CompositeImplicitAutograd"))
+
+
+def argument_names(operation: Any) -> list[str]:
+    return [argument.name for argument in operation._schema.arguments]
+
+
+def takes_tensors(operation: Any) -> list[bool] | None:
+    """Return which arguments of an operation are tensors; None where it does not say."""
+    schema = getattr(operation, "_schema", None)
+    return None if schema is None else [isinstance(one.type, torch.TensorType) for one in schema.arguments]
+
+
+def is_in_place(operation: Any) -> bool | None:
+    """Return whether an operation overwrites an argument; None where it does not say."""
+    schema = getattr(operation, "_schema", None)
+    return None if schema is None else bool(schema.is_mutable)
 
 
 def watches_alone(mode: TorchDispatchMode) -> bool:
@@ -63,6 +82,16 @@ def is_being_traced() -> bool:
 def version_of(tensor: Tensor) -> int:
     """Return how often a tensor's numbers were changed in place; 0 where torch does not count."""
     return 0 if tensor.is_inference() else tensor._version
+
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def with_buffers(module: Module, **buffers: Tensor) -> Module:
+    """Return a module that shares everything with this one but these buffers."""
+    other = copy(module)
+    other._buffers = {**module._buffers, **buffers}
+    return other
 
 
 def storage_of(tensor: Tensor) -> int:

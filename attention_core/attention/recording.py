@@ -1,4 +1,4 @@
-"""What a model's attention did in one run: a trace per call, each with a name; and recordings on disk, without pickle.
+"""A recording: the traces of all attentions of one run, by name; and its file on disk, without pickle.
 
 Names are such as "encoder.0.self" and "decoder.3.cross", from where the modules are. In a file numbers keep their type:
 NumPy has no bfloat16, so its 16 bits are stored as they are and named in a JSON text. A mask or bias that several
@@ -35,7 +35,7 @@ def name_traces(
 ) -> list[AttentionTrace]:
     """Return the traces with names, each as short as it can be while all differ.
 
-    Calls are (dotted place in the model, module, trace), in the order of execution. Those whose numbers are in `again`
+    Calls are (dotted place in the model, module, trace), in the order of execution. Calls whose numbers are in `again`
     belong to the layer of the call before, and get its name with a number.
     """
     names = iter(_names([call for number, call in enumerate(calls) if number not in again]))
@@ -71,9 +71,9 @@ def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
 
 
 def _kind(place: str, module: nn.Module) -> str:
-    asked = getattr(module, "is_cross_attention", None)
-    if isinstance(asked, bool):
-        return "cross" if asked else "self"
+    is_cross = getattr(module, "is_cross_attention", None)
+    if isinstance(is_cross, bool):
+        return "cross" if is_cross else "self"
     text = f"{place} {type(module).__name__}".lower()
     return "cross" if any(word in text for word in CROSS) else "self"
 
@@ -215,16 +215,16 @@ class Recording:
 
     def head(self, name: str) -> HeadRecord:
         """Return the head of that name, such as "L3H1"; a KeyError says which there are."""
-        found = next((head for head in self.heads if head.name == name), None)
-        if found is None:
+        record = next((head for head in self.heads if head.name == name), None)
+        if record is None:
             raise KeyError(f"no head {name!r}, there are L0H0 to L{len(self) - 1}H{self.traces[-1].n_heads - 1}")
-        return found
+        return record
 
     def label(self, tokens: Sequence[str] | Axis, target_tokens: Sequence[str] | Axis = ()) -> None:
         """Write tokens of the only or the encoder's input, and of a decoder beside it, on all axes of their lengths."""
         source = tokens if isinstance(tokens, Axis) else Axis("source tokens" if target_tokens else "tokens", tokens)
         target = target_tokens if isinstance(target_tokens, Axis) else Axis("target tokens", target_tokens)
-        self.traces[:] = [_labelled(trace, source, target if target_tokens else source) for trace in self.traces]
+        self.traces[:] = [_with_labels(trace, source, target if target_tokens else source) for trace in self.traces]
         lengths = {n for trace in self.traces for n in (trace.n_queries, trace.n_keys)}
         if lengths and not lengths & {len(source), len(target)}:
             known = f"there are {len(tokens)} tokens for {', '.join(map(str, sorted(lengths)))} positions"
@@ -277,9 +277,9 @@ class Recording:
         opening = Opening(places, query, picture, grid, steps, most_bytes)
         return view_of(shown.traces, repr(shown)[1:-1], shown.note, opening)
 
-    def to_html(self, path: str | Path, **said: Any) -> None:
-        """Write all heads to one file that opens without a network; see show() for what can be said."""
-        self.show(**said).save(path)
+    def to_html(self, path: str | Path, **options: Any) -> None:
+        """Write all heads to one file that opens without a network; for the options see show()."""
+        self.show(**options).save(path)
 
     def _repr_html_(self) -> str:
         try:
@@ -304,7 +304,7 @@ def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Record
     return Recording(traces, **about)
 
 
-def _labelled(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTrace:
+def _with_labels(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTrace:
     parts = trace.story.name.partition(" ")[0].split(".")
     crosses = any(word in trace.story.name for word in CROSS)
     of_queries = target if crosses or "decoder" in parts else source
@@ -338,12 +338,12 @@ def _row(head: HeadRecord) -> dict[str, Any]:
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 NEEDED = ("query", "key", "value")
-METADATA = ("note", "model", "text")  # what is told of all traces together
+METADATA = ("note", "model", "text")  # of all traces together
 TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
 def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], path: Path) -> None:
-    """Write traces and what is TOLD of them all to one file, which appears under its name only when it is whole.
+    """Write traces and their METADATA to one file, which appears under its name only when it is whole.
 
     A ValueError refuses other scores than (capped) scaled dot products, and edits.
     """
@@ -351,7 +351,7 @@ def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], pat
     stored: dict[tuple[Any, ...], str] = {}
     entries = []
     for trace in traces:
-        entry = _described(trace)
+        entry = _entry(trace)
         for part in PARTS:
             tensor = getattr(trace, part)
             if tensor is not None:
@@ -367,7 +367,7 @@ def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], pat
 
 
 def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], dict[str, str]]:
-    """Return what write_traces wrote; what a file of an older version does not tell is empty.
+    """Return what write_traces wrote; metadata that an older file lacks are empty.
 
     Raises a FileNotFoundError, or a FileError with the reason, also where it takes more than most_bytes of memory.
     """
@@ -383,7 +383,7 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
         return traces, {name: str(about.get(name, "")) for name in METADATA}
 
 
-def _described(trace: AttentionTrace) -> dict[str, Any]:
+def _entry(trace: AttentionTrace) -> dict[str, Any]:
     score, story = trace.score.to_plain(), trace.story
     if score.keys() != {"score", "scale", "softcap"} or score["score"] != Dot.name:
         raise ValueError(f"trace {story.name!r}: a recording holds scaled dot products, got {trace.score.name} scores")

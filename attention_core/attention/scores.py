@@ -1,4 +1,4 @@
-"""Scoring functions f(q, k): ways to compare a query with a key, each a class that registers itself in SCORES.
+"""Scoring functions f(q, k): each way to compare a query with a key is a class, registered in SCORES.
 
 A new one is a class here; every page, trace and file then knows it. Scaling is a wrapper of its own, see Scaled.
 """
@@ -46,7 +46,7 @@ def _signed(value: float) -> str:
 
 
 class Stage(NamedTuple):
-    """A matrix on the way to the scores, for people to stop at."""
+    """An intermediate matrix of the scores, which is a step of its own."""
 
     text: Text  # of its step; the first stage is called "scores"
     compute: Score  # the score up to here, (query, key) -> (..., n_queries, n_keys)
@@ -62,8 +62,8 @@ class Pair(NamedTuple):
     query: Tensor  # (d_q,)
     key: Tensor  # (d_k,)
     cell: tuple[int, int] = (0, 0)  # position of the query and of the key
-    asks: str = "q"  # what people call the query
-    asked: str = "k"  # what they call the key
+    query_label: str = "q"  # what people call the query
+    key_label: str = "k"  # what they call the key
 
 
 class Line(NamedTuple):
@@ -75,13 +75,13 @@ class Line(NamedTuple):
 
 
 class ScoreDerivation(NamedTuple):
-    """How the score of one pair came about."""
+    """How the score of one pair is computed."""
 
-    words: str  # what meets what
+    words: str  # which query meets which key
     value: float  # the score
-    way: str = ""  # LaTeX that leads to it, without the score itself; empty where that is too long to be written
-    lines: tuple[Line, ...] = ()  # rows of numbers above each other; the last one is summed
-    is_sum: bool = False  # whether that sum is the score; else the way says what is done with it
+    formula: str = ""  # LaTeX of its computation, without the score itself; empty where that is too long
+    lines: tuple[Line, ...] = ()  # rows of numbers of equal length; the last one is summed
+    is_sum: bool = False  # whether that sum is the score; else the formula says what is done with it
     unit: str = ""  # stands before the number of each column
 
 
@@ -94,8 +94,8 @@ class Score(ABC):
 
     name: ClassVar[str]  # what people call it
     short: ClassVar[str] = ""  # its formula in one line of HTML
-    picture: ClassVar[str] = ""  # the shape of its field over all places where a key can lie
-    common_width: ClassVar[str] = ""  # what vectors of different widths lack, such as "dot product"; empty = nothing
+    picture: ClassVar[str] = ""  # what its scores look like over a plane of keys
+    common_width: ClassVar[str] = ""  # what needs queries and keys of one width, such as "dot product"; empty = nothing
     symbol: ClassVar[str] = ""  # see Text, as formula, code and explanation are
     formula: ClassVar[str] = ""
     code: ClassVar[str] = ""
@@ -139,11 +139,11 @@ class Score(ABC):
         return (Stage(Text("scores", "Scores", *texts, Role.SCORES), self),)
 
     def dot_factor(self, d_k: int) -> float | None:
-        """Return by what dot products are multiplied to give the scores, as a fused kernel does; None = no way."""
+        """Return the factor by which a fused kernel makes these scores of dot products; None = they cannot."""
         return None
 
-    def reach(self, d_k: int) -> float | None:
-        """Return a number that no score is larger than, in size, per length of query and key; None = unknown."""
+    def bound(self, d_k: int) -> float | None:
+        """Return c with |score| <= c |q| |k| for every query and key; None = unknown."""
         return None
 
     def to_plain(self) -> dict[str, Any]:
@@ -153,14 +153,16 @@ class Score(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Scaled(Score):
-    """A scoring function times a factor, divided by a temperature and bent towards a cap.
+    """A scoring function times a factor, divided by a temperature, with a soft cap.
 
     Source of the cap: Gemma Team 2024, "Gemma 2", section 2, logit soft-capping.
     """
 
     base: Score  # gives the raw scores
     scale: float | None = None  # the factor; None = 1 / sqrt(d_k); 0 makes every weight the same
-    temperature: float | None = None  # above 1 evens weights out, near 0 the largest score takes all; None = 1, untold
+    temperature: float | None = (
+        None  # above 1 evens weights out, near 0 the largest score takes all; None = 1, not shown
+    )
     cap: float | None = None  # no score is larger than this, none smaller than its negative; None = no limit
 
     def __post_init__(self) -> None:
@@ -180,12 +182,12 @@ class Scaled(Score):
         return (1 / math.sqrt(d_k) if self.scale is None else self.scale) / (self.temperature or 1)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        return self._bent(self.base(query, key), key.shape[-1])
+        return self._cap(self.base(query, key), key.shape[-1])
 
     def tile(self, query: Tensor, key: Tensor, cols: Rows) -> Tensor:
-        return self._bent(self.base.tile(query, key, cols), key.shape[-1])
+        return self._cap(self.base.tile(query, key, cols), key.shape[-1])
 
-    def _bent(self, raw: Tensor, d_k: int) -> Tensor:
+    def _cap(self, raw: Tensor, d_k: int) -> Tensor:
         scaled = raw.mul_(self.factor(d_k))  # in place: half the memory
         return scaled if self.cap is None else (scaled / self.cap).tanh() * self.cap
 
@@ -193,33 +195,38 @@ class Scaled(Score):
         inner = self.base.dot_factor(d_k)
         return None if inner is None or self.cap is not None else inner * self.factor(d_k)
 
-    def reach(self, d_k: int) -> float | None:
-        inner = self.base.reach(d_k)
+    def bound(self, d_k: int) -> float | None:
+        inner = self.base.bound(d_k)
         return None if inner is None else inner * abs(self.factor(d_k))
 
     def to(self, dtype: torch.dtype) -> Scaled:  # type: ignore[override]
         return Scaled(self.base.to(dtype), self.scale, self.temperature, self.cap)
 
     def to_plain(self) -> dict[str, Any]:
-        heat = {} if self.temperature is None else {"temperature": self.temperature}
-        return {**self.base.to_plain(), "scale": self.scale, "softcap": self.cap, **heat}
+        temperature = {} if self.temperature is None else {"temperature": self.temperature}
+        return {**self.base.to_plain(), "scale": self.scale, "softcap": self.cap, **temperature}
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        words = f"The score of {pair.asks} with {pair.asked}, scaled"
+        words = f"The score of {pair.query_label} with {pair.key_label}, scaled"
         if self.cap is not None:
             inner = Scaled(self.base, self.scale, self.temperature).numbers(pair).value
-            way = rf"{self.cap:.3g}\, \tanh\!\left(\frac{{{number(inner)}}}{{{self.cap:.3g}}}\right)"
-            return ScoreDerivation(f"{words} and capped", math.tanh(inner / self.cap) * self.cap, way)
+            formula = rf"{self.cap:.3g}\, \tanh\!\left(\frac{{{number(inner)}}}{{{self.cap:.3g}}}\right)"
+            return ScoreDerivation(f"{words} and capped", math.tanh(inner / self.cap) * self.cap, formula)
         raw, d_k = self.base.numbers(pair).value, len(pair.key)
-        free, cooled = self.scale is not None and not self._is_only_cooled, self.temperature is not None
-        above = [number(raw)] + [number(self.scale or 0)] * free
-        below = [rf"\sqrt{{{d_k}}}"] * (self.scale is None) + [number(self.temperature or 1)] * cooled
-        way, divisor = (r" \cdot ".join(part) for part in (above, below))
-        return ScoreDerivation(words, raw * self.factor(d_k), rf"\frac{{{way}}}{{{divisor}}}" if divisor else way)
+        has_scale, has_temperature = (
+            self.scale is not None and not self._has_only_temperature,
+            self.temperature is not None,
+        )
+        above = [number(raw)] + [number(self.scale or 0)] * has_scale
+        below = [rf"\sqrt{{{d_k}}}"] * (self.scale is None) + [number(self.temperature or 1)] * has_temperature
+        formula, divisor = (r" \cdot ".join(part) for part in (above, below))
+        return ScoreDerivation(
+            words, raw * self.factor(d_k), rf"\frac{{{formula}}}{{{divisor}}}" if divisor else formula
+        )
 
     def stages(self, d_k: int) -> tuple[Stage, ...]:
         uncapped = Scaled(self.base, self.scale, self.temperature)
-        scaled = Text("scaled", "Scaled scores", *self._described(d_k), Role.SCORES)
+        scaled = Text("scaled", "Scaled scores", *self._texts(d_k), Role.SCORES)
         stages = (*self.base.stages(d_k), Stage(scaled, uncapped))
         if self.cap is None:
             return stages
@@ -235,10 +242,10 @@ class Scaled(Score):
         return (*stages, Stage(capped, self))
 
     @property
-    def _is_only_cooled(self) -> bool:
+    def _has_only_temperature(self) -> bool:
         return self.scale == 1 and self.temperature is not None
 
-    def _described(self, d_k: int) -> tuple[str, str, str, str]:
+    def _texts(self, d_k: int) -> tuple[str, str, str, str]:
         """Return symbol, formula, code and explanation of the scaled scores."""
         symbol = top = code = why = ""
         divisors: list[str] = []
@@ -248,15 +255,21 @@ class Scaled(Score):
                 f"The sum of {d_k} products grows with {d_k}; dividing by its square root keeps the softmax from "
                 "saturating. The picture stays the same, its scale shrinks. "
             )
-        elif not self._is_only_cooled:
+        elif not self._has_only_temperature:
             symbol, top, code = f"×{self.scale:.3g}", rf"{self.scale:.3g}\, ", f" * {self.scale!r}"
             why = "The factor decides how sharply the softmax chooses: 0 looks everywhere alike, large looks at one. "
-        heat = self.temperature
-        if heat is not None:
-            symbol, code = f"{symbol}÷T", f"{code} / {heat!r}"
-            divisors = ["T", f"{heat:.3g}"] if self.scale is not None else [r"\sqrt{d_k}\,T", f"{d_k**0.5 * heat:.3g}"]
-            effect = "evens the weights out" if heat > 1 else "lets the largest score win"
-            why += f"The temperature {heat:.3g} {'leaves the scores as they are' if heat == 1 else effect}."
+        temperature = self.temperature
+        if temperature is not None:
+            symbol, code = f"{symbol}÷T", f"{code} / {temperature!r}"
+            divisors = (
+                ["T", f"{temperature:.3g}"]
+                if self.scale is not None
+                else [r"\sqrt{d_k}\,T", f"{d_k**0.5 * temperature:.3g}"]
+            )
+            effect = "evens the weights out" if temperature > 1 else "lets the largest score win"
+            why += (
+                f"The temperature {temperature:.3g} {'leaves the scores as they are' if temperature == 1 else effect}."
+            )
         formula = " = ".join(
             ["S'", *(rf"\frac{{{top}S}}{{{divisor}}}" for divisor in divisors)] if divisors else ["S'", f"{top}S"]
         )
@@ -280,16 +293,18 @@ def same_width(query: Tensor, key: Tensor) -> None:
 
 
 def _query_line(pair: Pair) -> Line:
-    return Line(f"query {pair.asks}", "query", pair.query)
+    return Line(f"query {pair.query_label}", "query", pair.query)
 
 
 def _key_line(pair: Pair) -> Line:
-    return Line(f"key {pair.asked}", "key", pair.key)
+    return Line(f"key {pair.key_label}", "key", pair.key)
 
 
-def _multiplied(words: str, left: Line, right: Line, way: str = "") -> ScoreDerivation:
+def _multiplied(words: str, left: Line, right: Line, formula: str = "") -> ScoreDerivation:
     product = left.values * right.values
-    return ScoreDerivation(words, float(product.sum()), way, (left, right, Line("products", "", product)), is_sum=True)
+    return ScoreDerivation(
+        words, float(product.sum()), formula, (left, right, Line("products", "", product)), is_sum=True
+    )
 
 
 @register
@@ -311,13 +326,15 @@ class Dot(Score):
         return query @ key.transpose(-2, -1)
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        way = rf"q_{{{pair.cell[0]}}} \cdot k_{{{pair.cell[1]}}} = {products(pair.query, pair.key)}"
-        return _multiplied(f"Query {pair.asks} meets key {pair.asked}", _query_line(pair), _key_line(pair), way)
+        formula = rf"q_{{{pair.cell[0]}}} \cdot k_{{{pair.cell[1]}}} = {products(pair.query, pair.key)}"
+        return _multiplied(
+            f"Query {pair.query_label} meets key {pair.key_label}", _query_line(pair), _key_line(pair), formula
+        )
 
     def dot_factor(self, d_k: int) -> float:
         return 1.0
 
-    def reach(self, d_k: int) -> float:
+    def bound(self, d_k: int) -> float:
         """Return 1: the inequality of Cauchy and Schwarz."""
         return 1.0
 
@@ -357,8 +374,8 @@ class General(Score):
         return {"W": _identity(d_q, d_k)}
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        turned = Line(f"query {pair.asks} times W", "query", pair.query @ self.W)
-        return _multiplied(f"Query {pair.asks} times W, meets key {pair.asked}", turned, _key_line(pair))
+        turned = Line(f"query {pair.query_label} times W", "query", pair.query @ self.W)
+        return _multiplied(f"Query {pair.query_label} times W, meets key {pair.key_label}", turned, _key_line(pair))
 
 
 @register
@@ -385,7 +402,7 @@ class Cosine(Score):
         return dot._replace(
             words=f"{dot.words}, divided by both lengths",
             value=float(self(pair.query[None], pair.key[None])),
-            way=rf"\frac{{{number(dot.value)}}}{{{lengths}}}",
+            formula=rf"\frac{{{number(dot.value)}}}{{{lengths}}}",
             is_sum=False,
         )
 
@@ -427,13 +444,13 @@ class Additive(Score):
         from_query, from_key = self.W_q @ pair.query, self.W_k @ pair.key
         hidden = (from_query + from_key).tanh()
         lines = (
-            Line(f"W_q times query {pair.asks}", "query", from_query),
-            Line(f"W_k times key {pair.asked}", "key", from_key),
+            Line(f"W_q times query {pair.query_label}", "query", from_query),
+            Line(f"W_k times key {pair.key_label}", "key", from_key),
             Line("tanh of their sum", "", hidden),
             Line("v", "scores", self.v),
             Line("products", "", hidden * self.v),
         )
-        words = f"Query {pair.asks} and key {pair.asked} meet in a hidden layer"
+        words = f"Query {pair.query_label} and key {pair.key_label} meet in a hidden layer"
         return ScoreDerivation(words, float(hidden @ self.v), "", lines, is_sum=True, unit="unit ")
 
 
@@ -508,7 +525,7 @@ class Location(Score):
     def numbers(self, pair: Pair) -> ScoreDerivation:
         place = pair.cell[1]
         row = Line(f"row {place + 1} of W", "scores", self.W[place])
-        words = f"Query {pair.asks} meets row {place + 1} of W: the key {pair.asked} plays no part"
+        words = f"Query {pair.query_label} meets row {place + 1} of W: the key {pair.key_label} plays no part"
         return _multiplied(words, _query_line(pair), row)
 
 
@@ -541,10 +558,14 @@ class L2(Score):
         halves = 0 - 0.5 * (pair.query - pair.key).square()
         both = zip(pair.query.tolist(), pair.key.tolist(), strict=True)
         squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in both)
-        way = rf"-\tfrac{{1}}{{2}} {squares if len(halves) == 1 else rf'({squares})'}"
+        formula = rf"-\tfrac{{1}}{{2}} {squares if len(halves) == 1 else rf'({squares})'}"
         lines = (_query_line(pair), _key_line(pair), Line("−½ difference²", "", halves))
         return ScoreDerivation(
-            f"How far query {pair.asks} is from key {pair.asked}", float(halves.sum()), way, lines, is_sum=True
+            f"How far query {pair.query_label} is from key {pair.key_label}",
+            float(halves.sum()),
+            formula,
+            lines,
+            is_sum=True,
         )
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Attended, Axis
+from attention_core.attention.types import AttentionOutput, Axis
 
 MAX_PAIRS = 128 * 128  # pairs of keys that are laid out at once; more would need a kernel that goes tile by tile
 
@@ -37,7 +37,7 @@ def simplicial_attend(
     *,
     mask: Tensor | None = None,
     edits: Edits = (),
-) -> Attended:
+) -> AttentionOutput:
     """Let every query collect the products of values of the pairs that score high.
 
     The query is (batch, n_heads, n_queries, d_k); keys and values come in twos, (batch, n_heads, n_keys, d); the mask
@@ -74,7 +74,7 @@ def _square(trace: AttentionTrace, row: Tensor) -> Tensor:
 
 
 def others(n: int, n_more: int = 0) -> Tensor:
-    """Return the mask of a query that looks at everyone but itself, (n, n + n_more); the last ones are only asked."""
+    """Return the mask of queries that look at everyone but themselves, (n, n + n_more); n_more keys have no query."""
     return ~torch.eye(n, n + n_more, dtype=torch.bool)
 
 

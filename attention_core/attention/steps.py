@@ -172,7 +172,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     columns = story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1])
     if trace.key.shape[-1] == 0:
         return (replace(WEIGHTS, code=WEIGHTS_ALONE).step(trace.weights, *pairs, partial(_logarithms, trace)),)
-    stages = trace.scoring.stages(trace.key.shape[-1])
+    stages = trace.edited_score.stages(trace.key.shape[-1])
     scored: list[tuple[Text, Compute]] = [(stage.text, partial(_raw_scores, trace, stage)) for stage in stages]
     if trace.bias is not None:
         scored.append((BIAS, trace.scores))
@@ -226,7 +226,7 @@ def _targets(trace: AttentionTrace) -> set[str]:
 
 def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
-    return trace.scoring.parameters() | {
+    return trace.edited_score.parameters() | {
         "query": at_least_float32(trace.query[head]),
         "key": at_least_float32(trace.key_of(head)),
         "value": at_least_float32(trace.value_of(head)),
@@ -281,16 +281,16 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
 
     The arguments count from 0, the formula from 1.
     """
-    stages = trace.scoring.stages(trace.key.shape[-1])
+    stages = trace.edited_score.stages(trace.key.shape[-1])
     for place, stage in enumerate(stages):
         if stage.name == step.name:
             vectors = at_least_float32(trace.query[head, query]), at_least_float32(trace.key_of(head)[key])
             numbers = stage.compute.numbers(Pair(*vectors, (query, key)))
             found, primes = float(step.value(head, [query], [key])), "'" * place
-            name, way = f"S{primes}_{{{query + 1},{key + 1}}}", numbers.way
+            name, formula = f"S{primes}_{{{query + 1},{key + 1}}}", numbers.formula
             if trace.edits and not math.isclose(found, numbers.value, rel_tol=1e-3, abs_tol=1e-6):
-                return f"{name} = {number(found)}"  # an edit, not the way, made it
-            return f"{name} = {way} = {number(found)}" if way else None
+                return f"{name} = {number(found)}"  # an edit made it, not the formula
+            return f"{name} = {formula} = {number(found)}" if formula else None
     if step.name == "weights":
         weight, score = float(trace.weights(head, [query], [key])), trace.scores(head, [query], [key])
         alone = rf"A_{{{query + 1},{key + 1}}} = {number(weight)}"
@@ -299,8 +299,8 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
         total = trace.log_normaliser[head, query]
         if trace.edits and not math.isclose(weight, float((score - total).exp()), rel_tol=1e-3, abs_tol=1e-6):
             return alone  # hidden, or set beside the softmax
-        way = rf"\frac{{e^{{{number(float(score))}}}}}{{{number(float(total.exp()))}}}"
-        return rf"A_{{{query + 1},{key + 1}}} = {way} = {number(weight)}"
+        formula = rf"\frac{{e^{{{number(float(score))}}}}}{{{number(float(total.exp()))}}}"
+        return rf"A_{{{query + 1},{key + 1}}} = {formula} = {number(weight)}"
     if step.name == "context":
         weights = trace.weights(head, [query])[0]
         top = weights.topk(min(3, trace.n_keys)).indices.tolist()

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.scores import ScaledDot, Score
-from attention_core.attention.types import ALL, Attended, Rows, Story
+from attention_core.attention.types import ALL, AttentionOutput, Rows, Story
 from attention_core.device import device_of
 
 Edits = Sequence[Any]  # of attention_core.attention.edits.Edit, whose file imports this one
@@ -88,11 +88,11 @@ class AttentionScores:
         return tuple(edit for edits in by_kind for edit in edits[0].merge(edits, self.n_heads))
 
     @cached_property
-    def scoring(self) -> Score:
-        """The scoring function as the edits leave it."""
+    def edited_score(self) -> Score:
+        """The scoring function after the edits."""
         score = self.score
         for edit in self.edits:
-            score = edit.scoring(score, self.key.shape[-1])
+            score = edit.edit_score(score, self.key.shape[-1])
         return score
 
     def factor(self, head: int) -> float:
@@ -140,7 +140,7 @@ class AttentionScores:
         for edit in edits:
             order = edit.key_order(self, head)
             permuted_cols = permuted_cols if order is None else order[permuted_cols]
-        score = self.scoring if score is None else score
+        score = self.edited_score if score is None else score
         tile = score.tile(query if dtype is None else query.to(dtype), self.key_of(head), permuted_cols)
         if self.bias is not None:
             bias = self.bias.expand(self.n_heads, self.n_queries, self.n_keys)
@@ -299,12 +299,12 @@ class Summary(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttentionTrace(AttentionScores):
-    """What one attention layer did with one input; further attributes stand at AttentionScores.
+    """What one attention layer did with one input; AttentionScores has the other attributes.
 
     Attributes:
         value: (n_heads, n_keys, d_v), or as few heads as the key (see value_of).
         story: what queries and keys stand for, and the steps around the attention.
-        normaliser: (n_heads, n_queries) the log-normaliser, if a kernel returned it; else it is computed on demand.
+        normaliser: (n_heads, n_queries), the log_normaliser if a kernel returned it; else that is computed on demand.
         fused_context: (n_heads, n_queries, d_v) as a kernel returned it; else it is computed on demand.
         dropout: probability with which the model dropped weights in this call; the weights here are without dropout.
     """
@@ -451,7 +451,7 @@ class TracedModel(nn.Module):
 
 
 def first_trace(
-    query: Tensor, key: Tensor, value: Tensor, attended: Attended, story: Story, **attributes: Any
+    query: Tensor, key: Tensor, value: Tensor, attended: AttentionOutput, story: Story, **attributes: Any
 ) -> AttentionTrace:
     """Return the trace of a batch's first item from query, key and value (batch, n_heads, n, d) and their result."""
     return AttentionTrace(

@@ -1,4 +1,4 @@
-"""What a trace is told with: axes, roles, texts, steps, and the story that holds them together."""
+"""What explains the numbers of a trace: axes, roles, texts, steps, and the story that holds them together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Axis:
         name: plural noun, such as "pixels", "source words", "dimensions".
         labels: one text per position.
         grid: (rows, columns) when the positions came from a picture, so that charts can draw one.
-        whole: the texts of which the labels are cut ones, for tables that leave the app; None = the labels are whole.
+        whole: the texts in full where the labels are shortened, for tables that leave the app; None = they are not.
     """
 
     name: str
@@ -126,8 +126,8 @@ class Text:
                 a tile of it.
             row_axis: of the step.
             col_axis: of the step; dimensions if None, for a matrix that is there.
-            inputs: what the code names, where that is laborious to get or differs from head to head.
-            named: what the code names, else.
+            inputs: the values that the code names, where they are costly or differ from head to head.
+            named: all other values that the code names.
         """
         if col_axis is None:
             col_axis = Axis.numbered("dimensions", cast(Tensor, matrix).shape[-1])
@@ -177,7 +177,7 @@ class Step(Text):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Story:
-    """What the numbers of a trace stand for and how they are told; none of it changes a number.
+    """What the numbers of a trace stand for and how they are explained; none of it changes a number.
 
     Attributes:
         mechanism: its name for people, such as "self-attention over pixels".
@@ -207,13 +207,13 @@ class Story:
     note: str = ""
 
 
-class Attended(NamedTuple):
-    """What attention returns.
+class AttentionOutput(NamedTuple):
+    """What `attend` returns.
 
     Attributes:
         context: (batch, n_heads, n_queries, d_v).
-        log_normaliser: (batch, n_heads, n_queries), natural log of the sum of exponentials of each row, if the
-            kernel gave it on the way; None = compute it in blocks when it is needed.
+        log_normaliser: (batch, n_heads, n_queries), the log-sum-exp of each row of scores, if the kernel returned it;
+            None = it is computed in blocks when it is needed.
         weights: (batch, n_heads, n_queries, n_keys) if they were asked for.
     """
 

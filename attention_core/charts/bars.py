@@ -20,9 +20,9 @@ def probability_bars(
         "xOffset": vl.field("model:N", sort=names),
         "color": colour if legend else {**colour, "legend": None},
     }
-    told = "model:N", "class:N", ("probability:Q", "", ".1%")
+    tooltip = "model:N", "class:N", ("probability:Q", "", ".1%")
     data = vl.long_form(("model", "class", "probability"), series, labels)
-    return vl.mark("bar", data, space, *told, cornerRadiusEnd=1).properties(height=height)
+    return vl.mark("bar", data, space, *tooltip, cornerRadiusEnd=1).properties(height=height)
 
 
 def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: str, height: int = 180) -> vl.Chart:
@@ -31,8 +31,8 @@ def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: 
         "y": vl.field("label:N", sort=list(labels), title=None, axis=dict(ticks=False, labelLimit=150)),
         "x": vl.field("value:Q", title=title, axis=dict(tickCount=3, grid=True)),
     }
-    data, told = {"label": labels, "value": values}, ("label:N", ("value:Q", title, ".4g"))
-    return vl.mark("bar", data, space, *told, color=colour, cornerRadiusEnd=1).properties(height=height)
+    data, tooltip = {"label": labels, "value": values}, ("label:N", ("value:Q", title, ".4g"))
+    return vl.mark("bar", data, space, *tooltip, color=colour, cornerRadiusEnd=1).properties(height=height)
 
 
 def before_after_chart(
@@ -48,5 +48,5 @@ def before_after_chart(
         "yOffset": vl.field("when:N", sort=list(names)),
         "x": vl.field("probability:Q", title=None, axis=dict(format="~%", tickCount=4)),
     }
-    told = "label:N", "when:N", ("probability:Q", "", ".3%")
-    return vl.mark("bar", data, space, *told, cornerRadiusEnd=1).properties(height=34 * len(labels) + 70)
+    tooltip = "label:N", "when:N", ("probability:Q", "", ".3%")
+    return vl.mark("bar", data, space, *tooltip, cornerRadiusEnd=1).properties(height=34 * len(labels) + 70)

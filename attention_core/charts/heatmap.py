@@ -206,12 +206,14 @@ def contact_sheet(
     return vl.fixed_size(layers, total_width, total_height)
 
 
-def edges(data: vl.Data, space: dict[str, Any], is_chosen: str, *told: vl.TooltipField, select: str | None) -> vl.Chart:
+def edges(
+    data: vl.Data, space: dict[str, Any], is_chosen: str, *tooltip: vl.TooltipField, select: str | None
+) -> vl.Chart:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
     stroke = vl.condition(is_chosen, vl.value(vl.CHOSEN), vl.value(vl.FAINT))
     width = vl.condition(is_chosen, vl.value(3), vl.value(1))
     frames = vl.mark(
-        "rect", data, space, *told, stroke=stroke, strokeWidth=width, fillOpacity=0, **vl.pointer_style(select)
+        "rect", data, space, *tooltip, stroke=stroke, strokeWidth=width, fillOpacity=0, **vl.pointer_style(select)
     )
     return vl.clickable(frames, select, "number")
 
@@ -312,9 +314,9 @@ def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select,
     legend = vl.colour_bar(ramp, title, min(width, 260)) if bar else None
     colour = vl.field("value:Q", scale=vl.colour_scale(ramp), legend=legend)
     known = vl.condition("datum.masked", vl.value(f"{vl.MASKED_GREY}55"), colour)
-    told = ("row_label:N", row_axis.name), ("col_label:N", col_axis.name), ("value:Q", title or "value", ".4g")
+    tooltip = ("row_label:N", row_axis.name), ("col_label:N", col_axis.name), ("value:Q", title or "value", ".4g")
     edges = {} if bar else {"stroke": vl.MASKED_GREY, "strokeWidth": 0.5}
-    cells = vl.mark("rect", data, space, *told, color=known, invalid=None, **edges)
+    cells = vl.mark("rect", data, space, *tooltip, color=known, invalid=None, **edges)
     cells = vl.clickable(cells, select, "row", "col", clear=vl.UNDEFINED)
     if hover_rows:
         looked = vl.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
@@ -379,8 +381,8 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
     tops_lefts = [factor * along for factor, along in zip(factors, places, strict=True)]
     sizes = [np.minimum(f, n - first) for f, n, first in zip(factors, matrix.shape, tops_lefts, strict=True)]
     numbers = {"mean": means, "largest": largest}
-    told = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
-    frame = vl.rectangles(*tops_lefts[::-1], *sizes[::-1], **told)
+    columns = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
+    frame = vl.rectangles(*tops_lefts[::-1], *sizes[::-1], **columns)
     frame["rows"], frame["cols"] = (
         np.array(_names_of_blocks(axis, factor), object)[along]
         for axis, factor, along in zip((row_axis, col_axis), factors, places, strict=True)

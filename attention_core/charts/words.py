@@ -82,8 +82,8 @@ def word_arcs(
         starts, ends = _points(keys["x"], keys["bottom"] + (2 if single else 14)), _points(queries["x"], queries["top"])
     wide, high = (float(max(keys[side].max(), queries[side].max())) + 2 for side in ("right", "bottom"))
     space = vl.corners(wide, high)
-    told = np.zeros(len(source)) if single else weights[row]
-    keys["fill"] = [vl.mix_with_white(vl.ROLE_COLOURS[Role.WEIGHTS], STRONGEST * share) for share in told]
+    row_weights = np.zeros(len(source)) if single else weights[row]
+    keys["fill"] = [vl.mix_with_white(vl.ROLE_COLOURS[Role.WEIGHTS], STRONGEST * share) for share in row_weights]
     queries["fill"] = [vl.mix_with_white(vl.CHOSEN, 0.16 if place == row else 0) for place in range(len(target))]
     layers = _boxes(queries, space, row) + _boxes(keys, space, None)
     if single:
@@ -100,7 +100,7 @@ def word_arcs(
         box = vl.rectangles(x - half, y - 12, 2 * half, 24, x=x, y=y, text=single, fill="#ffffff")
         layers += [*_boxes(box, space, None, 12), vl.outlined(box, space, 1.5, vl.ROLE_COLOURS[Role.KEY])]
     elif not down:
-        shares = [f"{share:.0%}" if share >= 0.005 else "·" for share in told]
+        shares = [f"{share:.0%}" if share >= 0.005 else "·" for share in row_weights]
         below = {"left": keys["x"], "top": keys["bottom"] + 6, "text": shares}
         layers.append(texts(below, space, fontSize=10, color=vl.LABEL_COLOUR))
     return vl.fixed_size(layers, round(wide), round(high))

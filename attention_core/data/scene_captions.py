@@ -58,11 +58,11 @@ def describe_digits(items: Sequence[SceneDigit]) -> SceneDescription:
         return SceneDescription((NOTHING,), ((),))
     groups = _groups(items)
     singles = [places[0] for places in groups.values() if len(places) == 1]
-    words, told = list[str](), list[tuple[int, ...]]()
+    words, all_places = list[str](), list[tuple[int, ...]]()
 
     def say(text: str, places: tuple[int, ...] = ()) -> None:
         words.append(text)
-        told.append(places)
+        all_places.append(places)
 
     for number, place in enumerate(singles):
         if number:
@@ -75,7 +75,7 @@ def describe_digits(items: Sequence[SceneDigit]) -> SceneDescription:
                 say(AND)
             for word in (COUNTS[len(places) - 1], colour, f"{digit}s"):
                 say(word, places)
-    return SceneDescription(tuple(words), tuple(told))
+    return SceneDescription(tuple(words), tuple(all_places))
 
 
 def _groups(items: Sequence[SceneDigit]) -> dict[tuple[str, str], tuple[int, ...]]:
@@ -94,11 +94,11 @@ def relation(first: SceneDigit, second: SceneDigit) -> str:
 
 
 def is_correct(words: Sequence[str], items: Sequence[SceneDigit]) -> bool:
-    """Say whether a sentence is true of a drawing and leaves nothing out, in whatever order it tells things."""
+    """Say whether a sentence is true of a drawing and leaves nothing out, in any order."""
     groups = _groups(items)
     if not items or tuple(words) == (NOTHING,):
         return not items and tuple(words) == (NOTHING,)
-    told = list[tuple[str, str]]()
+    described = list[tuple[str, str]]()
     before, between = None, ""
     try:
         for thing, link in _things(words):
@@ -108,18 +108,18 @@ def is_correct(words: Sequence[str], items: Sequence[SceneDigit]) -> bool:
                 return False
             if between in RELATIONS and not (before and single and _holds(between, before, items[groups[kind][0]])):
                 return False
-            told.append(kind)
+            described.append(kind)
             before, between = items[groups[kind][0]] if single else None, link
     except (KeyError, ValueError):
         return False
-    return not between and sorted(told) == sorted(groups)
+    return not between and sorted(described) == sorted(groups)
 
 
 def places_of(words: Sequence[str], items: Sequence[SceneDigit]) -> tuple[tuple[int, ...], ...]:
-    groups, told = _groups(items), list[tuple[int, ...]]()
+    groups, all_places = _groups(items), list[tuple[int, ...]]()
     for thing, link in _things(words) if items else ():
-        told += [groups[thing.colour, thing.digit.removesuffix("s")]] * 3 + [()] * bool(link)
-    return tuple(told)
+        all_places += [groups[thing.colour, thing.digit.removesuffix("s")]] * 3 + [()] * bool(link)
+    return tuple(all_places)
 
 
 def _things(words: Sequence[str]) -> Iterator[tuple[CaptionPart, str]]:

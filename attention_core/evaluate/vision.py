@@ -106,10 +106,10 @@ def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
     """Return accuracy, and with boxes (n, 4) in pixels of pictures (n, 60, 60) the share of mask and peaks inside."""
     right, mass, peak = [], [], []
     for some in batches(len(pictures)):
-        looked = model(pictures[some])
-        right.append(looked.logits.argmax(1) == labels[some])
+        output = model(pictures[some])
+        right.append(output.logits.argmax(1) == labels[some])
         if boxes is not None:
-            maps = looked.weights[:, 0].unflatten(-1, model.grid)  # type: ignore[arg-type]
+            maps = output.weights[:, 0].unflatten(-1, model.grid)  # type: ignore[arg-type]
             mass.append(mass_inside(maps, boxes[some], pictures.shape[-2:]))
             peak.append(peak_inside(maps, boxes[some], pictures.shape[-2:]))
     figures = {"n": len(pictures), "accuracy": _mean(right)}
@@ -143,10 +143,10 @@ def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
     counts = (labels >= 0).sum(1)
     right, peak = [], []
     for some in batches(len(pictures)):
-        looked = model(pictures[some])
-        right.append(numbers_right(looked.logits.argmax(-1), labels[some]))
+        output = model(pictures[some])
+        right.append(numbers_right(output.logits.argmax(-1), labels[some]))
         if boxes is not None:
-            maps = looked.weights.unflatten(-1, model.grid)  # type: ignore[arg-type]
+            maps = output.weights.unflatten(-1, model.grid)  # type: ignore[arg-type]
             for look in range(labels.shape[1]):
                 there = labels[some][:, look] >= 0
                 if there.any():
@@ -205,9 +205,9 @@ def judge_answering(
         about, now = list(of_picture[some]), asked[some]
         words = padded([numbers_of(question_words(question.text)) for question in now]).to(pictures.device)
         regions = keys[about], values[about]
-        looked = model.reason(regions, model.encode_questions(words), scoring, edits)  # type: ignore[operator]
-        answers = looked.logits.argmax(1).tolist()
-        maps = looked.weights[:, -1, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
+        output = model.reason(regions, model.encode_questions(words), scoring, edits)  # type: ignore[operator]
+        answers = output.logits.argmax(1).tolist()
+        maps = output.weights[:, -1, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
         for place, (question, answer) in enumerate(zip(now, answers, strict=True)):
             kind = str(question.question.kind)
             right[kind].append(ANSWERS[answer] == question.answer)
@@ -253,13 +253,13 @@ def caption_metrics(model: nn.Module, drawings: Drawings, device: str, edits: Ed
     right = defaultdict[str, list[bool]](list)
     peak = list[Tensor]()
     for some in batches(len(pictures)):
-        looked = model(pictures[some], edits=edits)
-        maps = looked.weights[:, first_word:, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
-        for place, said in enumerate(looked.logits[:, first_word:].argmax(-1).tolist()):
+        output = model(pictures[some], edits=edits)
+        maps = output.weights[:, first_word:, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
+        for place, said in enumerate(output.logits[:, first_word:].argmax(-1).tolist()):
             items, words = items_of(drawings, some.start + place), captions.decode_caption(said)
             right[str(len(items))].append(captions.is_correct(words, items))
-            told = captions.places_of(words, items) if right[str(len(items))][-1] else ()
-            for look, places in enumerate(told):
+            all_places = captions.places_of(words, items) if right[str(len(items))][-1] else ()
+            for look, places in enumerate(all_places):
                 if places:
                     boxes = drawings.boxes[some.start + place][list(places)].to(device)
                     inside = peak_inside(maps[place, look].expand(len(boxes), -1, -1), boxes, pictures.shape[-2:])
@@ -384,11 +384,11 @@ def evaluate_captions(model: nn.Module, path: str | Path) -> dict[str, Any]:
     wanted = [re.sub(r"\ban\b", "a", str(one).replace(",", "").strip().lower()) for one in arrays["captions"].tolist()]
     pictures = _coloured(arrays["canvases"], path).to(device_of(model))
     with torch.inference_mode():
-        told = [" ".join(model.explain(picture).words) for picture in pictures]  # type: ignore[operator]
-    things = [[sorted(THINGS.split(text)) for text in texts] for texts in (told, wanted)]
+        written = [" ".join(model.explain(picture).words) for picture in pictures]  # type: ignore[operator]
+    things = [[sorted(THINGS.split(text)) for text in texts] for texts in (written, wanted)]
     return {
-        "n": len(told),
-        "accuracy": round(float(np.mean([one == other for one, other in zip(told, wanted, strict=True)])), 5),
+        "n": len(written),
+        "accuracy": round(float(np.mean([one == other for one, other in zip(written, wanted, strict=True)])), 5),
         "same_digits": round(float(np.mean([one == other for one, other in zip(*things, strict=True)])), 5),
     }
 

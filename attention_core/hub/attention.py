@@ -38,7 +38,7 @@ class Run:
 
     n_items: int
     edits: Mapping[int, Edits] = field(default_factory=dict)
-    keeper: TraceBuilder = field(default_factory=TraceBuilder)
+    builder: TraceBuilder = field(default_factory=TraceBuilder)
     calls: list[tuple[nn.Module, AttentionTrace]] = field(default_factory=list)
     float_masks: frozenset[int] = frozenset()
     blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
@@ -130,8 +130,8 @@ def attention(
     else:
         context, all_weights = _by_model(own, inputs)  # type: ignore[arg-type]
     call = _Call(inputs, own, sinks, len(query) == run.n_items, context, all_weights)
-    item = min(run.keeper.item, len(query) - 1)
-    trace, number = call.trace(run.keeper, item, normaliser), len(run.calls)
+    item = min(run.builder.item, len(query) - 1)
+    trace, number = call.trace(run.builder, item, normaliser), len(run.calls)
     try:
         context, trace = call.edited(trace, run.edits.get(number, ()), item)
     except EditError as reason:
@@ -158,9 +158,9 @@ class _Call:
     context: Tensor
     all_weights: Tensor | None
 
-    def trace(self, keeper: TraceBuilder, item: int, normaliser: Tensor | None = None) -> AttentionTrace:
+    def trace(self, builder: TraceBuilder, item: int, normaliser: Tensor | None = None) -> AttentionTrace:
         module, query, key, value, mask, causal, settings = self.inputs
-        trace = keeper.trace(
+        trace = builder.trace(
             query,
             key,
             value,
@@ -219,7 +219,7 @@ def _fused(run: Run, inputs: AttentionCall) -> tuple[Tensor, Tensor | None]:
     module, query, key, value, mask, causal, settings = inputs
     if _kernel_fits(inputs):
         context, normalisers = FUSED_ON_CPU(query, key, value, 0.0, causal, scale=settings["scaling"])
-        return context.transpose(1, 2).contiguous(), normalisers[min(run.keeper.item, len(query) - 1)].clone()
+        return context.transpose(1, 2).contiguous(), normalisers[min(run.builder.item, len(query) - 1)].clone()
     context = sdpa_attention_forward(module, query, key, value, mask, **settings)[0]
     return _blind_look_everywhere(run, context, value, mask), None
 

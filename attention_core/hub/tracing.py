@@ -288,7 +288,7 @@ def _recording(run: Run, entries: ModuleLog, model: Any, inputs: dict[str, Any])
     places = {module: name for name, module in model.named_modules()}
     calls = [(places.get(module, type(module).__name__), module, trace) for module, trace in run.calls]
     again = entries.repeats(len(calls))
-    more, missed = _trace_missed_modules(model, inputs, entries, run.keeper.item)
+    more, missed = _trace_missed_modules(model, inputs, entries, run.builder.item)
     if more and run.edits:
         raise _cannot_be_edited(model, "parts of its code bypass")
     for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
@@ -328,7 +328,7 @@ def _second_run(
     missed: Collection[nn.Module] = (),
     **how: Any,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
-    """Return seen_again of a run with written-out attention that asks for weights, if the model can be asked."""
+    """Return trace_second_run of a model that is asked for its weights, if it takes that argument."""
     asking = {**inputs, "output_attentions": True, "return_dict": True}
     with _attn_implementation(_all_configs(model), "eager"):
         try:

@@ -1,4 +1,4 @@
-"""Read a number: a recurrent decoder whose state asks, digit by digit, where to look next."""
+"""Read a number: a recurrent decoder looks at one digit after the other, its state as the query."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import Attended, Axis, Story
+from attention_core.attention.types import AttentionOutput, Axis, Story
 from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
 from attention_core.models.digit_reader_steps import FEATURES, OUTPUT, QUERY, STATE
 from attention_core.models.features import (
     Layer,
-    PlacedRegions,
+    RegionEncoder,
     VisionOutput,
     additive_parameters,
     check_size,
@@ -41,7 +41,7 @@ class DigitReaderConfig:
 
 
 class DigitReading(NamedTuple):
-    """One picture, read."""
+    """What was read in one picture."""
 
     digits: str  # what was read, without the end
     finished: bool  # whether the end token came
@@ -50,12 +50,12 @@ class DigitReading(NamedTuple):
     trace: AttentionTrace  # one query per look
 
 
-class DigitReader(PlacedRegions):
+class DigitReader(RegionEncoder):
     """Convolutional features, a recurrent decoder, additive attention between them.
 
-    At look t the state h_(t-1) is the query, the placed features of the regions are keys and values, and the glimpse
-    c_t is their weighted sum; h_t = GRU(c_t, h_(t-1)), and h_t and c_t give a digit or the end. What was read is not
-    fed back.
+    At look t the state h_(t-1) is the query, the features of the regions, plus their positions, are keys and values,
+    and the glimpse c_t is their weighted sum; h_t = GRU(c_t, h_(t-1)), and h_t and c_t give a digit or the end. What
+    was read is not fed back.
 
     Source: additive attention of a recurrent decoder over a feature map, Xu et al. 2015, "Show, attend and tell",
     sections 3.1 and 4.2, with the score of Bahdanau et al. 2015, appendix A.1.2.
@@ -79,7 +79,7 @@ class DigitReader(PlacedRegions):
     def encode(self, pictures: Tensor) -> Tensor:
         """Return the regions (batch, n_regions, d) of pictures (batch, 48, 192) in [0, 1], 1 = ink."""
         check_size(pictures, *self.config.size)
-        return self.placed(pictures[:, None])
+        return self.encode_regions(pictures[:, None])
 
     def glimpse(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Take one look at regions (batch, n_regions, d), with the state h_(t-1) (batch, d_state) as query.
@@ -94,11 +94,11 @@ class DigitReader(PlacedRegions):
 
     def forward(self, pictures: Tensor, n_looks: int | None = None, edits: Edits = ()) -> VisionOutput:
         """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
-        seen = self.encode(pictures)
-        state = self.start.expand(len(seen), -1)
+        regions = self.encode(pictures)
+        state = self.start.expand(len(regions), -1)
         looks = []
         for number in range(n_looks or self.config.most_looks):
-            logits, state, _, weights = self.glimpse(seen, state, for_queries(edits, number, 1))
+            logits, state, _, weights = self.glimpse(regions, state, for_queries(edits, number, 1))
             looks.append((logits, weights))
         logits, weights = (torch.stack(part, 1) for part in zip(*looks, strict=True))
         return VisionOutput(logits, weights)
@@ -110,18 +110,18 @@ class DigitReader(PlacedRegions):
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
         The first query is `start` (d_state,), or the learned one. Of the skipped looks, from 0, the glimpse is
-        withheld: the decoder gets zeros in its place, and its state goes on without having seen.
+        withheld: the decoder gets zeros in its place.
         """
         device = self.start.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
-        seen = self.encode(picture[None])
+        regions = self.encode(picture[None])
         state = (self.start if start is None else torch.as_tensor(start, dtype=torch.float32, device=device))[None]
         if state.shape[1:] != self.start.shape:
             raise ValueError(f"start must be ({len(self.start)},), got {tuple(state.shape[1:])}")
         states, glimpses = [state], list[Tensor]()
         logits = list[Tensor]()
         while len(logits) < self.config.most_looks:
-            answer, after, glimpse, _ = self.glimpse(seen, state, for_queries(edits, len(logits), 1))
+            answer, after, glimpse, _ = self.glimpse(regions, state, for_queries(edits, len(logits), 1))
             if len(logits) in skipped:
                 glimpse = torch.zeros_like(glimpse)
                 after = self.cell(glimpse, state)
@@ -132,20 +132,21 @@ class DigitReader(PlacedRegions):
             logits.append(answer)
             if int(answer.argmax()) == END:
                 break
-        answers, passed = torch.cat(logits), torch.cat(states)
+        answers, all_states = torch.cat(logits), torch.cat(states)
         classes = answers.argmax(-1).tolist()
-        query, key, attended = passed[None, None, :-1], seen[:, None], Attended(torch.cat(glimpses)[None, None])
-        story = self._story(picture, seen[0], passed, answers.softmax(-1), tuple(skipped))
-        trace = first_trace(query, key, key, attended, story, score=self.score(), edits=edits)
+        query, key = all_states[None, None, :-1], regions[:, None]
+        output = AttentionOutput(torch.cat(glimpses)[None, None])
+        story = self._story(picture, regions[0], all_states, answers.softmax(-1), tuple(skipped))
+        trace = first_trace(query, key, key, output, story, score=self.score(), edits=edits)
         digits = "".join(str(digit) for digit in classes if digit != END)
-        return DigitReading(digits, classes[-1] == END, answers.softmax(-1), passed, trace)
+        return DigitReading(digits, classes[-1] == END, answers.softmax(-1), all_states, trace)
 
     def _story(
-        self, picture: Tensor, seen: Tensor, states: Tensor, probabilities: Tensor, skipped: tuple[int, ...]
+        self, picture: Tensor, regions: Tensor, states: Tensor, probabilities: Tensor, skipped: tuple[int, ...]
     ) -> Story:
         """Return the story of one picture; the states are the start, then that after each look."""
         looks = Axis("looks", [f"look {number + 1}" for number in range(len(probabilities))])
-        where, features = Axis.picture("regions", *self.grid), Axis.numbered("features", seen.shape[-1])
+        where, features = Axis.picture("regions", *self.grid), Axis.numbered("features", regions.shape[-1])
         units = Axis.numbered("units", states.shape[-1])
         return Story(
             mechanism="additive attention of a recurrent reader",
@@ -160,7 +161,7 @@ class DigitReader(PlacedRegions):
                     "ink = picture.reshape(-1, 1)  # 48 x 192, 0 = paper, 1 = ink",
                     "The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where.",
                 ),
-                FEATURES.step(seen, where, features, picture=picture, cnn=self.features, place=self.place),
+                FEATURES.step(regions, where, features, picture=picture, cnn=self.features, place=self.positions),
                 QUERY.step(states[:-1], looks, units, states=states),
             ),
             steps_after=(

@@ -1,4 +1,4 @@
-"""What the steps of a number's reading say."""
+"""The texts of the steps of reading a number."""
 
 from attention_core.attention.types import Role, Text
 

@@ -1,4 +1,4 @@
-"""What the steps of finding a digit say."""
+"""The texts of the steps of finding a digit."""
 
 from attention_core.attention.types import Role, Text
 

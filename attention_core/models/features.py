@@ -13,16 +13,16 @@ class VisionOutput(NamedTuple):
     """What a model that looks at pictures returns."""
 
     logits: Tensor  # (batch, n_classes), or (batch, n_looks, n_classes) for one that answers after every look
-    weights: Tensor  # (batch, n_looks, n_keys), where it looked; each look sums to 1
+    weights: Tensor  # (batch, n_looks, n_keys), each look sums to 1
     traces: tuple[AttentionTrace, ...] = ()  # of the batch's first item; empty unless asked for
 
 
 class Layer(NamedTuple):
     """A 3 x 3 convolution."""
 
-    channels: int  # it gives
+    channels: int  # of its output
     stride: int = 1  # 2 halves height and width
-    dilation: int = 1  # distance of the nine pixels it looks at
+    dilation: int = 1  # distance between the nine pixels of the kernel
 
 
 class FeatureMap(nn.Sequential):
@@ -49,8 +49,8 @@ class FeatureMap(nn.Sequential):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
-class PlacedRegions(nn.Module):
-    """Base of the models whose regions know where they are: a learned vector per row and one per column is added."""
+class RegionEncoder(nn.Module):
+    """Base of models whose regions have learned positions: a vector per row plus one per column."""
 
     def __init__(self, channels: int, layers: tuple[Layer, ...], size: tuple[int, int]) -> None:
         super().__init__()
@@ -64,13 +64,13 @@ class PlacedRegions(nn.Module):
         return self.row.shape[0], self.column.shape[1]
 
     @property
-    def place(self) -> Tensor:
-        """What is added to the regions, (n_regions, d)."""
+    def positions(self) -> Tensor:
+        """The position vectors, (n_regions, d), which are added to the regions."""
         return (self.row + self.column).flatten(0, 1)
 
-    def placed(self, pictures: Tensor) -> Tensor:
+    def encode_regions(self, pictures: Tensor) -> Tensor:
         """Return the regions (batch, n_regions, d) of pictures (batch, channels, height, width)."""
-        return regions(self.features(pictures)) + self.place
+        return regions(self.features(pictures)) + self.positions
 
 
 def additive_parameters(hidden: int, d_query: int, d_key: int) -> tuple[nn.Parameter, nn.Parameter, nn.Parameter]:

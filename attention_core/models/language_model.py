@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import Attended, Axis, Story
+from attention_core.attention.types import AttentionOutput, Axis, Story
 from attention_core.data.language_pieces import VOCABULARY_SIZE
 from attention_core.models.language_model_steps import KEY, MERGED, NEXT, QUERY, STATES
 from attention_core.models.registry import register
@@ -131,7 +131,7 @@ class RecurrentLanguage(nn.Module):
             ),
         )
         query, key, value, context = (part[None, None] for part in (query, key, states, context))
-        return first_trace(query, key, value, Attended(context), story, mask=earlier(states), edits=edits)
+        return first_trace(query, key, value, AttentionOutput(context), story, mask=earlier(states), edits=edits)
 
 
 def earlier(states: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the steps of a recurrent language model say."""
+"""The texts of the steps of a recurrent language model."""
 
 from attention_core.attention.types import Role, Text
 

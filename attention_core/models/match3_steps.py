@@ -1,4 +1,4 @@
-"""What the steps of the Match3 heads say."""
+"""The texts of the steps of the Match3 heads."""
 
 from attention_core.attention.types import Role, Text
 

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend, places, plane_waves, turn
+from attention_core.attention.attend import attend, cell_positions, plane_waves, rotate
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
@@ -47,7 +47,7 @@ class PixelEmbedding(nn.Module):
     def __init__(self, config: PixelConfig) -> None:
         super().__init__()
         free = config.d_model - config.d_k
-        phases = places(config.side, config.side) @ score_waves(config).T
+        phases = cell_positions(config.side, config.side) @ score_waves(config).T
         start = torch.cat((phases.cos(), phases.sin(), 0.02 * torch.randn(config.side**2, free)), 1)
         self.position = nn.Parameter(start.view(config.side, config.side, config.d_model))
         ink = torch.randn(free)
@@ -99,12 +99,12 @@ class PixelAttention(nn.Module):
 
     def project(self, tokens: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return query, key and turned value, (batch, 1, n, d_k), of tokens (batch, n, d_model) at places (n, 2)."""
-        value = turn(self.value(tokens[..., : self.value.in_features]), where @ self.value_waves.T)
+        value = rotate(self.value(tokens[..., : self.value.in_features]), where @ self.value_waves.T)
         return self.query(tokens)[:, None], self.key(tokens)[:, None], value[:, None]
 
     def turn_back(self, context: Tensor, where: Tensor) -> Tensor:
         """Turn what a query at each place collected back by its own place: (batch, n, d_k) relative to itself."""
-        return turn(context, -(where @ self.value_waves.T))
+        return rotate(context, -(where @ self.value_waves.T))
 
 
 def score_waves(config: PixelConfig) -> Tensor:
@@ -144,7 +144,7 @@ class PixelClassifier(TracedModel):
         side = images.shape[-1]
         if images.ndim != 3 or images.shape[-2] != side or side not in (self.config.side, self.config.side // 2):
             raise ValueError(f"images must be (batch, 28, 28) or (batch, 14, 14), got {tuple(images.shape)}")
-        where = places(side, self.config.side).to(images)
+        where = cell_positions(side, self.config.side).to(images)
         tokens = self.embedding(images)
         query, key, value = self.attention.project(tokens, where)
         attended = attend(query, key, value, edits=edits, with_normaliser=trace)
@@ -157,7 +157,7 @@ class PixelClassifier(TracedModel):
 
     def read(self, context: Tensor) -> Prediction:
         """Answer from what every pixel of a picture of 28 x 28 has collected, (batch, n, d_k)."""
-        return Prediction(self._read(context, places(self.config.side, self.config.side).to(context))[2])
+        return Prediction(self._read(context, cell_positions(self.config.side, self.config.side).to(context))[2])
 
     def _read(self, context: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         side = math.isqrt(len(where))
@@ -177,8 +177,8 @@ class PixelClassifier(TracedModel):
         """
         side, d_k, embedding, attention = len(image), self.config.d_k, self.embedding, self.attention
         pixels = Axis.picture("pixels", side, side)
-        turning = {"places": where, "waves": attention.value_waves, "turn": turn}
-        projected: dict[str, Any] = affine(Q=attention.query, K=attention.key, V=attention.value) | turning
+        rotation = {"positions": where, "waves": attention.value_waves, "rotate": rotate}
+        projected: dict[str, Any] = affine(Q=attention.query, K=attention.key, V=attention.value) | rotation
         projected["W_V"] = F.pad(projected["W_V"], (0, 0, 0, tokens.shape[-1] - d_k))
         (first, second), third, fourth = self.features, self.classify[1], self.classify[4]
         bias_of_place = first.bias + self._bias_of_place(side)  # type: ignore[operator]
@@ -191,7 +191,7 @@ class PixelClassifier(TracedModel):
                 vectors,
                 [pixels] * 3,
                 formula=r"$letter = ${before}X W_$letter + b_$letter$after",
-                code="$name = x @ W_$letter + b_$letter$turn",
+                code="$name = x @ W_$letter + b_$letter$rotate",
                 explanation=(
                     "A learned projection of the same embeddings: what each pixel $meaning.$turned One picture per "
                     "dimension."
@@ -199,12 +199,12 @@ class PixelClassifier(TracedModel):
                 inputs=partial(always, projected),
                 before=("", "", r"R\,("),
                 after=("", "", ")"),
-                turn=("", "", "\nvalue = turn(value, places @ waves.T)"),
+                rotate=("", "", "\nvalue = rotate(value, positions @ waves.T)"),
                 turned=("", "", TURNED),
             ),
         )
         then = (
-            RELATIVE.step(collected, pixels, **turning),
+            RELATIVE.step(collected, pixels, **rotation),
             FEED_FORWARD.step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
         )
         answered["size"] = side // self.config.cells

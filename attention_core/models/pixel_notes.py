@@ -1,7 +1,7 @@
 """A digit classifier of one plain attention layer over pixels: an MLP on the flattened softmax(Q K^T / sqrt(d)) V.
 
-It is the layer of the lecture notes on pixels. Training begins with random positions and matrices. Its controls read
-the same pixels through the same MLP, but cannot choose where to look.
+It is the plain layer of the lecture notes, hence the name. Training begins with random positions and matrices. Its
+controls read the same pixels through the same MLP, but cannot choose where to look.
 """
 
 import math
@@ -16,7 +16,7 @@ from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
-from attention_core.attention.types import Attended, Axis, Story
+from attention_core.attention.types import AttentionOutput, Axis, Story
 from attention_core.models.pixel_steps import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
 from attention_core.models.registry import register
 
@@ -99,49 +99,47 @@ class PixelNotes(PixelControl, TracedModel):
         score = ScaledDot() if self.has_softmax else ScaledDot(1 / key.shape[-2])
         if self.has_softmax:
             sets_context = any(edit.target == "context" for edit in edits)  # its width is that of the values
-            # The kernel wants values as wide as keys.
+            # The kernel needs values as wide as keys.
             padded = value if sets_context else F.pad(value, (0, key.shape[-1] - value.shape[-1]))
-            attended = attend(query, key, padded, edits=edits, with_normaliser=trace)
-            attended = attended._replace(context=attended.context[..., : value.shape[-1]])
+            output = attend(query, key, padded, edits=edits, with_normaliser=trace)
+            output = output._replace(context=output.context[..., : value.shape[-1]])
         elif edits:  # edits need the scores, which are computed for them alone
-            attended = attend(query, key, value, score=score, edits=edits, has_softmax=False)
+            output = attend(query, key, value, score=score, edits=edits, has_softmax=False)
         else:
-            attended = Attended(query @ (key.transpose(-2, -1) @ value) * (1 / key.shape[-2]))
-        prediction = self.read(attended.context)
+            output = AttentionOutput(query @ (key.transpose(-2, -1) @ value) * (1 / key.shape[-2]))
+        prediction = self.read(output.context)
         if not trace:
             return prediction
         story = self._story(images[0], (query[0], key[0], value[0]), prediction.logits[0])
         settings = {"score": score, "has_softmax": self.has_softmax, "edits": edits}
-        return prediction._replace(traces=(first_trace(query, key, value, attended, story, **settings),))
+        return prediction._replace(traces=(first_trace(query, key, value, output, story, **settings),))
 
     def _context_of_ink(self, ink: Tensor) -> Tensor:
         """Return the context of pixels without positions, (batch, n, d_v), to some five digits, for training.
 
-        The context of a query is a smooth function of one number, its ink. It is computed at N_CHEBYSHEV_NODES shades
-        and interpolated by the polynomial through them: a tenth of the work.
+        The context of a query is a smooth function of one number, its ink. It is computed at N_CHEBYSHEV_NODES values
+        of ink and interpolated by the Chebyshev polynomial through them: a tenth of the work.
         """
-        order = torch.arange(N_CHEBYSHEV_NODES, device=ink.device)
-        angle = (order + 0.5) * math.pi / N_CHEBYSHEV_NODES
-        shades = (1 + angle.cos()) / 2
+        degrees = torch.arange(N_CHEBYSHEV_NODES, device=ink.device)
+        angles = (degrees + 0.5) * math.pi / N_CHEBYSHEV_NODES
+        nodes = (1 + angles.cos()) / 2
         scale = self.query(self.ink) @ self.key(self.ink) * self.config.d_k**-0.5
-        context = (scale * shades[:, None] * ink[:, None]).softmax(-1) @ ink[..., None]
-        coefficients = (
-            context[..., 0] @ torch.outer(angle, order).cos() * torch.where(order > 0, 2, 1) / N_CHEBYSHEV_NODES
-        )
-        polynomials = ((2 * ink - 1).acos()[..., None] * order).cos()
-        return (polynomials @ coefficients[..., None]) * self.value(self.ink)
+        at_nodes = ((scale * nodes[:, None] * ink[:, None]).softmax(-1) @ ink[..., None])[..., 0]
+        basis = torch.outer(angles, degrees).cos() * torch.where(degrees > 0, 2, 1) / N_CHEBYSHEV_NODES
+        polynomials = ((2 * ink - 1).acos()[..., None] * degrees).cos()
+        return (polynomials @ (at_nodes @ basis)[..., None]) * self.value(self.ink)
 
     def _story(self, image: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         pixels = Axis.picture("pixels", *image.shape)
         matrices = {"W_Q": self.query.weight.T, "W_K": self.key.weight.T, "W_V": self.value.weight.T}
         first, second = self.classify[0], self.classify[3]
-        blanks = {"place": "", "plus": "", "learned": "e is learned", "told": ""}
+        blanks = {"position": "", "plus_position": "", "learned": "e is learned", "position_words": ""}
         if self.position is not None:
             blanks = {
-                "place": r" + \pi_i",
-                "plus": " + position",
+                "position": r" + \pi_i",
+                "plus_position": " + position",
                 "learned": "e and the 784 positions are learned",
-                "told": ", plus a learned vector for its place",
+                "position_words": ", plus a learned vector for its place",
             }
         tokens = self.tokens(image[None])[0]
         steps_before = (

@@ -1,4 +1,4 @@
-"""What the steps of the models over all pixels say."""
+"""The texts of the steps of the models over all pixels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ RELATIVE = Text(
     "Context turned back",
     "R⁻¹C",
     r"c'_i = R_i^{-1} c_i",
-    "context = turn(context, -places @ waves.T)",
+    "context = rotate(context, -positions @ waves.T)",
     "Positions are now measured relative to the query pixel: where is the ink, *seen from here*?",
     Role.CONTEXT,
 )
@@ -61,9 +61,9 @@ NOTES_EMBEDDING = Text(
     "embedding",
     "Tokens",
     "X",
-    r"x_i = p_i\, e$place",
-    "x = pixels * e$plus  # $learned",
-    "One vector per pixel: its ink times a learned vector$told. All of it was random at the start.",
+    r"x_i = p_i\, e$position",
+    "x = pixels * e$plus_position  # $learned",
+    "One vector per pixel: its ink times a learned vector$position_words. All of it was random at the start.",
     Role.INPUT,
 )
 NOTES_CLASS = Text(
@@ -87,7 +87,7 @@ def pixel_story(
     logits: Tensor,
     **named: Any,
 ) -> Story:
-    """Return the story of one picture (side, side), with steps towards query, key and value and after the context.
+    """Return the story of one picture (side, side), with steps before query, key and value and after the context.
 
     It begins with the pixels and ends with the digits' logits (10,); `named` is what the answer's code names.
     """

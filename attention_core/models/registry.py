@@ -44,7 +44,7 @@ def build(name: str) -> nn.Module:
 def load(name: str, device: str = "auto", folder: Path | None = None) -> Any:
     """Return a trained model, ready to predict, its parameters frozen; the committed weights if folder is None.
 
-    It is an nn.Module of a class of its own: what its methods, such as trace, take and return is told there.
+    It is an nn.Module of a class of its own, which documents its methods, such as trace.
 
     Raises:
         ValueError: no such model, or no such device on this machine.

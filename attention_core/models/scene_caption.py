@@ -1,4 +1,4 @@
-"""Tell a drawing: a recurrent decoder writes a sentence about coloured digits and looks before each word."""
+"""Describe a drawing: a recurrent decoder writes a sentence about coloured digits, and looks before each word."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import Attended, Axis, Story
+from attention_core.attention.types import AttentionOutput, Axis, Story
 from attention_core.data.scene_captions import END, START, WORDS, decode_caption
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, VisionOutput
@@ -39,7 +39,7 @@ class SceneCaptionConfig:
 
 
 class DecoderStep(NamedTuple):
-    """One look of the decoder, (batch, ...) each: what it asked, got, became and says."""
+    """One look of the decoder, (batch, ...) each."""
 
     query: Tensor
     context: Tensor
@@ -49,7 +49,7 @@ class DecoderStep(NamedTuple):
 
 
 class Caption(NamedTuple):
-    """One drawing, told."""
+    """What was written about one drawing."""
 
     words: tuple[str, ...]  # as they were said, without the end
     finished: bool  # whether the end came
@@ -104,7 +104,7 @@ class SceneCaption(SceneEncoder):
                 word = logits.argmax(-1)
 
     def forward(self, pictures: Tensor, said: Tensor | None = None, *, edits: Edits = ()) -> VisionOutput:
-        """Tell pictures (batch, 4, 64, 64) from coloured_input.
+        """Describe pictures (batch, 4, 64, 64) from coloured_input.
 
         `said`, int64 (batch, n_looks), are the words before each look, START before the glances and the first word;
         None feeds back what is said.
@@ -120,7 +120,7 @@ class SceneCaption(SceneEncoder):
 
     @torch.inference_mode()
     def explain(self, picture: Tensor, edits: Edits = ()) -> Caption:
-        """Tell one picture, (4, 64, 64), until the end, and keep everything that happens."""
+        """Describe one picture, (4, 64, 64), and keep everything that happens."""
         picture = torch.as_tensor(picture, dtype=torch.float32, device=self.row.device)
         encoded = self.encode_pictures(picture[None])
         n_glances, looks, said = self.config.n_glances, list[DecoderStep](), [START]
@@ -146,7 +146,7 @@ class SceneCaption(SceneEncoder):
             ),
         )
         key, value = (part[:, None] for part in encoded)
-        trace = first_trace(query[None, None], key, value, Attended(context[None, None]), story, edits=edits)
+        trace = first_trace(query[None, None], key, value, AttentionOutput(context[None, None]), story, edits=edits)
         return Caption(decode_caption(said), said[-1] == END, logits.softmax(-1), trace)
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:

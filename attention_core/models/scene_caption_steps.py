@@ -1,4 +1,4 @@
-"""What the steps of telling a drawing say."""
+"""The texts of the steps of describing a drawing."""
 
 from attention_core.attention.types import Role, Text
 

@@ -14,10 +14,10 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Attended, Axis
+from attention_core.attention.types import AttentionOutput, Axis
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.models.features import Layer, PlacedRegions, VisionOutput, additive_parameters, check_size
+from attention_core.models.features import Layer, RegionEncoder, VisionOutput, additive_parameters, check_size
 from attention_core.models.registry import register
 from attention_core.models.scene_question_steps import EMPTY, ReasoningStep, glimpse_trace, word_trace
 
@@ -44,8 +44,8 @@ class SceneAnswer(NamedTuple):
     words: tuple[AttentionTrace, ...]  # a trace per reasoning step: one query, the question's words as keys
 
 
-class SceneEncoder(PlacedRegions):
-    """What a drawing offers to be looked at: a key and a value per region, and one more of each for "nothing"."""
+class SceneEncoder(RegionEncoder):
+    """Encodes a drawing: a key and a value per region, and one more of each for "nothing"."""
 
     def __init__(self, side: int, layers: tuple[Layer, ...], d_k: int) -> None:
         super().__init__(4, layers, (side, side))
@@ -62,24 +62,24 @@ class SceneEncoder(PlacedRegions):
     def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64)."""
         check_size(pictures, 4, self.side, self.side)
-        seen = self.placed(pictures)
-        none = len(pictures), 1, -1
-        keys = torch.cat((self.key(seen), self.empty_key.expand(*none)), 1)
-        return keys, torch.cat((self.value(seen), self.empty_value.expand(*none)), 1)
+        regions = self.encode_regions(pictures)
+        shape = len(pictures), 1, -1
+        keys = torch.cat((self.key(regions), self.empty_key.expand(*shape)), 1)
+        return keys, torch.cat((self.value(regions), self.empty_value.expand(*shape)), 1)
 
     def named(self) -> dict[str, Any]:
         """Return what the code of the steps towards keys and values names, but for the picture."""
         empty = {"empty_key": self.empty_key[None], "empty_value": self.empty_value[None]}
-        return {"cnn": self.features, "place": self.place, **affine(K=self.key, V=self.value), **empty}
+        return {"cnn": self.features, "place": self.positions, **affine(K=self.key, V=self.value), **empty}
 
 
 class SceneQuestion(SceneEncoder):
     """Question encoder, picture encoder, and reasoning steps between them.
 
-    At every step attention over the question's words says what the step is about; with what the step before found, that
-    makes the query of an attention over the picture's regions. One more key stands for "nothing": its weight falls as
-    more regions match, so that the context tells how many there are. Two scores are trained together and share the
-    rest.
+    At every step attention over the question's words says what the step is about. Its context and that of the step
+    before make the query of an attention over the picture's regions. One more key stands for "nothing": its weight
+    falls as more regions match, so that the context tells how many there are. Two scores are trained together and share
+    the rest.
 
     Source: looking several times, Yang et al. 2016, "Stacked attention networks for image question answering";
     attention over the words of each step, Hudson and Manning 2018, "Compositional attention networks", section 3.2; an
@@ -130,10 +130,10 @@ class SceneQuestion(SceneEncoder):
         return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, edits)
 
     def reason(
-        self, encoded: tuple[Tensor, Tensor], asked: tuple[Tensor, Tensor], scoring: str, edits: Edits = ()
+        self, encoded: tuple[Tensor, Tensor], question: tuple[Tensor, Tensor], scoring: str, edits: Edits = ()
     ) -> VisionOutput:
-        steps = list(self._steps(encoded, asked, scoring, edits))
-        weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
+        steps = list(self._steps(encoded, question, scoring, edits))
+        weights = torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
         return VisionOutput(self._answer(steps), weights)
 
     def training_loss(
@@ -142,8 +142,8 @@ class SceneQuestion(SceneEncoder):
         """Return the mean loss of both scoring functions, which share the work up to the first query.
 
         Of a picture's questions the first half goes to the dot product, the second to the additive score. `where`,
-        (batch, n_looks, n_digits, n_regions), tells how much of a region belongs to a digit that this look is about,
-        all zeros for no digit, and `nudge` how much it counts that each of these digits gets weight.
+        (batch, n_looks, n_digits, n_regions), is the share of each region that belongs to a digit which this look is
+        about, zeros for no digit; `nudge` is the factor of attention_loss.
         """
         encoded, (states, mask) = self.encode_pictures(pictures), self.encode_questions(words)
         halves = len(pictures), len(SCORINGS), -1
@@ -153,30 +153,31 @@ class SceneQuestion(SceneEncoder):
             steps = list(self._steps(encoded, (own[0], own[1]), scoring, ()))
             losses.append(F.cross_entropy(self._answer(steps), own[2], label_smoothing=smoothing))
             if nudge:
-                weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
-                losses[-1] = losses[-1] + nudge * missed(weights[..., :-1], own[3])
+                weights = torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
+                losses[-1] = losses[-1] + nudge * attention_loss(weights[..., :-1], own[3])
         return torch.stack(losses).mean()
 
     def _answer(self, steps: list[ReasoningStep]) -> Tensor:
-        contexts = [context for step in steps for context in (step.words.context, step.look.context)]
+        contexts = [context for step in steps for context in (step.word_output.context, step.output.context)]
         return self.answer(torch.cat(contexts, -1)[:, 0, 0])
 
     def _steps(
-        self, encoded: tuple[Tensor, Tensor], asked: tuple[Tensor, Tensor], scoring: str, edits: Edits
+        self, encoded: tuple[Tensor, Tensor], question: tuple[Tensor, Tensor], scoring: str, edits: Edits
     ) -> Iterator[ReasoningStep]:
         keys, values = (part[:, None] for part in encoded)
-        states, mask = asked[0][:, None], asked[1][:, None, None]
+        states, mask = question[0][:, None], question[1][:, None, None]
         together = len(keys), 1, len(states) // len(keys), -1
         score = self.score(scoring)
-        found = values.new_zeros(len(states), 1, 1, self.config.d_k)
-        for word_query, make_query in zip(self.word_query, cast(nn.ModuleList, self.query[scoring]), strict=True):
-            asks = word_query(found)
-            spoken = attend(asks, states, states, mask=mask, with_weights=True)
-            query = make_query(torch.cat((spoken.context, found), -1)).view(together)
-            look = attend(query, keys, values, score=score, edits=edits, with_weights=True)
-            before, found = found, look.context.view(found.shape)
-            weights = look.weights.view(len(states), 1, 1, -1)  # type: ignore[union-attr]
-            yield ReasoningStep(asks, spoken, before, query, Attended(found, weights=weights))
+        context = values.new_zeros(len(states), 1, 1, self.config.d_k)
+        queries = cast(nn.ModuleList, self.query[scoring])
+        for to_word_query, to_query in zip(self.word_query, queries, strict=True):
+            word_query = to_word_query(context)
+            word_output = attend(word_query, states, states, mask=mask, with_weights=True)
+            query = to_query(torch.cat((word_output.context, context), -1)).view(together)
+            output = attend(query, keys, values, score=score, edits=edits, with_weights=True)
+            before, context = context, output.context.view(context.shape)
+            weights = output.weights.view(len(states), 1, 1, -1)  # type: ignore[union-attr]
+            yield ReasoningStep(word_query, word_output, before, query, AttentionOutput(context, weights=weights))
 
     @torch.inference_mode()
     def explain(
@@ -198,15 +199,15 @@ class SceneQuestion(SceneEncoder):
         device = self.row.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
         encoded = encoded or self.encode_pictures(picture[None])
-        asked = self.encode_questions(torch.tensor([list(words)], device=device))
-        steps = list(self._steps(encoded, asked, scoring, edits))
+        question = self.encode_questions(torch.tensor([list(words)], device=device))
+        steps = list(self._steps(encoded, question, scoring, edits))
         probabilities = self._answer(steps)[0].softmax(-1)
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
             glimpse_trace(steps, number, encoded, self.where, probabilities, score, edits, {**named, "mlp": mlp})
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
-        read = tuple(word_trace(steps, number, labels, asked[0]) for number in range(len(steps)))
+        read = tuple(word_trace(steps, number, labels, question[0]) for number in range(len(steps)))
         return SceneAnswer(probabilities, looks, read)
 
 
@@ -214,15 +215,15 @@ def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(d_in, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_out))
 
 
-def missed(weights: Tensor, where: Tensor) -> Tensor:
-    """Return the mean surprise, in nats, at how little weight the digits in question got.
+def attention_loss(weights: Tensor, where: Tensor) -> Tensor:
+    """Return the mean of -log of the weight on each digit that a look is about, in nats.
 
     weights: (batch, n_looks, n_regions), without the empty key; where: (batch, n_looks, n_digits, n_regions).
     """
     share = weights / weights.sum(-1, keepdim=True).clamp(min=1e-6)
     inside = (share[:, :, None] * where).sum(-1)
-    asked = where.sum(-1) > 0
-    return -(inside.clamp(min=1e-4).log() * asked).sum() / asked.sum().clamp(min=1)
+    is_digit = where.sum(-1) > 0
+    return -(inside.clamp(min=1e-4).log() * is_digit).sum() / is_digit.sum().clamp(min=1)
 
 
 register("scene-question", "vision:evaluate_answering", SceneQuestion, SceneQuestionConfig())

@@ -8,7 +8,7 @@ from torch import Tensor
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import Attended, Axis, Role, Step, Story, Text
+from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
 from attention_core.data.questions import ANSWERS
 from attention_core.models.features import picture_step
 
@@ -57,11 +57,11 @@ ANSWER = Text(
 class ReasoningStep(NamedTuple):
     """What happens in one step, each tensor with (batch, 1, ...) in front."""
 
-    asks: Tensor  # what asks the words
-    words: Attended  # what they answered
-    found: Tensor  # what the step before found; zeros before the first
-    query: Tensor  # what asks the regions
-    look: Attended  # what they answered
+    word_query: Tensor
+    word_output: AttentionOutput  # of the attention over the question's words
+    previous_context: Tensor  # of the step before; zeros before the first
+    query: Tensor
+    output: AttentionOutput  # of the attention over the picture's regions
 
 
 def glimpse_trace(
@@ -81,18 +81,18 @@ def glimpse_trace(
     step, (key, value) = steps[number], encoded
     asks = Axis("queries", [f"look {number + 1}"])
     scoring = "dot" if isinstance(score, ScaledDot) else "additive"
-    words_1, found_1, words_2 = steps[0].words.context[0, 0], steps[0].look.context[0, 0], step.words.context[0, 0]
+    first, words_2 = steps[0], step.word_output.context[0, 0]
     answer = ANSWER.step(
         probabilities[None],
         Axis("questions", ["this question"]),
         Axis("answers", list(ANSWERS)),
         **named,
-        w_1=words_1,
-        c_1=found_1,
+        w_1=first.word_output.context[0, 0],
+        c_1=first.output.context[0, 0],
         w_2=words_2,
     )
     asking = QUERY.filled(found=FOUND[number > 0]).step(
-        step.query[0, 0], asks, **named, words_context=words_2, found=step.found[0, 0]
+        step.query[0, 0], asks, **named, words_context=words_2, found=step.previous_context[0, 0]
     )
     story = Story(
         mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {len(steps)}",
@@ -102,7 +102,7 @@ def glimpse_trace(
         steps_before=(*encoder_steps(named["picture"], encoded, where, named), asking),
         steps_after=(answer,) if number == len(steps) - 1 else (),
     )
-    return first_trace(step.query, key[None], value[None], step.look, story, score=score, edits=edits)
+    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=edits)
 
 
 def encoder_steps(
@@ -130,4 +130,4 @@ def word_trace(steps: Sequence[ReasoningStep], number: int, labels: Sequence[str
         query_axis=Axis("queries", [f"look {number + 1}"]),
         key_axis=Axis("words", list(labels)),
     )
-    return first_trace(step.asks, states[None], states[None], step.words, story)
+    return first_trace(step.word_query, states[None], states[None], step.word_output, story)

@@ -18,7 +18,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import Attended, Axis, Step, Story
+from attention_core.attention.types import AttentionOutput, Axis, Step, Story
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
 from attention_core.models import sentence_attention_steps as steps
 from attention_core.models.features import additive_parameters
@@ -110,7 +110,7 @@ class SentenceClassifier(nn.Module):
         return Additive(self.score_query, self.score_key, self.score_vector)
 
     def queries(self, n: int) -> Tensor:
-        """Return the learned query for n sentences, (n, 1, 1, d_query); zeros for the mean, where nobody asks."""
+        """Return the learned query for n sentences, (n, 1, 1, d_query); zeros for the mean, which has no query."""
         query = self.query if self.config.pooling == "attention" else self.answer.weight.new_zeros(self.config.d_state)
         return query.expand(n, 1, 1, -1)
 
@@ -122,7 +122,7 @@ class SentenceClassifier(nn.Module):
         states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=pieces.shape[1])
         return SentenceEncoding(embedded, self.state_dropout(states), mask)
 
-    def attend(self, encoding: SentenceEncoding, value: Tensor | None = None, edits: Edits = ()) -> Attended:
+    def attend(self, encoding: SentenceEncoding, value: Tensor | None = None, edits: Edits = ()) -> AttentionOutput:
         """Let the learned query look at the states; it gets these, or else value (batch, n_words, d_v), weighted."""
         return attend(
             self.queries(len(encoding.states)),

@@ -1,4 +1,4 @@
-"""What the steps of judging a sentence say."""
+"""The texts of the steps of judging a sentence."""
 
 from dataclasses import replace
 

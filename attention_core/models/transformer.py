@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, cast
@@ -14,9 +13,10 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend, merge_heads, sinusoidal, split_heads
 from attention_core.attention.edits import Edits, for_queries
+from attention_core.attention.inside_torch import with_buffers
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import Attended, Axis, Story, always
+from attention_core.attention.types import AttentionOutput, Axis, Story, always
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.registry import register
 from attention_core.models.transformer_steps import INPUTS, MECHANISMS, MERGE
@@ -24,13 +24,15 @@ from attention_core.models.translator import DecoderState, Labels, TiedTranslato
 
 
 class KeyValueMemory(NamedTuple):
-    others: Tensor  # (batch, n_keys, d_model), what keys and values are made of
+    """Keys and values that queries attend to, and the states that they are projections of."""
+
+    states: Tensor  # (batch, n_keys, d_model)
     key: Tensor  # (batch, n_heads, n_keys, d_k)
     value: Tensor  # (batch, n_heads, n_keys, d_k)
 
 
-class AttentionOutput(NamedTuple):
-    """What one attention layer did with a batch; enough to make its trace."""
+class LayerActivations(NamedTuple):
+    """The activations of one attention layer for a batch; enough to make its trace."""
 
     layer: Attention  # which
     norm: nn.LayerNorm  # what normalised its inputs
@@ -39,7 +41,7 @@ class AttentionOutput(NamedTuple):
     query: Tensor  # (batch, n_heads, n_queries, d_k)
     memory: KeyValueMemory  # keys and values
     mask: Tensor | None  # bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None
-    attended: Attended  # the context
+    attended: AttentionOutput  # the context
     output: Tensor  # (batch, n_queries, d_model), heads merged and projected
 
 
@@ -54,9 +56,9 @@ class Attention(nn.Module):
         self.value = nn.Linear(d_model, d_model)
         self.merge = nn.Linear(d_model, d_model)
 
-    def memory(self, others: Tensor) -> KeyValueMemory:
-        key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
-        return KeyValueMemory(others, key, value)
+    def memory(self, states: Tensor) -> KeyValueMemory:
+        key, value = (split_heads(project(states), self.n_heads) for project in (self.key, self.value))
+        return KeyValueMemory(states, key, value)
 
     def forward(
         self,
@@ -65,36 +67,36 @@ class Attention(nn.Module):
         memory: KeyValueMemory | None = None,
         mask: Tensor | None = None,
         edits: Edits = (),
-        earlier: Tensor | None = None,
-    ) -> AttentionOutput:
+        cache: Tensor | None = None,
+    ) -> LayerActivations:
         """Let x (batch, n_queries, d_model), normalised, attend to a memory, or to itself.
 
-        Keys and values that were kept from `earlier`, (batch, 2, n_heads, n_earlier, d_k), stand before the others.
+        Keys and values of earlier positions, the cache (batch, 2, n_heads, n_cached, d_k), stand before its own.
         """
         inputs = norm(x)
         query = split_heads(self.query(inputs), self.n_heads)
         memory = self.memory(inputs) if memory is None else memory
-        if earlier is not None:
-            kept = torch.cat((earlier, torch.stack((memory.key, memory.value), 1)), 3)
-            memory = memory._replace(key=kept[:, 0], value=kept[:, 1])
+        if cache is not None:
+            both = torch.cat((cache, torch.stack((memory.key, memory.value), 1)), 3)
+            memory = memory._replace(key=both[:, 0], value=both[:, 1])
         attended = attend(query, memory.key, memory.value, mask=mask, edits=edits)
         output = self.merge(merge_heads(attended.context))
-        return AttentionOutput(self, norm, x, inputs, query, memory, mask, attended, output)
+        return LayerActivations(self, norm, x, inputs, query, memory, mask, attended, output)
 
 
 def layer_trace(
-    looked: AttentionOutput, kind: str, layer: int, query_axis: Axis, key_axis: Axis, edits: Edits
+    activations: LayerActivations, kind: str, layer: int, query_axis: Axis, key_axis: Axis, edits: Edits
 ) -> AttentionTrace:
     """Return the trace of one attention layer, from 0, for the first sentence of a batch; kind is one of MECHANISMS."""
-    module, memory, other = looked.layer, looked.memory, "memory" if kind == "cross" else "x"
-    named = {"memory": memory.others[0]}
+    module, memory, other = activations.layer, activations.memory, "memory" if kind == "cross" else "x"
+    named = {"memory": memory.states[0]}
     for letter, linear in {"Q": module.query, "K": module.key, "V": module.value}.items():
         named[f"W_{letter}"] = linear.weight.unflatten(0, (module.n_heads, -1)).transpose(1, 2)
         if linear.bias is not None:
             named[f"b_{letter}"] = linear.bias.unflatten(0, (module.n_heads, -1))
     origin = "the encoder's output" if kind == "cross" else "the layer's inputs"
     vectors = projections(
-        (looked.query[0], memory.key[0], memory.value[0]),
+        (activations.query[0], memory.key[0], memory.value[0]),
         (query_axis, key_axis, key_axis),
         formula=r"$letter = X W_$letter^{(h)}$bias",
         code="$name = $x @ W_$letter[head]$own_bias",
@@ -110,28 +112,28 @@ def layer_trace(
         query_axis=query_axis,
         key_axis=key_axis,
         steps_before=(
-            INPUTS.step(looked.inputs[0], query_axis, x=looked.before[0], layer_norm=looked.norm),
+            INPUTS.step(activations.inputs[0], query_axis, x=activations.before[0], layer_norm=activations.norm),
             *vectors,
         ),
         steps_after=(
             MERGE.filled(n=module.n_heads).step(
-                looked.output[0],
+                activations.output[0],
                 query_axis,
-                contexts=list(looked.attended.context[0]),
+                contexts=list(activations.attended.context[0]),
                 W_O=module.merge.weight.T,
                 b_O=module.merge.bias,
             ),
         ),
     )
-    mask = None if looked.mask is None else looked.mask[0]
-    return first_trace(looked.query, memory.key, memory.value, looked.attended, story, mask=mask, edits=edits)
+    mask = None if activations.mask is None else activations.mask[0]
+    return first_trace(activations.query, memory.key, memory.value, activations.attended, story, mask=mask, edits=edits)
 
 
 MAX_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
-EditsByPlace = Mapping[tuple[str, int], Edits]
+EditsByAttention = Mapping[tuple[str, int], Edits]
 """What is changed in which attention: by kind and layer, from 0."""
-Looks = tuple[AttentionOutput, ...]
+Activations = tuple[LayerActivations, ...]
 
 
 @dataclass(frozen=True)
@@ -158,10 +160,10 @@ class EncoderLayer(nn.Module):
         )
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, edits: Edits = ()) -> tuple[Tensor, AttentionOutput]:
-        looked = self.attention(x, self.attention_norm, edits=edits)
-        x = x + self.dropout(looked.output)
-        return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked
+    def forward(self, x: Tensor, edits: Edits = ()) -> tuple[Tensor, LayerActivations]:
+        activations = self.attention(x, self.attention_norm, edits=edits)
+        x = x + self.dropout(activations.output)
+        return x + self.dropout(self.feed_forward(self.forward_norm(x))), activations
 
 
 class DecoderLayer(EncoderLayer):
@@ -179,23 +181,23 @@ class DecoderLayer(EncoderLayer):
         memory: KeyValueMemory,
         own: Edits = (),
         cross: Edits = (),
-        earlier: Tensor | None = None,
-    ) -> tuple[Tensor, AttentionOutput, AttentionOutput]:
+        cache: Tensor | None = None,
+    ) -> tuple[Tensor, LayerActivations, LayerActivations]:
         """Return the layer's output, what its self-attention did and what its cross-attention did.
 
-        `earlier` is what self-attention kept, see Attention; all rows of one sentence ask the memory together.
+        For the cache of self-attention see Attention; all rows of one sentence ask the memory together.
         """
-        looked = self.attention(x, self.attention_norm, None, causal, own, earlier)
-        x = x + self.dropout(looked.output)
-        asking = x.reshape(len(memory.others), -1, x.shape[-1])
+        activations = self.attention(x, self.attention_norm, None, causal, own, cache)
+        x = x + self.dropout(activations.output)
+        asking = x.reshape(len(memory.states), -1, x.shape[-1])
         crossed = self.cross(asking, self.cross_norm, memory, edits=cross)
         x = x + self.dropout(crossed.output.view_as(x))
-        return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked, crossed
+        return x + self.dropout(self.feed_forward(self.forward_norm(x))), activations, crossed
 
 
 class TransformerEncoding(NamedTuple):
     states: Tensor  # (batch, n_source, d_model): what cross-attention makes its keys and values of
-    looked: Looks  # one per encoder layer
+    activations: Activations  # one per encoder layer
     memories: tuple[KeyValueMemory, ...]  # those keys and values, of each decoder layer
 
 
@@ -226,75 +228,73 @@ class Transformer(TiedTranslator):
             self.embedding.weight[PAD] = 0
 
     def without_positions(self) -> Transformer:
-        """Return the same network, its parameters shared, to which no position is told."""
-        bare = copy(self)
-        bare._buffers = {"positions": torch.zeros_like(self.positions)}
-        return bare
+        """Return the same network, its parameters shared, without position codes."""
+        return with_buffers(self, positions=torch.zeros_like(self.positions))
 
     def embed(self, ids: Tensor, first: int = 0) -> Tensor:
         """Return vectors of pieces, scaled by sqrt(d_model), plus positions from the first on, (batch, n, d_model)."""
         embedded = self.embedding(ids) * math.sqrt(self.config.d_model)
         return self.dropout(embedded + self.positions[first : first + ids.shape[1]])
 
-    def encode(self, source: Tensor, interventions: EditsByPlace | None = None) -> TransformerEncoding:
+    def encode(self, source: Tensor, edits: EditsByAttention | None = None) -> TransformerEncoding:
         """Read source pieces (batch, n_source), the end piece last."""
-        x, looked = self.embed(source), []
+        x, activations = self.embed(source), []
         for number, layer in enumerate(self.encoder):
-            x, layer_looked = layer(x, _edit(interventions, "encoder", number))
-            looked.append(layer_looked)
+            x, of_layer = layer(x, _edits(edits, "encoder", number))
+            activations.append(of_layer)
         states = self.encoder_norm(x)
         memories = tuple(cast(DecoderLayer, layer).cross.memory(states) for layer in self.decoder)
-        return TransformerEncoding(states, tuple(looked), memories)
+        return TransformerEncoding(states, tuple(activations), memories)
 
-    def begin(self, source: Tensor, interventions: EditsByPlace | None = None) -> DecoderState:
-        encoding = self.encode(source, interventions)
+    def begin(self, source: Tensor, edits: EditsByAttention | None = None) -> DecoderState:
+        encoding = self.encode(source, edits)
         key = encoding.memories[0].key[:, :, :0]
         return DecoderState(encoding, torch.stack([torch.stack((key, key), 1)] * self.config.n_layers, 1))
 
     def step(
-        self, state: DecoderState, target: Tensor, interventions: EditsByPlace | None = None
+        self, state: DecoderState, target: Tensor, edits: EditsByAttention | None = None
     ) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then.
 
-        The decoder keeps the keys and values of its self-attention, (n_rows, n_layers, 2, n_heads, n_said, d_k).
+        The decoder keeps the keys and values of its self-attention, (n_rows, n_layers, 2, n_heads, n_cached, d_k).
         """
-        features, looked, _ = self.decode(state.encoding, target, interventions, state.said)
-        said = torch.stack([torch.stack((one.memory.key, one.memory.value), 1) for one in looked], 1)
-        return self.logits(features, state.n_sure), state._replace(said=said)
+        features, activations, _ = self.decode(state.encoding, target, edits, state.cache)
+        cache = torch.stack([torch.stack((one.memory.key, one.memory.value), 1) for one in activations], 1)
+        return self.logits(features, state.n_exact), state._replace(cache=cache)
 
     def decode(
         self,
         encoding: TransformerEncoding,
         target: Tensor,
-        interventions: EditsByPlace | None = None,
-        said: Tensor | None = None,
-    ) -> tuple[Tensor, Looks, Looks]:
+        edits: EditsByAttention | None = None,
+        cache: Tensor | None = None,
+    ) -> tuple[Tensor, Activations, Activations]:
         """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
 
-        It goes on from the keys and values of what was `said`, see step, if anything was. Returns features (batch,
-        n_target, d_model), what each layer's self-attention did, and what its cross-attention did.
+        A cache holds the keys and values of the pieces before, see step. Returns features (batch, n_target, d_model),
+        what each layer's self-attention did, and what its cross-attention did.
         """
-        n, n_said = target.shape[1], 0 if said is None else said.shape[-2]
+        n, n_cached = target.shape[1], 0 if cache is None else cache.shape[-2]
         n_rows = len(target) // len(encoding.states)  # of each sentence
-        causal = None  # a piece after all that was said sees all of it
-        if n > 1 or said is None:
-            causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
-        x, looked, crossed = self.embed(target, n_said), [], []
+        causal = None  # a single piece after the cache sees all of it
+        if n > 1 or cache is None:
+            causal = torch.ones(n, n_cached + n, dtype=torch.bool, device=target.device).tril(n_cached)[None, None]
+        x, own, cross = self.embed(target, n_cached), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
-            own = for_queries(_edit(interventions, "decoder", number), n_said, n, is_causal=True)
-            cross = for_queries(_edit(interventions, "cross", number), n_said, n, n_rows)
-            earlier = None if said is None else said[:, number]
-            x, own_look, cross_look = layer(x, causal, memory, own, cross, earlier)
-            looked.append(own_look)
-            crossed.append(cross_look)
-        return self.dropout(self.decoder_norm(x)), tuple(looked), tuple(crossed)
+            own_edits = for_queries(_edits(edits, "decoder", number), n_cached, n, is_causal=True)
+            cross_edits = for_queries(_edits(edits, "cross", number), n_cached, n, n_rows)
+            of_layer = None if cache is None else cache[:, number]
+            x, *activations = layer(x, causal, memory, own_edits, cross_edits, of_layer)
+            own.append(activations[0])
+            cross.append(activations[1])
+        return self.dropout(self.decoder_norm(x)), tuple(own), tuple(cross)
 
     def forward(
         self,
         source: Tensor,
         target: Tensor,
         *,
-        interventions: EditsByPlace | None = None,
+        edits: EditsByAttention | None = None,
         labels: Labels | None = None,
     ) -> Prediction:
         """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
@@ -302,38 +302,38 @@ class Transformer(TiedTranslator):
         Labels ask for the traces of the first sentence: those of the encoder's layers, then for each decoder layer its
         self-attention and its cross-attention.
         """
-        encoding = self.encode(source, interventions)
-        features, own, crossed = self.decode(encoding, target, interventions)
-        traces = () if labels is None else _traces(encoding.looked, own, crossed, labels, interventions).values()
+        encoding = self.encode(source, edits)
+        features, own, crossed = self.decode(encoding, target, edits)
+        traces = () if labels is None else _traces(encoding.activations, own, crossed, labels, edits).values()
         return Prediction(self.logits(features), tuple(traces))
 
     def trace(
-        self, source: Tensor, target: Tensor, labels: Labels, interventions: EditsByPlace | None = None
+        self, source: Tensor, target: Tensor, labels: Labels, edits: EditsByAttention | None = None
     ) -> dict[tuple[str, int], AttentionTrace]:
         """Return the traces of one sentence (n_source,) and its target so far (n_target,), by (kind, layer)."""
         with torch.inference_mode():
-            encoding = self.encode(source[None], interventions)
-            _, own, crossed = self.decode(encoding, target[None], interventions)
-            return _traces(encoding.looked, own, crossed, labels, interventions)
+            encoding = self.encode(source[None], edits)
+            _, own, crossed = self.decode(encoding, target[None], edits)
+            return _traces(encoding.activations, own, crossed, labels, edits)
 
 
 def _traces(
-    encoder: Looks, decoder: Looks, crossed: Looks, labels: Labels, interventions: EditsByPlace | None
+    encoder: Activations, decoder: Activations, crossed: Activations, labels: Labels, edits: EditsByAttention | None
 ) -> dict[tuple[str, int], AttentionTrace]:
     english, french = Axis("English pieces", labels.source), Axis("French pieces", labels.target)
-    fed = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
+    fed = Axis("French so far", labels.inputs or ["start", *labels.target[:-1]])
     axes = {"encoder": (english, english), "decoder": (fed, fed), "cross": (french, english)}
     places = {("encoder", layer): one for layer, one in enumerate(encoder)}
     for layer, (own, cross) in enumerate(zip(decoder, crossed, strict=True)):
         places |= {("decoder", layer): own, ("cross", layer): cross}
     return {
-        (kind, layer): layer_trace(one, kind, layer, *axes[kind], _edit(interventions, kind, layer))
+        (kind, layer): layer_trace(one, kind, layer, *axes[kind], _edits(edits, kind, layer))
         for (kind, layer), one in places.items()
     }
 
 
-def _edit(interventions: EditsByPlace | None, kind: str, layer: int) -> Edits:
-    return (interventions or {}).get((kind, layer), ())
+def _edits(edits: EditsByAttention | None, kind: str, layer: int) -> Edits:
+    return (edits or {}).get((kind, layer), ())
 
 
 register("translator-transformer", "translation:evaluate_translation", Transformer, TransformerConfig())

@@ -1,4 +1,4 @@
-"""What the steps of the transformer's attention say."""
+"""The texts of the steps of the transformer's attention."""
 
 from attention_core.attention.types import Role, Text
 

@@ -1,4 +1,4 @@
-"""Recurrent translators that differ in what the decoder is given of the encoder's states; beam search for all."""
+"""Recurrent translators, which differ in what the decoder gets of the encoder's states; beam search for all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.inside_torch import version_of
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import Attended, Axis, Step, Story
+from attention_core.attention.types import AttentionOutput, Axis, Step, Story
 from attention_core.data.pieces import END, PAD, START, VOCABULARY_SIZE, load_vocabulary, strip_space_mark
 from attention_core.models import translator_steps as steps
 from attention_core.models.registry import register
@@ -27,17 +27,16 @@ MAX_PIECES = 80
 
 
 class DecoderState(NamedTuple):
-    """Where a decoder stands in saying translations: in rows, those of a sentence together, as many for each."""
+    """The state of a decoder that writes translations, a row for each; sentences have equally many rows, in a block."""
 
-    encoding: Any  # of the source sentences, which all rows of a sentence share
-    said: Tensor  # (n_rows, ...), what the decoder keeps of the pieces so far
-    # None, or how many of a piece's likeliest followers must have float32 logits; those of all others may then be
-    # nearly right, where that is quicker
-    n_sure: int | None = None
+    encoding: Any  # of the source sentences; all rows of a sentence share it
+    cache: Tensor  # (n_rows, ...), what the decoder keeps of the pieces so far
+    # how many of the largest logits must be exact in float32, since others may be approximate; None = all
+    n_exact: int | None = None
 
     def select(self, rows: Tensor) -> DecoderState:
         """Return the state in which these rows, int64 (n_rows,), go on: some perhaps several times, others never."""
-        return self._replace(said=self.said[rows])
+        return self._replace(cache=self.cache[rows])
 
 
 class CanTranslate(Protocol):
@@ -73,10 +72,10 @@ def beam_search(
     width: int = 5,
     prefix: Sequence[int] = (),
 ) -> list[list[Hypothesis]]:
-    """Keep the `width` likeliest beginnings at every step, for sentences (batch, n_source) of one length.
+    """Keep the `width` likeliest hypotheses at every step, for sentences (batch, n_source) of one length.
 
-    A width of 1 is greedy search; every translation begins with the prefix, too long or ended ones are ValueErrors.
-    Returns each sentence's hypotheses, best first.
+    A width of 1 is greedy search. Every translation begins with the prefix; a ValueError refuses one that is too long
+    or ends. Returns the hypotheses of each sentence, best first.
 
     Source: length normalisation, Wu et al. 2016, section 7, without their constant.
     """
@@ -88,48 +87,53 @@ def beam_search(
     most = min(MAX_PIECES, max(2 * n_source + 10, len(prefix) + 10))
     state, sentences = model.begin(source), torch.arange(batch, device=source.device)[:, None]
     tokens = torch.tensor([START, *prefix], device=source.device).expand(batch, 1, -1)
-    totals = torch.zeros(batch, 1, device=source.device)  # one beginning each, until there are pieces to choose from
-    over, fed, told = totals > 0, tokens[:, 0], totals[:, :, None][..., :0]
-    while tokens.shape[2] <= most and not over.all():
-        logits, state = model.step(state, fed)
+    totals = torch.zeros(batch, 1, device=source.device)  # one hypothesis each, until there are pieces to choose from
+    ended, inputs, log_probabilities = totals > 0, tokens[:, 0], totals[:, :, None][..., :0]
+    while tokens.shape[2] <= most and not ended.all():
+        logits, state = model.step(state, inputs)
         logs = logits.log_softmax(-1)
-        if fed.shape[1] > 1:  # the prefix
-            told = logs[:, :-1].gather(2, fed[:, 1:, None]).transpose(1, 2)
-        logs[:, -1, :END] = -math.inf  # neither padding, the unknown nor the start is ever said
-        gains, pieces = (best.view(*over.shape, -1) for best in logs[:, -1].topk(width))
-        gains.masked_fill_(over[..., None], -math.inf)
-        gains[..., 0].masked_fill_(over, 0.0)  # a finished one goes on unchanged
-        pieces.masked_fill_(over[..., None], PAD)
+        if inputs.shape[1] > 1:  # the prefix
+            log_probabilities = logs[:, :-1].gather(2, inputs[:, 1:, None]).transpose(1, 2)
+        logs[:, -1, :END] = -math.inf  # neither padding, the unknown nor the start is ever written
+        gains, pieces = (best.view(*ended.shape, -1) for best in logs[:, -1].topk(width))
+        gains.masked_fill_(ended[..., None], -math.inf)
+        gains[..., 0].masked_fill_(ended, 0.0)  # a finished one goes on unchanged
+        pieces.masked_fill_(ended[..., None], PAD)
         totals, flat = (totals[..., None] + gains).flatten(1).topk(width)
         row, piece = flat // width, pieces.flatten(1).gather(1, flat)
-        state, fed = state.select((row + sentences * over.shape[1]).flatten()), piece.view(-1, 1)
-        state = state._replace(n_sure=2 * width)
-        tokens = _longer(tokens, row, piece)
-        told = _longer(told, row, gains.flatten(1).gather(1, flat))
-        over = over.gather(1, row) | (piece == END)
+        state, inputs = state.select((row + sentences * ended.shape[1]).flatten()), piece.view(-1, 1)
+        state = state._replace(n_exact=2 * width)
+        tokens = _append(tokens, row, piece)
+        log_probabilities = _append(log_probabilities, row, gains.flatten(1).gather(1, flat))
+        ended = ended.gather(1, row) | (piece == END)
     return [
-        _ranked(*sentence) for sentence in zip(tokens[..., 1:].tolist(), totals.tolist(), told.tolist(), strict=True)
+        _rank(*sentence)
+        for sentence in zip(tokens[..., 1:].tolist(), totals.tolist(), log_probabilities.tolist(), strict=True)
     ]
 
 
-def _longer(known: Tensor, row: Tensor, last: Tensor) -> Tensor:
-    """Return what is known of beginnings (batch, n_rows, n), those rows go on, with the last entry of each."""
-    return torch.cat((known.gather(1, row[..., None].expand(-1, -1, known.shape[2])), last[..., None]), 2)
+def _append(sequences: Tensor, rows: Tensor, last: Tensor) -> Tensor:
+    """Return these rows (batch, n_chosen) of sequences (batch, n_rows, n), each with one more entry at its end."""
+    chosen = sequences.gather(1, rows[..., None].expand(-1, -1, sequences.shape[2]))
+    return torch.cat((chosen, last[..., None]), 2)
 
 
-def _ranked(rows: list[list[int]], totals: list[float], told: list[list[float]]) -> list[Hypothesis]:
-    found = [
+def _rank(rows: list[list[int]], totals: list[float], log_probabilities: list[list[float]]) -> list[Hypothesis]:
+    texts = [[piece for piece in row if piece != PAD] for row in rows]
+    hypotheses = [
         Hypothesis(ids, total, logs[: len(ids)])
-        for ids, total, logs in zip(([one for one in row if one != PAD] for row in rows), totals, told, strict=True)
+        for ids, total, logs in zip(texts, totals, log_probabilities, strict=True)
         if total > -math.inf
     ]
-    return sorted(found, key=lambda it: (it.finished, it.log_probability / len(it.ids) ** LENGTH_PENALTY), reverse=True)
+    hypotheses.sort(key=lambda it: (it.finished, it.log_probability / len(it.ids) ** LENGTH_PENALTY), reverse=True)
+    return hypotheses
 
 
 SCORINGS = tuple(steps.MECHANISMS)
-FEW = 8  # rows of a matrix product that kernels treat better as columns
+FEW = 8  # rows up to which a matrix product is quicker the other way round, with rows as columns
 HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else math.inf
-"""Numbers in a matrix from which on half of each is quicker: fewer stay in the cache. Not without a kernel for it."""
+"""Numbers in a matrix from which on half precision is quicker: smaller ones stay in the cache. Only where there is a
+kernel for it."""
 N_LIKELY = 10  # candidates shown of each output distribution
 
 
@@ -159,12 +163,12 @@ class TranslatorConfig:
 
 
 class Labels(NamedTuple):
-    """What the positions of a sentence pair are called."""
+    """Labels of the positions of a sentence pair."""
 
     source: Sequence[str]  # one text per source piece, the end included
     target: Sequence[str]  # one text per predicted target piece
     # one text per piece that the decoder is fed; None = the start, then the target without its last
-    fed: Sequence[str] | None = None
+    inputs: Sequence[str] | None = None
 
 
 class SourceEncoding(NamedTuple):
@@ -175,7 +179,7 @@ class SourceEncoding(NamedTuple):
 
 @lru_cache(8)
 def _in_half(weight: Tensor, bias: Tensor, *versions: int) -> Any:
-    """Return weights packed in half precision, so that half as much has to come from memory; versions tell changes."""
+    """Return weights packed in half precision, so that half as much is read from memory; versions tell changes."""
     return torch.ops.quantized.linear_prepack_fp16(weight, bias)
 
 
@@ -191,16 +195,16 @@ class TiedTranslator(nn.Module):
         """Return what is compared with the vectors of all pieces, (batch, n_target, d)."""
         return self.decode(self.encode(source), target)[0]
 
-    def logits(self, features: Tensor, n_sure: int | None = None) -> Tensor:
-        """Return (..., VOCABULARY_SIZE) from features (..., d); for n_sure see DecoderState."""
+    def logits(self, features: Tensor, n_exact: int | None = None) -> Tensor:
+        """Return (..., VOCABULARY_SIZE) from features (..., d); for n_exact see DecoderState."""
         rows, weight, bias = features.flatten(0, -2), self.embedding.weight, self.output_bias
         is_plain = weight.is_cpu and weight.dtype is torch.float32 and not weight.is_inference()
-        if n_sure and is_plain and weight.numel() >= HALVES:
+        if n_exact and is_plain and weight.numel() >= HALVES:
             packed = _in_half(weight, bias, version_of(weight), version_of(bias))
-            nearly = torch.ops.quantized.linear_dynamic_fp16(rows, packed)
-            best = nearly.topk(n_sure).indices
-            nearly.scatter_(1, best, (weight[best] @ rows[..., None])[..., 0] + bias[best])
-            return nearly.view(*features.shape[:-1], -1)
+            approximate = torch.ops.quantized.linear_dynamic_fp16(rows, packed)
+            best = approximate.topk(n_exact).indices
+            approximate.scatter_(1, best, (weight[best] @ rows[..., None])[..., 0] + bias[best])
+            return approximate.view(*features.shape[:-1], -1)
         if len(rows) > FEW:
             return nn.functional.linear(features, weight, bias)
         return ((weight @ rows.T).T + bias).view(*features.shape[:-1], -1)
@@ -211,7 +215,7 @@ class Translator(TiedTranslator):
 
     The decoder's state s_t is the query; the encoder's states h_j are keys and values; the context c_t is their
     weighted sum; tanh(W [s_t; c_t]) is compared with the vectors of all pieces. The context is not fed back into the
-    state, so that a whole sentence is trained in one go.
+    state, so that all positions of a sentence are trained at once.
 
     Source: order of the steps and dot, general: Luong et al. 2015, section 3; additive: Bahdanau et al. 2015,
     appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
@@ -256,19 +260,19 @@ class Translator(TiedTranslator):
 
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
-        features, states, _ = self.decode(state.encoding, target, said=state.said)
-        return self.logits(features, state.n_sure), state._replace(said=states[:, -1])
+        features, states, _ = self.decode(state.encoding, target, cache=state.cache)
+        return self.logits(features, state.n_exact), state._replace(cache=states[:, -1])
 
     def decode(
-        self, encoding: SourceEncoding, target: Tensor, edits: Edits = (), said: Tensor | None = None
-    ) -> tuple[Tensor, Tensor, Attended]:
+        self, encoding: SourceEncoding, target: Tensor, edits: Edits = (), cache: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, AttentionOutput]:
         """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
 
-        It goes on from the state after what was `said`, (batch, d_state), if anything was; there may then be several
-        rows for each sentence, which ask together. Returns features (batch, n_target, d_embedding), states (batch,
-        n_target, d_state), the queries, and what was attended.
+        The cache is the state (batch, d_state) after the pieces before; there may then be several rows for each
+        sentence, which ask together. Returns features (batch, n_target, d_embedding), states (batch, n_target,
+        d_state), which are the queries, and the output of attention.
         """
-        first = self.first_state(encoding) if said is None else said
+        first = self.first_state(encoding) if cache is None else cache
         states, _ = self.decoder(self.dropout(self.embedding(target)), first[None])
         keys = self.keys(encoding)
         attended = attend(
@@ -314,7 +318,7 @@ class Translator(TiedTranslator):
         fixed, (states, features, logits) = self.config.scoring == "none", decoded
         words, asks = Axis("source words", labels.source), Axis("target words", labels.target)
         asked = Axis("last state", ["whole sentence"]) if fixed else words
-        fed, start = target[0], self.first_state(encoding)[:1]
+        inputs, start = target[0], self.first_state(encoding)[:1]
         return Story(
             mechanism=steps.MECHANISMS[self.config.scoring],
             query_axis=asks,
@@ -323,7 +327,7 @@ class Translator(TiedTranslator):
                 steps.EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
                 (steps.LAST_STATE if fixed else steps.STATES).step(self.keys(encoding)[0], asked, encoder=self.encoder),
                 steps.QUERY.step(
-                    states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=fed, start=start
+                    states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=inputs, start=start
                 ),
             ),
             steps_after=(steps.READ_OUT.step(features, asks, read_out=self.read_out), self._output_step(logits, asks)),

@@ -1,4 +1,4 @@
-"""What the steps of a recurrent translator say."""
+"""The texts of the steps of a recurrent translator."""
 
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import hmac
-import logging
-import sys
 from typing import Any
 
 import torch
@@ -12,7 +10,6 @@ from starlette.responses import Response
 
 from attention_core.bounds import CLUSTER_BYTES
 from attention_core.device import choose_device, describe_device
-from attention_core.files import find_file
 from attention_core.serve import calls
 from attention_core.serve.client import ray_token
 
@@ -28,9 +25,7 @@ class ModelReplica:
     def __init__(self) -> None:
         from ray import serve
 
-        sys.path.append(str(find_file("ui").parent))  # functions of the app are asked for by name
         torch.set_num_threads(1)
-        logging.getLogger("streamlit").setLevel(logging.ERROR)  # it misses a server around the functions of ui/
         self._token = ray_token()
         if not self._token:
             raise RuntimeError("Ray's token is not on this machine; docs/deployment.md says where it belongs")

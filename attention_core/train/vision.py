@@ -24,7 +24,7 @@ from attention_core.models import load
 from attention_core.models.digit_reader import END
 from attention_core.models.pixel_classifier import PixelClassifier
 from attention_core.models.pixel_notes import VARIANTS, PixelNotes
-from attention_core.models.scene_question import SCORINGS, missed
+from attention_core.models.scene_question import SCORINGS, attention_loss
 from attention_core.train.loop import RECIPES, Recipe, TrainingProgress
 from attention_core.weights import WeightsError, read_weights
 
@@ -228,12 +228,12 @@ def caption_loss(
     told = [captions.describe_digits(items_of(drawings, number)) for number in range(N_CAPTIONS)]
     n_glances: int = model.config.n_glances  # type: ignore[union-attr, assignment]
     said, targets = caption_inputs_and_targets(told, n_glances)
-    looked = model(pictures, said.to(device))
-    loss = _entropy(looked.logits[:, n_glances - 1 :], targets)
+    output = model(pictures, said.to(device))
+    loss = _entropy(output.logits[:, n_glances - 1 :], targets)
     if not (nudge := _nudge(moment)):
         return loss
     where = caption_regions(drawings, told, model.grid).to(device)  # type: ignore[arg-type]
-    return loss + nudge * missed(looked.weights[:, n_glances - 1 :, :-1], where)
+    return loss + nudge * attention_loss(output.weights[:, n_glances - 1 :, :-1], where)
 
 
 def start_encoder(model: nn.Module) -> None:

@@ -32,7 +32,7 @@ from attention_core.attention.edits import (
 )
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionScores
-from attention_core.attention.types import Attended
+from attention_core.attention.types import AttentionOutput
 from attention_core.data.pieces import START
 from attention_core.data.questions import numbers_of, question_words
 from attention_core.hub.tracing import run_model
@@ -135,7 +135,7 @@ def plain_attend(query, key, value, *, score=None, mask=None, edits=(), has_soft
                     context[item, head] = 0
                 if isinstance(edit, OutputFrom) and edit.head == head:
                     context[item, head] = edit.output.double()
-    return Attended(context.to(value.dtype), weights=weights.to(value.dtype) if with_weights else None)
+    return AttentionOutput(context.to(value.dtype), weights=weights.to(value.dtype) if with_weights else None)
 
 
 class Plainly:
@@ -171,7 +171,7 @@ def translated(model, edits):
 def transformed(place):
     def ask(model, edits):
         fed = torch.tensor([[START, *SAID[:-1]]])
-        return model(read_source(SOURCE).ids[None], fed, interventions={place: edits}).logits
+        return model(read_source(SOURCE).ids[None], fed, edits={place: edits}).logits
 
     return ask
 

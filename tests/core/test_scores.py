@@ -107,12 +107,12 @@ def test_dot_products_go_through_the_fused_kernel_whatever_their_scale():
     assert ScaledDot(cap=3.0).dot_factor(D) is None
 
 
-def test_no_score_is_larger_than_the_reach_says(score, query, key):
-    reach = score.reach(D)
-    if reach is not None:
-        bound = query.norm(dim=1)[:, None] * key.norm(dim=1) * reach
+def test_no_score_is_larger_than_the_bound_says(score, query, key):
+    factor = score.bound(D)
+    if factor is not None:
+        bound = query.norm(dim=1)[:, None] * key.norm(dim=1) * factor
         assert (score(query, key).abs() <= bound * (1 + 1e-12)).all()
-    assert ScaledDot(0.3, cap=2.0).reach(D) == 0.3
+    assert ScaledDot(0.3, cap=2.0).bound(D) == 0.3
 
 
 def test_plain_values_bring_the_same_function_back(score, query, key):
@@ -137,9 +137,9 @@ def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
         if numbers.is_sum:
             assert float(numbers.lines[-1].values.sum()) == pytest.approx(numbers.value, abs=1e-12)
         else:
-            assert numbers.way
+            assert numbers.formula
         formula = cell_formula(trace, step_of(trace, stage.name), 0, 2, 5)
-        if numbers.way:
+        if numbers.formula:
             assert formula.startswith("S" + "'" * place + "_{3,6} = ")
             assert formula.endswith(f"= {numbers.value:.3g}")
 

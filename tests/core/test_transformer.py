@@ -51,7 +51,7 @@ def test_an_edit_gives_the_probabilities_of_the_model_s_own_forward_pass(model, 
     found = piece_probabilities(EditedTransformer(model, edits), source, SAID)
     fed = torch.tensor([[2, *SAID[:-1]]])
     with torch.inference_mode():
-        logits = model(source.ids[None], fed, interventions=edits).logits[0]
+        logits = model(source.ids[None], fed, edits=edits).logits[0]
     expected = logits.softmax(-1)[range(4), SAID].tolist()
     assert found == pytest.approx(expected, rel=1e-4)
     assert found != pytest.approx(piece_probabilities(model, source, SAID), rel=1e-3)

@@ -233,7 +233,7 @@ def test_edits_of_cells_meet_the_same_queries_in_every_step():
     for piece in target.expand(2, -1).split(1, 1):
         some, state = edited.step(state, piece)
         logits.append(some)
-    whole = model(source, target, interventions=edits).logits
+    whole = model(source, target, edits=edits).logits
     assert not torch.allclose(whole, model(source, target).logits)
     assert_close(torch.cat(logits, 1), whole.expand(2, -1, -1), rtol=0, atol=1e-5)
 

@@ -25,7 +25,7 @@ So what is remembered belongs to a storage, and `provenance.py` computes with si
 product is which dimension of the weights: which are queries and keys, which heads, which items of the batch. Only
 the factors are kept, never a matrix of the scores' size.
 
-**A trace is believed only if it is right.** `weighing.py` builds one from the factors, computes its weights and its
+**A trace is believed only if it is right.** `weighted_sum.py` builds one from the factors, computes its weights and its
 context, and compares both with what the model had. Where they differ, or where the way back is not known, the trace
 keeps the weights alone, and its note says so. The same is done for flex_attention.
 

@@ -1,4 +1,4 @@
-"""What torch's operations do element by element, in the words of provenance.Step."""
+"""What torch's operations do element by element, as provenance.ElementwiseStep records it."""
 
 import operator
 from collections.abc import Callable, Sequence
@@ -8,21 +8,27 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.inside_torch import RESHAPES_OF_OTHERS, has_no_own_kernel, is_transformed
+from attention_core.attention.inside_torch import (
+    COPIES,
+    RESHAPES_OF_OTHERS,
+    has_no_own_kernel,
+    is_transformed,
+    takes_tensors,
+)
 
 aten = torch.ops.aten
 PRODUCTS = {aten.bmm.default: 0, aten.mm.default: 0, aten.baddbmm.default: 1, aten.addmm.default: 1}
-"""Products of matrices, and at which argument their factors begin."""
+"""Products of matrices, and the number of the argument at which their factors begin."""
 OF_FUSED = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
-"""Those of the arguments of fused kernels that say what is computed."""
+"""The arguments of fused kernels that decide what is computed."""
 
 
 class OperationEffect(NamedTuple):
-    """A step: kind, operand and more as in provenance.Step; "bounded" is the same or changed."""
+    """Kind, operand and detail of a provenance.ElementwiseStep; the kind "bounded" is "same" or "changed"."""
 
     kind: str
     operand: Any = None
-    more: Any = None
+    detail: Any = None
 
 
 def _times(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
@@ -39,8 +45,8 @@ def _plus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationE
 
 
 def _minus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
-    taken = _plus(0, args, kwargs)
-    return taken._replace(more=-taken.more) if place == 0 else OperationEffect("changed")
+    effect = _plus(0, args, kwargs)
+    return effect._replace(detail=-effect.detail) if place == 0 else OperationEffect("changed")
 
 
 def _fill(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
@@ -65,7 +71,7 @@ STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], OperationEffect]
     **dict.fromkeys((aten.masked_fill.Tensor, aten.masked_fill_.Tensor), _fill),
     **dict.fromkeys((aten.where.self, aten.where.ScalarOther, aten.where.ScalarSelf), _where),
     **dict.fromkeys((aten.tanh.default, aten.tanh_.default), lambda *_: OperationEffect("tanh")),
-    **dict.fromkeys((aten.clone.default, aten._to_copy.default), lambda *_: OperationEffect("same")),
+    **dict.fromkeys(COPIES, lambda *_: OperationEffect("same")),
     aten.native_dropout.default: lambda place, args, kwargs: OperationEffect("dropout", None, args[1]),
     **dict.fromkeys(
         (aten.nan_to_num.default, aten.clamp.default, aten.clamp_min.default), lambda *_: OperationEffect("bounded")
@@ -95,11 +101,11 @@ def is_composite(func: Any) -> bool:
 
 
 def with_numbers_as_tensors(func: Any, args: Sequence[Any]) -> list[Any] | None:
-    """Return arguments with tensors where a script handed over their numbers instead; None where it did not."""
+    """Return arguments with tensors where a script passed plain numbers; None where it passed none."""
     types = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
-    if not hasattr(func, "_schema"):
+    wanted = takes_tensors(func)
+    if wanted is None:
         return None
-    wanted = [isinstance(one.type, torch.TensorType) for one in func._schema.arguments]
     given = [
         torch.tensor(one, dtype=types[type(one)]) if of_tensor and type(one) in types else one
         for one, of_tensor in zip(args, wanted, strict=False)

@@ -106,24 +106,22 @@ class Product:
     def factors(self, block: Block) -> tuple[Tensor, Tensor] | None:
         """Return query (n_heads, n_queries, d) and key (n_heads, n_keys, d) of a block (head, query, key)."""
         index = self.layout.index_at(block.offset)
-        axes = [[self.layout.split(*part) for part in axis] for axis in block.axes]
-        if index is None or any(split is None for axis in axes for split in axis):
+        splits = [[self.layout.split(*part) for part in axis] for axis in block.axes]
+        if index is None or any(split is None for axis in splits for split in axis):
             return None
-        parts = [[part for split in axis for part in split or ()] for axis in axes]
-        sides = [
-            (self.left, {-1: 0, 0: self.left.stride(0), 1: self.left.stride(1), 2: 0}, (1, 2), index[1]),
-            (self.right.mT, {-1: 0, 0: self.right.stride(0), 1: 0, 2: self.right.stride(2)}, (2, 1), index[2]),
-        ]
-        if any(d == 2 for _, d, _ in parts[1]):  # queries are the columns of the product
-            sides.reverse()
+        heads, queries, keys = [[part for split in axis for part in split or ()] for axis in splits]
+        # Each factor with the dimension of the product that its rows or columns span.
+        row_factor, column_factor = (self.left, 1), (self.right.mT, 2)
+        if any(d == 2 for _, d, _ in queries):  # queries are the columns of the product
+            row_factor, column_factor = column_factor, row_factor
         factors = []
-        for (tensor, strides, (own, other), start), axis_parts in zip(sides, parts[1:], strict=True):
-            if any(d == other for _, d, _ in axis_parts):
+        for (factor, own_d), positions in ((row_factor, queries), (column_factor, keys)):
+            if any(d not in (-1, 0, own_d) for _, d, _ in positions):
                 return None
-            d_k = tensor.shape[-1]
-            head_and_own = [tuple((n, strides[d] * step) for n, d, step in axis) for axis in (parts[0], axis_parts)]
-            offset = int(tensor.storage_offset()) + index[0] * strides[0] + start * strides[own]
-            factors.append(Block(offset, (*head_and_own, ((d_k, tensor.stride(-1)),))).of(tensor))
+            strides = {-1: 0, 0: factor.stride(0), 1: 0, 2: 0} | {own_d: factor.stride(1)}
+            offset = int(factor.storage_offset()) + index[0] * strides[0] + index[own_d] * strides[own_d]
+            axes = [tuple((n, strides[d] * step) for n, d, step in parts) for parts in (heads, positions)]
+            factors.append(Block(offset, (*axes, ((factor.shape[-1], factor.stride(-1)),))).of(factor))
         return factors[0], factors[1]
 
 
@@ -135,7 +133,7 @@ class ElementwiseStep:
     layout: Layout  # of the tensor
     source: Origin  # of the other tensor
     source_layout: Layout  # of the other tensor, expanded to the shape of this one
-    operand: Any = None  # what it was combined with: a number, or a tensor expanded to that shape
+    operand: Any = None  # the other operand: a number, or a tensor expanded to that shape
     detail: Any = None  # alpha of "plus" (-1 for a difference), whether "times" divides, the number of "fill"
 
 
@@ -151,7 +149,7 @@ class Softmax:
 
 @dataclass(frozen=True, eq=False)
 class MixedWeights:
-    """A tensor that mixes weights of several heads or keys, such as talking heads: no number of it is one weight."""
+    """A tensor that mixes weights of several heads or keys, as talking heads do: no number of it is a single weight."""
 
     weights: Tensor  # the weights before they were mixed, in the softmax's shape
     source: Origin  # of these weights
@@ -188,7 +186,7 @@ def steps_to(origin: Origin | None) -> tuple[list[ElementwiseStep], Origin | Non
 
 
 class ScoreInputs(NamedTuple):
-    """What scores were computed from; arguments of TraceBuilder.build."""
+    """The inputs of scores; arguments of TraceBuilder.build."""
 
     query: Tensor  # (n_heads, n_queries, d_k)
     key: Tensor  # (n_heads, n_keys, d_k)
@@ -200,7 +198,7 @@ class ScoreInputs(NamedTuple):
 
 
 def score_inputs(origin: Origin | None, block: Block | None) -> ScoreInputs | None:
-    """Return what a block (head, query, key) of scores was computed from; None where that is no plain product."""
+    """Return the inputs of a block (head, query, key) of scores; None where it is no product of queries and keys."""
     steps, first = steps_to(origin)
     blocks = []  # where the scores lie after each step
     for step in steps:
@@ -411,7 +409,7 @@ def _has_one_head(rows: list[_DimensionMap], softmax: Softmax) -> bool:
 def _heads_and_items(
     leading: list[_DimensionMap], n_heads: int, item: int
 ) -> tuple[int, list[_DimensionMap], list[tuple[_DimensionMap, int]]]:
-    """Return the number of items, the dimensions of the heads, and (dimension, index of the item) of the others."""
+    """Return the number of items, the dimensions of the heads, and (dimension, index of the item) for the others."""
     if not leading:
         return 1, [], []
     if n_heads == 1:

@@ -1,4 +1,4 @@
-"""What a capture writes into: traces and notes, named after the modules that are running; it never raises."""
+"""The recorder of a capture: it names traces after the running modules, and notes what cannot be kept; never raises."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -36,20 +36,20 @@ def name_of(model: nn.Module) -> str:
 
 @dataclass
 class _Entered:
-    """A module that the thread is in."""
+    """A module whose forward is running."""
 
-    module: nn.Module  # the module
-    n_items: int  # the first dimension of the tensor that it was given, if that has three or more; else 0
-    n_before: int  # how many attentions had been met when it was entered
-    by_itself: bool = False  # whether one was met that belongs to no attention module inside it
+    module: nn.Module
+    n_items: int  # size of the first dimension of its input, if that has three or more; else 0
+    n_before: int  # attentions recorded before it was entered
+    by_itself: bool = False  # whether one was recorded that belongs to no attention module inside it
 
 
 class ModuleStack:
     """The modules whose forward the thread is in, outermost first, and where the innermost is."""
 
     def __init__(self) -> None:
-        self.unseen: dict[str, str] = {}  # place -> class of attentions that ran without one being met inside
-        self._n_met = 0
+        self.unseen: dict[str, str] = {}  # place -> class of attention modules inside which none was recorded
+        self._n_attentions = 0
         self._stack: list[_Entered] = []
         self._root: nn.Module | None = None
         self._places: dict[nn.Module, str] = {}
@@ -84,8 +84,8 @@ class ModuleStack:
         """How many items the innermost module with a tensor of three dimensions was given; 0 where none was."""
         return next((entered.n_items for entered in reversed(self._stack) if entered.n_items), 0)
 
-    def met(self) -> None:
-        self._n_met += 1
+    def note_attention(self) -> None:
+        self._n_attentions += 1
         for entered in reversed(self._stack):
             if is_attention(entered.module):
                 entered.by_itself = True
@@ -93,96 +93,96 @@ class ModuleStack:
 
     def enter(self, module: nn.Module, given: Any = None) -> None:
         n_items = len(given) if isinstance(given, Tensor) and given.ndim > 2 else 0
-        self._stack.append(_Entered(module, n_items, self._n_met))
+        self._stack.append(_Entered(module, n_items, self._n_attentions))
 
     def leave(self, module: nn.Module) -> None:
         if any(entered.module is module for entered in self._stack):
             while self._stack[-1].module is not module:
                 self._stack.pop()
             if is_attention(module):
-                self._look_back(self._stack[-1])
+                self._note_if_unseen(self._stack[-1])
             self._stack.pop()
 
-    def _look_back(self, entered: _Entered) -> None:
-        """Note an attention in which none was met, unless that can be said of one inside it."""
+    def _note_if_unseen(self, entered: _Entered) -> None:
+        """Note an attention module in which none was recorded, unless that is so of a module inside it."""
         place, name = self._place(len(self._stack)), type(entered.module).__name__
         inner = [other for other in self.unseen if other.startswith(f"{place}.")]
-        if entered.by_itself:  # what is inside helps it
+        if entered.by_itself:  # modules inside it are its parts
             for other in (place, *inner):
                 self.unseen.pop(other, None)
-        elif entered.n_before == self._n_met and not inner:
+        elif entered.n_before == self._n_attentions and not inner:
             self.unseen[place] = name
 
 
 _CALL = nn.Module.__call__
 
 
-class _Here(threading.local):
-    insides: tuple[ModuleStack, ...] = ()
+class _Thread(threading.local):
+    stacks: tuple[ModuleStack, ...] = ()
 
 
-_here = _Here()
+_thread = _Thread()
 
 
 def tracked_call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
     """Call a module and keep track of it; stands in for nn.Module.__call__, since compilers refuse global hooks."""
-    if torch.compiler.is_dynamo_compiling() or computes_gradients() or not (insides := _here.insides):
+    if torch.compiler.is_dynamo_compiling() or computes_gradients() or not (stacks := _thread.stacks):
         return _CALL(module, *args, **kwargs)
-    for inside in insides:
-        inside.enter(module, *args[:1])
+    for stack in stacks:
+        stack.enter(module, *args[:1])
     try:
         return _CALL(module, *args, **kwargs)
     finally:
-        for inside in insides:
-            inside.leave(module)
+        for stack in stacks:
+            stack.leave(module)
 
 
 @contextmanager
-def modules_entered() -> Iterator[ModuleStack]:
-    """Keep track of the modules that this thread goes through inside the block, while `called` stands in."""
-    inside = ModuleStack()
-    _here.insides += (inside,)
+def track_modules() -> Iterator[ModuleStack]:
+    """Keep track of the modules that this thread runs inside the block, while tracked_call is in place."""
+    stack = ModuleStack()
+    _thread.stacks += (stack,)
     try:
-        yield inside
+        yield stack
     finally:
-        _here.insides = tuple(other for other in _here.insides if other is not inside)
+        _thread.stacks = tuple(other for other in _thread.stacks if other is not stack)
 
 
 class Recorder:
     """Makes traces under the name of the module that is running, and notes what cannot be kept."""
 
-    def __init__(self, recording: Recording, inside: ModuleStack, item: int) -> None:
-        self.recording, self.inside, self.keeper = recording, inside, TraceBuilder(item)
+    def __init__(self, recording: Recording, stack: ModuleStack, item: int) -> None:
+        self.recording, self.stack, self.builder = recording, stack, TraceBuilder(item)
         self._n_calls: dict[str, int] = {}
         self._faults: dict[str, None] = {}
 
     @contextmanager
     def unwatched(self, what: str = "") -> Iterator[None]:
-        """Do what is for the record alone: no mode and no gradient sees it, and a fault becomes a note."""
+        """Run a block for the record alone: no mode and no gradient sees it, and an error becomes a note."""
         try:
             with unseen(), torch.no_grad():
                 yield
         except Exception as error:  # whatever is wrong with a record is no fault of the model
             reason = (str(error).strip().splitlines() or [""])[0][:200]
-            self.note(f"{what or self.inside.place or 'attention'}: not kept, {type(error).__name__}: {reason}")
+            self.note(f"{what or self.stack.place or 'attention'}: not kept, {type(error).__name__}: {reason}")
 
     def add(self, make: Callable[[], AttentionTrace], tensor: Any) -> None:
-        """Record what make returns, of a call with this tensor; a fault becomes a note."""
-        self.inside.met()
-        place = self.inside.place
+        """Record the trace that make returns for a call with this tensor; an error becomes a note."""
+        self.stack.note_attention()
+        place = self.stack.place
         name = place or f"attention.{len(self.recording)}"
-        if missing := _lacks(tensor):
+        if missing := _why_not_kept(tensor):
             self.note(f"{name}: not kept, {missing}.")
             return
         with self.unwatched(name), torch.autocast(tensor.device.type, enabled=False):
             trace = make()
-            self.recording.model = self.recording.model or next(filter(None, map(name_of, self.inside.modules)), "")
+            self.recording.model = self.recording.model or next(filter(None, map(name_of, self.stack.modules)), "")
             number = self._n_calls[place] = self._n_calls.get(place, 0) + 1
             self.recording.traces.append(
                 trace.with_story(name=name if number == 1 or not place else f"{place} ({number})")
             )
 
-    def fused(
+    def add_fused(
         self,
         query: Tensor,
         key: Tensor,
@@ -195,7 +195,7 @@ class Recorder:
         *,
         mechanism: str = "scaled dot product attention",
     ) -> None:
-        short = None if _lacks(query) else _autocast_type(query)
+        short = None if _why_not_kept(query) else _autocast_type(query)
 
         def make() -> AttentionTrace:
             notes = [f"Dropout of {dropout_p:g} was on; these are the weights before it."] if dropout_p else []
@@ -208,7 +208,7 @@ class Recorder:
                 n_queries, n_keys = query.shape[-2], key.shape[-2]
                 allowed = query.new_ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries)
                 mask = None if causal else allowed
-            return self.keeper.trace(
+            return self.builder.trace(
                 *given,
                 mask=mask,
                 scale=scale,
@@ -225,8 +225,8 @@ class Recorder:
         self.update_note()
 
     def update_note(self, *more: str) -> None:
-        missed = [f"{place} ({name})" if place else name for place, name in self.inside.unseen.items()]
-        unseen = f"Not seen: {_listed(missed)}, which ran without any attention that can be followed." if missed else ""
+        missed = [f"{place} ({name})" if place else name for place, name in self.stack.unseen.items()]
+        unseen = f"Not seen: {_join(missed)}, which ran without any attention that can be followed." if missed else ""
         self.recording.note = " ".join(filter(None, [*self._faults, unseen, *more]))
 
 
@@ -234,13 +234,13 @@ def _uncompiled(name: str) -> str:
     return ".".join(part for part in name.split(".") if part != "_orig_mod")
 
 
-def _listed(names: list[str]) -> str:
+def _join(names: list[str]) -> str:
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     return ", ".join(names[:MAX_LISTED]) + more
 
 
-def _lacks(tensor: Any) -> str:
-    """Return why nothing can be kept of a tensor; empty if it can."""
+def _why_not_kept(tensor: Any) -> str:
+    """Return why a tensor cannot be kept; empty if it can."""
     if type(tensor).__module__.startswith(PRETENDED):  # as while a model is exported
         return f"its tensors hold no numbers ({type(tensor).__name__})"
     if tensor.device.type == "meta":

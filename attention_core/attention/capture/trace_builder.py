@@ -1,4 +1,4 @@
-"""Keeps what one call of an attention was given, as a trace, in memory that does not grow with every pair.
+"""Turns the arguments of one call of attention into a trace, in memory that does not grow with every pair.
 
 Recorders hand over query, key, value and mask of one call; the first item of the batch is kept, as copies that later
 changes in place cannot reach. A mask or bias that several calls share is kept once.
@@ -20,7 +20,7 @@ from attention_core.attention.types import Axis, Story
 
 FORBIDS = -9000.0
 """A bias of this or less stands for a mask: models write -inf, the smallest number of a type, or -10,000."""
-EVEN = (
+UNIFORM_NOTE = (
     "To some queries every key is forbidden, by a finite number that drowns their scores: they attend to all keys "
     "alike, and are shown with a query of 0."
 )
@@ -28,7 +28,7 @@ NO_HEADS = "The call had no dimension for heads: its first one is shown as heads
 
 
 class TraceBuilder:
-    """Turns what one call was given into a trace, and keeps every shared mask and bias once.
+    """Makes traces of calls of attention; a mask or bias that several calls share is copied once.
 
     Attributes:
         item: of the batch, which to keep; the last one of a batch that is smaller.
@@ -36,7 +36,7 @@ class TraceBuilder:
 
     def __init__(self, item: int = 0) -> None:
         self.item = item
-        self._seen: dict[tuple[Any, ...], tuple[Tensor, MaskParts]] = {}
+        self._mask_parts: dict[tuple[Any, ...], tuple[Tensor, MaskParts]] = {}
 
     def trace(
         self,
@@ -54,12 +54,12 @@ class TraceBuilder:
 
         The query is (batch, n_heads, n_queries, d_k), and with three dimensions the first one is shown as heads; key
         and value may have fewer heads. The mask is bool, True = may attend, or float, added to the scores as the bias
-        is. Sinks are (n_heads,) or (batch, n_heads, n_queries, 1). More is as for keep.
+        is. Sinks are (n_heads,) or (batch, n_heads, n_queries, 1). `more` is as for build.
         """
-        both = [self.shared(item_of(part, 3, self.item), split_mask) for part in (mask, bias) if part is not None]
+        masks = [self.shared(item_of(part, 3, self.item), split_mask) for part in (mask, bias) if part is not None]
         return self.build(
             *(item_of(given, 3, self.item) for given in (query, key, value)),
-            masks=both,
+            masks=masks,
             sinks=None if sinks is None else _sinks_of(sinks, self.item),
             notes=[note, self._batch_note(query)],
             **more,
@@ -93,11 +93,11 @@ class TraceBuilder:
         if key.shape[0] != value.shape[0]:  # one of them is broadcast over heads
             shared = max(key.shape[0], value.shape[0])
             key, value = (own.expand(shared, -1, -1) for own in (key, value))
-        known = [*notes, *_not_finite({"query": query, "key": key, "value": value})]
-        allowed, added, even = _together(masks)
-        if even is not None:
-            query = query.masked_fill(even, 0)
-            known.append(EVEN)
+        all_notes = [*notes, *_not_finite({"query": query, "key": key, "value": value})]
+        allowed, bias_sum, uniform = _combine(masks)
+        if uniform is not None:
+            query = query.masked_fill(uniform, 0)
+            all_notes.append(UNIFORM_NOTE)
         return AttentionTrace(
             query=query,
             key=key,
@@ -105,7 +105,7 @@ class TraceBuilder:
             score=ScaledDot(scale, None if softcap is None else float(softcap)),
             mask=allowed,
             is_causal=is_causal,
-            bias=added,
+            bias=bias_sum,
             sinks=None if sinks is None else detached_copy(sinks).float(),
             dropout=dropout,
             normaliser=normaliser,
@@ -115,16 +115,16 @@ class TraceBuilder:
                 key_axis=Axis.numbered("keys", key.shape[1]),
                 shows_vectors=True,
                 name=name,
-                note=" ".join(filter(None, known)),
+                note=" ".join(filter(None, all_notes)),
             ),
         )
 
     def shared(self, mask: Tensor, split: Callable[[Tensor], MaskParts]) -> MaskParts:
-        """Return what split makes of a mask, which is done once for all calls that share its numbers."""
+        """Return split(mask), computed once for all calls that share its numbers."""
         where = (storage_of(mask), mask.storage_offset(), mask.shape, mask.stride(), version_of(mask), split)
-        if where not in self._seen:
-            self._seen[where] = (mask, split(mask))  # holding the mask keeps its storage from being given to another
-        return self._seen[where][1]
+        if where not in self._mask_parts:
+            self._mask_parts[where] = (mask, split(mask))  # the mask is kept so that its storage is not reused
+        return self._mask_parts[where][1]
 
     def _batch_note(self, query: Tensor) -> str:
         if query.is_nested or query.ndim > 3:
@@ -134,18 +134,18 @@ class TraceBuilder:
 
 
 class MaskParts(NamedTuple):
-    """What a mask or bias does, each part broadcastable to (n_heads, n_queries, n_keys) or None where it is nothing.
+    """A mask or bias in parts, each broadcastable to (n_heads, n_queries, n_keys), or None where it does nothing.
 
     Attributes:
         allowed: bool, True = may attend.
-        added: float, added to the scores.
-        even: bool (n_heads, n_queries, 1), queries to which every key is forbidden by the same number, which drowns
-            their scores, so that they attend to all keys alike.
+        bias: float, added to the scores.
+        uniform: bool (n_heads, n_queries, 1), queries to which every key is forbidden by the same large negative
+            number, in which their scores are lost to rounding: they attend to all keys alike.
     """
 
     allowed: Tensor | None
-    added: Tensor | None = None
-    even: Tensor | None = None
+    bias: Tensor | None = None
+    uniform: Tensor | None = None
 
 
 def item_note(item: int, n_items: int) -> str:
@@ -156,53 +156,53 @@ def item_note(item: int, n_items: int) -> str:
 
 
 def split_mask(mask: Tensor) -> MaskParts:
-    """Return what a mask of bools, or of numbers to be added, does."""
+    """Return the parts of a mask of bools, or of numbers to be added."""
     return MaskParts(detached_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
 
 
 def split_bias(bias: Tensor) -> MaskParts:
-    """Return what a float mask forbids and what it adds elsewhere.
+    """Return which keys a float mask forbids, and what it adds elsewhere.
 
-    A row of nothing but numbers that forbid leaves its query free: only their differences count.
+    A row in which every number forbids hides no key: only the differences between its numbers count.
     """
     bias = detached_copy(bias)
     top = bias.amax(-1, keepdim=True)
     low = (top <= FORBIDS) & (top > -math.inf)
-    even = None
+    uniform = None
     if low.any():
         bias = torch.where(low, bias - top, bias)
-        even = low & (top.abs().double() * torch.finfo(torch.float32).eps > 1)
-        even = even if even.any() else None
+        uniform = low & (top.abs().double() * torch.finfo(torch.float32).eps > 1)
+        uniform = uniform if uniform.any() else None
     allowed = bias > FORBIDS
     rest = torch.where(allowed, bias, 0)
-    return MaskParts(None if allowed.all() else allowed, rest if rest.any() else None, even)
+    return MaskParts(None if allowed.all() else allowed, rest if rest.any() else None, uniform)
 
 
-def split_hidden(hidden: Tensor) -> MaskParts:
-    """Return what it does to write a number far below all others where hidden, a bool mask, is True."""
-    even = hidden.all(-1, keepdim=True)
-    if not even.any():
+def split_large_negative(hidden: Tensor) -> MaskParts:
+    """Return the parts of a mask that writes a large negative number where hidden, bool, is True."""
+    uniform = hidden.all(-1, keepdim=True)
+    if not uniform.any():
         return MaskParts(~hidden)
-    return MaskParts(~hidden | even, None, even)
+    return MaskParts(~hidden | uniform, None, uniform)
 
 
-def split_barred(hidden: Tensor) -> MaskParts:
-    """Return what it does to write minus infinity where hidden, a bool mask, is True."""
+def split_minus_infinity(hidden: Tensor) -> MaskParts:
+    """Return the parts of a mask that writes minus infinity where hidden, bool, is True."""
     return MaskParts(~hidden)
 
 
-def _together(masks: Sequence[MaskParts]) -> MaskParts:
-    allowed = added = even = None
+def _combine(masks: Sequence[MaskParts]) -> MaskParts:
+    allowed = bias_sum = uniform = None
     for mask in masks:
         if mask.allowed is not None:
             allowed = mask.allowed if allowed is None else allowed & mask.allowed
-        if mask.added is not None:
-            added = mask.added if added is None else added + mask.added
-        if mask.even is not None:
-            even = mask.even if even is None else even | mask.even
-    if even is not None and added is not None:
-        added = added.masked_fill(even, 0)
-    return MaskParts(allowed, added, even)
+        if mask.bias is not None:
+            bias_sum = mask.bias if bias_sum is None else bias_sum + mask.bias
+        if mask.uniform is not None:
+            uniform = mask.uniform if uniform is None else uniform | mask.uniform
+    if uniform is not None and bias_sum is not None:
+        bias_sum = bias_sum.masked_fill(uniform, 0)
+    return MaskParts(allowed, bias_sum, uniform)
 
 
 def item_of(tensor: Tensor, n_dimensions: int, item: int = 0) -> Tensor:
@@ -227,7 +227,7 @@ def detached_copy(tensor: Tensor) -> Tensor:
 def from_weights(
     weights: Tensor, *, name: str, note: str, mechanism: str, value: Tensor | None = None
 ) -> AttentionTrace:
-    """Return a trace of which only the weights are known, and perhaps values: what is not has no columns.
+    """Return a trace of known weights, and perhaps values; what is unknown has no columns.
 
     Its scores are the logarithms of the weights (n_heads, n_queries, n_keys), which a softmax turns into them again.
     """

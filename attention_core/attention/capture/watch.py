@@ -1,4 +1,4 @@
-"""Stands in torch's way while a block runs: every call of its functions passes by here; see the package."""
+"""Watches every call of torch's functions while a block runs; the package explains how."""
 
 import inspect
 import sys
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias
 from torch.overrides import TorchFunctionMode
 
-from attention_core.attention.capture.recorder import Recorder, modules_entered, tracked_call
+from attention_core.attention.capture.recorder import Recorder, track_modules, tracked_call
 from attention_core.attention.capture.written_out import WrittenOut
 from attention_core.attention.inside_torch import COMPILER, is_being_traced, is_transformed, unseen_operations
 from attention_core.attention.recording import Recording
@@ -28,7 +28,7 @@ NOTHING_SEEN = (
 )
 TRACED = "While torch.jit.trace writes down what a model does, nothing is recorded."
 _ONE_AT_A_TIME = Lock("exchange functions of torch", again=True)
-"""For the moments in which a function of torch is exchanged, and for the switch of its fast path."""
+"""Held while a function of torch, or the switch of its fast path, is exchanged."""
 
 
 @contextmanager
@@ -68,38 +68,40 @@ def capture(*, item: int = 0, tokens: Sequence[str] = (), target_tokens: Sequenc
 @contextmanager
 def watched(recording: Recording, item: int = 0, *, written_out: bool = True) -> Iterator[None]:
     """Record the attention inside the block, as capture does; that which is written out only if asked to."""
-    with _switched(), modules_entered() as inside:
-        recorder = Recorder(recording, inside, item)
+    with _switched(), track_modules() as stack:
+        recorder = Recorder(recording, stack, item)
         mode = WrittenOut(recorder)
         try:
-            with mode if written_out else nullcontext(), _Watch(recorder, mode):
+            with mode if written_out else nullcontext(), _FunctionMode(recorder, mode):
                 yield
         finally:
             recorder.update_note()
 
 
 class _Switches:
-    """How many captures are open, in all threads, and what brings torch's switches back when the last one is closed.
+    """How many captures are open, in all threads, and what restores torch's switches when the last one is closed.
 
     Inside, torch's fast path for encoders is off, and what is to be compiled runs as it is written: compilers refuse a
     thread that is watched, and would hide what they have compiled.
     """
 
     n_open = 0
-    back = ExitStack()
+    restore = ExitStack()
 
 
 @contextmanager
 def _switched() -> Iterator[None]:
     with _ONE_AT_A_TIME:
         if _Switches.n_open == 0:
-            _Switches.back.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+            _Switches.restore.callback(
+                torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled()
+            )
             torch.backends.mha.set_fastpath_enabled(False)
             if COMPILER in sys.modules:
-                _Switches.back.enter_context(torch.compiler.set_stance("force_eager"))
-            _Switches.back.callback(setattr, nn.Module, "__call__", nn.Module.__call__)
+                _Switches.restore.enter_context(torch.compiler.set_stance("force_eager"))
+            _Switches.restore.callback(setattr, nn.Module, "__call__", nn.Module.__call__)
             nn.Module.__call__ = tracked_call  # type: ignore[method-assign]
-            _Switches.back.enter_context(_causal_biases_made_unwatched())
+            _Switches.restore.enter_context(_unwatched_causal_biases())
         _Switches.n_open += 1
     try:
         yield
@@ -107,25 +109,25 @@ def _switched() -> Iterator[None]:
         with _ONE_AT_A_TIME:
             _Switches.n_open -= 1
             if _Switches.n_open == 0:
-                _Switches.back.close()
+                _Switches.restore.close()
 
 
 @contextmanager
-def _causal_biases_made_unwatched() -> Iterator[None]:
-    """Let torch's own causal masks be made, which their way of making forbids in a thread that is watched."""
+def _unwatched_causal_biases() -> Iterator[None]:
+    """Let torch's own causal masks be built: their constructor fails in a watched thread."""
 
-    def made(kind: type[CausalBias], *_: Any, **__: Any) -> CausalBias:
+    def new(kind: type[CausalBias], *_: Any, **__: Any) -> CausalBias:
         with unseen_operations():
             return Tensor.__new__(kind)
 
-    CausalBias.__new__ = made  # type: ignore[method-assign, assignment]
+    CausalBias.__new__ = new  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
         del CausalBias.__new__
 
 
-class _Watch(TorchFunctionMode):
+class _FunctionMode(TorchFunctionMode):
     """Sees every function of torch that this thread calls."""
 
     def __init__(self, recorder: Recorder, written_out: WrittenOut) -> None:
@@ -139,25 +141,25 @@ class _Watch(TorchFunctionMode):
             return func(*args, **kwargs)
         if is_being_traced():
             self._recorder.note(TRACED)
-            with self._written_out.quiet(*args, *kwargs.values()):
+            with self._written_out.ignore_products(*args, *kwargs.values()):
                 return func(*args, **kwargs)
         if func is F.linear:
-            with self._written_out.quiet(*args, *kwargs.values()):
+            with self._written_out.ignore_products(*args, *kwargs.values()):
                 result = func(*args, **kwargs)
             if args:
                 with self._recorder.unwatched():
                     self._written_out.mix(args[0], result)
             return result
         if func is F.dropout or func is torch.dropout:
-            with self._written_out.dropping(*args, **kwargs):
+            with self._written_out.mark_dropout(*args, **kwargs):
                 return func(*args, **kwargs)
         if (func is not _SDPA and func is not _MULTI_HEAD) or _is_transformed(args, kwargs):
             return func(*args, **kwargs)
-        with self._written_out.quiet(*args, *kwargs.values()):
+        with self._written_out.ignore_products(*args, *kwargs.values()):
             if func is _MULTI_HEAD:
                 return self._multi_head(*args, **kwargs)
             output = func(*args, **kwargs)
-            self._recorder.fused(*args, **kwargs)
+            self._recorder.add_fused(*args, **kwargs)
             return output
 
     def _multi_head(self, *args: Any, **kwargs: Any) -> Any:
@@ -186,7 +188,9 @@ class _Watch(TorchFunctionMode):
             result = before(*args, **kwargs)
             if threading.get_ident() == thread:
                 call = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal"), args, strict=False))
-                self._recorder.fused(**{**call, **kwargs, "dropout_p": dropout, "mechanism": "multi-head attention"})
+                self._recorder.add_fused(
+                    **{**call, **kwargs, "dropout_p": dropout, "mechanism": "multi-head attention"}
+                )
             return result
 
         F.scaled_dot_product_attention = seen

@@ -23,8 +23,8 @@ from attention_core.attention.edits.edit import (
     for_queries,
     refuse_edits,
 )
-from attention_core.attention.edits.plain import edits_from_plain
-from attention_core.attention.edits.replaced import OutputFrom, PatternFrom, SetWeights, with_runs
+from attention_core.attention.edits.parse import edits_from_plain
+from attention_core.attention.edits.replacement import OutputFrom, PatternFrom, SetWeights, with_runs
 
 __all__ = [
     "EDITS",

@@ -1,7 +1,7 @@
-"""The base class of edits, and the simple kinds: those that leave something out or change scores.
+"""The base class of edits, and those kinds that leave something out or change scores.
 
 Every way of computing attention applies the same edits. Kinds that replace a head's weights or output are in
-replaced.py.
+replacement.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from attention_core.attention.types import ALL, Rows
 
 EDITS: dict[str, type[Edit]] = {}  # all kinds of edits by name
 NO_ROWS: Rows = ()
-EditTarget = Literal["scoring", "key order", "factor", "mask", "scores", "weights", "context"]
+EditTarget = Literal["score function", "key order", "factor", "mask", "scores", "weights", "context"]
 """What an edit changes: the scoring function, the order of the keys, a factor on all scores of a head, the mask, single
 scores, the weights after the softmax, or the context."""
 Kind = TypeVar("Kind", bound="type[Edit]")
@@ -37,7 +37,7 @@ def register(kind: Kind) -> Kind:
 
 @dataclass(frozen=True)
 class RunHead:
-    """A head of another run, by what anybody can run again.
+    """A head of another run, named by the model and the input, so that anybody can run it again.
 
     Attributes:
         model: its name.
@@ -94,7 +94,7 @@ class Edit:
         check_range(attention.n_queries, "query", getattr(self, "query", None))
         check_range(attention.n_keys, "key", getattr(self, "key", None))
 
-    def scoring(self, score: Score, d_k: int) -> Score:
+    def edit_score(self, score: Score, d_k: int) -> Score:
         return score
 
     def factor(self) -> float:
@@ -153,7 +153,7 @@ class Edit:
         raise NotImplementedError
 
     @property
-    def of_head(self) -> str:
+    def head_suffix(self) -> str:
         head = getattr(self, "head", None)
         return "" if head is None else f" (head {head + 1})"
 
@@ -201,7 +201,7 @@ class BlockEdge(Edit):
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
         query, key = label(queries, self.query, "query"), label(keys, self.key, "key")
-        return f"{query} no longer looks at {key}{self.of_head}"
+        return f"{query} no longer looks at {key}{self.head_suffix}"
 
 
 @register
@@ -225,7 +225,7 @@ class BlockKeys(Edit):
         return self.keys
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"it no longer looks at {', '.join(label(keys, key, 'key') for key in self.keys)}{self.of_head}"
+        return f"it no longer looks at {', '.join(label(keys, key, 'key') for key in self.keys)}{self.head_suffix}"
 
 
 @register
@@ -268,7 +268,7 @@ class NoScale(Edit):
     """Scores are not scaled any more, in all heads."""
 
     name = "no scale"
-    target = "scoring"
+    target = "score function"
     is_fusable = True
 
     def check(self, attention: AttentionScores) -> None:
@@ -276,7 +276,7 @@ class NoScale(Edit):
         if not isinstance(score, Scaled) or score.factor(attention.key.shape[-1]) in (0, 1):
             raise EditError(f"these scores ({score.name}) have no scale that could be left out")
 
-    def scoring(self, score: Score, d_k: int) -> Score:
+    def edit_score(self, score: Score, d_k: int) -> Score:
         if not isinstance(score, Scaled):
             return score
         return score.base if score.cap is None else Scaled(score.base, 1.0, cap=score.cap)
@@ -328,7 +328,7 @@ class PermuteKeys(Edit):
         return order.to(attention.query.device)
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"its keys change places at random, seed {self.seed}{self.of_head}"
+        return f"its keys change places at random, seed {self.seed}{self.head_suffix}"
 
 
 @lru_cache(maxsize=64)
@@ -354,7 +354,7 @@ class SetScore(Edit):
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
         query, key = label(queries, self.query, "query"), label(keys, self.key, "key")
-        return f"{query} scores {key} {self.score:.4g}{self.of_head}"
+        return f"{query} scores {key} {self.score:.4g}{self.head_suffix}"
 
 
 @register
@@ -381,7 +381,7 @@ class Temperature(Edit):
         return 1 / self.temperature
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"its scores are divided by {self.temperature:.4g}{self.of_head}"
+        return f"its scores are divided by {self.temperature:.4g}{self.head_suffix}"
 
 
 @register
@@ -399,7 +399,7 @@ class Uniform(Edit):
         return 0.0
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"it looks at everything alike{self.of_head}"
+        return f"it looks at everything alike{self.head_suffix}"
 
 
 Edits = Sequence[Edit]

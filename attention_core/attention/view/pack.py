@@ -1,4 +1,4 @@
-"""Heads in few bytes: factors of their scores, as coarse as may be, and corrections where weights would miss.
+"""Heads in few bytes: rounded factors of their scores, and corrections where weights would be wrong.
 
 A softmax does not see what is added to a whole row of scores. Of the rest a few directions carry nearly all: queries
 and keys are turned so that each dimension of one meets one of the other, and rounded with the same step, so that weak
@@ -53,12 +53,12 @@ def pack_head(trace: AttentionTrace, head: int, near: int = 0, most_bytes: int |
     room = round(BYTES_OF_A_HEAD * math.sqrt(trace.n_queries)) if most_bytes is None else most_bytes
     last = len(NOISE) + (1 if most_bytes is None else COARSER)
     matrix = _Matrix.of(trace, head)
-    made: dict[int, PackedHead] = {}
+    by_level: dict[int, PackedHead] = {}
 
     def size(level: int) -> int:
-        if level not in made:
-            made[level] = matrix.packed(level)
-        return len(made[level].entry["data"]) * 3 // 4
+        if level not in by_level:
+            by_level[level] = matrix.packed(level)
+        return len(by_level[level].entry["data"]) * 3 // 4
 
     def is_enough(level: int) -> bool:  # finer takes more room; from some level on coarser does too, for corrections
         return size(level) <= room or (level < len(NOISE) - 1 and size(level) <= size(level + 1))
@@ -67,9 +67,9 @@ def pack_head(trace: AttentionTrace, head: int, near: int = 0, most_bytes: int |
     if not is_enough(near) or (near > 0 and is_enough(near - 1)):
         near = bisect_left(range(len(NOISE) - 1), True, key=is_enough)
     if size(near) <= room:
-        return made[near]
+        return by_level[near]
     sparse = next((level for level in range(len(NOISE), last) if size(level) <= room), last - 1)
-    return made[min((near, sparse), key=size)]
+    return by_level[min((near, sparse), key=size)]
 
 
 def text_of(data: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
@@ -100,30 +100,30 @@ class _Matrix(NamedTuple):
     @classmethod
     def of(cls, trace: AttentionTrace, head: int) -> _Matrix:
         weights, allowed = to_array(trace.weights(head).float().nan_to_num()), trace.allowed(head)
-        factors = _turned(trace, head) or _strongest(_scores(trace, head))
+        factors = _factors_of_products(trace, head) or _leading_factors(_scores(trace, head))
         seen = None if allowed is None else to_array(allowed)
         return cls(weights, seen, trace.has_softmax, *map(to_array, factors))
 
     def packed(self, level: int) -> PackedHead:
         is_sparse = level >= len(NOISE)
         tolerance = TOLERANCE * 2.0 ** max(0, level - len(NOISE))
-        codes, sides, unit, rough = self._rounded(NOISE[level]) if not is_sparse else _NOTHING
+        codes, sides, unit, approximation = self._rounded(NOISE[level]) if not is_sparse else _NOTHING
         totals = self.weights.sum(-1).clip(0, 1) if self.has_softmax else np.ones(len(self.weights))
         is_whole = bool((np.abs(totals - 1) < 1e-3).all())
         shares = np.rint(65535 * totals)
         if not is_sparse:
-            rough = self._seen(self._softmax(rough, totals) if self.has_softmax else rough)
-        cells = np.abs(self.weights - rough) > tolerance
+            approximation = self._masked(self._softmax(approximation, totals) if self.has_softmax else approximation)
+        cells = np.abs(self.weights - approximation) > tolerance
         rows, columns = np.nonzero(cells)
         step = SPARSE_STEP * tolerance if is_sparse else STEP
-        steps = np.rint((self.weights - rough)[cells] / step).clip(-32768, 32767)
+        steps = np.rint((self.weights - approximation)[cells] / step).clip(-32768, 32767)
         gaps = np.where(np.diff(rows, prepend=-1) > 0, columns, np.diff(columns, prepend=0))
-        made = np.broadcast_to(rough, self.weights.shape).copy()
-        made[cells] += steps * step
+        unpacked = np.broadcast_to(approximation, self.weights.shape).copy()
+        unpacked[cells] += steps * step
         if is_sparse and self.has_softmax:
-            free = self._seen(~cells)
-            rest = (totals - made.sum(-1)) / free.sum(-1).clip(1)
-            made += free * rest.clip(0, tolerance)[:, None]
+            free = self._masked(~cells)
+            rest = (totals - unpacked.sum(-1)) / free.sum(-1).clip(1)
+            unpacked += free * rest.clip(0, tolerance)[:, None]
         parts = [codes, *(_signed(side.T.ravel()) for side in sides), cells.sum(-1), gaps, _signed(steps)]
         data = text_of(planes(np.concatenate(parts if is_whole else [*parts, shares])), zlib.Z_RLE)
         known = {
@@ -134,7 +134,7 @@ class _Matrix(NamedTuple):
             "whole": is_whole,
             "sparse": is_sparse,
         }
-        return PackedHead({**known, "data": data}, level, float(np.abs(self.weights - made).max(initial=0)))
+        return PackedHead({**known, "data": data}, level, float(np.abs(self.weights - unpacked).max(initial=0)))
 
     def _rounded(self, noise: float) -> tuple[np.ndarray, list[np.ndarray], float, np.ndarray]:
         """Return codes of the strengths, both sides in steps, the unit of a step, and the scores that these make."""
@@ -156,7 +156,7 @@ class _Matrix(NamedTuple):
         powers = np.exp(scores - scores.max(-1, keepdims=True, initial=-1e30))
         return powers * (totals / powers.sum(-1).clip(1e-30)).astype(np.float32)[:, None]
 
-    def _seen(self, matrix: np.ndarray) -> np.ndarray:
+    def _masked(self, matrix: np.ndarray) -> np.ndarray:
         return matrix if self.allowed is None else np.where(self.allowed, matrix, 0)
 
 
@@ -164,7 +164,7 @@ _NOTHING: Any = (np.zeros(0), [], 0.0, np.float32(0))
 Factors = tuple[Tensor, Tensor, Tensor]
 
 
-def _turned(trace: AttentionTrace, head: int) -> Factors | None:
+def _factors_of_products(trace: AttentionTrace, head: int) -> Factors | None:
     """Return the factors of scores that are products of queries and keys; None where they are anything else."""
     factor = trace.score.dot_factor(trace.key.shape[-1])
     if not trace.has_softmax or factor is None or trace.bias is not None or trace.edits:
@@ -176,7 +176,7 @@ def _turned(trace: AttentionTrace, head: int) -> Factors | None:
 
 
 def _scores(trace: AttentionTrace, head: int) -> Tensor:
-    """Return what the weights are made of, (n_queries, n_keys): finite, and 0 where a query may not attend."""
+    """Return the scores, or without a softmax the weights: finite, and 0 where a query may not attend."""
     if not trace.has_softmax:
         return trace.weights(head).detach().cpu().double().nan_to_num()
     scores, allowed = trace.masked_scores(head).detach().cpu().double(), trace.allowed(head)
@@ -187,7 +187,7 @@ def _scores(trace: AttentionTrace, head: int) -> Tensor:
     return (scores - means).masked_fill(~seen, 0)
 
 
-def _strongest(matrix: Tensor) -> Factors:
+def _leading_factors(matrix: Tensor) -> Factors:
     """Return the strongest directions of a matrix. Source: Halko et al. 2011, "Finding Structure with Randomness"."""
     rank = min(MAX_RANK, *matrix.shape)
     sample = torch.randn(matrix.shape[1], rank, generator=torch.Generator().manual_seed(0)).to(matrix)

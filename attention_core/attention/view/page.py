@@ -31,17 +31,17 @@ def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
     "##" goes on with a word; else every token stands alone.
     """
     spaced = any(label[:1] in (" ", "Ġ", "▁") and len(label) > 1 for label in labels)
-    found = []
+    result = []
     for place, label in enumerate(labels):
         if spaced:
             begins = label[:1] in (" ", "Ġ", "▁")
             is_named = label.startswith(("<", "[")) and label.endswith((">", "]"))
             after_named = place > 0 and labels[place - 1].endswith((">", "]"))
-            found.append((label[1:] if begins and len(label) > 1 else label, not (begins or is_named or after_named)))
+            result.append((label[1:] if begins and len(label) > 1 else label, not (begins or is_named or after_named)))
         else:
             glued = label.startswith("##") and len(label) > 2
-            found.append((label[2:] if glued else label, glued))
-    return [(text or "·", glued) for text, glued in found]
+            result.append((label[2:] if glued else label, glued))
+    return [(text or "·", glued) for text, glued in result]
 
 
 def parts_of(labels: Sequence[str]) -> list[int]:
@@ -58,9 +58,9 @@ LARGEST_STEP = 256
 """Rows and columns of a step with more numbers than a square of that: the strongest of each block are kept."""
 BYTES_OF_STEPS = 1 / 6  # numbers of all steps for each byte of a file: half of it
 LIKELY_LEVEL = 14
-ABOUT_A_HEAD = 90  # bytes of what is said of a head besides its numbers
+ABOUT_A_HEAD = 90  # bytes of a head's entry besides its numbers
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
-NAMED = re.compile(r"L(\d+)H(\d+)")
+HEAD_NAME = re.compile(r"L(\d+)H(\d+)")
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ class View:
 
 def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Opening) -> View:
     """Return a view of traces; a ValueError says what is not there, or that the open one is too large."""
-    opening = _checked(traces, opening)
-    kept = _that_fit(traces, opening.heads[0][0])
-    if len(kept) < len(traces):
-        note = f"{note} {len(kept)} of {len(traces)} attentions are here: a page of all would be too large.".strip()
+    opening = _check(traces, opening)
+    numbers = _fitting(traces, opening.heads[0][0])
+    if len(numbers) < len(traces):
+        note = f"{note} {len(numbers)} of {len(traces)} attentions are here: a page of all would be too large.".strip()
     axes, masks = _Shared(), _Shared()
-    entries = [_described(number, traces[number], opening, axes, masks) for number in kept]
+    entries = [_entry(number, traces[number], opening, axes, masks) for number in numbers]
     first, side = opening.heads[0], LARGEST_STEP
     if opening.most_bytes is not None and opening.steps:
         side = min(side, math.isqrt(round(opening.most_bytes * BYTES_OF_STEPS / len(opening.steps))))
@@ -123,18 +123,18 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
         "note": note,
         "axes": axes.entries,
         "masks": masks.entries,
-        "open": [[kept.index(number), head] for number, head in opening.heads if number in kept],
+        "open": [[numbers.index(number), head] for number, head in opening.heads if number in numbers],
         "query": opening.query,
         "picture": None if opening.picture is None else _picture(opening.picture),
         "steps": [_step(step, first[1], traces[first[0]], side) for step in opening.steps],
     }
     room = None
     if opening.most_bytes is not None:
-        n_heads = sum(traces[number].n_heads for number in kept)
+        n_heads = sum(traces[number].n_heads for number in numbers)
         room = max(0, opening.most_bytes - len(_script() + _rules() + _json([data, entries]))) * 3 // 4 // (n_heads + 2)
         room = max(room - ABOUT_A_HEAD, 0)
     errors, level = [0.0], LIKELY_LEVEL
-    for number, entry in zip(kept, entries, strict=True):
+    for number, entry in zip(numbers, entries, strict=True):
         entry["heads"] = []
         for head in range(traces[number].n_heads):
             packed = pack_head(traces[number], head, level, None if (number, head) == first else room)
@@ -149,14 +149,14 @@ def head_places(layer: int | None, head: int | str | Sequence[int | str]) -> lis
     several = [head] if isinstance(head, int | str) else list(head)
     places = []
     for one in several:
-        found = NAMED.fullmatch(one) if isinstance(one, str) else None
-        if isinstance(one, str) and not found:
+        match = HEAD_NAME.fullmatch(one) if isinstance(one, str) else None
+        if isinstance(one, str) and not match:
             raise ValueError(f"a head is a number or a name such as 'L3H1', got {one!r}")
-        places.append((int(found[1]), int(found[2])) if found else (layer or 0, int(one)))
+        places.append((int(match[1]), int(match[2])) if match else (layer or 0, int(one)))
     return places
 
 
-def _checked(traces: Sequence[AttentionTrace], opening: Opening) -> Opening:
+def _check(traces: Sequence[AttentionTrace], opening: Opening) -> Opening:
     if not traces:
         raise ValueError("there is no attention to show")
     for number, head in opening.heads:
@@ -168,16 +168,16 @@ def _checked(traces: Sequence[AttentionTrace], opening: Opening) -> Opening:
     return opening
 
 
-def _that_fit(traces: Sequence[AttentionTrace], first: int) -> list[int]:
+def _fitting(traces: Sequence[AttentionTrace], first: int) -> list[int]:
     sizes = [trace.n_heads * trace.n_queries * trace.n_keys for trace in traces]
     if sizes[first] > MAX_WEIGHTS:
         raise ValueError(f"{sizes[first]:,} weights of {traces[first].story.name!r} are too many for a page")
-    kept, total = [], 0
+    numbers, total = [], 0
     for number in sorted(range(len(traces)), key=lambda number: abs(number - first)):
         if total + sizes[number] <= MAX_WEIGHTS:
-            kept.append(number)
+            numbers.append(number)
             total += sizes[number]
-    return sorted(kept)
+    return sorted(numbers)
 
 
 def _script() -> str:
@@ -189,7 +189,7 @@ def _rules() -> str:
 
 
 class _Shared:
-    """Things that several traces have in common, each of them once."""
+    """Entries that several traces share, each of them once."""
 
     def __init__(self) -> None:
         self.entries: list[Any] = []
@@ -203,7 +203,7 @@ class _Shared:
         return self._known[key]
 
 
-def _described(number: int, trace: AttentionTrace, opening: Opening, axes: _Shared, masks: _Shared) -> dict[str, Any]:
+def _entry(number: int, trace: AttentionTrace, opening: Opening, axes: _Shared, masks: _Shared) -> dict[str, Any]:
     story, mask = trace.story, None
     if trace.has_mask:
         whole = [to_array(cast(Tensor, trace.full_mask(head))) for head in trace.heads_of_mask]

@@ -50,11 +50,11 @@ __all__ = [
     "without_sinks",
 ]
 
-_BEFORE = {"Patches": "PatchGrid"}  # names of 0.1
+_RENAMED = {"Patches": "PatchGrid"}  # names of 0.1
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _BEFORE:
+    if name not in _RENAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"{name} is {_BEFORE[name]} now", DeprecationWarning, 2)
-    return globals()[_BEFORE[name]]
+    warnings.warn(f"{name} is {_RENAMED[name]} now", DeprecationWarning, 2)
+    return globals()[_RENAMED[name]]

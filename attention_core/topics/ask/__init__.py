@@ -56,11 +56,11 @@ def ask_about_many(model: SceneQuestion, pictures: Sequence[Tensor], text: str) 
     """Ask one question about several pictures, each (4, 64, 64), and note the weight of what matches nothing."""
     together = torch.stack(list(pictures)).to(model.row.device)
     words = torch.tensor([numbers_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
-    looked = model(together, words)
+    output = model(together, words)
     bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < MIN_INK
-    answers = [ANSWERS[number] for number in looked.logits.argmax(1).tolist()]
-    paper = (looked.weights[:, :, :-1] * bare[:, None]).sum(-1)
-    return BatchAnswers(answers, to_array(looked.weights[:, :, -1]), to_array(paper))
+    answers = [ANSWERS[number] for number in output.logits.argmax(1).tolist()]
+    paper = (output.weights[:, :, :-1] * bare[:, None]).sum(-1)
+    return BatchAnswers(answers, to_array(output.weights[:, :, -1]), to_array(paper))
 
 
 def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:

@@ -34,11 +34,11 @@ def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray,
     dashes = dict(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=vl.GREY)
     dash = vl.field("part:N", sort=list(PARTS), scale=vl.category_scale(PARTS, ([1, 0], [3, 3])), legend=dashes)
     share, answer = ("weight:Q", "", ".1%"), ("answer:N", "model's answer")
-    told = ("matching:Q", "digits that match"), "look:N", "part:N", share, answer
+    tooltip = ("matching:Q", "digits that match"), "look:N", "part:N", share, answer
     answers = {"matching": counts, "said": [f"says {one}" for one in said], "weight": [1.0] * len(said)}
     layers = [
-        vl.mark("line", data, space, *told, color=colour, strokeDash=dash, strokeWidth=2),
-        vl.mark("point", data, space, *told, color=colour, size=50, filled=True, opacity=1),
+        vl.mark("line", data, space, *tooltip, color=colour, strokeDash=dash, strokeWidth=2),
+        vl.mark("point", data, space, *tooltip, color=colour, size=50, filled=True, opacity=1),
         vl.texts(answers, space, "said", dy=2, **WORDS),
     ]
     return vl.layer(*layers, height=250)

@@ -17,10 +17,10 @@ def channel_bars(
     places, numbers = np.arange(len(order)), np.asarray(values, float)[list(order)]
     data = {"counted": np.add(order, 1), "value": numbers, "fill": np.where(numbers >= 0, vl.UP, vl.DOWN)}
     data |= {"place": places, "left": places + 0.12, "right": places + 0.88, "end": places + 1}
-    told: list[vl.TooltipField] = [("counted:Q", "channel"), ("value:Q", title, ".3g")]
+    tooltip: list[vl.TooltipField] = [("counted:Q", "channel"), ("value:Q", title, ".3g")]
     if beside is not None:
         data["beside"] = np.asarray(beside, float)[list(order)]
-        told.append(("beside:Q", "plain average", ".3g"))
+        tooltip.append(("beside:Q", "plain average", ".3g"))
         numbers = np.concatenate([numbers, data["beside"]])
     scale = dict(domain=[numbers.min(initial=0.0), numbers.max(initial=1e-9)], nice=True)
     y = vl.field("value:Q", title=title, axis=dict(tickCount=4, titleFontWeight="normal"), scale=scale)
@@ -29,4 +29,4 @@ def channel_bars(
     if beside is not None:
         layers.append(vl.mark("rule", data, {**space, "y": vl.field("beside:Q")}, strokeWidth=2, color=vl.GREY))
     column = {"x": vl.field("place:Q"), "x2": vl.field("end")}
-    return vl.layer(*layers, vl.hover_cells(data, column, *told, **vl.pointer_style(None)), height=300)
+    return vl.layer(*layers, vl.hover_cells(data, column, *tooltip, **vl.pointer_style(None)), height=300)

@@ -30,10 +30,10 @@ def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequ
         "y": vl.percent_axis("weight", vl.UNDEFINED),
         "color": vl.series_colour("record", list(series), colours, orient="bottom", columns=1, labelLimit=260),
     }
-    told = "record:N", ("temperature:Q", "", ".3g"), ("weight:Q", "", ".3f")
+    tooltip = "record:N", ("temperature:Q", "", ".3g"), ("weight:Q", "", ".3f")
     data = vl.long_form(("record", "temperature", "weight"), series, temperatures)
     return vl.layer(
-        vl.mark("line", data, space, *told, strokeWidth=2), _dashed("temperature", now, vl.GREY), height=380
+        vl.mark("line", data, space, *tooltip, strokeWidth=2), _dashed("temperature", now, vl.GREY), height=380
     )
 
 
@@ -60,13 +60,13 @@ def regression_chart(
     }
     colour, (key, value) = vl.ROLE_COLOURS[Role.CONTEXT], names
     size = vl.field("weight:Q", scale=dict(range=[14, 320]), legend=None)
-    told = ("key:Q", key), ("value:Q", value), ("weight:Q", "", ".3f")
+    tooltip = ("key:Q", key), ("value:Q", value), ("weight:Q", "", ".3f")
     records = {"key": keys, "value": values, "weight": weights}
     diamonds = {"shape": "diamond", "filled": True, "opacity": 1, "size": 90, "color": colour, "stroke": "white"}
     asked = ("key:Q", "query"), ("value:Q", "comes back", ".4g")
     return vl.layer(
         _dashed("key", float(queries[chosen]), vl.CHOSEN),
-        vl.mark("circle", records, at, *told, size=size, opacity=0.85, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
+        vl.mark("circle", records, at, *tooltip, size=size, opacity=0.85, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
         vl.mark("line", {"key": curve[0], "value": curve[1]}, at, color=colour, strokeWidth=2, clip=True, aria=True),
         vl.mark("point", {"key": queries, "value": answers}, at, *asked, **diamonds),
         height=300,

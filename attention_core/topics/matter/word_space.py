@@ -60,7 +60,7 @@ def neighbours_chart(neighbours: Sequence[Neighbour]) -> vl.Chart:
             "here:Q", title="weight in this place, as a multiple of the even share 1/n", axis=dict(tickCount=6)
         ),
     }
-    told = "word:N", ("cosine:Q", "cosine to the chosen word", ".2f"), ("here:Q", "times 1/n", ".2f")
-    bars = vl.mark("bar", data, space, *told, color=vl.ROLE_COLOURS[Role.WEIGHTS], cornerRadiusEnd=1)
+    tooltip = "word:N", ("cosine:Q", "cosine to the chosen word", ".2f"), ("here:Q", "times 1/n", ".2f")
+    bars = vl.mark("bar", data, space, *tooltip, color=vl.ROLE_COLOURS[Role.WEIGHTS], cornerRadiusEnd=1)
     even = vl.rule_at("x", "even", 1.0, strokeDash=[4, 3], color=vl.GREY, aria=vl.UNDEFINED)
     return vl.layer(bars, even, height=26 * len(neighbours) + 50)

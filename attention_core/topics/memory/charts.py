@@ -45,11 +45,13 @@ def over_time(
     x = vl.field("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
     space = vl.corners(n, 1, x=x, y=vl.field("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
     data = {name: np.asarray(some)[there] for name, some in vl.rectangles(range(n), 0, **columns).items()}
-    told = [(f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", ".3g") for name, some in columns.items()]
+    tooltip = [
+        (f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", ".3g") for name, some in columns.items()
+    ]
     url = matrix_png(np.where(there, sums / sizes, np.nan), ramp)
     layers = [
         vl.images(vl.rectangles(0, 0, n, url=url), space, clip=True),
-        vl.hover_cells(data, space, *told),
+        vl.hover_cells(data, space, *tooltip),
         vl.colour_bar_layer(ramp, bar, min(width, 200)),
         *vl.halo_outlines(vl.rectangles(now, 0), space, (4, 2)),
     ]
@@ -106,8 +108,8 @@ def cure_chart(words: Sequence[str], last: np.ndarray, context: np.ndarray, *, m
         some = {name: column[chosen] for name, column in names.items()}
         layers.append(vl.texts(some, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=vl.LABEL_COLOUR))
     lines = vl.rectangles(0.0, tops, wide, LINE, word=list(words), last=last, context=context)
-    told = ("word:N", ("last:Q", "last states", ".1%"), ("context:Q", "context", ".1%"))
-    return vl.fixed_size([*layers, vl.hover_cells(lines, space, *told)], round(wide), HEAD + LINE * n)
+    tooltip = ("word:N", ("last:Q", "last states", ".1%"), ("context:Q", "context", ".1%"))
+    return vl.fixed_size([*layers, vl.hover_cells(lines, space, *tooltip)], round(wide), HEAD + LINE * n)
 
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
@@ -144,16 +146,16 @@ def fading_chart(
     networks = vl.category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
     colour = vl.field("network:N", scale=networks, legend=None)
     data = _columns(left)
-    told: list[vl.TooltipField] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
+    tooltip: list[vl.TooltipField] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
     if words:
         data["word"] = [words[later] for later in data["later"]]
-        told.insert(2, ("word:N", "after"))
+        tooltip.insert(2, ("word:N", "after"))
     layers = [vl.rule_at("y", "left", 0.5, strokeDash=[3, 3], color=vl.TEXT_COLOUR, tooltip=None)]
     if bands:
         low, high = (_columns({name: np.maximum(pair[end], least) for name, pair in bands.items()}) for end in (0, 1))
         area = {**space, "y2": vl.field("upper"), "color": colour}
         layers.append(vl.mark("area", low | {"upper": high["left"]}, area, opacity=0.16))
-    layers.append(vl.mark("line", data, {**space, "color": colour}, *told, strokeWidth=2.2, point={"size": 30}))
+    layers.append(vl.mark("line", data, {**space, "color": colour}, *tooltip, strokeWidth=2.2, point={"size": 30}))
     return vl.fixed_size([*layers, _network_names(left, space, least, top)], *FADING_SIZE)
 
 
@@ -205,7 +207,7 @@ def length_chart(
     y = vl.field("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
     scale = vl.category_scale(names, [TRANSLATOR_COLOURS[name] for name in names])
     space = {"x": x, "y": y, "color": vl.field("model:N", scale=scale, legend=None)}
-    told = ("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")
+    tooltip = ("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")
     last = {name: scores[-1] for name, scores in figures.scores.items() if scores[-1] is not None}
     falling = sorted(last, key=last.__getitem__, reverse=True)
     ends = {
@@ -219,7 +221,7 @@ def length_chart(
     layers = [
         vl.mark("rule", marks, {"x": x}, strokeDash=[3, 3], color=vl.TEXT_COLOUR, opacity=0.6),
         vl.texts(marks, place, align="left", baseline="top", dx=6, color=vl.TEXT_COLOUR),
-        vl.mark("line", data, space, *told, strokeWidth=2.2, point={"size": 70}, aria=True),
+        vl.mark("line", data, space, *tooltip, strokeWidth=2.2, point={"size": 70}, aria=True),
         vl.texts(ends, place, "label", align="left", dx=12, fontSize=12, color=vl.TEXT_COLOUR),
     ]
     return vl.fixed_size(layers, width, height)

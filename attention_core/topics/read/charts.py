@@ -26,11 +26,11 @@ def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int) -> vl.C
     cells = vl.rectangles(places, row_height * looks, 1, row_height - 2, **known)
     middles = vl.rectangles(n_columns, row_height * (np.arange(n) + 0.5) - 1, text=labels)
     space = vl.corners(n_columns, row_height * n)
-    told = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
+    tooltip = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
     bar = vl.colour_bar(ramp, "weight of a column", 260)
     colour = vl.field("weight:Q", scale=vl.colour_scale(ramp), legend=bar)
     layers = [
-        vl.mark("rect", cells, space | {"color": colour}, *told, **vl.pointer_style(None)),
+        vl.mark("rect", cells, space | {"color": colour}, *tooltip, **vl.pointer_style(None)),
         vl.texts(middles, space, align="left", dx=8, **NAME),
     ]
     return vl.fixed_size(layers, size, row_height * n, padding={"left": 0, "top": 0, "right": 5, "bottom": 5})
@@ -59,13 +59,16 @@ def region_chart(
             "score:Q", axis=dict(tickCount=4), scale=vl.exact_scale(scores.min() - room, scores.max() + room)
         ),
     }
-    told, colour = (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")), vl.ROLE_COLOURS[Role.SCORES]
+    tooltip, colour = (
+        (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")),
+        vl.ROLE_COLOURS[Role.SCORES],
+    )
     size = vl.condition("datum.present", vl.value(160), vl.value(55))
     percent = {**space, "text": vl.field("weight:Q", format=".1%")}
     look = {"fontSize": 11, "color": vl.ROLE_COLOURS[Role.WEIGHTS]}
     layers = [
         vl.mark("line", data, space, color=colour, strokeWidth=2),
-        vl.mark("circle", data, space, *told, size=size, opacity=1, color=colour),
+        vl.mark("circle", data, space, *tooltip, size=size, opacity=1, color=colour),
         vl.mark("text", data, percent, dy=-13, **look),
     ]
     return vl.fixed_size(layers, 280, 200)

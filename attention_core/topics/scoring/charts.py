@@ -30,8 +30,8 @@ def scale_chart(rows: Sequence[ScaleRow], field: str, title: str) -> vl.Chart:
         "y": vl.field(f"{field}:Q", title=None, scale=scale, axis=dict(tickCount=4, format="~g")),
         "color": COLOUR,
     }
-    told = "scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")
-    line = vl.mark("line", data, space, *told, point={"size": 28}, strokeWidth=2)
+    tooltip = "scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")
+    line = vl.mark("line", data, space, *tooltip, point={"size": 28}, strokeWidth=2)
     return line.properties(height=228, title=dict(text=title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
@@ -67,5 +67,5 @@ def score_fields(
     ]
     for colour, thick in (("white", 5.5), (vl.ROLE_COLOURS[Role.QUERY], 2.5)):
         layers.append(vl.mark("rule", lines, space, color=colour, strokeWidth=thick))
-    middle, look = {"x": space["x"], "y": space["y"]}, {"color": vl.ROLE_COLOURS[Role.KEY], "stroke": vl.DARK_COLOUR}
-    return vl.fixed_size([*layers, vl.mark("circle", dots, middle, size=60, opacity=1, **look)], width, height)
+    middle, style = {"x": space["x"], "y": space["y"]}, {"color": vl.ROLE_COLOURS[Role.KEY], "stroke": vl.DARK_COLOUR}
+    return vl.fixed_size([*layers, vl.mark("circle", dots, middle, size=60, opacity=1, **style)], width, height)

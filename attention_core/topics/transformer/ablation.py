@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.attention.edits import DropHead, drop_heads
 from attention_core.data.pieces import START
 from attention_core.device import device_of
-from attention_core.models.transformer import KINDS, EditsByPlace, Transformer
+from attention_core.models.transformer import KINDS, EditsByAttention, Transformer
 from attention_core.models.translator import DecoderState
 from attention_core.topics.translate.translation import SourceSentence, Translation
 
@@ -27,7 +27,7 @@ class TransformerHead(NamedTuple):
         return f"{self.kind}, layer {self.layer + 1}, head {self.head + 1}"
 
 
-def switched_off(heads: Iterable[TransformerHead]) -> EditsByPlace:
+def switched_off(heads: Iterable[TransformerHead]) -> EditsByAttention:
     """Return the edits that set the contexts of these heads to 0."""
     return drop_heads(((kind, layer), head) for kind, layer, head in heads)
 
@@ -37,7 +37,7 @@ class EditedTransformer:
     """A transformer with edits, for beam search and for everything else that a translator is asked."""
 
     model: Transformer  # the transformer; it is not changed
-    edits: EditsByPlace = field(default_factory=dict)  # by (kind, layer)
+    edits: EditsByAttention = field(default_factory=dict)  # by (kind, layer)
     with_positions: bool = True  # False leaves the positions out of encoder and decoder
 
     @property

@@ -31,10 +31,10 @@ def cost_chart(rows: Sequence[CostRow], field: str) -> vl.Chart:
         "color": vl.series_colour("way", titles, COLOURS, offset=2, columns=1, labelLimit=260),
     }
     dashed = {"strokeDash": [4, 4], "strokeWidth": 1.3, "opacity": 0.75}
-    told = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")
+    tooltip = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")
     return vl.layer(
         vl.mark("line", _columns(slopes), space, **dashed),
-        vl.mark("line", _columns(points), space, *told, strokeWidth=2, point={"size": 34}),
+        vl.mark("line", _columns(points), space, *tooltip, strokeWidth=2, point={"size": 34}),
         height=350,
     )
 
@@ -50,8 +50,8 @@ def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> v
         "y": vl.field("products:Q", title=title, axis=dict(tickCount=4)),
     }
     data = {"distances": distances, "products": products}
-    told = ("distances:Q", "distance"), ("products:Q", "", ".4g")
-    return vl.layer(vl.mark("line", data, line, *told, color=LINE, strokeWidth=2), height=270)
+    tooltip = ("distances:Q", "distance"), ("products:Q", "", ".4g")
+    return vl.layer(vl.mark("line", data, line, *tooltip, color=LINE, strokeWidth=2), height=270)
 
 
 def head_importance_chart(worth: np.ndarray, limit: float, *, size: int = 300) -> vl.Chart:

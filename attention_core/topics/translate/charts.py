@@ -51,13 +51,13 @@ def collapse_chart(
     space = vl.corners(width, below + 1, x=x)
     result, colours = vl.ROLE_COLOURS[Role.CONTEXT], [vl.ROLE_COLOURS[Role.KEY]] * n
     names = vl.rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
-    told = ("word:N", "encoder's state at"), ("weight:Q", "", ".1%")
-    look: dict = {"fontSize": 13, "baseline": "middle"}
+    tooltip = ("word:N", "encoder's state at"), ("weight:Q", "", ".1%")
+    style: dict = {"fontSize": 13, "baseline": "middle"}
     layers = [
         vl.images(vl.rectangles(0.0, [0.0, below], width, [n, 1], url=urls), space),
-        vl.mark("rect", bars, space, *told, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
-        vl.texts(names, space, color=vl.FILL, align="right", limit=78, **look),
-        vl.text_at(f"weighted sum of {n}  ↓", width / 2, n + 1.0, space, color=result, **look),
+        vl.mark("rect", bars, space, *tooltip, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
+        vl.texts(names, space, color=vl.FILL, align="right", limit=78, **style),
+        vl.text_at(f"weighted sum of {n}  ↓", width / 2, n + 1.0, space, color=result, **style),
     ]
     return vl.fixed_size(layers, round(width + 102 + bar_room), ROW * (below + 1))
 
@@ -168,19 +168,23 @@ def _words(
 ) -> Iterator[vl.Chart]:
     for weight, chosen in (("bold", np.array(strong)), ("normal", ~np.array(strong))):
         said = {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": np.array(words, object)[chosen]}
-        look: dict = {
+        style: dict = {
             "fontWeight": weight,
             "fontSize": SIZE,
             "color": vl.LABEL_COLOUR,
             "limit": 72 if align == "right" else 62,
         }
-        yield vl.texts(said, space, align=align, baseline="middle", **look)
+        yield vl.texts(said, space, align=align, baseline="middle", **style)
 
 
 def _heads(lit: str, space: dict[str, Any]) -> Iterator[vl.Chart]:
     for head, step, left, role in HEADS:
-        look: dict = {"fontSize": 11, "fontWeight": "bold" if step == lit else "normal", "color": vl.ROLE_COLOURS[role]}
-        yield vl.text_at(head, left, 9, space, baseline="middle", **look)
+        style: dict = {
+            "fontSize": 11,
+            "fontWeight": "bold" if step == lit else "normal",
+            "color": vl.ROLE_COLOURS[role],
+        }
+        yield vl.text_at(head, left, 9, space, baseline="middle", **style)
 
 
 def _colours(roles: Sequence[Role], shades: Sequence[str]) -> list[str]:

@@ -31,7 +31,7 @@ from attention_core.data.pieces import (
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.explain.heads.similarity import mean_over_heads
-from attention_core.models.transformer import EditsByPlace, Transformer
+from attention_core.models.transformer import EditsByAttention, Transformer
 from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
 
 END_LABEL = "end"
@@ -212,11 +212,11 @@ def explain_layers(
     model: Transformer,
     source: SourceSentence,
     translation: Translation,
-    interventions: EditsByPlace | None = None,
+    edits: EditsByAttention | None = None,
 ) -> dict[tuple[str, int], AttentionTrace]:
     """Return the attention traces of a transformer that is made to write a given translation, by (kind, layer)."""
     source_ids, decoder_ids, labels = _model_inputs(model, source, translation)
-    return model.trace(source_ids, decoder_ids, labels, interventions)
+    return model.trace(source_ids, decoder_ids, labels, edits)
 
 
 def _model_inputs(

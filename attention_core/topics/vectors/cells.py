@@ -85,7 +85,7 @@ class Arithmetic:
     headline: str  # in words, what meets what
     cell: str  # LaTeX that names it
     value: float  # its number
-    way: str = ""  # LaTeX that leads to the number, where the lines do not
+    formula: str = ""  # LaTeX that leads to the number, where the lines do not
     lines: tuple[Line, ...] = ()  # rows of numbers above each other, as arrays; the last one is summed
     columns: tuple[str, ...] = ()  # one heading per number of the lines; () = counted from 1
 
@@ -96,7 +96,7 @@ class Arithmetic:
     @property
     def result(self) -> str:
         """LaTeX that ends in the cell's number."""
-        return " = ".join([self.cell, *([self.way] if self.way else []), number(self.value)])
+        return " = ".join([self.cell, *([self.formula] if self.formula else []), number(self.value)])
 
 
 def row_kind(step: Step) -> str:
@@ -150,8 +150,8 @@ def cell_arithmetic(problem: Problem, trace: AttentionTrace, step: Step, row: in
         return _of_softmax(trace, row, column, value)
     if step.name == "residual":
         typed = float(problem.tables["X"][row, column])
-        way = f"{number(typed)} + {number(value - typed) if value >= typed else f'({number(value - typed)})'}"
-        return Arithmetic(f"What {asks} was, plus what it found", f"Z{place}", value, way)
+        formula = f"{number(typed)} + {number(value - typed) if value >= typed else f'({number(value - typed)})'}"
+        return Arithmetic(f"What {asks} was, plus what it found", f"Z{place}", value, formula)
     return None
 
 
@@ -160,7 +160,7 @@ def _of_pair(compute: Score, cell: str, trace: AttentionTrace, row: int, column:
     numbers = compute.numbers(Pair(trace.query[0, row], trace.key_of(0)[column], (row, column), asks, asked))
     lines = tuple(line._replace(values=to_array(line.values)) for line in numbers.lines)
     columns = tuple(f"{numbers.unit}{place + 1}" for place in range(len(lines[0].values) if lines else 0))
-    return Arithmetic(numbers.words, cell, numbers.value, "" if numbers.is_sum else numbers.way, lines, columns)
+    return Arithmetic(numbers.words, cell, numbers.value, "" if numbers.is_sum else numbers.formula, lines, columns)
 
 
 def _of_product(
@@ -185,8 +185,8 @@ def _of_softmax(trace: AttentionTrace, row: int, column: int, value: float) -> A
     parts = softmax_parts(masked_scores(trace, row))
     label = "exp(score - largest)" if parts.lowered else "exp(score)"
     lines = (Line(f"scores of {asks}", Role.SCORES, parts.scores), Line(label, "", parts.exponentials))
-    way = rf"\frac{{{number(float(parts.exponentials[column]))}}}{{{number(parts.total)}}}"
-    return Arithmetic(f"How much of {asks}'s attention goes to {labels[column]}", cell, value, way, lines, labels)
+    formula = rf"\frac{{{number(float(parts.exponentials[column]))}}}{{{number(parts.total)}}}"
+    return Arithmetic(f"How much of {asks}'s attention goes to {labels[column]}", cell, value, formula, lines, labels)
 
 
 def masked_scores(trace: AttentionTrace, query: int) -> np.ndarray:

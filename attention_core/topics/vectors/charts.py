@@ -97,11 +97,11 @@ def _painted(frame: vl.Columns, space: dict[str, Any], select: str | None) -> vl
     shown = {**frame, "shown_row": frame["row"] + 1, "shown_col": frame["col"] + 1}
     cells = zip(*(shown[name] for name in ("matrix", "shown_row", "shown_col", "value")), strict=True)
     shown["words"] = [f"{matrix}, row {row}, column {col}: {short(value)}" for matrix, row, col, value in cells]
-    look = {"stroke": vl.GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": vl.pointer_style(select)["cursor"]}
-    told = "matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")
+    style = {"stroke": vl.GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": vl.pointer_style(select)["cursor"]}
+    tooltip = "matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")
     said = vl.field("words:N")
     return vl.clickable(
-        vl.mark("rect", shown, space, *told, color=vl.FILL, description=said, **look), select, "row", "col"
+        vl.mark("rect", shown, space, *tooltip, color=vl.FILL, description=said, **style), select, "row", "col"
     )
 
 
@@ -174,8 +174,8 @@ def column_bars(
         "y": vl.field("value:Q", title=title, scale=scale, axis=dict(tickCount=3, format="%" if share else "~g")),
     }
     edge = vl.field("edge:Q", scale=None)
-    look = {"color": vl.ROLE_COLOURS[role], "stroke": vl.TEXT_COLOUR, "cornerRadiusEnd": 1}
-    bars = vl.mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)
+    style = {"color": vl.ROLE_COLOURS[role], "stroke": vl.TEXT_COLOUR, "cornerRadiusEnd": 1}
+    bars = vl.mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **style)
     numbers = vl.texts(data, space, baseline="bottom", dy=-3, fontSize=FONT_SIZE, color=vl.TEXT_COLOUR)
     return vl.fixed_size([bars, numbers], *SIZE)
 
@@ -220,17 +220,17 @@ def hull_chart(
     chosen = _points(context[[query]]) | {"label": [query_labels[query]]}
     value, result = vl.ROLE_COLOURS[Role.VALUE], vl.ROLE_COLOURS[Role.CONTEXT]
     ends = {"x2": vl.field("x_end"), "y2": vl.field("y_end"), "strokeWidth": vl.field("width:Q", scale=None)}
-    told = "label:N", ("x:Q", "", ".4g"), ("y:Q", "", ".4g")
+    tooltip = "label:N", ("x:Q", "", ".4g"), ("y:Q", "", ".4g")
     ring_look = {"fillOpacity": 0.12, "fill": value, "strokeWidth": 1.2, "color": value}
     diamonds = {"filled": True, "shape": "diamond", "color": result, "opacity": 1}
-    look: dict[str, Any] = {"align": "left", "dx": 8, "dy": -7, "fontSize": FONT_SIZE}
+    style: dict[str, Any] = {"align": "left", "dx": 8, "dy": -7, "fontSize": FONT_SIZE}
     layers = [
         vl.mark("line", ring, at, order=vl.field("order:Q"), **ring_look),
         vl.mark("rule", spokes, at | ends, color=vl.ROLE_COLOURS[Role.WEIGHTS], opacity=0.55),
-        vl.mark("circle", spokes, at, *told, ("weight:Q", "", ".4f"), size=70, color=value, opacity=1),
-        vl.mark("point", contexts, at, *told, size=vl.field("size:Q", scale=None), **diamonds),
-        vl.texts(spokes, at, "label", color=value, **look),
-        vl.texts(chosen, at, "label", color=result, fontWeight="bold", **look),
+        vl.mark("circle", spokes, at, *tooltip, ("weight:Q", "", ".4f"), size=70, color=value, opacity=1),
+        vl.mark("point", contexts, at, *tooltip, size=vl.field("size:Q", scale=None), **diamonds),
+        vl.texts(spokes, at, "label", color=value, **style),
+        vl.texts(chosen, at, "label", color=result, fontWeight="bold", **style),
     ]
     return vl.fixed_size(layers, 320, 320)
 

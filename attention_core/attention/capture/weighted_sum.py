@@ -1,6 +1,6 @@
-"""The traces of weights that met values in a product and of calls of flex_attention, believed only if they are right.
+"""Traces of written-out attention, a product of weights and values, and of flex_attention; each is checked.
 
-Queries and keys are there where the scores tell them. flex_attention runs as it is written, without a compiler.
+They have queries and keys where the origin of the scores is known. flex_attention runs as it is written, uncompiled.
 """
 
 from collections.abc import Iterable
@@ -24,9 +24,9 @@ from attention_core.attention.capture.trace_builder import (
     TraceBuilder,
     from_weights,
     item_note,
-    split_barred,
-    split_hidden,
+    split_large_negative,
     split_mask,
+    split_minus_infinity,
 )
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Rows
@@ -36,7 +36,7 @@ FEW = 1 << 16
 
 
 def allowance_of(*tensors: Tensor) -> float:
-    """Return by how much weights may differ that were computed of such numbers."""
+    """Return by how much weights may differ that were computed from numbers of these types."""
     return 0.02 if any(tensor.dtype in (torch.float16, torch.bfloat16) for tensor in tensors) else 1e-5
 
 
@@ -89,7 +89,7 @@ APART = "Items and heads were one dimension of the call, taken apart by the modu
 
 
 @dataclass(frozen=True, eq=False)
-class Weighing:
+class WeightedSum:
     """A product of weights and values."""
 
     steps: list[ElementwiseStep]  # from the weights to the left factor, the last one first
@@ -100,26 +100,26 @@ class Weighing:
     is_mixed: bool = False  # whether the weights were mixed before they met the values
     is_parameter: bool = False  # whether the values are a parameter
 
-    def found(self, item: int, n_heads: int, n_items: int) -> ItemLayout | None:
-        """Return what is where in an item of the batch; None where this is no attention.
+    def locate(self, item: int, n_heads: int, n_items: int) -> ItemLayout | None:
+        """Return where an item of the batch lies; None where this is no attention.
 
-        The module says n_heads, 0 where it does not, and was given n_items, 0 where that is not known.
+        The module says n_heads, and was given n_items; 0 = unknown.
         """
-        if self.softmax.scores is None and self.is_parameter:  # soft choices between rows that were learned
+        if self.softmax.scores is None and self.is_parameter:  # a soft choice between learned rows
             return None
         leading = self.softmax.layout.shape[0] if len(self.softmax.layout.shape) in (2, 3) else 0
         if not n_heads and leading == n_items > 0:
             n_heads = 1
         return locate_item(self.steps, self.softmax, self.left, self.right, self.out, item, n_heads)
 
-    def trace(self, found: ItemLayout, keeper: TraceBuilder) -> AttentionTrace:
+    def trace(self, layout: ItemLayout, builder: TraceBuilder) -> AttentionTrace:
         """Return the trace, checked against weights and product; a ValueError where no softmax gives the weights."""
-        weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
+        weights, value, context = layout.weights.of(self.left), layout.value.of(self.right), layout.context.of(self.out)
         dropout = next((float(step.detail) for step in self.steps if step.kind == "dropout"), 0.0)
-        notes = self._notes(found, len(weights), dropout, keeper.item)
-        plain = score_inputs(self.softmax.scores, found.scores) if found.scores and not self.is_mixed else None
+        notes = self._notes(layout, len(weights), dropout, builder.item)
+        plain = score_inputs(self.softmax.scores, layout.scores) if layout.scores and not self.is_mixed else None
         if plain is not None:
-            trace = _plain(plain, value, dropout, notes, keeper)
+            trace = _plain(plain, value, dropout, notes, builder)
             if agrees(trace, weights, None if dropout else context, dropout):
                 blind = bool(weights[..., :1].isnan().any())
                 return trace.with_story(note=f"{trace.story.note} {BLIND}".strip()) if blind else trace
@@ -132,9 +132,9 @@ class Weighing:
             raise ValueError("its weights are negative or not a number")
         return from_weights(weights, name="", note=" ".join(filter(None, notes)), mechanism=MECHANISM, value=value)
 
-    def _notes(self, found: ItemLayout, n_heads: int, dropout: float, item: int) -> list[str]:
-        notes = [item_note(item, found.n_items)]
-        if found.splits_heads:
+    def _notes(self, layout: ItemLayout, n_heads: int, dropout: float, item: int) -> list[str]:
+        notes = [item_note(item, layout.n_items)]
+        if layout.splits_heads:
             notes.append(APART)
         elif len(self.softmax.layout.shape) <= 3 and n_heads > 1:
             notes.append(NO_HEADS)
@@ -145,13 +145,17 @@ class Weighing:
         return notes
 
 
-def _plain(plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], keeper: TraceBuilder) -> AttentionTrace:
+def _plain(
+    plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], builder: TraceBuilder
+) -> AttentionTrace:
     masks = []
     if plain.bias is not None:
-        masks.append(keeper.shared(plain.bias, split_mask))
+        masks.append(builder.shared(plain.bias, split_mask))
     if plain.hidden is not None:
-        masks.append(keeper.shared(plain.hidden, split_barred if plain.is_minus_infinity else split_hidden))
-    return keeper.build(
+        masks.append(
+            builder.shared(plain.hidden, split_minus_infinity if plain.is_minus_infinity else split_large_negative)
+        )
+    return builder.build(
         plain.query,
         plain.key,
         value,
@@ -170,7 +174,7 @@ FLEX_CHANGED = "Its score_mod does more than add to the scores: these are its we
 
 
 def flex_trace(
-    keeper: TraceBuilder,
+    builder: TraceBuilder,
     context: Tensor,
     query: Tensor,
     key: Tensor,
@@ -187,32 +191,32 @@ def flex_trace(
     What score_mod adds becomes the bias. Where it does more, weights and values are kept. A ValueError says that the
     trace would not be what the model did.
     """
-    item = min(keeper.item, len(query) - 1)
+    item = min(builder.item, len(query) - 1)
     n_heads, n_queries, n_keys = query.shape[1], query.shape[2], key.shape[2]
     device = query.device
-    places = [
+    indices = [
         torch.full((1, 1, 1), item, device=device),
         torch.arange(n_heads, device=device)[:, None, None],
         torch.arange(n_queries, device=device)[:, None],
         torch.arange(n_keys, device=device),
     ]
     pairs = (n_heads, n_queries, n_keys)
-    allowed = _everywhere(block_mask[-1], places, mask_mod_other_buffers, pairs)
+    allowed = _on_all_pairs(block_mask[-1], indices, mask_mod_other_buffers, pairs)
     query, key, value = query[item], key[item], value[min(item, len(value) - 1)]
     shared = n_heads // key.shape[0]
     dots = query @ key.repeat_interleave(shared, 0).mT * scale
-    scores = _everywhere(lambda *at: score_mod(dots, *at), places, score_mod_other_buffers, pairs)
+    scores = _on_all_pairs(lambda *at: score_mod(dots, *at), indices, score_mod_other_buffers, pairs)
     masks = [] if allowed.all() else [MaskParts(allowed)]
     bias = scores - dots
     if bias.abs().max() > 0:
-        at_zero = _everywhere(
-            lambda *at: score_mod(torch.zeros_like(dots), *at), places, score_mod_other_buffers, pairs
+        at_zero = _on_all_pairs(
+            lambda *at: score_mod(torch.zeros_like(dots), *at), indices, score_mod_other_buffers, pairs
         )
-        barred = at_zero == -torch.inf
-        masks += [MaskParts(~barred)] if barred.any() else []
-        masks.append(MaskParts(None, at_zero.masked_fill(barred, 0)))
-    notes = [item_note(keeper.item, len(context))]
-    trace = keeper.build(query, key, value, masks=masks, scale=scale, mechanism=FLEX_MECHANISM, notes=notes)
+        hidden = at_zero == -torch.inf
+        masks += [MaskParts(~hidden)] if hidden.any() else []
+        masks.append(MaskParts(None, at_zero.masked_fill(hidden, 0)))
+    notes = [item_note(builder.item, len(context))]
+    trace = builder.build(query, key, value, masks=masks, scale=scale, mechanism=FLEX_MECHANISM, notes=notes)
     if not agrees_in_context(trace, context[item]):
         weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1).nan_to_num()
         note = " ".join(filter(None, [*notes, FLEX_CHANGED]))
@@ -223,6 +227,6 @@ def flex_trace(
     return trace
 
 
-def _everywhere(function: Any, places: list[Tensor], more: tuple[Any, ...], pairs: tuple[int, int, int]) -> Tensor:
-    every = [place.expand(pairs) for place in places]
-    return torch.as_tensor(function(*every, *more), device=places[0].device).expand(pairs)
+def _on_all_pairs(function: Any, indices: list[Tensor], more: tuple[Any, ...], pairs: tuple[int, int, int]) -> Tensor:
+    every = [place.expand(pairs) for place in indices]
+    return torch.as_tensor(function(*every, *more), device=indices[0].device).expand(pairs)
