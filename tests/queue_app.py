@@ -8,14 +8,14 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from ui.computed import compute_turn
-from ui.job_queue import heavy
+from ui.job_queue import heavy_run
 
 place = st.empty()
 if st.button("Light", key="light"):
     with compute_turn():
         place.text("light is done")
 if st.toggle("Run", key="run"):
-    with heavy():
+    with heavy_run():
         while True:
             place.text("running")
             time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""A drawing pad that forgets nothing: presets, undo, clear, light or dark, kept over page changes and reruns."""
+"""A drawing pad: presets, undo, clear, light or dark paper; a drawing outlives page changes and reruns."""
 
 import math
 import re
@@ -65,17 +65,17 @@ class Pad:
         from_address: returns the strokes that an address asks for where it names no preset, or None.
         preset: which preset is on the pad; DRAWN when it is something else.
         paper: whether what is drawn stands on light or dark paper.
-        strokes: what is drawn, packed; "" where a preset tells it or it is more than a link may hold.
+        strokes: what is drawn, packed; "" where it is a preset, or more than a link may hold.
         pen: the ink that was chosen.
         ink: the colour of the pen of any colour.
         drawing: what is on it, as the canvas writes it; empty before anybody has opened the pad.
-        inked: its strokes, those in the canvas' own ink without colour; of what the address tells, those that it tells.
-        last: the strokes that could be read last.
+        inked: its strokes, those in the canvas' own ink without colour; rounded as in the address.
+        last_readable: the strokes that a model could read last.
         undone: strokes that can be drawn again.
         generation: how often the canvas was mounted anew.
         seed: the drawing with which it was mounted.
-        put: preset and strokes of the address that were put onto it.
-        mine: a drawing that is too long for the address, which Back took away.
+        followed: preset and strokes of the address that it shows.
+        too_long: a drawing too long for the address, kept for Forward after Back took it away.
     """
 
     name: str
@@ -93,12 +93,12 @@ class Pad:
         self.strokes = Field(self.name, "strokes", "", address="strokes", parse=checked_strokes, text=str)
         self.drawing = Field[dict[str, Any]](self.name, "drawing", dict)
         self.inked = Field[list[Stroke]](self.name, "inked", list)
-        self.last = Field[list[Stroke]](self.name, "last", self.presets[self.first])
+        self.last_readable = Field[list[Stroke]](self.name, "last_readable", self.presets[self.first])
         self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
         self.generation = Field(self.name, "generation", 0)
         self.seed = Field[dict[str, Any]](self.name, "seed", dict)
-        self.put = Field[tuple[str, str] | None](self.name, "put", None)
-        self.mine = Field[dict[str, Any] | None](self.name, "mine", None)
+        self.followed = Field[tuple[str, str] | None](self.name, "followed", None)
+        self.too_long = Field[dict[str, Any] | None](self.name, "too_long", None)
         if self.pens:
             self.pen = Field(self.name, "pen", self.pens[0], address="pen")
             self.ink = Field(
@@ -114,8 +114,8 @@ def drawing_pad(pad: Pad) -> PadState:
     """
     paper = "dark" if is_dark() else "light"
     if paper != pad.paper.value:
-        _turn_paper(pad, paper)
-    if _address_state(pad) != pad.put.value:  # on arrival, and after Back
+        _change_paper(pad, paper)
+    if _address_state(pad) != pad.followed.value:  # on arrival, and after Back
         _follow_address(pad)
     component = f"{pad.name}_pad_{pad.generation.value}"
     if not is_mounted(component):  # only when it is mounted anew: changing it later would wipe the canvas
@@ -124,7 +124,7 @@ def drawing_pad(pad: Pad) -> PadState:
         _bare_pad(key=f"{component}_bare", on_connected_change=lambda: None)
         sent = st_canvas(
             stroke_width=pad.pen_width,
-            stroke_color=_present_ink(pad),
+            stroke_color=_current_ink(pad),
             background_color=PAPER[paper],
             width=pad.size[1],
             height=pad.size[0],
@@ -144,8 +144,8 @@ def drawing_pad(pad: Pad) -> PadState:
 def last_drawn(pad: Pad, now: PadState, is_empty: bool) -> PadState:
     """Return what is on a pad or, where nothing there can be read, what was there before."""
     if is_empty:
-        return _state(pad, pad.last.value)
-    pad.last.value = pad.inked.value
+        return _state(pad, pad.last_readable.value)
+    pad.last_readable.value = pad.inked.value
     return now
 
 
@@ -169,16 +169,16 @@ def _record(
     pad: Pad,
     drawing: dict[str, Any],
     strokes: Sequence[Stroke],
-    told: str = DRAWN,
+    preset: str = DRAWN,
     undone: Sequence[dict[str, Any]] = (),
 ) -> None:
-    """Keep what is drawn now and the strokes that can be drawn again, and let the address tell the drawing."""
+    """Keep what is drawn now and the strokes that Redo brings back, and write the drawing into the address."""
     ink = INK[pad.paper.value]
     inked = [stroke._replace(colour=None if stroke.colour == ink else stroke.colour) for stroke in strokes]
-    packed, pad.inked.value = packed_strokes(inked) if told == DRAWN else ("", inked)
+    packed, pad.inked.value = packed_strokes(inked) if preset == DRAWN else ("", inked)
     pad.drawing.value, pad.undone.value = drawing, [*undone]
-    pad.preset.value, pad.strokes.value = told, packed
-    pad.put.value = _address_state(pad)
+    pad.preset.value, pad.strokes.value = preset, packed
+    pad.followed.value = _address_state(pad)
 
 
 def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
@@ -193,15 +193,15 @@ def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
 def _follow_address(pad: Pad) -> None:
     """Put what the address asks for onto the pad; a drawing too long for it that goes with Back comes with Forward."""
     asked, packed = _address_state(pad)
-    if pad.put.value == (DRAWN, ""):
-        pad.mine.value = pad.drawing.value
+    if pad.followed.value == (DRAWN, ""):
+        pad.too_long.value = pad.drawing.value
     if packed:
         put_strokes(pad, unpack_strokes(packed))
-    elif asked == DRAWN and pad.mine.value is not None:
-        _replace(pad, pad.mine.value)
+    elif asked == DRAWN and pad.too_long.value is not None:
+        _replace(pad, pad.too_long.value)
     else:
         found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
-        put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first](), told=asked)
+        put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first](), preset=asked)
 
 
 def digit_presets(side: int = 256, width: float = 20) -> dict[str, Callable[[], list[Stroke]]]:
@@ -223,9 +223,9 @@ def _buttons(pad: Pad) -> None:
         if pen == ANY_INK:
             pad.ink.widget(st.color_picker, "Ink of any colour")
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
-        st.button("Undo", key=f"{name}_undo", on_click=_turn_back, args=(pad, 1))
-        st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not pad.undone.value)
-        st.button("Clear", key=f"{name}_clear", on_click=_turn_back, args=(pad, math.inf))
+        st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad, 1))
+        st.button("Redo", key=f"{name}_redo", on_click=_undo, args=(pad, -1), disabled=not pad.undone.value)
+        st.button("Clear", key=f"{name}_clear", on_click=_undo, args=(pad, math.inf))
 
 
 def _colour_of(digits: str) -> str:
@@ -234,7 +234,7 @@ def _colour_of(digits: str) -> str:
     return f"#{digits}"
 
 
-def _present_ink(pad: Pad) -> str:
+def _current_ink(pad: Pad) -> str:
     paper = pad.paper.value
     if not pad.pens:
         return INK[paper]
@@ -245,19 +245,19 @@ def _present_ink(pad: Pad) -> str:
     return PEN[pad.pen.value if pad.pen.value in pad.pens else pad.pens[0]]
 
 
-def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told: str = DRAWN) -> None:
+def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, preset: str = DRAWN) -> None:
     """Put strokes onto the pad, in place of what is there or on top of it; call it in a callback, or before the pad.
 
     Args:
         pad: onto which.
         strokes: what to draw.
         add: keep what is there.
-        told: what the address says of it, from which they can be made again.
+        preset: its name in the address, from which they can be made again.
     """
     ink = INK[pad.paper.value]
     objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in strokes]
     kept = pad.drawing.value.get("objects", []) if add else []
-    _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, told)
+    _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, preset)
 
 
 def remove_strokes(pad: Pad, width: float) -> None:
@@ -267,13 +267,13 @@ def remove_strokes(pad: Pad, width: float) -> None:
     _replace(pad, {**drawing, "objects": kept})
 
 
-def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
-    _record(pad, drawing, inked_strokes(drawing), told, undone)
+def _replace(pad: Pad, drawing: dict[str, Any], preset: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
+    _record(pad, drawing, inked_strokes(drawing), preset, undone)
     pad.generation.value += 1
 
 
 def _choose_preset(pad: Pad, label: str) -> None:
-    put_strokes(pad, pad.presets[label](), told=label)
+    put_strokes(pad, pad.presets[label](), preset=label)
 
 
 def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
@@ -296,20 +296,20 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
     }
 
 
-def _turn_back(pad: Pad, by: float) -> None:
-    """Take so many of the last strokes off the pad, to be drawn again when asked for; below 0 = draw them again."""
+def _undo(pad: Pad, by: float) -> None:
+    """Take the last strokes off the pad, so many; below 0 = draw them again."""
     drawing = pad.drawing.value
     drawn = drawing.get("objects", [])
     strokes, n = [*drawn, *pad.undone.value], int(max(len(drawn) - by, 0))
     _replace(pad, {**drawing, "objects": strokes[:n]}, undone=strokes[n:])
 
 
-def _turn_paper(pad: Pad, paper: str) -> None:
+def _change_paper(pad: Pad, paper: str) -> None:
     """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
     before, pad.paper.value = pad.paper.value, paper
-    turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
+    new_colours = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
     objects = [
-        {**shape, "stroke": turned.get(str(shape.get("stroke")).lower(), shape.get("stroke"))}
+        {**shape, "stroke": new_colours.get(str(shape.get("stroke")).lower(), shape.get("stroke"))}
         for shape in pad.drawing.value.get("objects", [])
     ]
     if objects:

@@ -24,6 +24,7 @@ from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.shared import BoundedCache
+from ui.inside_streamlit import MAIN
 from ui.state import APP, Field, chart_selection
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def draw_chart(
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
     selection_mode: str | None = None,
     step: str = "",
-    on: DeltaGenerator = st._main,
+    on: DeltaGenerator = MAIN,
 ) -> Any:
     """Draw a chart; all else is as st.vega_lite_chart has it, what is returned, too.
 

@@ -36,7 +36,7 @@ from ui.state import APP, Field
 AWAY = "ATTENTION_RAY_AWAY"
 """What to do while the cluster does not answer: "here" = compute here, "wait" = wait for it."""
 AWAY_WORDS = "The cluster does not answer."
-KNOWS_CLUSTER_AWAY = Field(APP, "cluster_told", False)
+KNOWS_CLUSTER_AWAY = Field(APP, "knows_cluster_away", False)
 """Whether this visitor has been told that the cluster does not answer."""
 
 

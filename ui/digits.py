@@ -13,6 +13,7 @@ from attention_core.data.drawing import prepare
 from attention_core.topics import pixels
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_stop
+from ui.inside_streamlit import MAIN
 from ui.layout import ink_ramp
 from ui.state import Field
 from ui.try_this import TryThis
@@ -67,7 +68,7 @@ def digit_bars(
     words: str,
     *,
     key: str | None = None,
-    on: DeltaGenerator = st._main,
+    on: DeltaGenerator = MAIN,
 ) -> None:
     """Draw probabilities of the ten digits, (10,) by the name of who says so."""
     chart = probability_bars(series, [str(digit) for digit in range(10)], height=height)

@@ -11,6 +11,7 @@ from inspect import unwrap
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
+import streamlit as st
 from streamlit import runtime
 from streamlit.elements.widgets.data_editor import DataEditorSerde, DataEditorState
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -25,6 +26,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from attention_core.bounds import JSON_BYTES, TABLE_ROWS
 
+MAIN = st._main
+"""The body of the page, in the container that is open."""
 _MAX_ADDED: ContextVar[int] = ContextVar("most_added", default=0)
 _REFUSALS: dict[str, str] = {}
 """What has been refused to a session and not been told yet."""

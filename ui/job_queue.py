@@ -1,4 +1,4 @@
-"""Heavy runs: one at a time on a device, the addresses in turn; who waits sees the place and may leave."""
+"""The queue of heavy runs: one at a time on a device, the addresses in turn; who waits sees the place and may leave."""
 
 import threading
 from collections import Counter
@@ -18,7 +18,7 @@ from ui.layout import end_here
 from ui.state import APP, Field, widget_value
 
 GRACE, BEAT = 0.3, 0.2
-"""Seconds that somebody waits without being told, and then from one look at the queue to the next."""
+"""Seconds before a visitor is told of the queue, and then from one look at it to the next."""
 CANCEL = Field(APP, "queue_cancel", "queue_cancel")
 """The key of the button that was drawn last."""
 _BUTTONS = count()
@@ -26,10 +26,10 @@ _FULL = "Many visitors are waiting for a model already. Try again in a moment."
 
 
 class Queue:
-    """Threads of which one runs; then the addresses have their turns, each in the order in which its threads asked.
+    """Threads of which one runs. The addresses take turns; threads of one address run in the order of their requests.
 
-    A hall has one address as a single visitor has. So nobody is refused for an address while there is room; without
-    room the address with the most places gives one up to an address with fewer.
+    A lecture hall may have one address, as a single visitor has. So an address may have any number of places while
+    there is room; without room the address with the most places gives one up to an address with fewer.
 
     Args:
         most_waiting: behind the one that runs.
@@ -47,20 +47,20 @@ class Queue:
         return thread in self._line
 
     def join(self, thread: int, session: str = "", address: str = "") -> bool:
-        """Stand behind the others; returns False where too many wait. Of a session one thread waits, the last one."""
+        """Join the queue; returns False where too many wait. Of a session one thread waits, the last one."""
         with self._moved:
             waiting = self._order()[1:]
-            gone = [one for one in waiting if session and self._line[one][0] == session]
-            if not gone and len(self._line) > self.most_waiting:
+            removed = [one for one in waiting if session and self._line[one][0] == session]
+            if not removed and len(self._line) > self.most_waiting:
                 places = Counter(address for _, address in self._line.values())
-                gone = [one for one in waiting if places[self._line[one][1]] > places[address] + 1]
-                gone = sorted(gone, key=lambda one: places[self._line[one][1]])[-1:]
-                if not gone:
+                removed = [one for one in waiting if places[self._line[one][1]] > places[address] + 1]
+                removed = sorted(removed, key=lambda one: places[self._line[one][1]])[-1:]
+                if not removed:
                     return False
-            for one in gone:
+            for one in removed:
                 del self._line[one]
             self._line[thread] = session, address
-            self._let_run(self._runs or thread)
+            self._start(self._runs or thread)
             return True
 
     def wait(self, thread: int, seconds: float) -> int | None:
@@ -73,9 +73,9 @@ class Queue:
         """Make room for those behind, after the run or instead of it."""
         with self._moved:
             self._line.pop(thread, None)
-            self._let_run(next(iter(self._order()), 0))
+            self._start(next(iter(self._order()), 0))
 
-    def _let_run(self, thread: int) -> None:
+    def _start(self, thread: int) -> None:
         there = {address for _, address in self._line.values()}
         self._last_turn = {one: turn for one, turn in self._last_turn.items() if one in there}
         if thread != self._runs:
@@ -100,7 +100,7 @@ def queue_of(device: str) -> Queue:
 
 
 @contextmanager
-def heavy(spinner: str = "") -> Iterator[None]:
+def heavy_run(spinner: str = "") -> Iterator[None]:
     """Run a block that takes seconds when it is this visitor's turn, beside the light computations of ui.computed.
 
     Not to be entered while computing or in a cached function. A visitor who cancels, goes elsewhere or closes the tab
@@ -116,19 +116,19 @@ def heavy(spinner: str = "") -> Iterator[None]:
     session = running_session()
     address = st.context.ip_address if session else None
     if widget_value(CANCEL.value) is True:  # in the run that the click began
-        _stop("You have left the queue.")
+        _refuse("You have left the queue.")
     if not queue.join(thread, session, address if isinstance(address, str) else ""):
-        _stop(_FULL)
+        _refuse(_FULL)
     try:
         if queue.wait(thread, GRACE) != 0:
-            _stand(queue, thread)
+            _wait_in_line(queue, thread)
         with holding("heavy run"), st.spinner(spinner) if spinner else nullcontext(), torch.inference_mode():
             yield
     finally:
         queue.leave(thread)
 
 
-def _stand(queue: Queue, thread: int) -> None:
+def _wait_in_line(queue: Queue, thread: int) -> None:
     spot = st.empty()
     with spot.container(horizontal=True, vertical_alignment="center"):
         words = st.empty()
@@ -138,10 +138,10 @@ def _stand(queue: Queue, thread: int) -> None:
         words.markdown(f"{before} visitors are before you." if before > 1 else "One visitor is before you.")
     spot.empty()
     if before is None:
-        _stop(_FULL)
+        _refuse(_FULL)
 
 
-def _stop(words: str) -> None:
+def _refuse(words: str) -> None:
     """Say why nothing is computed, and end here until the visitor asks again."""
     st.info(words)
     st.button("Try again", key=f"queue_again_{next(_BUTTONS)}")

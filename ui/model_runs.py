@@ -36,7 +36,7 @@ from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInp
 from attention_core.shared import BoundedCache, ComputedValue, Lock
 from attention_core.topics.model import load_model, prepare, run_input
 from ui.computed import call_cluster, cluster, compute_turn
-from ui.job_queue import heavy
+from ui.job_queue import heavy_run
 from ui.labels import error_markdown, literal
 from ui.navigation import opened_recording
 from ui.skeleton import live
@@ -93,7 +93,7 @@ def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -
             result = call_cluster(run_input, *arguments)
         if result is None:
             pretrained, prepared = pretrained_of(key), prepared_of(key, given)
-            with heavy("Running the model"):  # a visitor before may have asked the same
+            with heavy_run("Running the model"):  # a visitor before may have asked the same
                 edits = drop_heads(arguments[-1])
                 result = _runs().get(arguments) or ComputedValue(run(pretrained, prepared, edits=edits))
         _runs().put(arguments, result.value)

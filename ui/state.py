@@ -17,8 +17,8 @@ from ui.inside_streamlit import came_by_history
 from ui.labels import literal
 
 Value = TypeVar("Value")
-FOLLOWED_ADDRESS, PARSED_KEYS, BAD_PARTS = "address_arrived", "address_read", "address_faults"
-"""Keys in the session: the address that the visitor arrived with, the fields that have parsed it, its invalid parts."""
+FOLLOWED_ADDRESS, PARSED_KEYS, BAD_PARTS = "followed_address", "parsed_keys", "bad_parts"
+"""Keys in the session: the address on arrival, the fields that have parsed it, its invalid parts."""
 APP = ""
 """Instead of a page's name: for fields that every page has."""
 MAX_PLAIN_LETTERS = 600
@@ -102,7 +102,7 @@ class Field(Generic[Value]):
             state[self._key] = value
 
     def suggest(self, value: Value) -> None:
-        """Set the default to a value that depends on what the visitor looks at, and the value unless it is set."""
+        """Set a default that depends on what the visitor looks at, and the field to it unless it has another value."""
         was_preset = self.is_preset
         st.session_state[f"{self._key}_default"] = _copy(value)
         if not was_preset and _same(self.value, self.default):
@@ -174,7 +174,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """Return a value for an address: a switch as 1 or 0, whole numbers with dots between, what is large packed."""
+    """Return a value as text for an address: switches as 1 or 0, dots between whole numbers, large values packed."""
     if value is None or isinstance(value, str):
         plain = value or ""
         return pack(plain) if len(plain) > MAX_PLAIN_LETTERS or is_packed(plain) else plain
@@ -333,9 +333,9 @@ def fields_of(page: str) -> list[Field]:
 PAGE, PLAYING = Field(APP, "page_shown", ""), Field(APP, "playing", "")
 """The page that a visitor is on; the player that goes on by itself."""
 WRITTEN_ADDRESS = Field[dict[str, str] | None](APP, "address_written", None)
-ADDRESS_TEXTS = Field[dict[str, str]](APP, "address_told", dict)
+ADDRESS_TEXTS = Field[dict[str, str]](APP, "address_texts", dict)
 """What the page's fields have in the address; always the same dict, which is also read between two runs."""
-IS_BY_HISTORY = Field(APP, "address_came_back", False)
+IS_BY_HISTORY = Field(APP, "is_by_history", False)
 OPENED_SESSION = Field[dict[str, str] | None](APP, "session_opened", None)
 LEFT_OUT = "without"
 """The part of an address that names fields which were too long for it."""

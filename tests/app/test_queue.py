@@ -14,7 +14,7 @@ from attention_core.shared import BoundedCache
 from benchmarks.load import served
 from benchmarks.session import Session
 from ui.computed import COMPUTE_LOCK, cached_computation
-from ui.job_queue import Queue, heavy, queue_of
+from ui.job_queue import Queue, heavy_run, queue_of
 
 PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
 
@@ -93,7 +93,7 @@ def busy(queue):
     over, begun = threading.Event(), threading.Event()
 
     def run() -> None:
-        with heavy():
+        with heavy_run():
             begun.set()
             over.wait(60)
 
@@ -108,10 +108,10 @@ def busy(queue):
 def page_of_a_run() -> None:
     import streamlit as st
 
-    from ui.job_queue import heavy
+    from ui.job_queue import heavy_run
 
     st.text("above")
-    with heavy():
+    with heavy_run():
         st.session_state["done"] = st.session_state.get("done", 0) + 1
     st.text("below")
 
@@ -122,13 +122,13 @@ def texts(page: AppTest) -> list[str]:
 
 
 def test_run_inside_a_run_is_the_same_turn(queue):
-    with heavy(), heavy():
+    with heavy_run(), heavy_run():
         assert threading.get_ident() in queue
     assert threading.get_ident() not in queue
 
 
 def test_failed_run_makes_room(queue):
-    with suppress(ValueError), heavy():
+    with suppress(ValueError), heavy_run():
         raise ValueError
     assert texts(AppTest.from_function(page_of_a_run).run()) == ["above", "below"]
 

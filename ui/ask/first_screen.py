@@ -128,7 +128,7 @@ def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
 
 def _compose() -> None:
     number = random.randrange(LAST_SCENE)
-    put_strokes(PAD, random_scene(number, SIDE), told=str(number))
+    put_strokes(PAD, random_scene(number, SIDE), preset=str(number))
 
 
 def _pen_dots() -> str:

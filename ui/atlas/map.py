@@ -18,7 +18,7 @@ from ui.atlas import NAME
 from ui.atlas.shared_atlas import Place, SharedAtlas, axis_of
 from ui.chart import note_picture
 from ui.component import component, script_of
-from ui.job_queue import heavy
+from ui.job_queue import heavy_run
 from ui.labels import literal
 from ui.state import Field, component_message, plain_text, whole_number
 
@@ -254,7 +254,7 @@ def survey_part(shelf: SharedAtlas) -> None:
     """Go on with the survey and draw how far it is, until it is complete."""
     if shelf.atlas.is_surveyed:
         st.rerun()  # the whole page, without this clock
-    with heavy():
+    with heavy_run():
         shelf.survey()
     share = shelf.atlas.surveyed
     words = f"Surveyed: {share:.0%}"

@@ -22,7 +22,7 @@ from attention_core.shared import BoundedCache, ComputedValue
 from attention_core.topics.atlas import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import MatrixSource
-from ui.job_queue import heavy
+from ui.job_queue import heavy_run
 from ui.labels import error_markdown, literal
 from ui.model_runs import latest, opened_run, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
@@ -77,7 +77,7 @@ def _read(key: str, layer: int, text: LongText) -> AttentionTrace:
     """Return a layer's attention, kept for all visitors; one heavy run at a time computes."""
     kept = _TRACES.get((key, layer))
     if kept is None:
-        with st.spinner("Reading the text"), heavy():
+        with st.spinner("Reading the text"), heavy_run():
             kept = _TRACES.get((key, layer)) or ComputedValue(read_in_windows(text, layer))
             _TRACES.put((key, layer), kept.value)
     return kept.value

@@ -16,7 +16,7 @@ from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts
 from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
-from ui.job_queue import heavy
+from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal
 from ui.model.glance import NAME, Selection, cached_with_run, chosen, head_map, head_name, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded
@@ -139,7 +139,7 @@ def _go_on(found: AblationMap, asked: LatestRun) -> None:
     steps = fill(pretrained_of(asked.key), prepared_of(*asked).inputs, found)
     try:
         for _ in portion():
-            with heavy():
+            with heavy_run():
                 if next(steps, None) is None:
                     break
     except ModelError as error:

@@ -17,7 +17,7 @@ from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from attention_core.shared import BoundedCache, ComputedValue
 from ui.chart import draw_chart
-from ui.job_queue import heavy
+from ui.job_queue import heavy_run
 from ui.layout import section
 from ui.player import Stepper
 from ui.state import Field, chart_selection, set_widget, whole_number, widget_value
@@ -176,7 +176,7 @@ def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]
     kept = results.get(what)
     if kept is not None:
         return kept.value
-    with heavy():
+    with heavy_run():
         kept = results.get(what) or ComputedValue(compute())  # another visitor may have computed it meanwhile
         results.put(what, kept.value)
     return kept.value

@@ -21,7 +21,7 @@ from attention_core.hub.model import ModelError, ModelKind, predicts_words, read
 from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
-from ui.job_queue import heavy
+from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
 from ui.model.cache import kept_in_words
@@ -61,12 +61,12 @@ def generation_of(asked: LatestRun, ids: tuple[int, ...]) -> Generation:
     for n_known in range(len(ids), max(len(ids) - NEAR, 1) - 1, -1):
         found = _TEXTS.get((asked.key, encoder, ids[:n_known]))
         if found is not None and found.pretrained is pretrained:
-            with heavy():
+            with heavy_run():
                 for token in ids[n_known:]:
                     found = grow(found, token)
             break
     else:
-        with heavy():
+        with heavy_run():
             found = begin(pretrained, ids, source)
     _keep((asked.key, encoder, ids), found)
     return found

@@ -110,7 +110,7 @@ def _draw_typed() -> None:
     typed = widget_value("read_typed").strip()
     REFUSED.value = bool(typed) and not _is_number(typed)
     if _is_number(typed):
-        put_strokes(PAD, _strokes(typed), told=typed)
+        put_strokes(PAD, _strokes(typed), preset=typed)
 
 
 def cards(reading: DigitReading, blind: Collection[int] = ()) -> str:
