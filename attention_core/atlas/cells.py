@@ -1,4 +1,4 @@
-"""The cells of one head's matrix, exact to float64 where that matters, from O(n) numbers of memory.
+"""The cells of one head's matrix, in float64 where that matters, with O(n) memory.
 
 A weight is exp(score - log_normaliser). The normaliser of a row needs every score of the row: it is computed for a
 band of rows when somebody first looks there, in columns that fit the cache, and kept.
@@ -20,11 +20,11 @@ COLUMNS = 512
 """Columns at once in a pass over a band: 512 kB of scores, which stay in a processor's cache."""
 COLUMNS_ELSEWHERE = 2**16
 """Columns at once where a call costs more than what it computes, as on a GPU: 64 MB of scores."""
-TAME = 60.0
+MAX_FLOAT32_SCORE = 60.0
 """Scores in [-60, 60] are computed in float32: it keeps them to some 1e-5, and exp(60) times any n does not overflow.
 Beyond, float32's error of a score, 6e-8 times its size and more, would show in the fourth digit of its weight."""
-PER_BIT = math.log(2)
-NEVER = -1e4
+NATS_PER_BIT = math.log(2)
+LOG_OF_ZERO = -1e4
 """Stands for the logarithm of a weight of 0, whose product with the weight must be 0."""
 
 
@@ -46,16 +46,16 @@ class Cells:
         self.precise = torch.float32 if trace.query.device.type == "mps" else torch.float64
         self.columns = COLUMNS if trace.query.device.type == "cpu" else COLUMNS_ELSEWHERE
         self._key = trace.key_of(head)
-        self._last_query = slice(0, 0), trace.query[head, :0]  # the last that log2_weights() was asked for, scaled
+        self._last_query = slice(0, 0), trace.query[head, :0]  # the rows of the last call of log2_weights(), scaled
         n_bands = math.ceil(trace.n_queries / BAND)
         self._known = [False] * n_bands
-        self._seen = cache(self._range_of_keys)
+        self._visible_keys = cache(self._range_of_keys)
         with torch.inference_mode():
             self._normaliser = torch.zeros(trace.n_queries, dtype=self.precise, device=trace.query.device)
 
     def dtype(self, rows: slice) -> torch.dtype | None:
-        """Return the type in which the scores of these rows have to be computed; None = their own is enough."""
-        return None if self._is_tame[rows.start // BAND] else self.precise
+        """Return the type in which scores of these rows have to be computed; None = that of the query is enough."""
+        return None if self._fits_float32[rows.start // BAND] else self.precise
 
     def is_known(self, rows: slice) -> bool:
         return all(self._known[rows.start // BAND : math.ceil(rows.stop / BAND)])
@@ -78,33 +78,33 @@ class Cells:
             logs = self.trace.with_set_weights(logs.exp_(), self.head, rows, cols).log_()
         return logs
 
-    def room(self, n_rows: int, n_cols: int) -> Tensor:
-        """Return memory for that many cells, as log2_weights() takes it: new memory would cost as much again."""
+    def buffer(self, n_rows: int, n_cols: int) -> Tensor:
+        """Return memory for that many cells, for log2_weights(): to allocate it each time would double the cost."""
         dtype = torch.promote_types(self.trace.query.dtype, torch.float32)
         return torch.empty(n_rows * n_cols, dtype=dtype, device=self.trace.query.device)
 
-    def log2_weights(self, rows: slice, cols: slice, room: Tensor) -> Tensor:
-        """Return logarithms to base 2 of the weights but for a factor of each row of a band, see factors(); finite.
+    def log2_weights(self, rows: slice, cols: slice, buffer: Tensor) -> Tensor:
+        """Return logarithms to base 2 of the weights, up to a factor for each row of a band, see factors(); finite.
 
-        (n_cols, n_rows): keys come first, since whole rows of numbers are added up, or compared, faster than parts of
-        rows; and a power of 2 takes half the time of one of e. What is returned may lie in the room, see room().
+        They are (n_cols, n_rows): keys come first, since sums and maxima over the first dimension are faster; and a
+        power of 2 takes half the time of one of e. The result may lie in the buffer.
         """
         dtype = self.dtype(rows)
         if dtype is None and self._factor is not None:
             last, query = self._last_query
             if last != rows:
-                query = at_least_float32(self.trace.query[self.head, rows]).T * (self._factor / PER_BIT)
+                query = at_least_float32(self.trace.query[self.head, rows]).T * (self._factor / NATS_PER_BIT)
                 self._last_query = rows, query
             key = self._key[cols].to(query.dtype)
-            out = room[: len(key) * query.shape[1]].view(len(key), query.shape[1])
+            out = buffer[: len(key) * query.shape[1]].view(len(key), query.shape[1])
             bits = torch.mm(key, query, out=out)
             allowed = self._allowed(rows, cols)
-            return bits if allowed is None else bits.masked_fill_(~allowed.T, NEVER)
+            return bits if allowed is None else bits.masked_fill_(~allowed.T, LOG_OF_ZERO)
         logs = self._masked_scores(rows, cols, None) if dtype is None else self.log_weights(rows, cols, dtype)
-        return logs.div_(PER_BIT).clamp_(min=NEVER).T
+        return logs.div_(NATS_PER_BIT).clamp_(min=LOG_OF_ZERO).T
 
     def factors(self, rows: slice, sums: Tensor) -> Tensor:
-        """Return by what the powers of 2 of log2_weights() are to be multiplied, (n_rows,): weights come out.
+        """Return the factors (n_rows,) that make weights of the powers of 2 of log2_weights().
 
         The rows are a band; sums are those of their powers of 2, over all keys. Normalisers that were not known follow
         from them.
@@ -116,12 +116,12 @@ class Cells:
             self._known[rows.start // BAND] = True
         return zero_where_masked(self.normaliser(rows)).neg().exp()
 
-    def seen(self, rows: slice) -> slice:
+    def visible_keys(self, rows: slice) -> slice:
         """Return the shortest range of keys outside which a band may attend to nothing; perhaps empty.
 
         A band has 256 queries from a multiple of 256, at the end perhaps fewer.
         """
-        return self._seen(rows.start // BAND)
+        return self._visible_keys(rows.start // BAND)
 
     def _rows_of(self, band: int) -> slice:
         return slice(band * BAND, min((band + 1) * BAND, self.trace.n_queries))
@@ -155,7 +155,7 @@ class Cells:
     def _fill(self, band: int) -> None:
         rows = self._rows_of(band)
         dtype = self.dtype(rows)
-        only_weights = not self.trace.query.shape[-1]  # what the trace was made from; its normaliser is exact
+        only_weights = not self.trace.query.shape[-1]  # the trace was made from them; its normaliser is exact
         if self.trace.normaliser is not None and (dtype is None or only_weights):
             self._normaliser[rows] = self.trace.normaliser[self.head, rows].to(self._normaliser)
         else:
@@ -163,10 +163,10 @@ class Cells:
         self._known[band] = True
 
     def _log_sum_exp(self, rows: slice, dtype: torch.dtype | None) -> Tensor:
-        seen, room, parts = self.seen(rows), self.room(BAND, self.columns), []
-        for cols in spans(seen.start, seen.stop, self.columns):
-            if dtype is None:  # tame scores need no maximum taken out, which costs a second look at each
-                parts.append(self.log2_weights(rows, cols, room).exp2_().sum(0))
+        keys, buffer, parts = self.visible_keys(rows), self.buffer(BAND, self.columns), []
+        for cols in spans(keys.start, keys.stop, self.columns):
+            if dtype is None:  # scores this small need no maximum subtracted, which would take a second pass
+                parts.append(self.log2_weights(rows, cols, buffer).exp2_().sum(0))
             else:
                 parts.append(self._masked_scores(rows, cols, dtype).logsumexp(1))
         if not parts:
@@ -178,24 +178,25 @@ class Cells:
         return self.trace.with_sinks(total, self.head, rows)
 
     @cached_property
-    def _is_tame(self) -> list[bool]:
-        """For each band, whether no score can be larger than TAME in size, by the inequality of Cauchy and Schwarz.
+    def _fits_float32(self) -> list[bool]:
+        """For each band, whether no score exceeds MAX_FLOAT32_SCORE, by the inequality of Cauchy and Schwarz.
 
-        Bands of which an edit changes single rows are not. A sink counts as a score, so that the factor of a row, too,
+        False where an edit changes single rows of the band. A sink counts as a score, so that the factor of a row, too,
         is neither 0 nor infinite in float32.
         """
         trace, bands = self.trace, len(self._known)
         bound = trace.edited_score.bound(trace.key.shape[-1])
-        if bound is None or isinstance(self._changed, slice) or (trace.sinks is not None and _size(trace.sinks) > TAME):
+        has_large_sinks = trace.sinks is not None and _size(trace.sinks) > MAX_FLOAT32_SCORE
+        if bound is None or isinstance(self._changed, slice) or has_large_sinks:
             return [False] * bands
         scale = abs(trace.factor(self.head))
         bias = None if trace.bias is None else trace.bias.expand(trace.n_heads, *trace.bias.shape[-2:])[self.head]
         more = 0.0 if bias is None else _size(bias)
         lengths, longest = _lengths(trace.query[self.head]), _lengths(self._key).amax() * (bound * scale)
         per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
-        tame = per_band * longest + more * scale <= TAME
-        tame[[row // BAND for row in self._changed]] = False  # type: ignore[union-attr]
-        return tame.tolist()
+        fits = per_band * longest + more * scale <= MAX_FLOAT32_SCORE
+        fits[[row // BAND for row in self._changed]] = False  # type: ignore[union-attr]
+        return fits.tolist()
 
     @cached_property
     def _changed(self) -> Rows:
@@ -204,7 +205,7 @@ class Cells:
 
     @cached_property
     def _factor(self) -> float | None:
-        """What dot products are multiplied by to be scores; None = there is more to the scores than that."""
+        """The factor that makes scores of dot products; None = the scores are no such products."""
         factor = self.trace.edited_score.dot_factor(self._key.shape[-1])
         if factor is None or self.trace.bias is not None or isinstance(self._changed, slice):
             return None

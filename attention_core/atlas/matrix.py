@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attention_core.atlas.cells import BAND, Cells
-from attention_core.atlas.survey import Survey, n_blocks, place, pooled
+from attention_core.atlas.survey import Survey, block_slice, n_blocks, pooled
 from attention_core.attention.trace import AttentionTrace, spans
 from attention_core.device import to_array
 
@@ -23,7 +23,7 @@ TILE = BAND
 MAX_BLOCKS = 4096
 """The survey keeps at most this many blocks a side, up to a million positions: 64 MiB."""
 LOWEST_BASE, HIGHEST_BASE = 5, 8
-"""Levels between which the survey's blocks are chosen: 32 to 256 cells a side; what is finer is made on demand."""
+"""The level of the survey's blocks lies between these, 32 to 256 cells a side; finer tiles are computed on demand."""
 MAX_TILES = 128
 """Of one map that are kept: 32 MiB."""
 
@@ -52,7 +52,7 @@ class Atlas:
         self.n_levels = 1 + math.ceil(math.log2(max(longest / TILE, 1)))
         self.base_level = min(max(math.ceil(math.log2(longest / MAX_BLOCKS)), LOWEST_BASE), HIGHEST_BASE)
         self._survey = Survey(self._cells, 2**self.base_level)
-        self._kept_tile = lru_cache(MAX_TILES)(self._tile)
+        self._cached_tile = lru_cache(MAX_TILES)(self._tile)
 
     def shape(self, level: int) -> tuple[int, int]:
         """Return the number of cells of a level, (rows, columns)."""
@@ -83,14 +83,14 @@ class Atlas:
         if not (0 <= row < n_rows and 0 <= col < n_cols):
             raise IndexError(f"level {level} has {n_rows} x {n_cols} tiles, got row {row}, column {col}")
         is_final = level < self.base_level or self.is_surveyed
-        return (self._kept_tile if is_final else self._tile)(level, row, col)
+        return (self._cached_tile if is_final else self._tile)(level, row, col)
 
     @torch.inference_mode()
     def prepare(self, level: int, row: int) -> Iterator[None]:
-        """Compute what a row of tiles needs before its own cells; yield after every band of 256 rows that was lacking.
+        """Compute the normalisers of a row of tiles; yield after every band of 256 rows that lacked them.
 
-        These are the normalisers, each of which takes a whole row of the matrix; they are kept, so that whoever stops
-        in between loses nothing. The levels of the survey need none.
+        Each takes a whole row of the matrix. They are kept, so that a caller may stop in between. The levels of the
+        survey need none.
         """
         if level < self.base_level:
             whole = self.part(level, row, 0)[0]
@@ -134,19 +134,19 @@ class Atlas:
         return self.trace.query[self.head].nbytes + self.trace.key_of(self.head).nbytes + 8 * self.n_queries
 
     def _tile(self, level: int, row: int, col: int) -> np.ndarray:
-        made = self._on_demand if level < self.base_level else self._survey.pooled
-        return to_array(made(*self.part(level, row, col), 2**level))
+        maxima_of = self._on_demand if level < self.base_level else self._survey.pooled
+        return to_array(maxima_of(*self.part(level, row, col), 2**level))
 
     def _on_demand(self, rows: slice, cols: slice, block: int) -> Tensor:
-        """Return the maxima of blocks, computed in pieces that fit the cache, without those hidden wholly."""
+        """Return the maxima of blocks, computed in pieces that fit the cache; blocks that are wholly hidden stay 0."""
         cells, size = self._cells, [n_blocks(part.stop - part.start, block) for part in (rows, cols)]
         largest = torch.zeros(size, device=self.trace.query.device)
         for band in spans(rows.start, rows.stop, BAND):
-            seen = cells.seen(band)
-            first, stop = max(cols.start, seen.start // block * block), min(cols.stop, seen.stop)
+            keys = cells.visible_keys(band)
+            first, stop = max(cols.start, keys.start // block * block), min(cols.stop, keys.stop)
             for piece in spans(first, stop, cells.columns):
                 weights = cells.log_weights(band, piece, cells.precise if block == 1 else cells.dtype(band)).exp_()
-                largest[place(band, rows.start, block), place(piece, cols.start, block)] = pooled(
+                largest[block_slice(band, rows.start, block), block_slice(piece, cols.start, block)] = pooled(
                     weights, block
                 ).float()
         return largest

@@ -15,11 +15,11 @@ from attention_core.atlas.survey import in_blocks
 from attention_core.device import to_array
 
 MASKED, ZERO, UNKNOWN, FIRST = 0, 1, 2, 3
-"""Codes of a cell that a mask hides, of a weight of exactly 0, of one not surveyed yet, of the smallest value."""
+"""Codes: hidden by a mask, exactly 0, not surveyed yet, and the smallest value above 0."""
 ERROR = 4.9e-4
 """Largest relative error: less than half a unit of the third significant digit of any number."""
 MOST_PAIRS = 2**24
-"""Pairs up to which a mask is looked at to tell hidden cells from weights of 0."""
+"""Pairs of a tile up to which its mask is read, to tell hidden cells from weights of 0."""
 
 
 class PackedTile(NamedTuple):
@@ -63,8 +63,7 @@ def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> PackedTile:
 def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarray) -> np.ndarray | None:
     """Return which cells of a tile are hidden wholly, bool of the tile's shape, or None where none is.
 
-    Of a level so coarse that the mask would have to be looked at for ages, only what causality and its window hide is
-    told.
+    Of a level with more than MOST_PAIRS pairs in a tile, only what causality and its window hide is known.
 
     Where the tile's values are above 0, nothing is hidden. See Atlas.tile for the level, row and column.
     """

@@ -16,15 +16,15 @@ PORTION = 0.1
 
 
 class Survey:
-    """The state of the pass, which takes one band of rows after the other, whoever asks for a step."""
+    """The state of the pass over the bands of rows; any thread may take its next step."""
 
     def __init__(self, cells: Cells, block: int) -> None:
-        """Begin a pass that has seen nothing yet; a block has a divisor of 256 cells on its side."""
+        """Begin a pass; the side of a block, in cells, divides 256."""
         self._cells, self._block = cells, block
         self._n_queries, self._n_keys = cells.trace.n_queries, cells.trace.n_keys
         self._n_bands = n_blocks(self._n_queries, BAND)
         self._n_done, self._share_of_band = 0, 0.0
-        self._one_at_a_time = Lock("survey")
+        self._lock = Lock("survey")
         self._largest: Tensor | None = None
         self._parts = self._pass()
 
@@ -43,7 +43,7 @@ class Survey:
     @torch.inference_mode()
     def step(self) -> float:
         """Go on for about a tenth of a second and return the share that is done."""
-        with self._one_at_a_time:
+        with self._lock:
             end = time.monotonic() + PORTION
             for _ in self._parts:
                 if time.monotonic() >= end:
@@ -55,33 +55,35 @@ class Survey:
         """Return the maxima of larger blocks, NaN where a row of them was not seen."""
         if self._largest is None:
             return torch.full([n_blocks(part.stop - part.start, block) for part in (rows, cols)], math.nan)
-        return pooled(self._largest[place(rows, 0, self._block), place(cols, 0, self._block)], block // self._block)
+        return pooled(
+            self._largest[block_slice(rows, 0, self._block), block_slice(cols, 0, self._block)], block // self._block
+        )
 
     def _pass(self) -> Iterator[None]:
         """Go over the bands that are left, and yield after every part of one."""
-        room = self._cells.room(BAND, self._cells.columns)
+        buffer = self._cells.buffer(BAND, self._cells.columns)
         if self._largest is None:
             shape = n_blocks(self._n_queries, self._block), n_blocks(self._n_keys, self._block)
-            self._largest = torch.full(shape, math.nan, device=room.device)
+            self._largest = torch.full(shape, math.nan, device=buffer.device)
         for rows in spans(self._n_done * BAND, self._n_queries, BAND):
-            yield from self._band(rows, room, self._largest[place(rows, 0, self._block)])
+            yield from self._band(rows, buffer, self._largest[block_slice(rows, 0, self._block)])
             self._share_of_band, self._n_done = 0.0, self._n_done + 1  # in this order: it is read meanwhile
 
-    def _band(self, rows: slice, room: Tensor, grid: Tensor) -> Iterator[None]:
-        """Look at the cells of a band; what is not seen is hidden by a mask and gets 0."""
-        seen, block = self._cells.seen(rows), self._block
-        pieces = list(spans(seen.start // block * block, seen.stop, self._cells.columns))
-        total, most = torch.zeros(rows.stop - rows.start, dtype=self._cells.precise, device=room.device), []
+    def _band(self, rows: slice, buffer: Tensor, grid: Tensor) -> Iterator[None]:
+        """Fill in the blocks of a band; those outside its visible keys get 0."""
+        keys, block = self._cells.visible_keys(rows), self._block
+        pieces = list(spans(keys.start // block * block, keys.stop, self._cells.columns))
+        total, maxima = torch.zeros(rows.stop - rows.start, dtype=self._cells.precise, device=buffer.device), []
         for cols in pieces:
-            powers = self._cells.log2_weights(rows, cols, room).exp2_()
+            powers = self._cells.log2_weights(rows, cols, buffer).exp2_()
             total += powers.sum(0)
-            most.append(in_blocks(powers, block).amax(1))
-            self._share_of_band = len(most) / len(pieces)
+            maxima.append(in_blocks(powers, block).amax(1))
+            self._share_of_band = len(maxima) / len(pieces)
             yield
         largest = torch.zeros_like(grid)
-        if most:  # only now is known what a row adds up to
-            weights = torch.cat(most) * self._cells.factors(rows, total).to(most[0].dtype)
-            largest[:, place(slice(pieces[0].start, seen.stop), 0, block)] = in_blocks(weights.T, block).amax(1)
+        if maxima:  # the sums of rows are known only now
+            weights = torch.cat(maxima) * self._cells.factors(rows, total).to(maxima[0].dtype)
+            largest[:, block_slice(slice(pieces[0].start, keys.stop), 0, block)] = in_blocks(weights.T, block).amax(1)
         grid[:] = largest
 
 
@@ -89,7 +91,7 @@ def n_blocks(n_cells: int, block: int) -> int:
     return math.ceil(n_cells / block)
 
 
-def place(part: slice, origin: int, block: int) -> slice:
+def block_slice(part: slice, origin: int, block: int) -> slice:
     return slice((part.start - origin) // block, n_blocks(part.stop - origin, block))
 
 

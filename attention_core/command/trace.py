@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attention_core.attention.recording import Recording
 from attention_core.command.needs import CommandError, need
-from attention_core.explain.heads import groups, habit, summaries
+from attention_core.explain.heads import describe_head, groups, summaries
 from attention_core.hub.catalogue import OWN, fetch, find_model
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, Pretrained, in_megabytes
@@ -91,7 +91,7 @@ def _draw(recording: Recording, path: Path) -> None:
         _print_progress(
             f"{path} shows the attention of the {group}; an .npz file has that of the {', '.join([*found][1:])} too"
         )
-    notes = [[habit(head) for head in layer] for layer in summaries(layers)]
+    notes = [[describe_head(head) for head in layer] for layer in summaries(layers)]
     chart = heads_chart(mosaic(layers), notes)
     chart.save(path, title=f"Every head of {recording.model}, {group}")
 

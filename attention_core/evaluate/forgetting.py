@@ -15,7 +15,7 @@ from attention_core.data.pieces import read_pairs, split_pairs
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.influence import gradient_norms, half_life, what_is_left
+from attention_core.topics.memory.influence import gradient_norms, half_life, relative_norms
 from attention_core.topics.translate.translation import read_source
 from attention_core.weights import WeightsError, read_card, weights_folder
 
@@ -40,7 +40,7 @@ def forgetting_curve(
     later: list[list[float]] = [[] for _ in range(most_later + 1)]
     for sentence in sentences:
         source = read_source(sentence)
-        left = what_is_left(gradient_norms(model, source.ids, "forward", source.word_of))
+        left = relative_norms(gradient_norms(model, source.ids, "forward", source.word_of))
         for distance in range(min(most_later + 1, len(left))):
             later[distance] += left.diagonal(-distance).tolist()
     followed = [torch.tensor(left, dtype=torch.float64) for left in later if len(left) >= fewest]

@@ -22,7 +22,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", help="folder of the data sets (else the variable ATTENTION_DATA, else downloaded)")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
-    parser.add_argument("--at-once", type=int, metavar="N", help="batches of one step (one for each process)")
+    parser.add_argument(
+        "--at-once", dest="batches_per_step", type=int, metavar="N", help="batches of one step (one for each process)"
+    )
     parser.add_argument("--init", metavar="NAME", help="start from the committed weights of a model")
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder of the checkpoints")
     parser.add_argument("--weights", type=Path, help="folder for the result (default: the project's weights/)")

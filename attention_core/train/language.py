@@ -30,7 +30,7 @@ class LanguageTask:
         self.train = [cut.ids for cut in pieces().encode_batch_fast(sentences.train, add_special_tokens=False)]
         self.held_out = {"development": sentences.development, "test": sentences.test}
 
-    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         cpu = torch.Generator().manual_seed(generator.initial_seed())  # sentences are drawn one by one
         windows = torch.tensor([window_of(self.train, cpu) for _ in range(BATCH_SIZE)], device=self.device)
         logits = model(input_ids=windows[:, :-1], use_cache=False).logits

@@ -1,6 +1,6 @@
-"""One training loop for every model: seeded, resumable, with progress bar and model card; by one process, or several.
+"""One training loop for every model: seeded, resumable, with progress bar and model card; in one process or several.
 
-Several are started by torchrun; a process that nobody else helps is a team of one.
+torchrun starts several.
 """
 
 import math
@@ -28,7 +28,7 @@ from attention_core.weights import fill, read_weights, weights_folder, write_wei
 
 @dataclass(frozen=True)
 class Worker:
-    """This process, by its rank from 0, and those beside it; the first one alone writes files."""
+    """This process: its rank, from 0, among so many; the first one alone writes files."""
 
     rank: int = 0
     size: int = 1
@@ -58,7 +58,7 @@ class Worker:
 
 @contextmanager
 def process_group(device: str) -> Iterator[Worker]:
-    """Meet the other processes that torchrun has started, each on a device of its own if it is cuda."""
+    """Join the process group that torchrun has started, each process on a device of its own if it is cuda."""
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
         yield Worker()
         return
@@ -75,23 +75,23 @@ CHECKPOINT_SECONDS = 120
 
 
 class TrainingProgress(NamedTuple):
-    """How far a training has come: batches before this one, and of the whole training."""
+    """How far a training has come, in batches: those before this one, and all."""
 
     step: int
     n_steps: int
 
     @property
-    def progress(self) -> float:
+    def share(self) -> float:
         return self.step / self.n_steps
 
 
 class Task(Protocol):
-    """What a model is trained on. Everything random comes from the generators that are passed in.
+    """What a model learns. All randomness comes from the generators that are passed in.
 
     A method start(model), if there is one, prepares the model before its first batch.
     """
 
-    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor: ...
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor: ...
 
     def figures(self, model: nn.Module) -> dict[str, Any]: ...
 
@@ -104,7 +104,7 @@ class Recipe:
     epochs: float  # how many, unless the command says otherwise
     learning_rate: float  # at its height
     weight_decay: float = 0.02  # of AdamW
-    gentle: tuple[str, ...] = ()  # prefixes of parameters that are trained at 0.3 of the rate and without decay
+    gentle: tuple[str, ...] = ()  # prefixes of parameters with 0.3 of the learning rate and no weight decay
     half: bool = False  # write the weights as 16-bit numbers; the figures are those of the rounded weights
     # shares of the training at which something is kept: what the task's method snapshot(model) returns if it has one,
     # else the parameters named by snapshot_of
@@ -116,7 +116,7 @@ RECIPES: dict[str, Recipe] = {}  # by the model's name; each file of this folder
 
 
 class ShuffledBatches:
-    """Batches of positions: every epoch is a pass over all items in a new order, told by the seed alone."""
+    """Batches of positions: every epoch is a pass over all items in a new order, which the seed alone decides."""
 
     def __init__(self, batches_of: Callable[[torch.Generator], list[list[int]]], seed: int) -> None:
         self._batches_of, self._seed = batches_of, seed
@@ -144,7 +144,7 @@ class Options:
     device: str = "auto"
     data: str | None = None
     resume: bool = False
-    at_once: int | None = None  # as the checkpoint says, else one for each process
+    batches_per_step: int | None = None  # as the checkpoint says, else one for each process
     init: str | None = None
     checkpoints: Path = Path("checkpoints")
     weights: Path | None = None
@@ -154,7 +154,7 @@ class Options:
 @dataclass
 class _TrainingState:
     step: int = 0
-    at_once: int = 0
+    batches_per_step: int = 0
     seconds: float = 0.0
     loss: float = math.nan
     snapshots: dict[str, Tensor] = field(default_factory=dict)
@@ -174,8 +174,8 @@ def train(recipe: Recipe, options: Options) -> Path:
         FileNotFoundError: --resume without a checkpoint.
     """
     device = choose_device(options.device)
-    with process_group(device) as team:
-        return _train(recipe, options, device, team)
+    with process_group(device) as worker:
+        return _train(recipe, options, device, worker)
 
 
 class _LossModule(nn.Module):
@@ -185,64 +185,68 @@ class _LossModule(nn.Module):
         super().__init__()
         self.model, self._task = model, task
 
-    def forward(self, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
-        return self._task.loss(self.model, moment, generator)
+    def forward(self, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
+        return self._task.loss(self.model, progress, generator)
 
 
-def _train(recipe: Recipe, options: Options, device: str, team: Worker) -> Path:
+def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Path:
     torch.manual_seed(options.seed)
     model = build(options.name)
     if options.init:
         fill(model, options.init, read_weights(options.init))
     model.to(device).train()
-    with team.main_process_first():
+    with worker.main_process_first():
         task = recipe.task(options.data, options.seed, device)
     optimiser = _optimiser(model, recipe)
     checkpoint = options.checkpoints / f"{options.name}.pt"
-    run = _restore(checkpoint, model, optimiser, device) if options.resume else _TrainingState()
-    run.at_once = options.at_once or run.at_once or team.size
-    if run.at_once % team.size:
-        raise ValueError(f"{team.size} processes cannot share {run.at_once} batches alike.")
+    state = _restore(checkpoint, model, optimiser, device) if options.resume else _TrainingState()
+    state.batches_per_step = options.batches_per_step or state.batches_per_step or worker.size
+    if state.batches_per_step % worker.size:
+        raise ValueError(f"{worker.size} processes cannot share {state.batches_per_step} batches alike.")
     epochs = recipe.epochs if options.epochs is None else options.epochs
-    n_steps = run.at_once * math.ceil(max(1, round(epochs * recipe.batches_per_epoch)) / run.at_once)
-    if not run.step:
-        _take_snapshot(run, model, task, recipe, n_steps)
+    n_steps = state.batches_per_step * math.ceil(
+        max(1, round(epochs * recipe.batches_per_epoch)) / state.batches_per_step
+    )
+    if not state.step:
+        _take_snapshot(state, model, task, recipe, n_steps)
         getattr(task, "start", lambda model: None)(model)
-    losses = team.distribute(_LossModule(model, task))
-    began, saved = time.monotonic() - run.seconds, time.monotonic()
-    bar = tqdm(total=n_steps, initial=run.step, desc=options.name, unit="batch", mininterval=2, disable=team.rank > 0)
+    losses = worker.distribute(_LossModule(model, task))
+    began, saved = time.monotonic() - state.seconds, time.monotonic()
+    bar = tqdm(
+        total=n_steps, initial=state.step, desc=options.name, unit="batch", mininterval=2, disable=worker.rank > 0
+    )
     with bar:
-        while run.step < n_steps:
-            _take_snapshot(run, model, task, recipe, n_steps)
+        while state.step < n_steps:
+            _take_snapshot(state, model, task, recipe, n_steps)
             for group in optimiser.param_groups:
-                group["lr"] = group["share"] * learning_rate(recipe.learning_rate, run.step, n_steps)
+                group["lr"] = group["share"] * learning_rate(recipe.learning_rate, state.step, n_steps)
             optimiser.zero_grad(set_to_none=True)
-            loss = team.mean(_backward(losses, run, n_steps, options.seed, device, team))
+            loss = worker.mean(_backward(losses, state, n_steps, options.seed, device, worker))
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
-            run.step += run.at_once
-            run.loss = loss if math.isnan(run.loss) else 0.99 * run.loss + 0.01 * loss
-            bar.update(run.at_once)
-            if run.step % 20 == 0:
-                bar.set_postfix(loss=f"{run.loss:.3f}")
-            is_due = time.monotonic() - saved > CHECKPOINT_SECONDS or run.step >= n_steps
-            if is_due and not team.rank:
-                run.seconds, saved = time.monotonic() - began, time.monotonic()
-                _save(checkpoint, run, model, optimiser)
-    if team.rank:
+            state.step += state.batches_per_step
+            state.loss = loss if math.isnan(state.loss) else 0.99 * state.loss + 0.01 * loss
+            bar.update(state.batches_per_step)
+            if state.step % 20 == 0:
+                bar.set_postfix(loss=f"{state.loss:.3f}")
+            is_due = time.monotonic() - saved > CHECKPOINT_SECONDS or state.step >= n_steps
+            if is_due and not worker.rank:
+                state.seconds, saved = time.monotonic() - began, time.monotonic()
+                _save(checkpoint, state, model, optimiser)
+    if worker.rank:
         return (options.weights or weights_folder()) / f"{options.name}.safetensors"
-    _take_snapshot(run, model, task, recipe, n_steps)
-    return _finish(recipe, options, model.eval(), task, run, device)
+    _take_snapshot(state, model, task, recipe, n_steps)
+    return _finish(recipe, options, model.eval(), task, state, device)
 
 
-def _backward(losses: nn.Module, run: _TrainingState, n_steps: int, seed: int, device: str, team: Worker) -> Tensor:
+def _backward(losses: nn.Module, state: _TrainingState, n_steps: int, seed: int, device: str, worker: Worker) -> Tensor:
     """Add the gradient of this process's share of a step's batches; returns their mean loss."""
-    mine = range(run.step + team.rank, run.step + run.at_once, team.size)
+    mine = range(state.step + worker.rank, state.step + state.batches_per_step, worker.size)
     total = torch.zeros((), device=device)
     for step in mine:
         generator = torch.Generator(device).manual_seed(seed * 1_000_003 + step)
         torch.manual_seed(seed * 1_000_003 + step)  # dropout has no generator of its own
-        with nullcontext() if step == mine[-1] else team.no_sync(losses):
+        with nullcontext() if step == mine[-1] else worker.no_sync(losses):
             loss = losses(TrainingProgress(step, n_steps), generator) / len(mine)
             loss.backward()
         total += loss.detach()
@@ -265,22 +269,22 @@ def learning_rate(height: float, step: int, n_steps: int) -> float:
     return height * warmth * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
 
 
-def _take_snapshot(run: _TrainingState, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
+def _take_snapshot(state: _TrainingState, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
     for number, share in enumerate(recipe.snapshot_at):
-        if run.step >= min(n_steps, round(share * n_steps)) and f"{number}.step" not in run.snapshots:
+        if state.step >= min(n_steps, round(share * n_steps)) and f"{number}.step" not in state.snapshots:
             if hasattr(task, "snapshot"):
                 kept = task.snapshot(model)
             else:
                 kept = {name: one for name, one in model.state_dict().items() if name.startswith(recipe.snapshot_of)}
             for name, tensor in kept.items():
-                run.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
-            run.snapshots[f"{number}.step"] = torch.tensor(run.step)
+                state.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
+            state.snapshots[f"{number}.step"] = torch.tensor(state.step)
 
 
-def _save(path: Path, run: _TrainingState, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+def _save(path: Path, state: _TrainingState, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    state = {"run": vars(run), "model": model.state_dict(), "optimiser": optimiser.state_dict()}
-    torch.save(state, path.with_suffix(".new"))
+    checkpoint = {"run": vars(state), "model": model.state_dict(), "optimiser": optimiser.state_dict()}
+    torch.save(checkpoint, path.with_suffix(".new"))
     path.with_suffix(".new").replace(path)
 
 
@@ -288,17 +292,17 @@ def _restore(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, dev
     if not path.exists():
         raise FileNotFoundError(f"Nothing to resume: there is no {path}. Leave --resume away to start anew.")
     try:
-        state = torch.load(path, map_location=device, weights_only=True)
-        model.load_state_dict(state["model"])
-        optimiser.load_state_dict(state["optimiser"])
-        return _TrainingState(**state["run"])
+        checkpoint = torch.load(path, map_location=device, weights_only=True)
+        model.load_state_dict(checkpoint["model"])
+        optimiser.load_state_dict(checkpoint["optimiser"])
+        return _TrainingState(**checkpoint["run"])
     except (RuntimeError, ValueError, KeyError, TypeError, EOFError, UnpicklingError):
         raise ValueError(
             f"{path} is damaged or belongs to another form of the model. Delete it, or leave --resume away."
         ) from None
 
 
-def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run: _TrainingState, device: str) -> Path:
+def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, state: _TrainingState, device: str) -> Path:
     if recipe.half:
         for tensor in (*model.parameters(), *model.buffers()):
             if tensor.is_floating_point():
@@ -309,20 +313,20 @@ def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run:
         "data": recipe.data,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         **figures,
-        "final_training_loss": round(run.loss, 4),
+        "final_training_loss": round(state.loss, 4),
         "seed": options.seed,
-        "epochs": round(run.step / recipe.batches_per_epoch, 2),
-        "batches": run.step,
-        "wall_seconds": round(run.seconds),
+        "epochs": round(state.step / recipe.batches_per_epoch, 2),
+        "batches": state.step,
+        "wall_seconds": round(state.seconds),
         "device": describe_device(device),
         "torch": torch.__version__,
         "python": platform.python_version(),
         "command": options.command,
     }
-    if run.snapshots:
-        write_weights(f"{options.name}.snapshots", run.snapshots, {"of": options.name}, options.weights)
-    state = {
+    if state.snapshots:
+        write_weights(f"{options.name}.snapshots", state.snapshots, {"of": options.name}, options.weights)
+    tensors = {
         name: tensor.half() if recipe.half and tensor.is_floating_point() else tensor
         for name, tensor in model.state_dict().items()
     }
-    return write_weights(options.name, state, card, options.weights)
+    return write_weights(options.name, tensors, card, options.weights)

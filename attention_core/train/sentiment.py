@@ -44,8 +44,8 @@ class SentimentTask:
         lengths = [len(pieces) for pieces in self.pieces]
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(lengths, generator), seed)
 
-    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
-        places = self.batches.at(moment.step)
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
+        places = self.batches.at(progress.step)
         pieces, mask = batch_of([self.pieces[place] for place in places])
         pieces, mask, labels = pieces.to(self.device), mask.to(self.device), self.labels[places].to(self.device)
         if isinstance(model, TwoPhaseClassifier):

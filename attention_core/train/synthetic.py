@@ -23,7 +23,7 @@ class Match3Task:
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.held_out = fresh_sequences(HELD_OUT, HELD_OUT_SEED)
 
-    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         numbers = draw_sequences(N_SEQUENCES, generator)
         return F.cross_entropy(model(numbers).logits.flatten(0, 1), labels_of(numbers).flatten().long())
 
@@ -53,7 +53,7 @@ class NearestTask:
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
 
-    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         losses = []
         for d in model.config.dimensions:  # type: ignore[union-attr]
             query, key, _ = draw_nearest(N_VECTORS, d, generator)

@@ -46,8 +46,8 @@ class TranslationTask:
         self.pairs = training_pairs(split.train, seed)
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(self.pairs, generator), seed)
 
-    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
-        batch = Batch([self.pairs[place] for place in self.batches.at(moment.step)], self.device)
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
+        batch = Batch([self.pairs[place] for place in self.batches.at(progress.step)], self.device)
         translator = cast(TiedTranslator, model)
         features = translator.features(batch.source, batch.fed)
         there = batch.wanted != PAD

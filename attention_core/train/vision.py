@@ -1,4 +1,4 @@
-"""Recipes of the models that look: read a drawn digit, find one, read a number, ask about a drawing, tell it."""
+"""Recipes of the vision models: read a drawn digit, find one, read a number, ask about a drawing, describe it."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -56,14 +56,14 @@ class DigitTask:
         self.mnist, self.strokes = as_tensors(mnist, device), as_tensors(strokes, device)
         self.test, self.held_out = as_tensors(test), as_tensors(held_out)
 
-    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         n_strokes = round(BATCH_SIZE * STROKE_SHARE)
         parts = [_draw(self.mnist, BATCH_SIZE - n_strokes, generator), _draw(self.strokes, n_strokes, generator)]
         images, labels = (torch.cat(part) for part in zip(*parts, strict=True))
         images = images.float() / 255
-        if moment.progress < self.changed:
+        if progress.share < self.changed:
             images = augment(images, generator)
-        if moment.progress < self.coarse:
+        if progress.share < self.coarse:
             images = F.avg_pool2d(images[:, None], 2)[:, 0]
         return F.cross_entropy(model(images).logits, labels, label_smoothing=LABEL_SMOOTHING)
 
@@ -146,13 +146,13 @@ class SceneTask:
         self._test, self._test_strokes = glyphs_of(load_mnist("t10k", data)), glyphs_of(held_out)
         self._number, self._glyphs = -1, self._test
 
-    def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
-        number = moment.step // POOL_BATCHES
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
+        number = progress.step // POOL_BATCHES
         if number != self._number:
             drawn = torch.Generator().manual_seed(self._seed * 104_729 + number)
             self._number, self._glyphs = number, glyphs_of(self._bent(drawn))
-        cpu = torch.Generator().manual_seed(generator.initial_seed() + moment.step)  # scenes are composed on the CPU
-        return self._loss(model, self._glyphs, cpu, moment, self._device)
+        cpu = torch.Generator().manual_seed(generator.initial_seed() + progress.step)  # scenes are composed on the CPU
+        return self._loss(model, self._glyphs, cpu, progress, self._device)
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
         return self._measure(model, self._test, self._test_strokes, self._device)
@@ -176,14 +176,14 @@ def _entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(logits, targets, ignore_index=-1, label_smoothing=SCENE_SMOOTHING)
 
 
-def find(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str) -> Tensor:
-    """Name the one digit among clutter; where it lies is never told."""
+def find(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: TrainingProgress, device: str) -> Tensor:
+    """Name the one digit among clutter; its place is no part of the loss."""
     scenes = find_scenes(glyphs, N_SCENES, cpu, n_pieces=(0, 16))
     return _entropy(model(vary_ink(scenes.pictures, cpu).to(device)).logits, scenes.labels[:, 0])
 
 
-def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str) -> Tensor:
-    """Read numbers of one to six digits, up to the end token; where the digits lie is never told."""
+def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: TrainingProgress, device: str) -> Tensor:
+    """Read numbers of one to six digits, up to the end token; their places are no part of the loss."""
     scenes = number_scenes(glyphs, N_SCENES, cpu)
     targets = targets_of(scenes.labels)
     return _entropy(model(vary_ink(scenes.pictures, cpu).to(device), n_looks=targets.shape[1]).logits, targets)
@@ -194,12 +194,12 @@ def _inked(drawings: Drawings, cpu: torch.Generator, device: str) -> Tensor:
     return coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(device)
 
 
-def _nudge(moment: TrainingProgress) -> float:
-    """Return how much weight on the digits in question is rewarded: less and less, nothing after NUDGE_UNTIL."""
-    return NUDGE * max(0.0, 1 - moment.progress / NUDGE_UNTIL)
+def _nudge(progress: TrainingProgress) -> float:
+    """Return the factor of attention_loss: less and less, 0 after NUDGE_UNTIL."""
+    return NUDGE * max(0.0, 1 - progress.share / NUDGE_UNTIL)
 
 
-def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str) -> Tensor:
+def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: TrainingProgress, device: str) -> Tensor:
     """Answer questions about drawings, half of them by each scoring function."""
     drawings = drawing_scenes(glyphs, N_DRAWINGS, cpu)
     pictures = _inked(drawings, cpu, device)
@@ -209,30 +209,30 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Training
     words = padded([numbers_of(_with_unknown(question_words(question.text), rng)) for question in asked]).to(device)
     targets = torch.tensor([ANSWERS.index(question.answer) for question in asked], device=device)
     where = question_regions(drawings, asked, model.grid).to(device)  # type: ignore[arg-type]
-    return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, where, _nudge(moment))  # type: ignore[operator]
+    return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, where, _nudge(progress))  # type: ignore[operator]
 
 
 def caption_loss(
-    model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: TrainingProgress, device: str
+    model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: TrainingProgress, device: str
 ) -> Tensor:
-    """Tell drawings of one to five digits in a sentence, with the frozen encoder of scene-question.
+    """Describe drawings of one to five digits in a sentence, with the frozen encoder of scene-question.
 
-    Half of the drawings have digits of two kinds only, so that some are told together.
+    Half of the drawings have digits of two kinds only, so that some are described together.
     """
-    if moment.step == 0:
+    if progress.step == 0:
         start_encoder(model)
     halves = (glyphs, _two_kinds(glyphs, cpu))
     parts = [drawing_scenes(half, N_CAPTIONS // 2, cpu, n_digits=(1, MAX_CAPTION_DIGITS)) for half in halves]
     drawings = Drawings(*(torch.cat(part) for part in zip(*parts, strict=True)))
     pictures = _inked(drawings, cpu, device)
-    told = [captions.describe_digits(items_of(drawings, number)) for number in range(N_CAPTIONS)]
+    descriptions = [captions.describe_digits(items_of(drawings, number)) for number in range(N_CAPTIONS)]
     n_glances: int = model.config.n_glances  # type: ignore[union-attr, assignment]
-    said, targets = caption_inputs_and_targets(told, n_glances)
+    said, targets = caption_inputs_and_targets(descriptions, n_glances)
     output = model(pictures, said.to(device))
     loss = _entropy(output.logits[:, n_glances - 1 :], targets)
-    if not (nudge := _nudge(moment)):
+    if not (nudge := _nudge(progress)):
         return loss
-    where = caption_regions(drawings, told, model.grid).to(device)  # type: ignore[arg-type]
+    where = caption_regions(drawings, descriptions, model.grid).to(device)  # type: ignore[arg-type]
     return loss + nudge * attention_loss(output.weights[:, n_glances - 1 :, :-1], where)
 
 
@@ -249,18 +249,18 @@ def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
     return Glyphs(*(part[chosen] for part in glyphs)) if chosen.any() else glyphs
 
 
-def caption_inputs_and_targets(told: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:
+def caption_inputs_and_targets(descriptions: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:
     """Return the words before each look (n, n_glances + longest) and after it (n, 1 + longest), -1 after the end."""
-    numbers = [captions.numbers_of(one.words) for one in told]
+    numbers = [captions.numbers_of(one.words) for one in descriptions]
     longest = max(map(len, numbers))
     said = [[captions.START] * n_glances + own + [captions.END] * (longest - len(own)) for own in numbers]
     targets = [[*own, captions.END] + [-1] * (longest - len(own)) for own in numbers]
     return torch.tensor(said), torch.tensor(targets)
 
 
-def caption_regions(drawings: Drawings, told: list[captions.SceneDescription], grid: tuple[int, int]) -> Tensor:
-    """Return where each word and the end should be found, (n, 1 + longest, n_digits, n_regions), as looked_for does."""
-    return _places(drawings, [(*one.places, ()) for one in told], grid)
+def caption_regions(drawings: Drawings, descriptions: list[captions.SceneDescription], grid: tuple[int, int]) -> Tensor:
+    """Return where each word and the end should be found, (n, 1 + longest, n_digits, n_regions)."""
+    return _places(drawings, [(*one.places, ()) for one in descriptions], grid)
 
 
 def question_regions(drawings: Drawings, asked: list[QuestionExample], grid: tuple[int, int]) -> Tensor:

@@ -339,7 +339,7 @@ def test_tiles_are_kept_within_a_bound(monkeypatch):
     assert atlas.tile(0, 0, 0) is first
     whole(atlas, 0)
     assert atlas.tile(0, 0, 0) is not first
-    assert atlas._kept_tile.cache_info().currsize == 2
+    assert atlas._cached_tile.cache_info().currsize == 2
 
 
 def test_a_coarse_tile_is_kept_only_when_it_is_final():

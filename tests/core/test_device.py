@@ -9,7 +9,7 @@ import torch
 from attention_core.device import choose_device, describe_device, to_array
 from attention_core.explain.heads.summary import _Mean
 from attention_core.hub.ablation import cosine_change
-from attention_core.topics.memory.influence import _merge, similar_first
+from attention_core.topics.memory.influence import _merge, similar_dimensions_first
 
 
 def test_auto_takes_the_best_that_is_there(monkeypatch):
@@ -59,7 +59,7 @@ def test_what_is_summed_exactly_works_where_there_is_no_float64():
     with pytest.raises(TypeError, match="float64"):
         device.double()
     assert torch.equal(cosine_change(device, device.flip(0)), cosine_change(plain, plain.flip(0)))
-    assert similar_first(device) == similar_first(plain)
+    assert similar_dimensions_first(device) == similar_dimensions_first(plain)
     means = _Mean(), _Mean()
     for mean, values in zip(means, (device, plain), strict=True):
         mean.add(values[:, 0], values[:, 1] > 0)

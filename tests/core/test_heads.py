@@ -14,17 +14,17 @@ from attention_core.explain import heads
 from attention_core.explain.heads import (
     FarLook,
     PatchGrid,
+    describe_head,
     distances_from,
     distances_head_for_head,
     far_look,
     groups,
-    habit,
     rollout,
     similarity,
     summary,
 )
 from attention_core.explain.heads.similarity import FAR
-from attention_core.explain.heads.summary import handed_over, summaries, summarise, without_sinks
+from attention_core.explain.heads.summary import norm_based_weights, summaries, summarise, without_keys
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from tests.tiny_models import GROUPED, SIZES, T5, build
@@ -135,11 +135,11 @@ def test_queries_that_see_nothing_and_shares_kept_by_a_sink_are_no_weights():
     summary = summarise(trace)
     assert summary.entropy == pytest.approx((1 + math.log2(3)) / 2, abs=1e-6)
     assert summary.relative_entropy == pytest.approx(1, abs=1e-6)
-    assert habit(summary) == "42% on itself"
+    assert describe_head(summary) == "42% on itself"
     kept = summarise(replace(trace, sinks=torch.full((1, 1), math.log(6.0))))
     assert kept.unspent == pytest.approx((6 / 8 + 6 / 9) / 2, abs=1e-6)
     assert kept.distance == pytest.approx(summary.distance, abs=1e-6)
-    assert habit(kept) == "71% kept by its sink"
+    assert describe_head(kept) == "71% kept by its sink"
 
 
 def test_what_a_head_plainly_does_is_said_in_words():
@@ -156,15 +156,15 @@ def test_what_a_head_plainly_does_is_said_in_words():
     for words, weights in cases.items():
         special = {2, 3} if "special" in words else ()
         seen = weights * (1 - 5e-6) + 1e-6  # a weight of exactly 0 would be a key that may not be seen
-        assert habit(summarise(of_weights(seen[None]), 0, special)) == words
-    assert habit(summarise(of_weights(eye[None]))) == "sees one token at most"
+        assert describe_head(summarise(of_weights(seen[None]), 0, special)) == words
+    assert describe_head(summarise(of_weights(eye[None]))) == "sees one token at most"
 
 
 def test_cross_attention_has_no_place_of_its_own(t5):
     summary = summarise(t5["decoder.1.cross"], 2)
     assert all(math.isnan(one) for one in (summary.distance, summary.itself, summary.previous, summary.following))
     assert summary.first == pytest.approx(float(t5["decoder.1.cross"].weights(2)[:, 0].mean()), abs=1e-6)
-    assert habit(summary)
+    assert describe_head(summary)
 
 
 def test_distances_in_a_picture_are_those_between_patches():
@@ -254,12 +254,12 @@ def test_what_is_handed_over_is_the_length_of_the_weighted_value(llama):
     trace = llama.traces[1]
     for head in range(4):
         expected = (trace.weights(head)[:, :, None] * trace.value[head // 2][None]).norm(dim=-1)
-        assert_close(handed_over(trace, head), expected)
+        assert_close(norm_based_weights(trace, head), expected)
 
 
 def test_hidden_keys_leave_their_share_to_the_others():
     weights = torch.tensor([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.4, 0.1, 0.0]])
-    found = without_sinks(weights, {0})
+    found = without_keys(weights, {0})
     assert_close(found, torch.tensor([[0, 0.6, 0.4], [0, 0, 0], [0, 0, 0], [0, 0.5, 0]]))
 
 
@@ -269,7 +269,7 @@ def test_a_whole_model_is_summed_up_layer_by_layer(bert):
     assert found[2][3] == summarise(bert.traces[2], 3)
 
 
-@pytest.mark.parametrize(("before", "now"), [("Patches", "PatchGrid")])
+@pytest.mark.parametrize(("before", "now"), heads._RENAMED.items())
 def test_names_of_the_first_version_warn_and_work(before, now):
     with pytest.warns(DeprecationWarning, match=f"{before} is {now} now"):
         assert getattr(heads, before) is getattr(heads, now)

@@ -15,7 +15,7 @@ from attention_core.models import build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory import influence
 from attention_core.topics.memory.attention_gain import last_state_shares, word_knowledge
-from attention_core.topics.memory.influence import left_of_first_word, remember
+from attention_core.topics.memory.influence import first_word_left, memory_overview
 from attention_core.topics.memory.own_states import cut, foresee
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import french_prefix, read_source, translate
@@ -43,7 +43,7 @@ def by_differentiation(model, ids, direction):
 @pytest.mark.parametrize("cell", CELLS)
 def test_states_are_those_of_the_encoder(cell):
     model = small(cell)
-    readings = influence.read(model, IDS)
+    readings = influence.read_both_ways(model, IDS)
     encoding = model.encode(IDS[None])
     forward, backward = (readings[direction].states for direction in influence.DIRECTIONS)
     assert_close(torch.cat((forward, backward), 1), encoding.states[0])
@@ -51,19 +51,19 @@ def test_states_are_those_of_the_encoder(cell):
 
 
 def test_gates_mix_old_and_new_and_a_plain_network_has_none():
-    readings = influence.read(small("gru"), IDS)
+    readings = influence.read_both_ways(small("gru"), IDS)
     for reading in readings.values():
         assert reading.update.shape == reading.states.shape
         assert reading.update.min() > 0
         assert reading.update.max() < 1
-    assert influence.read(small("rnn"), IDS)["forward"].update is None
+    assert influence.read_both_ways(small("rnn"), IDS)["forward"].update is None
 
 
 def test_update_gate_of_one_keeps_the_whole_state():
     model = small("gru")
     bias = model.encoder.bias_ih_l0
     bias[len(bias) // 3 : 2 * len(bias) // 3] = 100.0
-    reading = influence.read(model, IDS)["forward"]
+    reading = influence.read_both_ways(model, IDS)["forward"]
     assert_close(reading.update, torch.ones_like(reading.update))
     assert_close(reading.states, torch.zeros_like(reading.states))
 
@@ -95,13 +95,15 @@ def test_pieces_of_a_word_count_together(cell, direction, d_embedding):
 def test_one_piece_is_a_sentence():
     norms = influence.gradient_norms(small("gru"), torch.tensor([3]))
     assert norms.shape == (1, 1)
-    assert influence.similar_first(influence.read(small("gru"), torch.tensor([3]))["forward"].states)
+    assert influence.similar_dimensions_first(
+        influence.read_both_ways(small("gru"), torch.tensor([3]))["forward"].states
+    )
 
 
 @pytest.mark.parametrize("ids", [torch.zeros(0, dtype=torch.long), torch.zeros(1, 3, dtype=torch.long)])
 def test_what_is_no_sentence_is_refused(ids):
     with pytest.raises(ValueError, match="ids must be one sentence"):
-        influence.read(small("gru"), ids)
+        influence.read_both_ways(small("gru"), ids)
 
 
 def test_unknown_direction_and_unfitting_words_are_refused():
@@ -116,8 +118,8 @@ def test_shares_sum_to_one_and_what_is_left_begins_with_all():
     norms = torch.tensor([[4.0, 0.0, 0.0], [2.0, 8.0, 0.0], [1.0, 6.0, 1.0]])
     assert_close(influence.shares(norms).sum(1), torch.ones(3))
     assert_close(influence.shares(norms)[2, 1].item(), 0.75)
-    assert_close(influence.what_is_left(norms)[2], torch.tensor([0.25, 0.75, 1.0]))
-    assert_close(influence.what_is_left(norms)[:, 0], torch.tensor([1.0, 0.5, 0.25]))
+    assert_close(influence.relative_norms(norms)[2], torch.tensor([0.25, 0.75, 1.0]))
+    assert_close(influence.relative_norms(norms)[:, 0], torch.tensor([1.0, 0.5, 0.25]))
 
 
 def test_half_life_lies_on_the_line_between_two_words():
@@ -132,7 +134,7 @@ def test_dimensions_that_behave_alike_become_neighbours():
     steps = torch.linspace(0, 3, 9)
     kinds = torch.stack((steps.sin(), steps.cos(), -steps.sin()), 1)
     mixed = torch.tensor([0, 1, 2, 1, 0, 2, 2, 0, 1])
-    order = influence.similar_first(kinds[:, mixed])
+    order = influence.similar_dimensions_first(kinds[:, mixed])
     assert sorted(order) == list(range(9))
     found = mixed[order].tolist()
     assert sum(a != b for a, b in zip(found, [*found[1:], found[0]], strict=True)) == 3
@@ -195,7 +197,7 @@ SENTENCE = "The xylophone player left."
 
 @pytest.fixture(scope="module")
 def memory():
-    return remember(small("gru"), read_source(SENTENCE))
+    return memory_overview(small("gru"), read_source(SENTENCE))
 
 
 def test_one_position_per_word_and_the_end(memory):
@@ -224,14 +226,14 @@ def test_mouse_is_told_the_word_and_a_number(memory):
 
 def test_what_is_left_of_the_first_word_begins_with_all_of_it():
     model, source = small("gru"), read_source(SENTENCE)
-    left = left_of_first_word(model, source)
+    left = first_word_left(model, source)
     assert left[0] == 1
     norms = influence.gradient_norms(model, source.ids, "forward", source.word_of)
     assert left == pytest.approx((norms[:, 0] / norms[0, 0]).tolist())
 
 
 def test_plain_network_has_no_gates():
-    memory = remember(small("rnn", d_embedding=9), read_source(SENTENCE))
+    memory = memory_overview(small("rnn", d_embedding=9), read_source(SENTENCE))
     assert memory.update == {}
     assert memory.share_kept("forward", 0) is None
 

@@ -102,14 +102,14 @@ def test_rare_words_are_pieces_and_foreign_signs_are_unknown():
     assert sentence.cut_words[0] == 0
     assert "".join(sentence.texts[0]) == "unwatchable"
     assert sentence.unknown_words == [1, 2]
-    assert sentence.turned[1:] == ["an unknown sign", "an unknown sign", ""]
+    assert sentence.read_as[1:] == ["an unknown sign", "an unknown sign", ""]
     assert (sentence.pieces != PAD).sum(1)[-1] == 1
 
 
 def test_a_common_pair_adds_to_its_second_word_only_beside_the_first():
     together, apart = read_sentence("not a xylophone"), read_sentence("a not xylophone")
     assert together.paired == [False, True, False]
-    assert together.turned[1] == "a + (not a)"
+    assert together.read_as[1] == "a + (not a)"
     assert together.pieces[1, :-1].tolist() == apart.pieces[0, :-1].tolist()
     assert together.pieces[1, -1] != PAD
     assert apart.pieces[0, -1] == PAD

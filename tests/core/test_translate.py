@@ -11,11 +11,9 @@ from attention_core.data.pieces import END, START, load_vocabulary, pair_words
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, LEARNED
 from attention_core.models import build, load
 from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.topics.translate.collapse import LONGEST, collapse, cost
 from attention_core.topics.translate.training import committed_costs, learning_of, sharpness
 from attention_core.topics.translate.translation import (
-    LONGEST,
-    collapse,
-    cost,
     explain,
     explain_layers,
     french_prefix,

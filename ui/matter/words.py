@@ -63,7 +63,7 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
                 "uniform": 1 / trace.n_keys,
                 "least": HARDLY,
                 "blocked": list(blocked),
-                "turned": sentence.turned,
+                "turned": sentence.read_as,
             },
             default={"pressed": None},
             on_pressed_change=_press,

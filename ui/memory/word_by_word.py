@@ -9,7 +9,7 @@ from attention_core.charts import signed_ramp
 from attention_core.charts.vega import VIRIDIS, Ramp
 from attention_core.evaluate.forgetting import read_forgetting
 from attention_core.topics.memory.charts import fading_chart, over_time
-from attention_core.topics.memory.influence import CODE, FORMULAS, MemoryOverview, left_of_first_word, remember
+from attention_core.topics.memory.influence import CODE, FORMULAS, MemoryOverview, first_word_left, memory_overview
 from attention_core.topics.translate.translation import read_source
 from ui.chart import draw_chart
 from ui.computed import cached_computation
@@ -22,8 +22,8 @@ from ui.skeleton import paragraph
 CHART_WIDTH = 470
 STATE_RAMP, GATE_RAMP = signed_ramp(np.array([-1.0, 1.0])), Ramp(VIRIDIS, 0.0, 1.0)
 
-_remember = cached_computation(spinner="Reading the sentence", by_model=True)(remember)
-_left_of_first_word = cached_computation(by_model=True)(left_of_first_word)
+_remember = cached_computation(spinner="Reading the sentence", by_model=True)(memory_overview)
+_left_of_first_word = cached_computation(by_model=True)(first_word_left)
 
 
 def walk_tab(text: str) -> None:

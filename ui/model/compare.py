@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
-from attention_core.explain.heads import distances_head_for_head, groups, habit
+from attention_core.explain.heads import describe_head, distances_head_for_head, groups
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
 from ui.labels import error_markdown
@@ -55,7 +55,7 @@ def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     sides = zip(st.columns(2, gap="large"), (run, other), (now, nearest(other, now)), strict=True)
     for column, shown, at in sides:
         with column:
-            does = habit(summaries_of(shown, at.group)[at.layer][at.head])
+            does = describe_head(summaries_of(shown, at.group)[at.layer][at.head])
             st.markdown(f"**{shown.model}**, layer {at.layer + 1}, head {at.head + 1}: {does}")
             glance_picture(shown, at, width=520)
 

@@ -12,7 +12,7 @@ from streamlit.errors import StreamlitAPIException
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.heads import Mosaic, heads_chart, layer_head_map, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE
-from attention_core.explain.heads import HeadSummary, far_look, groups, habit, summaries
+from attention_core.explain.heads import HeadSummary, describe_head, far_look, groups, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from attention_core.shared import BoundedCache, ComputedValue
@@ -262,7 +262,7 @@ def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, take
     size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap)))
     drawn = "mosaic", framed.group, size
     pictures = cached_with_run(run, drawn, lambda: mosaic(layers, size=size))
-    notes = [[habit(head) for head in layer] for layer in summaries_of(run, framed.group)]
+    notes = [[describe_head(head) for head in layer] for layer in summaries_of(run, framed.group)]
     frame, select = (framed.layer, framed.head), "head" if takes_click else None
     clickable_chart(
         heads_chart(pictures, notes, chosen=frame, select=select),

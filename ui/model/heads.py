@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.vega import weights_ramp
 from attention_core.device import to_array
-from attention_core.explain.heads import METRICS, HeadSummary, distances_from, habit, rollout
+from attention_core.explain.heads import METRICS, HeadSummary, describe_head, distances_from, rollout
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
@@ -50,7 +50,7 @@ def heads_in_numbers(run: ModelRun) -> None:
         sampled = "" if n_counted == n_queries else f" Over {n_counted:,} of {n_queries:,} queries, evenly spaced."
         st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled)
         own = found[now.layer][now.head]
-        st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {habit(own)}")
+        st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {describe_head(own)}")
         numbers = [_number(field, getattr(own, field)) for field in known]
         st.dataframe({"": [METRICS[field] for field in known], "this head": numbers}, hide_index=True, width="stretch")
         _most_alike(run, now, layers)

@@ -16,7 +16,7 @@ from attention_core.charts.overlay import overlay
 from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weights_ramp
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from attention_core.device import to_array
-from attention_core.explain.heads import PatchGrid, handed_over, is_of_itself, without_sinks
+from attention_core.explain.heads import PatchGrid, is_of_itself, norm_based_weights, without_keys
 from attention_core.explain.heads.summary import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import address, note_picture
@@ -291,9 +291,9 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     single_choice("Shown", SHOWN, {name: SHOWN_AS[name] for name in known if known[name]}, label_visibility="collapsed")
     values = trace.weights(head)
     if shown == "length":
-        values = handed_over(trace, head)
+        values = norm_based_weights(trace, head)
     elif shown == "rest":
-        values = without_sinks(values, special)
+        values = without_keys(values, special)
     values = masked(values, trace.allowed(head))
     select = "cell" if max(values.shape) <= MAX_RECT_SIDE else None
     largest = float(np.nanmax(values, initial=0))

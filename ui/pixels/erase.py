@@ -27,7 +27,7 @@ ERASED = Field(
 )
 N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
 SIZE = 168
-ask_many, moves = by_model(pixels.ask_many), by_model(pixels.moves)
+ask_many, pixel_influence = by_model(pixels.ask_many), by_model(pixels.pixel_influence)
 
 
 def erase_section(reading: Reading) -> None:
@@ -37,7 +37,7 @@ def erase_section(reading: Reading) -> None:
         "**A network without attention pays attention too**: how much each pixel moves its answer, its *Jacobian*, "
         "depends on the drawing. Erase ink, and both maps follow."
     )
-    taken, moving = received(before.traces[0], image).abs(), moves(FFN, image)
+    taken, moving = received(before.traces[0], image).abs(), pixel_influence(FFN, image)
     most = max(2, int(ink_mask(image).sum()) - 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = single_choice("Erase", ERASED, (TAKEN, MOVING), wrap=True)
@@ -52,8 +52,8 @@ def erase_section(reading: Reading) -> None:
     told = f"Reads **{before.digit}** in {agreeing} of {N_DRAWS} draws ({average:.0%} on average)."
     cases = (
         ("As drawn", image, before, moving, _reads(before, before)),
-        (f"Without these {n}", erased, after, moves(FFN, erased), _reads(after, before)),
-        (f"Without {n} at random", trials[0], by_chance, moves(FFN, trials[0]), told),
+        (f"Without these {n}", erased, after, pixel_influence(FFN, erased), _reads(after, before)),
+        (f"Without {n} at random", trials[0], by_chance, pixel_influence(FFN, trials[0]), told),
     )
     for column, case in zip(st.columns(3, gap="large"), cases, strict=True):
         with column:

@@ -12,7 +12,7 @@ from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.vega import weights_ramp
 from attention_core.device import to_array
-from attention_core.explain.heads import habit, summaries
+from attention_core.explain.heads import describe_head, summaries
 from attention_core.models.transformer import KINDS
 from attention_core.topics.transformer.ablation import TransformerHead, head_importance
 from attention_core.topics.transformer.charts import head_importance_chart
@@ -94,7 +94,7 @@ def all_heads(text: str) -> None:
     head, experiment, trace, query = _choose_head(text)
     layers = [traces(experiment)[head.kind, layer] for layer in range(CONFIG.n_layers)]
     end = () if head.kind == "decoder" else (layers[0].n_keys - 1,)
-    habits = [[habit(one) for one in layer] for layer in summaries(layers, end)]
+    habits = [[describe_head(one) for one in layer] for layer in summaries(layers, end)]
     every, large = st.columns([1.1, 1], gap="medium")
     with every:
         _mosaic(layers, experiment, head, habits)

@@ -8,8 +8,8 @@ from attention_core.device import to_array
 from attention_core.explain.alignment import committed_errors
 from attention_core.models import Translator
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart
+from attention_core.topics.translate.collapse import LONGEST, collapse, cost
 from attention_core.topics.translate.training import Learning, learning_of
-from attention_core.topics.translate.translation import LONGEST, collapse, cost
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import cached_computation, load_snapshots, model_or_none

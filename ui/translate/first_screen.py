@@ -139,7 +139,7 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
             shown.view,
             model=TRANSLATORS[shown.translator],
             active=WORD.value,
-            note="" if shown.made.finished else "not finished",
+            note="" if shown.translation.finished else "not finished",
             n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
             single=f"one vector: {shown.trace.value.shape[-1]} numbers",
             on_choose=_on_word,

@@ -86,7 +86,7 @@ def follow_first_screen(shown: ShownTranslation, row: int) -> None:
 
 
 def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
-    ids = shown.made.ids
+    ids = shown.translation.ids
     after = tuple(ids[:piece])
     section(f"The next word, {TRANSLATORS[shown.translator]}", Role.OUTPUT)
     bars = _next_pieces(model_of(shown.translator), read_source(text), after)

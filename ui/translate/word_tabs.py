@@ -104,7 +104,7 @@ def _what_it_is(shown: ShownTranslation) -> str:
 
 
 def _same_meaning(shown: ShownTranslation, text: str) -> None:
-    alike = _word_likeness(model_of(shown.translator), read_source(text), shown.made, shown.view)
+    alike = _word_likeness(model_of(shown.translator), read_source(text), shown.translation, shown.view)
     said = [row for row, label in enumerate(shown.view.target) if label != NEXT_LABEL]
     n = int((shown.view.weights[said].argmax(1) == alike[said].argmax(1)).sum())
     note(f"Same meaning? In {n} of {len(said)} rows the heaviest word is also the one with the most similar vector.")

@@ -30,10 +30,10 @@ def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
     A word begins with a space (or the signs Ġ and ▁ that stand for one) where any token of the text has one; else
     "##" goes on with a word; else every token stands alone.
     """
-    spaced = any(label[:1] in (" ", "Ġ", "▁") and len(label) > 1 for label in labels)
+    has_spaces = any(label[:1] in (" ", "Ġ", "▁") and len(label) > 1 for label in labels)
     result = []
     for place, label in enumerate(labels):
-        if spaced:
+        if has_spaces:
             begins = label[:1] in (" ", "Ġ", "▁")
             is_named = label.startswith(("<", "[")) and label.endswith((">", "]"))
             after_named = place > 0 and labels[place - 1].endswith((">", "]"))

@@ -21,13 +21,13 @@ from attention_core.explain.heads.summary import (
     METRICS,
     HeadSummary,
     PatchGrid,
+    describe_head,
     groups,
-    habit,
-    handed_over,
     is_of_itself,
+    norm_based_weights,
     summaries,
     summarise,
-    without_sinks,
+    without_keys,
 )
 
 __all__ = [
@@ -37,20 +37,25 @@ __all__ = [
     "HeadSummary",
     "PatchGrid",
     "Rollout",
+    "describe_head",
     "distances_from",
     "distances_head_for_head",
     "far_look",
     "groups",
-    "habit",
-    "handed_over",
     "is_of_itself",
+    "norm_based_weights",
     "rollout",
     "summaries",
     "summarise",
-    "without_sinks",
+    "without_keys",
 ]
 
-_RENAMED = {"Patches": "PatchGrid"}  # names of 0.1
+_RENAMED = {  # names of 0.1
+    "Patches": "PatchGrid",
+    "habit": "describe_head",
+    "handed_over": "norm_based_weights",
+    "without_sinks": "without_keys",
+}
 
 
 def __getattr__(name: str) -> Any:

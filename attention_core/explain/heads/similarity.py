@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.explain.heads.summary import is_of_itself, spaced, whole_rows
+from attention_core.explain.heads.summary import evenly_spaced, is_of_itself, whole_rows
 
 MAX_CELLS = 150_000_000
 """Heads x queries x keys that are compared with one head, less than a second on one core; with more, a sample of the
@@ -106,7 +106,7 @@ def _sample(layers: Sequence[AttentionTrace], most: int) -> tuple[Tensor, int]:
     Which queries are blind is known only of those that are looked at: where all are, the others do not count.
     """
     n_queries = layers[0].n_queries
-    rows = spaced(n_queries, most)
+    rows = evenly_spaced(n_queries, most)
     sees = torch.ones(len(rows), dtype=torch.bool)
     for trace in layers:
         if not trace.has_mask:  # a causal query always sees itself

@@ -94,14 +94,14 @@ def knows_normaliser(trace: AttentionTrace) -> bool:
     return known or trace.n_heads * trace.n_queries * trace.n_keys <= SMALL
 
 
-def spaced(n: int, most: int) -> Tensor:
+def evenly_spaced(n: int, most: int) -> Tensor:
     """Return at most so many of the positions 0 to n - 1, evenly spaced."""
     if n <= most:
         return torch.arange(n)
     return ((torch.arange(most) + 0.5) * n / most).long()
 
 
-def handed_over(trace: AttentionTrace, head: int = 0) -> Tensor:
+def norm_based_weights(trace: AttentionTrace, head: int = 0) -> Tensor:
     """Return weight x |value|, (n_queries, n_keys): the length of what each key adds to each query's context.
 
     Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", here before the output projection, which a trace
@@ -110,7 +110,7 @@ def handed_over(trace: AttentionTrace, head: int = 0) -> Tensor:
     return trace.weights(head) * at_least_float32(trace.value_of(head)).norm(dim=-1)
 
 
-def without_sinks(weights: Tensor, keys: Collection[int]) -> Tensor:
+def without_keys(weights: Tensor, keys: Collection[int]) -> Tensor:
     """Return weights (n_queries, n_keys) with these keys at 0 and each row rescaled to the sum that it had before.
 
     So it would be if the softmax had never seen them: no longer what the model computed. A row without others is 0.
@@ -217,10 +217,10 @@ def summaries(
 def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
     """Return the queries over which summaries takes its means: all, or as many as MAX_CELLS allows, evenly spaced."""
     n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
-    return spaced(layers[0].n_queries, max(MIN_QUERIES, MAX_CELLS // n_cells))
+    return evenly_spaced(layers[0].n_queries, max(MIN_QUERIES, MAX_CELLS // n_cells))
 
 
-def habit(summary: HeadSummary) -> str:
+def describe_head(summary: HeadSummary) -> str:
     """Return in a few words what a head mostly does, such as "63% on the token before".
 
     The largest of the shares on itself, the token before, after, and the first token, if it is at least CLEAR; else

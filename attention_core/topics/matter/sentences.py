@@ -48,17 +48,17 @@ class Sentence:
         return [place not in unknown for place in range(len(self.words))]
 
     @property
-    def turned(self) -> list[str]:
+    def read_as(self) -> list[str]:
         """What each word was read as where that is more than itself, such as "bad + (not bad)", else ""."""
-        unknown, turned = set(self.unknown_words), []
+        unknown, texts_read = set(self.unknown_words), []
         for place, texts in enumerate(self.texts):
             if place in unknown:
-                turned.append("an unknown sign")
+                texts_read.append("an unknown sign")
                 continue
             pair = [f"({self.words[place - 1]} {self.words[place]})".lower()] if self.paired[place] else []
             parts = texts + pair
-            turned.append(" + ".join(parts) if len(parts) > 1 else "")
-        return turned
+            texts_read.append(" + ".join(parts) if len(parts) > 1 else "")
+        return texts_read
 
     @property
     def unknown_words(self) -> list[int]:

@@ -19,11 +19,11 @@ from attention_core.device import device_of
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import (
     DIRECTIONS,
-    Steps,
+    Jacobians,
+    decoder_jacobians,
+    encoder_jacobians,
     gradient_norms,
     shares,
-    walk,
-    walk_decoder,
 )
 from attention_core.topics.translate.translation import SourceSentence
 
@@ -45,18 +45,18 @@ def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int
     device = device_of(model)
     encoding = model.encode(source.ids[None].to(device))
     first, states = model.first_state(encoding)[0], encoding.states[0]
-    spoken = walk_decoder(model, torch.tensor([START, *said], device=device), first)
-    query = spoken.reading.states[-1]
+    decoder = decoder_jacobians(model, torch.tensor([START, *said], device=device), first)
+    query = decoder.states_and_gates.states[-1]
     scores, by_query, by_key = _score_slopes(model.score(), query, states)
     weights = scores.softmax(-1)
     apart = weights[:, None] * (states - weights @ states)  # w_j (h_j - c)
     of_start = apart.T @ by_query
     for place in reversed(range(len(said) + 1)):
-        of_start = of_start @ spoken.by_state[place]
+        of_start = of_start @ decoder.by_state[place]
     of_last = of_start * (1 - first.square()) @ model.start.weight
     halves = zip(DIRECTIONS, of_last.chunk(2, 1), by_key.chunk(2, 1), (0, states.shape[1] // 2), strict=True)
     forward, backward = (
-        _to_inputs(walk(model, source.ids, way), weights, apart, slopes, last, offset, way == "backward")
+        _to_inputs(encoder_jacobians(model, source.ids, way), weights, apart, slopes, last, offset, way == "backward")
         for way, last, slopes, offset in halves
     )
     by_piece = torch.stack(((forward + backward).square().sum((1, 2)), weights))
@@ -83,7 +83,7 @@ def _score_slopes(score: Score, query: Tensor, keys: Tensor) -> tuple[Tensor, Te
 
 
 def _to_inputs(
-    steps: Steps, weights: Tensor, apart: Tensor, by_key: Tensor, of_last: Tensor, offset: int, is_reversed: bool
+    steps: Jacobians, weights: Tensor, apart: Tensor, by_key: Tensor, of_last: Tensor, offset: int, is_reversed: bool
 ) -> Tensor:
     """Return dc / dx for every piece's vector as far as one direction's states lead there, (n, d, d_x)."""
     places = range(len(weights)) if is_reversed else range(len(weights))[::-1]

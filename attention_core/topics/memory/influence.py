@@ -42,20 +42,24 @@ CODE = {
 }
 
 
-class EncoderPass(NamedTuple):
+class RecurrentPass(NamedTuple):
+    """A recurrent network's run over n inputs."""
+
     states: Tensor  # (n, d), h_t
     # (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates
     update: Tensor | None = None
 
 
-class Steps(NamedTuple):
-    reading: EncoderPass  # states and update gates
+class Jacobians(NamedTuple):
+    """A recurrent network's run over n inputs, and the derivatives of each state."""
+
+    states_and_gates: RecurrentPass
     by_state: Tensor  # (n, d, d), J_t = d h_t / d h_{t-1}
     by_input: Tensor  # (n, d, d_x), B_t = d h_t / d x_t
 
 
-def walk(model: Translator, ids: Tensor, direction: str) -> Steps:
-    """Read a sentence, pieces int64 (n,), with a GRU or a plain tanh network, "forward" or "backward".
+def encoder_jacobians(model: Translator, ids: Tensor, direction: str) -> Jacobians:
+    """Run the encoder over a sentence, pieces int64 (n,), "forward" or "backward"; it is a GRU or a plain tanh network.
 
     Raises:
         ValueError: ids are not one sentence of at least one piece.
@@ -64,35 +68,39 @@ def walk(model: Translator, ids: Tensor, direction: str) -> Steps:
         raise ValueError(f"ids must be one sentence, (n,) with n of 1 or more, got {tuple(ids.shape)}")
     inputs = model.embedding(ids.to(device_of(model)))
     if direction == "backward":
-        return _walk(model.encoder, inputs.flip(0), "_reverse")
-    return _walk(model.encoder, inputs)
+        return _jacobians(model.encoder, inputs.flip(0), "_reverse")
+    return _jacobians(model.encoder, inputs)
 
 
-def walk_decoder(model: Translator, ids: Tensor, first: Tensor) -> Steps:
-    """Say pieces, int64 (n,), the start piece first, step by step, from the state before the first word (d,) on."""
-    return _walk(model.decoder, model.embedding(ids.to(first.device)), first=first)
+def decoder_jacobians(model: Translator, ids: Tensor, first: Tensor) -> Jacobians:
+    """Run the decoder over pieces, int64 (n,), the start piece first, from the state before the first word (d,) on."""
+    return _jacobians(model.decoder, model.embedding(ids.to(first.device)), first=first)
 
 
-def _walk(network: nn.RNNBase, inputs: Tensor, suffix: str = "", first: Tensor | None = None) -> Steps:
+def _jacobians(network: nn.RNNBase, inputs: Tensor, suffix: str = "", first: Tensor | None = None) -> Jacobians:
     of_input, of_state, bias_input, bias_state = (
         getattr(network, f"{kind}_l0{suffix}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     )
     state = of_state.new_zeros(of_state.shape[1]) if first is None else first
-    of_cell = _gated if isinstance(network, nn.GRU) else _plain
-    return of_cell(inputs @ of_input.T + bias_input, of_input, of_state, bias_state, state)
+    jacobians_of = _gru_jacobians if isinstance(network, nn.GRU) else _tanh_jacobians
+    return jacobians_of(inputs @ of_input.T + bias_input, of_input, of_state, bias_state, state)
 
 
-def _plain(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor) -> Steps:
+def _tanh_jacobians(
+    by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor
+) -> Jacobians:
     states = []
     for given in by_input:
         state = (given + of_state @ state + bias_state).tanh()
         states.append(state)
     after = torch.stack(states)
     slope = (1 - after.square())[..., None]
-    return Steps(EncoderPass(after), slope * of_state, slope * of_input)
+    return Jacobians(RecurrentPass(after), slope * of_state, slope * of_input)
 
 
-def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor) -> Steps:
+def _gru_jacobians(
+    by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor
+) -> Jacobians:
     rows = []
     for given in by_input:
         reset_in, update_in, proposal_in = given.chunk(3)
@@ -112,18 +120,18 @@ def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Ten
         torch.einsum("knd,kde->nde", gains, torch.stack(weights.chunk(3)))
         for gains, weights in ((of_old, of_state), (of_new, of_input))
     )
-    return Steps(EncoderPass(after, update), by_state + update.diag_embed(), by_input)
+    return Jacobians(RecurrentPass(after, update), by_state + update.diag_embed(), by_input)
 
 
 DIRECTIONS = ("forward", "backward")
 
 
 @torch.inference_mode()
-def read(model: Translator, ids: Tensor) -> dict[str, EncoderPass]:
-    """Read a sentence in both directions, see walk; states and gates of each stand in the order of the sentence."""
-    forward, backward = (walk(model, ids, direction).reading for direction in DIRECTIONS)
+def read_both_ways(model: Translator, ids: Tensor) -> dict[str, RecurrentPass]:
+    """Run the encoder over a sentence in both directions; states and gates stand in the order of the sentence."""
+    forward, backward = (encoder_jacobians(model, ids, direction).states_and_gates for direction in DIRECTIONS)
     update = None if backward.update is None else backward.update.flip(0)
-    return {"forward": forward, "backward": EncoderPass(backward.states.flip(0), update)}
+    return {"forward": forward, "backward": RecurrentPass(backward.states.flip(0), update)}
 
 
 @torch.inference_mode()
@@ -157,8 +165,8 @@ def gradient_norms(
     groups = list(range(len(ids))) if word_of is None else list(word_of)
     if len(groups) != len(ids):
         raise ValueError(f"word_of needs one word per piece ({len(ids)}), got {len(groups)}")
-    steps, read = walk(model, ids, direction), groups[::-1] if direction == "backward" else groups
-    words = [[place for place, _ in places] for _, places in groupby(enumerate(read), key=itemgetter(1))]
+    steps, in_order = encoder_jacobians(model, ids, direction), groups[::-1] if direction == "backward" else groups
+    words = [[place for place, _ in places] for _, places in groupby(enumerate(in_order), key=itemgetter(1))]
     norms = _last_row(steps, words) if at_end else _chain(steps, words)
     return norms.flip(0, 1) if direction == "backward" else norms
 
@@ -168,8 +176,8 @@ def shares(norms: Tensor) -> Tensor:
     return norms / norms.sum(-1, keepdim=True).clamp(min=1e-30)
 
 
-def what_is_left(norms: Tensor) -> Tensor:
-    """Return each word's norms divided by that in the state that had just read it: 1 = all of it is still there."""
+def relative_norms(norms: Tensor) -> Tensor:
+    """Return each word's norms divided by that of the state right after it: 1 = nothing of the word is forgotten."""
     return norms / norms.diagonal().clamp(min=1e-30)
 
 
@@ -185,7 +193,7 @@ def half_life(left: Sequence[float]) -> float | None:
     return None
 
 
-def similar_first(states: Tensor) -> list[int]:
+def similar_dimensions_first(states: Tensor) -> list[int]:
     """Return an order of the dimensions of states (n, d) in which those that behave alike are neighbours.
 
     They are sorted by their angle in the plane of the two leading principal components.
@@ -200,7 +208,7 @@ def similar_first(states: Tensor) -> list[int]:
     return angles.argsort(stable=True).tolist()
 
 
-def _last_row(steps: Steps, words: list[list[int]]) -> Tensor:
+def _last_row(steps: Jacobians, words: list[list[int]]) -> Tensor:
     through, row = torch.eye(steps.by_state.shape[-1]).to(steps.by_state), []
     for places in reversed(words):
         squares = []
@@ -211,7 +219,7 @@ def _last_row(steps: Steps, words: list[list[int]]) -> Tensor:
     return torch.stack(row[::-1])[None].cpu()
 
 
-def _chain(steps: Steps, words: list[list[int]]) -> Tensor:
+def _chain(steps: Jacobians, words: list[list[int]]) -> Tensor:
     """Return the norms of all products of Jacobians, (n_words, n_words), on the CPU.
 
     Carried along is, for every word that was read, the transpose of d h_t / d x_s, or of what stands for it.
@@ -228,7 +236,7 @@ def _chain(steps: Steps, words: list[list[int]]) -> Tensor:
     return norms.cpu()
 
 
-def _merge(steps: Steps, places: list[int]) -> tuple[Tensor, Tensor]:
+def _merge(steps: Jacobians, places: list[int]) -> tuple[Tensor, Tensor]:
     """Return a word's pieces as one step: d state / d state before (d, d), and the transpose of a stand-in for B.
 
     B = d state / d vectors of all its pieces is as wide as there are pieces. For more than one, R^T of B^T = Q R stands
@@ -241,10 +249,10 @@ def _merge(steps: Steps, places: list[int]) -> tuple[Tensor, Tensor]:
     return through, given if len(places) == 1 else torch.linalg.qr(given.cpu(), mode="r").R.to(through)
 
 
-def left_of_first_word(model: Translator, source: SourceSentence) -> list[float]:
-    """Return what is left of the first word in the forward states 0, 1, 2, ... words later; it begins with 1."""
+def first_word_left(model: Translator, source: SourceSentence) -> list[float]:
+    """Return the relative norms of the first word in the forward states 0, 1, 2, ... words later; it begins with 1."""
     norms = gradient_norms(model, source.ids, "forward", source.word_of)
-    return what_is_left(norms)[:, 0].tolist()
+    return relative_norms(norms)[:, 0].tolist()
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,18 +279,18 @@ class MemoryOverview:
         return {"word": self.labels, "mean of the gate": values.mean(0).tolist()}
 
 
-def remember(model: Translator, source: SourceSentence) -> MemoryOverview:
+def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview:
     """Read a sentence in both directions; a word's state is the one after its last piece that was read."""
     n, ends = source.word_of[-1] + 1, {word: piece for piece, word in enumerate(source.word_of)}
     last = {"forward": [ends[word] for word in range(n)], "backward": [source.word_of.index(word) for word in range(n)]}
-    readings = read(model, source.ids)
-    orders = {direction: similar_first(reading.states) for direction, reading in readings.items()}
+    readings = read_both_ways(model, source.ids)
+    orders = {direction: similar_dimensions_first(one.states) for direction, one in readings.items()}
 
     def in_order(direction: str, rows: Tensor) -> np.ndarray:
         return to_array(rows[last[direction]][:, orders[direction]].T)
 
     return MemoryOverview(
         labels=source.word_labels,
-        states={way: in_order(way, reading.states) for way, reading in readings.items()},
-        update={way: in_order(way, reading.update) for way, reading in readings.items() if reading.update is not None},
+        states={way: in_order(way, one.states) for way, one in readings.items()},
+        update={way: in_order(way, one.update) for way, one in readings.items() if one.update is not None},
     )

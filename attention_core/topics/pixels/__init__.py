@@ -1,4 +1,4 @@
-"""What the page *Draw a digit* computes: what a model reads, which pixels move its answer, where patches look."""
+"""What the page *Draw a digit* computes: the digit that a model reads, which pixels change it, where patches look."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def ask_many(model: nn.Module, images: Tensor) -> np.ndarray:
 def jacobian(model: nn.Module, image: Tensor) -> Tensor:
     """Return d logits / d pixels of a network at one picture (side, side): (n_classes, side, side).
 
-    One pass with a copy of the picture for each class. Gradients are had also where the caller has switched them off.
+    One pass with a copy of the picture for each class. It works also where the caller has switched gradients off.
     Source: Graves 2020, "Attention and memory in deep learning" (lecture), implicit attention.
     """
     with torch.inference_mode(False), torch.enable_grad():
@@ -68,8 +68,8 @@ def jacobian_map(of_logits: Tensor) -> Tensor:
     return (of_logits - of_logits.mean(0)).square().sum(0).sqrt()
 
 
-def moves(model: nn.Module, image: Tensor) -> Tensor:
-    """Return how much each pixel of a picture moves a network's answer, (28, 28), by its Jacobian."""
+def pixel_influence(model: nn.Module, image: Tensor) -> Tensor:
+    """Return how much each pixel of a picture changes a network's answer, (28, 28), by its Jacobian."""
     return jacobian_map(jacobian(model, image.to(device_of(model)))).cpu()
 
 

@@ -58,7 +58,7 @@ class EditedTransformer:
 
 
 @torch.inference_mode()
-def head_importance(model: Transformer, source: SourceSentence, made: Translation) -> dict[str, Tensor]:
+def head_importance(model: Transformer, source: SourceSentence, translation: Translation) -> dict[str, Tensor]:
     """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.
 
     Returns:
@@ -68,7 +68,9 @@ def head_importance(model: Transformer, source: SourceSentence, made: Translatio
     """
     n_layers, n_heads, device = model.config.n_layers, model.config.n_heads, device_of(model)
     n = n_layers * n_heads + 1  # a row for each head, and one with all of them
-    fed, wanted = (torch.tensor(ids, device=device).expand(n, -1) for ids in ([START, *made.ids[:-1]], made.ids))
+    fed, wanted = (
+        torch.tensor(ids, device=device).expand(n, -1) for ids in ([START, *translation.ids[:-1]], translation.ids)
+    )
     worth = {}
     for kind in KINDS:
         edits = {

@@ -5,7 +5,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import cycle, islice
 from typing import NamedTuple
 
 import torch
@@ -282,7 +281,7 @@ class ShownTranslation:
 
     translator: str  # its name
     forced: tuple[int, ...]  # the pieces that it had to begin with
-    made: Translation
+    translation: Translation
     trace: AttentionTrace  # its attention, over pieces; a transformer's is the last layer's cross-attention
     view: WordView  # the same by word
 
@@ -332,53 +331,3 @@ def word_likeness(model: TiedTranslator, source: SourceSentence, translation: Tr
         for first, end in zip(view.first_piece, ends, strict=True)
     ])  # fmt: skip
     return cosine_similarity(french[:, None], words[None], dim=-1).cpu()
-
-
-LONGEST = MAX_WORDS
-
-
-class ReadOutCost(NamedTuple):
-    """Sizes of what the read-out is given and of the matrix that takes it in, for n states of d numbers."""
-
-    attention: int  # numbers handed over by attention: d, whatever n is
-    concatenation: int  # numbers of all states laid end to end: n d
-    attention_matrix: int  # parameters of the read-out for state and context, (d + d) d_out
-    concatenation_matrix: int  # parameters of the read-out for state and all states, (d + n d) d_out
-
-
-class Collapse(NamedTuple):
-    """n encoder states and the vector that became of them."""
-
-    words: list[str]  # n texts
-    states: Tensor  # (n, d)
-    weights: Tensor  # (n,), the first decoder state's; they sum to 1
-    context: Tensor  # (d,), the weighted sum
-
-
-def cost(n: int, d_state: int, d_out: int) -> ReadOutCost:
-    """Return what n states cost with attention and laid end to end."""
-    return ReadOutCost(d_state, n * d_state, 2 * d_state * d_out, (1 + n) * d_state * d_out)
-
-
-@torch.inference_mode()
-def collapse(model: Translator, text: str, n: int) -> Collapse:
-    """Read n words, and let the first decoder state of a translator with attention collect from their states.
-
-    The sentence begins again where it ends. A word of several pieces counts with the state of its last piece; the
-    sentence's end is read but not counted.
-
-    Raises:
-        ValueError: n out of bounds.
-    """
-    if not 1 <= n <= LONGEST:
-        raise ValueError(f"n must be from 1 to {LONGEST}, got {n}")
-    taken = list(islice(cycle(english_words(text)), n))
-    cut = load_vocabulary().cut([word.lower() for word in taken])
-    device = device_of(model)
-    encoding = model.encode(torch.tensor([[*cut.ids, END]], device=device))
-    last_piece = {word: piece for piece, word in enumerate(cut.word_of)}
-    states = encoding.states[0, [last_piece[word] for word in range(n)]]
-    start = model.start(encoding.last).tanh()
-    query, _ = model.decoder(model.embedding(torch.tensor([[START]], device=device)), start[None])
-    weights = model.score()(query[0], states)[0].softmax(-1)
-    return Collapse([strip_space_mark(word) for word in taken], states, weights, weights @ states)
