@@ -5,6 +5,7 @@ import graphlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -50,6 +51,31 @@ def test_one_file_reads_and_writes_the_session(root):
     files = [root / "app.py", *(root / "pages").glob("*.py"), *(root / "ui").rglob("*.py")]
     users = {path.relative_to(root).as_posix() for path in files if "st.session_state" in path.read_text()}
     assert users == {"ui/state.py"}
+
+
+INSIDE_TORCH = {"_C", "_buffers", "_cdata", "_dynamo", "_schema", "_to_copy", "_version"}
+
+
+def test_one_file_reaches_into_torch_and_one_into_streamlit(root):
+    files = [path for layer in FORBIDDEN for path in (root / layer).rglob("*.py")]
+    names = {path.relative_to(root).as_posix(): [*_attributes(path)] for path in files}
+    of_torch = {path for path, used in names.items() if {name for _, name in used} & INSIDE_TORCH}
+    assert of_torch == {"attention_core/attention/inside_torch.py"}
+    of_streamlit = {path for path, used in names.items() for owner, name in used if owner == "st" and name[0] == "_"}
+    of_streamlit |= {
+        path.relative_to(root).as_posix()
+        for path in files
+        for node in nodes_of(path)
+        if isinstance(node, ast.ImportFrom) and re.match(r"streamlit\.(proto|runtime|elements|web)\b", node.module or "")
+    }
+    assert of_streamlit == {"ui/inside_streamlit.py"}
+
+
+def _attributes(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (owner, name) of every attribute in a file, "" where the owner is no plain name."""
+    for node in nodes_of(path):
+        if isinstance(node, ast.Attribute):
+            yield node.value.id if isinstance(node.value, ast.Name) else "", node.attr
 
 
 def test_every_lock_has_a_place_in_the_order_and_a_line_in_its_page(root):
