@@ -66,7 +66,8 @@ def test_one_file_reaches_into_torch_and_one_into_streamlit(root):
         path.relative_to(root).as_posix()
         for path in files
         for node in nodes_of(path)
-        if isinstance(node, ast.ImportFrom) and re.match(r"streamlit\.(proto|runtime|elements|web)\b", node.module or "")
+        if isinstance(node, ast.ImportFrom)
+        and re.match(r"streamlit\.(proto|runtime|elements|web)\b", node.module or "")
     }
     assert of_streamlit == {"ui/inside_streamlit.py"}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from inspect import signature
 from typing import Any
 
@@ -15,7 +16,7 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.bounds import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
-from attention_core.explain.heads.summary import PatchGrid, is_of_itself, kind_of
+from attention_core.explain.heads.summary import PatchGrid, groups, is_of_itself, kind_of
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, no_panic, readable, worded
 from attention_core.hub.tracing import UnsupportedError, run_model
 
@@ -212,6 +213,11 @@ class ModelRun:
     n_prefix: int = 0
     picture: np.ndarray | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def groups(self) -> dict[str, list[AttentionTrace]]:
+        """The traces by stack and kind, see attention_core.explain.heads.groups."""
+        return groups(self.recording)
 
 
 def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Edits] | None = None) -> ModelRun:

@@ -9,7 +9,6 @@ from torch import Tensor
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
 from attention_core.charts.vega import ROLE_COLOURS
-from attention_core.explain.heads.summary import groups
 from attention_core.hub.ablation import AblationMap, Head, cosine_change, divergence, every_head, fill, sentence_change
 from attention_core.hub.language import log_probabilities, token_text
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
@@ -72,7 +71,7 @@ def _choose_heads(run: ModelRun, now: Selection) -> tuple[Head, ...]:
     number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
     heads = {
         head_name(group, layer, head): (number[id(trace)], head)
-        for group, layers in groups(run.recording).items()
+        for group, layers in run.groups.items()
         for layer, trace in enumerate(layers)
         for head in range(trace.n_heads)
     }
@@ -153,7 +152,7 @@ def _go_on(found: AblationMap, asked: LatestRun) -> None:
 
 def _matrix(found: AblationMap, run: ModelRun, group: str) -> np.ndarray:
     """Return (n_layers, n_heads) of a group; NaN for a head that is not done yet or not there."""
-    layers = groups(run.recording)[group]
+    layers = run.groups[group]
     amounts = np.full((len(layers), max(trace.n_heads for trace in layers)), np.nan)
     rows = {id(trace): layer for layer, trace in enumerate(layers)}
     for (number, head), effect in zip(found.heads, found.effects, strict=False):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
-from attention_core.explain.heads import describe_head, distances_head_for_head, groups
+from attention_core.explain.heads import describe_head, distances_head_for_head
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
 from ui.labels import error_markdown
@@ -73,7 +73,7 @@ def _other_run(asked: LatestRun | None) -> ModelRun | None:
 
 
 def _heads_that_moved(run: ModelRun, other: ModelRun, now: Selection) -> None:
-    first, second = groups(run.recording)[now.group], groups(other.recording).get(now.group)
+    first, second = run.groups[now.group], other.groups.get(now.group)
     reason = _not_comparable(first, second)
     if reason:
         st.caption(f"How far each head has moved cannot be said: {reason}.")

@@ -12,7 +12,7 @@ from streamlit.errors import StreamlitAPIException
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.heads import Mosaic, heads_chart, layer_head_map, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE
-from attention_core.explain.heads import HeadSummary, describe_head, far_look, groups, summaries
+from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from attention_core.shared import BoundedCache, ComputedValue
@@ -87,7 +87,7 @@ def open_on_a_far_look(run: ModelRun) -> None:
     FAR_LOOK_OF.value = this
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
-    group, layers = next(iter(groups(run.recording).items()))
+    group, layers = next(iter(run.groups.items()))
     signs = {place for place, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
     first = next((place for place in range(len(run.tokens)) if place not in run.special), 0)
     sinks = {first} if run.kind is ModelKind.DECODER else set()  # where heads of decoders look that find nothing
@@ -102,7 +102,7 @@ def open_on_a_far_look(run: ModelRun) -> None:
 
 def chosen(run: ModelRun) -> Selection:
     """Return what is looked at, brought inside the run: so a choice survives another text or another model."""
-    found, place = groups(run.recording), HEAD.value or HeadChoice()
+    found, place = run.groups, HEAD.value or HeadChoice()
     if not found:
         raise ValueError("run must have at least one trace, got none")
     if not place.group:  # as an address names it, or the first one of all
@@ -122,7 +122,7 @@ def chosen(run: ModelRun) -> Selection:
 
 
 def nearest(run: ModelRun, wanted: Selection) -> Selection:
-    found = groups(run.recording)
+    found = run.groups
     group = wanted.group if wanted.group in found else next(iter(found))
     layer = min(wanted.layer, len(found[group]) - 1)
     trace = found[group][layer]
@@ -131,7 +131,7 @@ def nearest(run: ModelRun, wanted: Selection) -> Selection:
 
 def chosen_layers(run: ModelRun) -> tuple[Selection, list[AttentionTrace]]:
     now = chosen(run)
-    return now, groups(run.recording)[now.group]
+    return now, run.groups[now.group]
 
 
 def choose(*, query: int | None = None, **place: Any) -> None:
@@ -225,7 +225,7 @@ def glance(run: ModelRun) -> None:
 
 def _choice(run: ModelRun) -> Selection:
     """Return what a person chose without a mouse: kind of attention, layer and head."""
-    now, found = chosen(run), groups(run.recording)
+    now, found = chosen(run), run.groups
     layers = found[now.group]
     if len(found) > 1:
         set_widget("model_group", now.group)
@@ -256,7 +256,7 @@ def _number(what: str, chosen_one: int, most: int) -> None:
 
 def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, takes_click: bool = False) -> Mosaic:
     """Draw all heads of a kind of attention, one of them framed; returns what was drawn."""
-    layers = groups(run.recording)[framed.group]
+    layers = run.groups[framed.group]
     n_heads = max(trace.n_heads for trace in layers)
     gap = 9 if width / n_heads >= 49 else 3
     size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap)))
@@ -297,6 +297,6 @@ def head_map(
 
 
 def summaries_of(run: ModelRun, group: str) -> list[list[HeadSummary]]:
-    layers = groups(run.recording)[group]
+    layers = run.groups[group]
     special, patches = special_keys(run, layers[0]), patches_of(run, layers[0])
     return cached_with_run(run, ("summaries", group), lambda: summaries(layers, special, patches))

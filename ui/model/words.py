@@ -13,7 +13,7 @@ from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.bars import bars
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.vega import ROLE_COLOURS, weights_ramp
-from attention_core.explain.heads.summary import groups, kind_of
+from attention_core.explain.heads.summary import kind_of
 from attention_core.hub.ablation import Head
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
 from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, token_text
@@ -328,7 +328,7 @@ def _growing(run: ModelRun, made: Generation) -> None:
 def _growing_head(run: ModelRun, made: Generation) -> tuple[int, int]:
     """Return the trace, by its number, and the head that are looked at; the nearest that grow with the text."""
     now, names = chosen(run), made.first.names
-    wanted = groups(run.recording)[now.group][now.layer].story.name
+    wanted = run.groups[now.group][now.layer].story.name
     writing = [number for number, name in enumerate(names) if name.split(".")[0] != "encoder" or not made.source]
     number = next((number for number in writing if names[number] == wanted), writing[-1])
     return number, min(now.head, made.first.traces[number].n_heads - 1)
