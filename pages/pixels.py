@@ -8,6 +8,7 @@ from ui.digits import equal_weights, inked, prepared, verdict
 from ui.first_screen import grey_out
 from ui.pixels.erase import erase_section
 from ui.pixels.first_screen import EQUAL, NAME, PAD, REMARKS, STEPS, answers, layer_section, pixel_map, read
+from ui.pixels.kept import kept_section
 from ui.pixels.learned import learned_section
 from ui.pixels.patches import patches_section
 from ui.pixels.steps import pixels_steps
@@ -50,6 +51,7 @@ page_tabs(
     Tab("learned", "What was learned", lambda: learned_section(reading), formerly=("parts",)),
     more=(
         Tab("worth", "How much of the work did attention do?", worth_section),
+        Tab("kept", "Does V stay close to X?", lambda: kept_section(reading)),
         Tab("patches", "49 patches", lambda: patches_section(reading)),
     ),
     players=(STEPS,),

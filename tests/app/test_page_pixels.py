@@ -260,3 +260,20 @@ def test_dot_and_blank_query_break_no_tab(page, tab):
     inject(page, [path_object([[128, 128]], 8)])
     page.session_state[f"{NAME}_query"] = 0
     open_tab(page, tab)
+
+
+@pytest.mark.parametrize(("layer", "answer"), [("pixel-notes", "No"), ("pixel-notes-ink", "Yes")])
+def test_what_can_be_read_back_from_the_values_is_said_for_each_layer(page, layer, answer):
+    open_tab(given(page, layer=layer), "kept")
+    assert f"**{answer}**" in said(page)
+    assert bodies(page).count("<tr><td>") == 3
+
+
+def test_a_drawing_that_comes_along_is_read_back_by_the_nine_others(page, monkeypatch):
+    from ui.pixels import kept
+
+    fitted = []
+    original = kept._read_back
+    monkeypatch.setattr(kept, "_read_back", lambda *given: fitted.append(len(given[2])) or original(*given))
+    open_tab(page, "kept")
+    assert fitted == [9]

@@ -13,6 +13,7 @@ from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
 from attention_core.topics.pixels import class_maps, class_rollout, jacobian, jacobian_map
 from attention_core.topics.pixels.packed import pack_looks
+from attention_core.topics.pixels.readout import RIDGE, read_back
 from attention_core.topics.pixels.split import INK, PARTS, PLACE, product_means, split_scores
 from tests import own_models
 from tests.core.test_shown_code import check, drawing
@@ -259,3 +260,51 @@ def test_edits_of_one_layer_change_the_answer_and_the_layers_after_it(model):
     assert_close(edited.traces[0].weights(3), plain.traces[0].weights(3))
     assert not torch.allclose(edited.traces[2].query, plain.traces[2].query, rtol=0, atol=1e-4)
     assert not torch.allclose(edited.logits, plain.logits, rtol=0, atol=1e-6)
+
+
+OTHERS = [PICTURE.flip(0), PICTURE.T, PICTURE.roll(5, 1)]
+
+
+def vectors_of(model, picture):
+    """X, Q, K, V of a picture, written out."""
+    tokens = model.tokens(picture[None])[0].double()
+    return [tokens, *(tokens @ one.weight.double().T for one in (model.query, model.key, model.value))]
+
+
+def test_what_is_read_back_is_ridge_regression_on_the_other_drawings():
+    model = untrained("pixel-notes")
+    kept = read_back(model, PICTURE, OTHERS)
+    known = [torch.cat(parts).numpy() for parts in zip(*(vectors_of(model, one) for one in OTHERS), strict=True)]
+    wanted, *asked = (one.numpy() for one in vectors_of(model, PICTURE))
+    spread = ((wanted - wanted.mean(0)) ** 2).sum()
+    for letter, inputs, own in zip("QKV", known[1:], asked, strict=True):
+        design = np.c_[inputs, np.ones(len(inputs))]
+        shrink = np.sqrt(RIDGE * (design**2).sum() / design.shape[1]) * np.eye(design.shape[1])
+        weights = np.linalg.lstsq(np.r_[design, shrink], np.r_[known[0], np.zeros((len(shrink), 32))], rcond=None)[0]
+        error = ((np.c_[own, np.ones(len(own))] @ weights - wanted) ** 2).sum()
+        assert kept[letter].token == pytest.approx(1 - error / spread, abs=1e-4)
+        assert kept[letter].width == inputs.shape[1]
+    centred = known[0] - known[0].mean(0)
+    along = np.linalg.eigh(centred.T @ centred)[1][:, -4:]
+    rest = (wanted - known[0].mean(0)) @ (np.eye(32) - along @ along.T)
+    assert kept["V"].most == pytest.approx(1 - (rest**2).sum() / spread, abs=1e-4)
+
+
+def test_shares_of_ink_are_those_of_the_variation_of_each_projection():
+    model = untrained("pixel-notes")
+    kept, blank = read_back(model, PICTURE, OTHERS), vectors_of(model, BLANK)
+    for letter, whole, place in zip("QKV", vectors_of(model, PICTURE)[1:], blank[1:], strict=True):
+        ink = whole - place
+        covariance = sum(np.cov(a, b)[0, 1] for a, b in zip(ink.T.numpy(), whole.T.numpy(), strict=True))
+        assert kept[letter].ink == pytest.approx(covariance / float(whole.var(0).sum()), abs=1e-4)
+
+
+def test_ink_alone_is_one_number_and_all_of_it_can_be_read_back():
+    for one in read_back(untrained("pixel-notes-ink"), PICTURE, OTHERS).values():
+        assert one[1:] == pytest.approx((1, 1, 1), abs=1e-3)
+
+
+def test_values_that_tell_the_position_alone_hold_no_ink():
+    kept = read_back(load("pixel-classifier", "cpu"), PICTURE, OTHERS)
+    assert kept["V"].ink == pytest.approx(0, abs=1e-6)
+    assert kept["V"].token < 0.3 < kept["K"].token
