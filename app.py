@@ -20,7 +20,7 @@ from ui.skeleton import foot, page_head, show_faults, show_lost_gpu, show_restar
 from ui.state import read_address, show_link_faults, write_address
 from ui.take_along import go_to_session
 from ui.uploads import UploadBounds, show_refusal
-from ui.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
+from ui.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, lifespan
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
     st.set_page_config(page_title="Attention Explorer", page_icon=ICON, layout="wide")
@@ -51,4 +51,4 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     show_refusal()
 else:
     own = [Middleware(one) for one in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
-    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=own)
+    app = st.App(__file__, lifespan=lifespan, routes=[route()], middleware=own)

@@ -20,8 +20,8 @@ MISSING: set[str] = set()
 
 
 @contextmanager
-def needed(what: str) -> Iterator[None]:
-    """Note in MISSING that this block has failed to read or import something, or that it no longer does."""
+def note_missing(what: str) -> Iterator[None]:
+    """Note in MISSING if this block fails to read or import something, and forget it once it succeeds."""
     try:
         yield
     except Exception:

@@ -10,7 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from attention_core.files import IS_INSTALLED, atomic_write, find_file, needed
+from attention_core.files import IS_INSTALLED, atomic_write, find_file, note_missing
 
 FOLDER = find_file("weights")
 
@@ -44,7 +44,7 @@ def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
     Raises:
         WeightsError: file or card is missing, or the file is not the one that the card describes.
     """
-    with needed(name):
+    with note_missing(name):
         card, path = read_card(name, folder), (folder or weights_folder()) / f"{name}.safetensors"
         try:
             content = path.read_bytes()
@@ -60,7 +60,7 @@ def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
 
 def fill(model: nn.Module, name: str, state: dict[str, Tensor]) -> nn.Module:
     """Put parameters into a model and return it; WeightsError where they belong to a model of another form."""
-    with needed(name):
+    with note_missing(name):
         try:
             model.load_state_dict(state)
         except RuntimeError:

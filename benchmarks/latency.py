@@ -30,10 +30,10 @@ def key(ahead: bool, page: Page, number: int) -> float | None:
     """Move the map by a key; one that needed no new tile does not count unless they are fetched ahead."""
     page.evaluate(f"{MAP}.prefetching = {str(ahead).lower()}")
     page.locator("canvas.map").focus()
-    known = page.evaluate(f"{MAP}.shelf.tiles.size")
+    known = page.evaluate(f"{MAP}.cache.tiles.size")
     took = clocked(page, lambda: page.keyboard.press(("Shift+ArrowDown", "Shift+ArrowRight")[number % 2]), IN_VIEW)
     settle(page, 1)
-    return took if ahead or page.evaluate(f"{MAP}.shelf.tiles.size") > known else None
+    return took if ahead or page.evaluate(f"{MAP}.cache.tiles.size") > known else None
 
 
 def answer(page: Page, number: int) -> float:

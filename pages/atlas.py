@@ -6,7 +6,7 @@ from attention_core.hub.model import in_units
 from ui.atlas import NAME
 from ui.atlas.flight import flight, surprise
 from ui.atlas.map import TICK, atlas_map, follow_address, search_part, survey_part
-from ui.atlas.shared_atlas import SharedAtlas, shelf_of
+from ui.atlas.shared_atlas import SharedAtlas, shared_atlas
 from ui.atlas.sources import choose_head, choose_source
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.try_this import try_this
@@ -19,9 +19,9 @@ def how_to_read_it() -> None:
     read.markdown("Brighter is larger, and each step multiplies. Far out, a point shows the largest of many weights.")
 
 
-def why_it_fits(shelf: SharedAtlas) -> None:
+def why_it_fits(shared: SharedAtlas) -> None:
     """Say how a matrix that no memory holds can be shown exactly."""
-    atlas = shelf.atlas
+    atlas = shared.atlas
     words, formula = st.columns(2, gap="large")
     words.markdown(
         f"All weights: **{in_units(atlas.matrix_bytes)}**. Queries, keys and one sum per row: "
@@ -42,21 +42,21 @@ with tools, st.popover("Another map", icon=":material/map:"):
     source = choose_source()
     head = choose_head(source) if source else 0
 if source:
-    shelf = shelf_of(source.key, head, source.trace)
-    follow_address(shelf.atlas)
+    shared = shared_atlas(source.key, head, source.trace)
+    follow_address(shared.atlas)
     with tools:
-        search_part(shelf)
+        search_part(shared)
     with story:
-        flight(source, shelf)
-        if guess := surprise(source, shelf):
+        flight(source, shared)
+        if guess := surprise(source, shared):
             try_this(NAME, guess)
-    is_surveyed = shelf.atlas.is_surveyed
+    is_surveyed = shared.atlas.is_surveyed
     with stage:
-        live(atlas_map, shelf, source.title, not is_surveyed)
+        live(atlas_map, shared, source.title, not is_surveyed)
     if not is_surveyed:
         with story:
-            live(survey_part, shelf, beat=TICK)
-    deeper = (Tab("why", "Why it fits", lambda: why_it_fits(shelf)),)
+            live(survey_part, shared, beat=TICK)
+    deeper = (Tab("why", "Why it fits", lambda: why_it_fits(shared)),)
 else:
     stage.info("Choose under *Another map* what to show.")
 page_tabs(NAME, Tab("read", "How to read it", how_to_read_it), more=deeper)

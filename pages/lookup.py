@@ -13,7 +13,7 @@ from ui.lookup.first_screen import (
     try_the_other_way,
 )
 from ui.lookup.sections import STEPS, closer, in_numbers, lookup_steps, regression_part
-from ui.lookup.table import NAME, TEMPERATURE, TEMPERATURES, asked_now, choose_table, chosen_table, edit_table
+from ui.lookup.table import NAME, TEMPERATURE, TEMPERATURES, choose_table, chosen_table, current_request, edit_table
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
@@ -31,7 +31,7 @@ with st.container(key="lookup_first"):
     ask, store = st.columns([1, 1.05], gap="large")
     with ask:
         preset = chosen_table()
-        asked = asked_now(preset)
+        asked = current_request(preset)
         query = query_part(asked)
         place = st.container()
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):

@@ -63,7 +63,7 @@ def test_a_public_server_shows_no_traceback(hosted, monkeypatch):
     import streamlit as st
     from streamlit import config
 
-    from ui.warm_up import warmed
+    from ui.warm_up import lifespan
 
     monkeypatch.setenv("ATTENTION_HOSTED", hosted)
     monkeypatch.setenv("ATTENTION_WARM", "0")
@@ -74,7 +74,7 @@ def test_a_public_server_shows_no_traceback(hosted, monkeypatch):
     monkeypatch.setattr(st, "get_option", config.get_option)
 
     async def begin():
-        async with warmed(None):
+        async with lifespan(None):
             return st.get_option("client.showErrorDetails")
 
     try:

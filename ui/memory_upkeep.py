@@ -1,4 +1,4 @@
-"""Keeps a running server small: garbage and what visitors left behind go, and memory goes back to the system."""
+"""Keeps a running server's memory small: collects garbage, forgets visitors that left, returns memory to the system."""
 
 import asyncio
 import ctypes
@@ -17,14 +17,14 @@ ARENAS, MMAPPED = (-8, 2), (-3, 2**20)
 """Settings of glibc (malloc.h): memory pools for all threads together, and the bytes from which a piece has its own."""
 
 
-def spare_memory() -> None:
+def share_memory() -> None:
     """Let visitors' threads share memory, and large pieces go back when they are free; before there are threads."""
     for setting in (ARENAS, MMAPPED) if _glibc() else ():
         _glibc().mallopt(*setting)
 
 
-async def tidied() -> None:
-    """Tidy up from time to time; for as long as the server runs."""
+async def keep_memory_small() -> None:
+    """Free memory from time to time; for as long as the server runs."""
     await server_started()
     keep_all_downloads(SECONDS_TO_FETCH)
     while True:

@@ -122,7 +122,7 @@ def latest() -> LatestRun | None:
     return LatestRun(kept["key"], PictureInput(kept["png"]) if "png" in kept else TextInput(*kept["text"]))
 
 
-class _Stopped(Exception):
+class _DownloadStopped(Exception):
     pass
 
 
@@ -151,7 +151,7 @@ class Download:
             self.outcome = "", ""
         except ModelError as error:
             self.outcome = "error", str(error)
-        except _Stopped:
+        except _DownloadStopped:
             stopped = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
             self.outcome = "info", stopped
         except Exception as error:
@@ -161,7 +161,7 @@ class Download:
     def _progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total
         if self._stop.is_set():
-            raise _Stopped
+            raise _DownloadStopped
 
 
 def start_download(candidate: ModelCandidate) -> None:

@@ -14,12 +14,12 @@ from typing import Any
 import streamlit as st
 
 from attention_core.bounds import is_hosted
-from attention_core.files import needed
+from attention_core.files import note_missing
 from attention_core.log import counting_repeats, log
 from attention_core.shared import Lock
 from ui.inside_streamlit import FirstVisitor, server_started, show_our_navigation
 from ui.libraries import import_transformers
-from ui.memory_upkeep import spare_memory, tidied
+from ui.memory_upkeep import keep_memory_small, share_memory
 from ui.navigation import PAGES
 
 LIBRARIES = ("torch", "pandas", "attention_core.charts")
@@ -44,7 +44,7 @@ def import_libraries() -> None:
     with _TURN:
         try:
             for name in () if is_warm() else LIBRARIES:
-                with needed(name):
+                with note_missing(name):
                     import_module(name)
             if not is_warm():
                 import_transformers()
@@ -101,7 +101,7 @@ async def _every_minute(do: Callable[[], None]) -> None:
 
 
 @asynccontextmanager
-async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
+async def lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Warm the server, beside whatever visitors ask of it, while it runs."""
     show_our_navigation()
     if not st.get_option("server.headless"):  # what Streamlit does for scripts, but not for an st.App
@@ -109,9 +109,11 @@ async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     if is_hosted():
         st.set_option("client.showErrorDetails", "none")  # a traceback names files of the server
     allow_descriptors()
-    spare_memory()
+    share_memory()
     with counting_repeats() as tell_repeats:
-        tasks = [asyncio.create_task(one) for one in (_visit_all_pages(), tidied(), _every_minute(tell_repeats))]
+        tasks = [
+            asyncio.create_task(one) for one in (_visit_all_pages(), keep_memory_small(), _every_minute(tell_repeats))
+        ]
         try:
             yield {}
         finally:

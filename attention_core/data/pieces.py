@@ -20,7 +20,7 @@ from typing import Generic, NamedTuple, TypeVar
 from tokenizers import Tokenizer
 
 from attention_core.data.mnist import DataError, read_text
-from attention_core.files import needed
+from attention_core.files import note_missing
 from attention_core.weights import WeightsError, read_beside
 
 SPACE = "▁"
@@ -125,7 +125,7 @@ def load_vocabulary() -> Pieces:
 
 def read_tokenizer(name: str) -> Tokenizer:
     """Return a vocabulary that lies beside the weights; WeightsError where it is missing or damaged."""
-    with needed(name):
+    with note_missing(name):
         text = read_beside("vocabulary", name)
         try:
             return Tokenizer.from_str(text)

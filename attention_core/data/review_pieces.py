@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attention_core.data.mnist import DataError, read_text
 from attention_core.data.pieces import PAD, SPACE, UNKNOWN, Pieces, english_words, read_tokenizer, strip_space_mark
-from attention_core.files import needed
+from attention_core.files import note_missing
 from attention_core.weights import WeightsError, read_beside
 
 PLACE = Path("polarity") / "sentences.tsv.gz"
@@ -126,7 +126,7 @@ def _cut_word(word: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 
 @lru_cache(maxsize=1)
-@needed(WORDS_NAME)
+@note_missing(WORDS_NAME)
 def _lists() -> tuple[dict[str, int], dict[str, int]]:
     """Return the frequent words with their counts, and the pairs with their rows in the table of vectors."""
     text = read_beside("word list", WORDS_NAME)

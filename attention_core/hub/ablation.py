@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from attention_core.attention.recording import Recording
-from attention_core.hub.model import ModelError, ModelKind, Pretrained, worded
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors
 from attention_core.hub.tracing import UnsupportedError, run_ablations
 
 Head = tuple[int, int]
@@ -132,7 +132,7 @@ def outcomes(
     device, n = pretrained.model.device, len(ablations)
     batch: dict[str, Any] = {name: value.to(device).expand(n, *value.shape[1:]) for name, value in inputs.items()}
     n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is ModelKind.DECODER else 0
-    with worded(pretrained, "be run without a head", UnsupportedError):
+    with as_model_errors(pretrained, "be run without a head", UnsupportedError):
         output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MAX_NUMBERS), ablations)
     logits, hidden = output.get("logits"), output.get("last_hidden_state")
     item_logits = [None] * n if logits is None else logits.float().reshape(n, -1, logits.shape[-1])

@@ -20,7 +20,15 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.hub.language import log_probabilities
-from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained, predicts_words, readable, worded
+from attention_core.hub.model import (
+    ModelError,
+    ModelKind,
+    NoMemory,
+    Pretrained,
+    as_model_errors,
+    predicts_words,
+    readable,
+)
 from attention_core.hub.tracing import UnsupportedError, run_model
 
 
@@ -249,7 +257,7 @@ def _run_whole(
 ) -> tuple[dict[str, Any], float, Any]:
     """Return what a Generation tells of a text that runs at once, the seconds, and the model's output."""
     began = time.perf_counter()
-    with worded(pretrained, "write on", UnsupportedError):
+    with as_model_errors(pretrained, "write on", UnsupportedError):
         recording, output = run_model(pretrained.model, {**_text_inputs(pretrained, ids, source), **more})
     seconds, logits = time.perf_counter() - began, output.logits[0]
     parts = {"ids": tuple(ids), "bits": _bits(logits, ids), "first": recording, "rows": (), "logits": (logits,)}
@@ -264,7 +272,7 @@ def grow(generation: Generation, token: int) -> Generation:
         raise ModelError(f"The text has reached the {most} positions that the model knows.")
     if generation.cache is not None:
         try:
-            with worded(pretrained, "go on with its cache", CannotGrowError, UnsupportedError):
+            with as_model_errors(pretrained, "go on with its cache", CannotGrowError, UnsupportedError):
                 return _grow_by_row(generation, token)
         except NoMemory:  # the whole text would take more
             raise

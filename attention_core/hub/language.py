@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.edits import Edits
-from attention_core.hub.model import ONLY_SPACES, SPACE, ModelError, Pretrained, readable, worded
+from attention_core.hub.model import ONLY_SPACES, SPACE, ModelError, Pretrained, as_model_errors, readable
 from attention_core.hub.tracing import UnsupportedError, run_model
 
 SEED_STEP = 1_000_003
@@ -101,5 +101,5 @@ def expected_in_place(
     if not 0 <= position < ids.shape[1]:
         raise ValueError(f"position must be from 0 to {ids.shape[1] - 1}, got {position}")
     ids[:, position] = mask
-    with worded(pretrained, "be run with a hidden word", UnsupportedError):
+    with as_model_errors(pretrained, "be run with a hidden word", UnsupportedError):
         return run_model(pretrained.model, {**inputs, "input_ids": ids}, edits=edits)[1].logits[0, position]

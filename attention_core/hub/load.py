@@ -156,7 +156,7 @@ def _main_input(config: Any) -> str:
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
-DRAWN = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
+RANDOM_FILLS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
 _LOADING = Lock("load a model")
 
 
@@ -175,7 +175,7 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
     kind = kind_of(config)
     n_bytes = n_bytes_of(folder)
     refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings), device)
-    with lock_folder(folder.parent.parent), _LOADING, _quiet(), _NothingDrawn():
+    with lock_folder(folder.parent.parent), _LOADING, _quiet(), _NoRandomNumbers():
         model = _model(folder, config, kind)
         tokenizer = None if kind is ModelKind.VISION else _tokenizer(folder)
         processor = _processor(folder) if kind is ModelKind.VISION else None
@@ -194,11 +194,11 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
     )
 
 
-class _NothingDrawn(TorchFunctionMode):
+class _NoRandomNumbers(TorchFunctionMode):
     """Draws no random numbers for tensors that hold none; torch would import its compiler and sympy for it."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in DRAWN and kwargs["tensor"].is_meta:
+        if func in RANDOM_FILLS and kwargs["tensor"].is_meta:
             return kwargs["tensor"]
         return func(*args, **(kwargs or {}))
 

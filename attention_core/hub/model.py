@@ -159,7 +159,7 @@ def predicts_words(pretrained: Pretrained) -> bool:
 
 
 @contextmanager
-def worded(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> Iterator[None]:
+def as_model_errors(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> Iterator[None]:
     """Put what a run of a model raises inside the block into words.
 
     `cannot` is what is tried, such as "be run with this input"; `expected` is what our own code raises on purpose.

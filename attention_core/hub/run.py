@@ -17,7 +17,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.bounds import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
 from attention_core.explain.heads.summary import PatchGrid, groups, is_of_itself, kind_of
-from attention_core.hub.model import ModelError, ModelKind, Pretrained, no_panic, readable, worded
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, no_panic, readable
 from attention_core.hub.tracing import UnsupportedError, run_model
 
 CHARACTERS_PER_TOKEN = 16
@@ -235,7 +235,7 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
         and "use_cache" in signature(model.forward).parameters
     ):
         inputs["use_cache"] = False
-    with worded(pretrained, "be run with this input", UnsupportedError):
+    with as_model_errors(pretrained, "be run with this input", UnsupportedError):
         recording, output = run_model(model, inputs, edits=edits)
     if pretrained.kind is ModelKind.VISION:
         prepared = _as_positioned(prepared, recording)

@@ -84,10 +84,10 @@ def test_a_lost_gpu_is_given_up_for_the_cpu_and_nothing_is_lost(page, monkeypatc
 
 
 def test_a_survey_of_131_072_that_its_visitor_leaves_keeps_what_it_has():
-    shelf = SharedAtlas("left", Atlas(synthetic_trace(131_072), 0))
-    share = shelf.survey(0.2)
+    shared = SharedAtlas("left", Atlas(synthetic_trace(131_072), 0))
+    share = shared.survey(0.2)
     assert 0 < share < 1
-    assert shelf.survey(0.2) > share
+    assert shared.survey(0.2) > share
 
 
 def outcome_of(name: str) -> tuple[str, str]:

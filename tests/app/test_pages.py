@@ -25,9 +25,9 @@ def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, mo
         computations.append(type(module).__name__)
         return call(module, *given, **named)
 
-    def counted_keep(shelf, key, value):
+    def counted_keep(cache, key, value):
         computations.append(key[0])
-        keep(shelf, key, value)
+        keep(cache, key, value)
 
     declare = Field.__init__
 

@@ -6,7 +6,7 @@ import pytest
 
 ROOT = "document.querySelector('.st-key-atlas_map [data-testid$=Isolated]').shadowRoot.querySelector('.root')"
 MAP = f"{ROOT}.map"
-LAST_CAME = f"Math.max(...[...{MAP}.shelf.tiles.values()].map(tile => tile.came))"
+LAST_CAME = f"Math.max(...[...{MAP}.cache.tiles.values()].map(tile => tile.came))"
 PIXEL = """([map, x, y]) => {
   const copy = new OffscreenCanvas(1, 1).getContext('2d');
   copy.drawImage(map.canvas, -x * map.ratio, -y * map.ratio);
@@ -75,8 +75,8 @@ def test_wheel_goes_from_the_whole_with_its_grey_mask_down_to_cells_with_their_n
 def test_a_tile_whose_message_never_came_is_asked_for_again(atlas):
     key = atlas.evaluate(
         f"""(() => {{
-          const map = {MAP}, key = [...map.shelf.tiles.keys()][0];
-          map.shelf.tiles.delete(key);
+          const map = {MAP}, key = [...map.cache.tiles.keys()][0];
+          map.cache.tiles.delete(key);
           map.desk.open = {{ sequence: map.desk.sequence, tiles: [key] }};
           map.desk.answered([map.desk.who, map.desk.sequence]);
           map.desk.leaveOut(new Set(), []);
@@ -84,7 +84,7 @@ def test_a_tile_whose_message_never_came_is_asked_for_again(atlas):
           return key;
         }})()"""
     )
-    atlas.wait_for_function(f"{MAP}.shelf.tiles.has('{key}')", timeout=4000)
+    atlas.wait_for_function(f"{MAP}.cache.tiles.has('{key}')", timeout=4000)
 
 
 def colour_at(page, x, y) -> list[int]:
@@ -229,7 +229,7 @@ def test_question_of_the_map_and_a_word_in_the_same_moment_go_off_one_after_the_
     atlas.get_by_text(re.compile("gode: 1 of")).wait_for()
     atlas.wait_for_function(f"{MAP}.desk.sequence > {before}")
     left_out = f"{MAP}.desk.refused.has('0/2/2')"
-    atlas.wait_for_function(f"{MAP}.shelf.tiles.has('0/2/2') || ({left_out} && {ask}, false)")
+    atlas.wait_for_function(f"{MAP}.cache.tiles.has('0/2/2') || ({left_out} && {ask}, false)")
 
 
 def test_coming_back_from_another_page_finds_the_map_where_it_was(atlas):
@@ -252,7 +252,7 @@ def test_coming_back_from_another_page_finds_the_map_where_it_was(atlas):
 def test_survey_fills_the_map_while_it_goes_on(page, app_url):
     page.goto(f"{app_url}/atlas?show=made-echo-65536")
     page.locator("canvas.map").wait_for()
-    tile = f"{MAP}.shelf.tiles.get('8/0/0')"
+    tile = f"{MAP}.cache.tiles.get('8/0/0')"
     page.wait_for_function(f"{tile}?.seen > 0 && !{tile}.whole", timeout=20_000)
     seen = page.evaluate(f"{tile}.seen")
     page.wait_for_function(f"{tile}.seen > {seen} || {tile}.whole", timeout=60_000)

@@ -33,7 +33,7 @@ from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.scoring.compare import compare
 from attention_core.topics.translate.translation import explain, explain_layers, read_source, translation_of
 from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
-from attention_core.topics.vectors.problem import counted_by
+from attention_core.topics.vectors.problem import table_dimensions
 from tests.traces import of_weights
 from tests.traces import trace_of as attention_trace
 
@@ -238,7 +238,7 @@ def test_lines_name_the_parameters_of_the_moment_that_a_snapshot_shows():
 def test_lines_of_the_workbench_in_every_setting(letters, scoring):
     random, sizes = np.random.default_rng(5), {"n_queries": 5, "n_keys": 4, "d_model": 7, "d_memory": 3}
     sizes |= {"d_k": 2, "d_v": 6}
-    counted = counted_by(letters).items()
+    counted = table_dimensions(letters).items()
     tables = {name: random.normal(size=(sizes[rows], sizes[columns])) for name, (rows, columns) in counted}
     for scaled, causal, heat, softmax in itertools.product((False, True), (False, True), (1.0, 0.7), (False, True)):
         trace = trace_of(Problem(tables, settings=Settings(scoring, scaled, heat, causal, softmax)))

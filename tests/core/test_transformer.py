@@ -12,7 +12,7 @@ from attention_core.topics.transformer.ablation import (
     head_importance,
     switched_off,
 )
-from attention_core.topics.transformer.cost import CostRow, committed, expected_line, fitted_slope, layer_costs
+from attention_core.topics.transformer.cost import CostRow, committed_figures, expected_line, fitted_slope, layer_costs
 from attention_core.topics.transformer.orders import as_bytes, compare_orders, movable_words, reordered, word_order
 from attention_core.topics.translate.translation import explain_layers, piece_probabilities, read_source, translation_of
 from benchmarks.cost import forward_pass, peak_megabytes
@@ -172,7 +172,7 @@ def test_slopes_are_fitted_and_expected_on_log_axes():
 
 
 def test_committed_figures_have_the_expected_slopes():
-    rows = committed().rows
+    rows = committed_figures().rows
     assert len(rows) >= 21
     for way in cost.WAYS:
         for field in ("milliseconds", "megabytes"):
@@ -183,7 +183,7 @@ def test_committed_figures_have_the_expected_slopes():
 
 def test_missing_figures_are_no_figures(monkeypatch, tmp_path):
     monkeypatch.setattr(cost, "COMMITTED", tmp_path / "none.json")
-    assert committed().rows == []
+    assert committed_figures().rows == []
 
 
 def test_table_counts_multiplications_steps_and_paths():

@@ -18,7 +18,7 @@ from attention_core.topics.vectors.cells import cell_arithmetic, feed_forward, s
 from attention_core.topics.vectors.charts import convex_hull
 from attention_core.topics.vectors.pairs import pair_map, planar_tables
 from attention_core.topics.vectors.presets import spread_pixels
-from attention_core.topics.vectors.problem import counted_by, linked_tables, resized
+from attention_core.topics.vectors.problem import linked_tables, resized, table_dimensions
 
 EXACT = {"rtol": 0, "atol": 1e-10}
 MODES = {"itself": "X", "another": "XY", "given": "Q"}
@@ -28,7 +28,7 @@ MODES = {"itself": "X", "another": "XY", "given": "Q"}
 @st.composite
 def problems(draw):
     """A problem that fits together: any tables, scoring function, scale and mask, shapes 1 to 32."""
-    names = counted_by(draw(st.sampled_from(list(MODES.values()))))
+    names = table_dimensions(draw(st.sampled_from(list(MODES.values()))))
     sizes = {name: draw(st.integers(1, 32)) for name in ("n_queries", "n_keys", "d_model", "d_memory", "d_k", "d_v")}
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     tables = {name: random.normal(size=(sizes[rows], sizes[cols])) for name, (rows, cols) in names.items()}

@@ -15,7 +15,7 @@ class MapDrawing extends MapView {
   }
 
   // A tile that is only looked at, so that it is not kept for longer.
-  tile(level, row = 0, col = 0) { return this.shelf.tiles.get(keyOf(level, row, col)); }
+  tile(level, row = 0, col = 0) { return this.cache.tiles.get(keyOf(level, row, col)); }
 
   useFont(pen, size, weight = "") { pen.font = `${weight}${size}px ${this.font}`; }
 
@@ -40,7 +40,7 @@ class MapDrawing extends MapView {
   }
 
   paint() {
-    if (!this.plot || !this.shelf) return;
+    if (!this.plot || !this.cache) return;
     this.chooseScale();
     const pen = this.canvas.getContext("2d"), { width, height } = this.size;
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
@@ -67,7 +67,7 @@ class MapDrawing extends MapView {
     this.fillGround(pen, x0, y0, x1 - x0, y1 - y0);
     let complete = true;
     for (const [row, col] of this.places(level, part)) {
-      const tile = this.shelf.get(keyOf(level, row, col));
+      const tile = this.cache.get(keyOf(level, row, col));
       if (!tile) complete = false;
       if (!tile?.whole) this.paintStandIn(pen, level, row, col);
       if (tile) this.paintTile(pen, tile, level, row, col);
@@ -248,6 +248,6 @@ class MapDrawing extends MapView {
   }
 
   labelOf(axis, place) {
-    return (this[axis].kind === "text" && this.shelf.label(axis, place)) || "";
+    return (this[axis].kind === "text" && this.cache.label(axis, place)) || "";
   }
 }

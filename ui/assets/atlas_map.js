@@ -50,29 +50,29 @@ class AtlasMap extends MapDrawing {
     this.desk ??= new Desk(() => this.settle(true));
     this.desk.tell = tell;
     const isNew = header.atlas !== this.data?.atlas;
-    const shelf = shelfOf(header.atlas);
+    const cache = cacheOf(header.atlas);
     this.data = header;
-    if (isNew) this.open(header, shelf);
+    if (isNew) this.open(header, cache);
     if (!isNew && header.go && header.go.number !== this.gone) {
       this.gone = header.go.number;
       this.mark = header.go.mark;
       const { column, row, across, slowly } = header.go;
       this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
     }
-    for (const { axis, start, texts } of header.labels) shelf.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
+    for (const { axis, start, texts } of header.labels) cache.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
     this.desk.answered(header.answered);
     const tiles = await Promise.all(header.tiles.map(unpack));
     for (const tile of tiles) {
       tile.came = performance.now();
-      shelf.put(tile.key, tile);
+      cache.put(tile.key, tile);
     }
     this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), header.later);
-    if (this.shelf !== shelf) return;
+    if (this.cache !== cache) return;
     this.settle(true);
   }
 
-  open(header, shelf) {
-    this.shelf = shelf;
+  open(header, cache) {
+    this.cache = cache;
     this.rows = header.rows;
     this.columns = header.columns;
     this.hovered = null;
@@ -173,7 +173,7 @@ class AtlasMap extends MapDrawing {
     this.desk?.close();
     cancelAnimationFrame(this.gliding);
     this.watcher.disconnect();
-    this.shelf = null;
+    this.cache = null;
   }
 
   // After a move: draw, ask for what is missing, and once it is quiet say what is in view.
@@ -196,10 +196,10 @@ class AtlasMap extends MapDrawing {
   }
 
   ask(isQuiet = false) {
-    if (!this.plot || !this.desk || !this.shelf) return;
+    if (!this.plot || !this.desk || !this.cache) return;
     const part = this.seenPart(), level = this.level();
     const places = this.places(level, part), labels = this.missingLabels(part);
-    const lacks = (key) => !this.shelf.tiles.has(key) && this.desk.mayAsk(key);
+    const lacks = (key) => !this.cache.tiles.has(key) && this.desk.mayAsk(key);
     const lacking = (some) => some.map(([row, col]) => keyOf(level, row, col)).filter(lacks);
     let tiles = [...lacking(places), ...[this.topKey()].filter(lacks)];
     if (isQuiet && !tiles.length && !labels.length) tiles = this.unfinished(places, level);
@@ -223,7 +223,7 @@ class AtlasMap extends MapDrawing {
     clearTimeout(this.polling);
     if (running) this.polling = setTimeout(() => this.ask(true), POLL + 100);
     return [...seen].filter((key) => {
-      const tile = this.shelf.tiles.get(key);
+      const tile = this.cache.tiles.get(key);
       return tile && !tile.whole && (running ? performance.now() - tile.came > POLL : tile.surveyed < surveyed);
     });
   }
@@ -233,7 +233,7 @@ class AtlasMap extends MapDrawing {
     for (const [axis, from, to] of [["rows", part.top, part.bottom], ["columns", part.left, part.right]]) {
       if (this[axis].kind !== "text" || to - from > 2048) continue;
       for (let chunk = Math.floor(from / LABELS_AT_ONCE); chunk * LABELS_AT_ONCE < to; chunk++) {
-        if (!this.shelf.labels[axis].has(chunk)) found.push([axis, chunk * LABELS_AT_ONCE]);
+        if (!this.cache.labels[axis].has(chunk)) found.push([axis, chunk * LABELS_AT_ONCE]);
       }
     }
     return found;
@@ -284,7 +284,7 @@ class AtlasMap extends MapDrawing {
   }
 
   say() {
-    if (!this.plot || !this.shelf || this.root.dataset.complete !== "true") return;
+    if (!this.plot || !this.cache || this.root.dataset.complete !== "true") return;
     const part = this.seenPart(), level = this.level();
     const range = (from, to) => `${count(Math.floor(from) + 1)} to ${count(Math.ceil(to))}`;
     const one = level ? `A point is ${2 ** level} × ${2 ** level} weights.` : "Every cell is one weight.";

@@ -1,11 +1,11 @@
 // The atlas' tiles in the browser: unpacked, kept for as long as there is room, and asked for, one message at a time.
 const MASKED = 0, ZERO = 1, UNKNOWN = 2, FIRST = 3;
-const MOST_TILES = 160, MOST_SHELVES = 2, MOST_ASKED = 12, PATIENCE = 5000, POLL = 1500, LABELS_AT_ONCE = 512;
+const MOST_TILES = 160, MOST_CACHES = 2, MOST_ASKED = 12, PATIENCE = 5000, POLL = 1500, LABELS_AT_ONCE = 512;
 
 const keyOf = (level, row, col) => `${level}/${row}/${col}`;
 
 // The tiles and labels of one matrix. A Map remembers its order: what was used last stands last.
-class Shelf {
+class TileCache {
   constructor() {
     this.tiles = new Map();
     this.labels = { rows: new Map(), columns: new Map() };
@@ -28,13 +28,13 @@ class Shelf {
   }
 }
 
-const shelves = new Map();  // of the module, so that coming back to the page or to a matrix costs nothing
-const shelfOf = (atlas) => {
-  const shelf = shelves.get(atlas) ?? new Shelf();
-  shelves.delete(atlas);
-  shelves.set(atlas, shelf);
-  if (shelves.size > MOST_SHELVES) shelves.delete(shelves.keys().next().value);
-  return shelf;
+const caches = new Map();  // of the module, so that coming back to the page or to a matrix costs nothing
+const cacheOf = (atlas) => {
+  const cache = caches.get(atlas) ?? new TileCache();
+  caches.delete(atlas);
+  caches.set(atlas, cache);
+  if (caches.size > MOST_CACHES) caches.delete(caches.keys().next().value);
+  return cache;
 };
 
 // A tile's codes: 0 masked, 1 exactly zero, 2 not surveyed, else log2 of the value in equal steps from `low`.

@@ -5,7 +5,7 @@ const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGH
 class MapView {
   resize() {
     const width = this.stage.clientWidth;
-    if (!width || !this.shelf) return;
+    if (!width || !this.cache) return;
     const narrow = width < 520;
     this.left = narrow ? 62 : 92;
     this.top = narrow ? 50 : 60;

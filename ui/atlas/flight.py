@@ -37,11 +37,11 @@ class Stop(NamedTuple):
     cell: tuple[int, int] | None = None
 
 
-def flight(source: MatrixSource, shelf: SharedAtlas) -> None:
+def flight(source: MatrixSource, shared: SharedAtlas) -> None:
     """Say what the map shows at this stop, offer the next one, and move the map to a stop that was just chosen."""
-    stops = stops_of(source, shelf)
+    stops = stops_of(source, shared)
     STOP.clamp(0, len(stops) - 1)
-    here, before = (shelf.key, STOP.value), LANDED.value
+    here, before = (shared.key, STOP.value), LANDED.value
     stop = stops[STOP.value]
     if here != before:
         LANDED.value = here
@@ -54,9 +54,9 @@ def flight(source: MatrixSource, shelf: SharedAtlas) -> None:
             FLIGHT.next_button(range(len(stops)), "Fly in", type="primary")
 
 
-def stops_of(source: MatrixSource, shelf: SharedAtlas) -> list[Stop]:
+def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
     """Return the stops of a flight; the whole alone where no text was read, or none of its sentences return."""
-    atlas, trace, text = shelf.atlas, shelf.atlas.trace, source.text
+    atlas, trace, text = shared.atlas, shared.atlas.trace, source.text
     n, window = atlas.n_queries, trace.window
     middle = n / 2, atlas.n_keys / 2
     if text is None or window is None:
@@ -70,16 +70,16 @@ def stops_of(source: MatrixSource, shelf: SharedAtlas) -> list[Stop]:
         *middle,
         None,
     )
-    echo = _echo(shelf.key, shelf.atlas.head, text, trace)
+    echo = _echo(shared.key, shared.atlas.head, text, trace)
     if echo is None:
         return [whole]
     place = (echo.first.start + echo.second.stop) / 2
     return [whole, *(Stop(*told) for told in _close(text, echo, place, n, window))]
 
 
-def surprise(source: MatrixSource, shelf: SharedAtlas) -> TryThis | None:
+def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     """Return the guess where a word looks that returns; None where no text was read, or nothing in it returns."""
-    echo = None if source.text is None else _echo(shelf.key, shelf.atlas.head, source.text, shelf.atlas.trace)
+    echo = None if source.text is None else _echo(shared.key, shared.atlas.head, source.text, shared.atlas.trace)
     if echo is None or source.text is None:
         return None
     labels = source.text.labels

@@ -55,17 +55,17 @@ ANSWERED: Field[list[Any]] = Field(NAME, "answered", ["", 0])
 OVERVIEW_OF = Field(NAME, "overview_of", "")
 
 
-def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
+def atlas_map(shared: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     """Draw the map, which runs again whenever tiles are asked for: while a survey goes on, those that are not whole."""
-    atlas = shelf.atlas
+    atlas = shared.atlas
     follow_address(atlas)
     view = VIEW.value
-    note_picture(lambda: _picture(shelf, view), f"{title}: what is in view")
+    note_picture(lambda: _picture(shared, view), f"{title}: what is in view")
     script = SCRIPT if _lacks_script() else b""
-    places, labels, answered = _question(shelf)
-    tiles, contents, later = shelf.answer(places)
+    places, labels, answered = _question(shared)
+    tiles, contents, later = shared.answer(places)
     header = {
-        "atlas": shelf.key,
+        "atlas": shared.key,
         "title": title,
         "rows": _axis_entry(atlas.trace.story.query_axis),
         "columns": _axis_entry(atlas.trace.story.key_axis),
@@ -88,14 +88,14 @@ def atlas_map(shelf: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
         key=MAP,
         data=b"".join((struct.pack("<I", len(script)), script, struct.pack("<I", len(head)), head, *contents)),
         default={"asked": None},
-        on_asked_change=lambda: _take_view(shelf.key),
+        on_asked_change=lambda: _take_view(shared.key),
     )
     ANSWERED.value = answered
 
 
-def _picture(shelf: SharedAtlas, view: dict[str, Any]) -> Chart:
+def _picture(shared: SharedAtlas, view: dict[str, Any]) -> Chart:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
-    atlas, sides, axes = shelf.atlas, [], []
+    atlas, sides, axes = shared.atlas, [], []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)
     level = max(math.ceil(math.log2(across / MAX_BLOCKS)), 0)
     for name, middle, n in (("rows", view["row"], atlas.n_queries), ("columns", view["column"], atlas.n_keys)):
@@ -106,7 +106,7 @@ def _picture(shelf: SharedAtlas, view: dict[str, Any]) -> Chart:
         labels = [f"{(cell << level) + 1:,}" for cell in range(part.start, part.stop)] if level else axis.labels[part]
         sides.append(part)
         axes.append(Axis(cells, labels))
-    return matrix_chart(shelf.part(level, *sides), *axes, Role.WEIGHTS, title="largest weight" if level else "weight")
+    return matrix_chart(shared.part(level, *sides), *axes, Role.WEIGHTS, title="largest weight" if level else "weight")
 
 
 def go_to(row: float, column: float, across: float | None, cell: tuple[int, int] | None, slowly: bool = False) -> None:
@@ -164,16 +164,16 @@ def _take_view(key: str) -> None:
         _come_to_rest(where)
 
 
-def _question(shelf: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], list[Any]]:
+def _question(shared: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], list[Any]]:
     """Return the tiles that the browser asks for, the axes and first positions of labels, and which question it was."""
     message, before = _message(), ANSWERED.value
-    if _lacks_script() or OVERVIEW_OF.value != shelf.key:  # the overview comes unasked
-        OVERVIEW_OF.value = shelf.key
-        return [(shelf.atlas.n_levels - 1, 0, 0)], [], before
+    if _lacks_script() or OVERVIEW_OF.value != shared.key:  # the overview comes unasked
+        OVERVIEW_OF.value = shared.key
+        return [(shared.atlas.n_levels - 1, 0, 0)], [], before
     answered = [str(message.get("who"))[:20], message.get("sequence")]
     if answered == before or not isinstance(answered[1], int):
         return [], [], before
-    if message.get("atlas") != shelf.key:
+    if message.get("atlas") != shared.key:
         return [], [], answered
     found = [TILE_NAME.fullmatch(str(name)) for name in _list(message, "tiles", MAX_TILES)]
     tiles = [(int(match[1]), int(match[2]), int(match[3])) for match in found if match]
@@ -213,7 +213,7 @@ WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(t
 HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)
 
 
-def search_part(shelf: SharedAtlas) -> None:
+def search_part(shared: SharedAtlas) -> None:
     """Draw the search, which moves the map."""
     WANTED.widget(
         st.text_input,
@@ -222,42 +222,42 @@ def search_part(shelf: SharedAtlas) -> None:
         label_visibility="collapsed",
         max_chars=SEARCH_LETTERS.most,
         on_change=_go_to_hit,
-        args=(shelf, 0),
+        args=(shared, 0),
         width=250,
     )
     if not WANTED.value.strip():
         return
-    wanted, hits = literal(WANTED.value.strip()), _hits(shelf)
+    wanted, hits = literal(WANTED.value.strip()), _hits(shared)
     if not hits:
         st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.", width="content")
         return
     at = HIT.clamp(0, len(hits) - 1)
     for name, icon, by in (("Previous", "chevron_left", -1), ("Next", "chevron_right", 1)):
         key = f"atlas_hit_{name.lower()}"
-        st.button(name, key=key, icon=f":material/{icon}:", on_click=_go_to_hit, args=(shelf, at + by))
+        st.button(name, key=key, icon=f":material/{icon}:", on_click=_go_to_hit, args=(shared, at + by))
     st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}", width="content")
 
 
-def _hits(shelf: SharedAtlas) -> list[int]:
-    return shelf.find("columns", WANTED.value.strip())
+def _hits(shared: SharedAtlas) -> list[int]:
+    return shared.find("columns", WANTED.value.strip())
 
 
-def _go_to_hit(shelf: SharedAtlas, number: int) -> None:
-    if hits := _hits(shelf):
+def _go_to_hit(shared: SharedAtlas, number: int) -> None:
+    if hits := _hits(shared):
         HIT.value = number % len(hits)
         column = hits[HIT.value]
-        row = min(column, shelf.atlas.n_queries - 1)
+        row = min(column, shared.atlas.n_queries - 1)
         go_to(row + 0.5, column + 0.5, CLOSE, (row, column))
 
 
-def survey_part(shelf: SharedAtlas) -> None:
+def survey_part(shared: SharedAtlas) -> None:
     """Go on with the survey and draw how far it is, until it is complete."""
-    if shelf.atlas.is_surveyed:
+    if shared.atlas.is_surveyed:
         st.rerun()  # the whole page, without this clock
     with heavy_run():
-        shelf.survey()
-    share = shelf.atlas.surveyed
+        shared.survey()
+    share = shared.atlas.surveyed
     words = f"Surveyed: {share:.0%}"
-    if shelf.seconds and share:
-        words += f", about {shelf.seconds * (1 - share) / share:,.0f} s to go"
+    if shared.seconds and share:
+        words += f", about {shared.seconds * (1 - share) / share:,.0f} s to go"
     st.progress(share, text=words)

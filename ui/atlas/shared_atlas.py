@@ -1,4 +1,4 @@
-"""Atlases that all visitors share: opened once per matrix, their packed tiles kept for a while, surveyed together."""
+"""Atlases that all visitors share: opened once per matrix, surveyed once, with a cache of packed tiles."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ class MatrixSource(NamedTuple):
 
 
 class SharedAtlas:
-    """An atlas with what was made of it; its key tells it from others, in Python and in the browser.
+    """An atlas with its packed tiles; its key tells it from others, in Python and in the browser.
 
     Attributes:
         seconds: spent on the survey so far.
@@ -57,15 +57,15 @@ class SharedAtlas:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
         self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
         self._whole_tile = lru_cache(MAX_PACKED)(self._packed)
-        self._turn = Lock("atlas", again=True)
+        self._lock = Lock("atlas", again=True)
 
     def answer(self, places: list[Place]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
-        """Return what is told about each tile, the tiles, and the names of those for which the time was too short."""
-        told: list[dict[str, Any]] = []
+        """Return headers of tiles, their contents, and the keys of those for which the time was too short."""
+        headers: list[dict[str, Any]] = []
         contents, later, until = [], [], time.monotonic() + PATIENCE
         for place in places:
             key = "/".join(map(str, place))
-            if (told and time.monotonic() > until) or not self._is_ready(place, until):
+            if (headers and time.monotonic() > until) or not self._is_ready(place, until):
                 later.append(key)
                 continue
             surveyed = self.atlas.surveyed  # before the tile is made: it may show more, never less
@@ -76,8 +76,8 @@ class SharedAtlas:
             about = packed._asdict()
             contents.append(about.pop("content"))
             about |= {"key": key, "length": len(packed.content), "surveyed": surveyed}
-            told.append(about | {"whole": n_seen is None, "seen": n_seen})
-        return told, contents, later
+            headers.append(about | {"whole": n_seen is None, "seen": n_seen})
+        return headers, contents, later
 
     def part(self, level: int, rows: slice, cols: slice) -> np.ndarray:
         """Return blocks of a level, (n_rows, n_cols), by their largest weight; NaN = hidden, or not surveyed."""
@@ -122,8 +122,8 @@ class SharedAtlas:
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        """Look at the atlas when it is this thread's turn; pages that do not show it need not wait for that."""
-        with self._turn, torch.inference_mode():
+        """Hold the lock of this atlas; pages that do not show it need not wait for it."""
+        with self._lock, torch.inference_mode():
             yield
 
     def _packed(self, place: Place, tile: np.ndarray | None = None) -> PackedTile:
@@ -139,10 +139,10 @@ def axis_of(atlas: Atlas, axis: str) -> Axis:
 
 
 @st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
-def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> SharedAtlas:
+def shared_atlas(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> SharedAtlas:
     """Return the atlas of one head of a source, see MatrixSource; a small one is surveyed already."""
     trace = _trace()
-    shelf = SharedAtlas(f"{key}/{head}", Atlas(trace, head))
-    if shelf.atlas.n_queries * min(shelf.atlas.n_keys, trace.window or shelf.atlas.n_keys) <= AT_ONCE:
-        shelf.survey(60)
-    return shelf
+    shared = SharedAtlas(f"{key}/{head}", Atlas(trace, head))
+    if shared.atlas.n_queries * min(shared.atlas.n_keys, trace.window or shared.atlas.n_keys) <= AT_ONCE:
+        shared.survey(60)
+    return shared

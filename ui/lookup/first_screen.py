@@ -27,7 +27,7 @@ from ui.lookup.table import (
     QUERIES,
     QUERY,
     WAYS,
-    Asked,
+    LookupRequest,
     guess_again,
 )
 from ui.model_runs import pretrained_of
@@ -43,7 +43,7 @@ AT_ONCE = 16  # texts that are read before the next visitor has the turn
 NEAR = 0.25  # cosine below which a query resembles nothing
 
 
-def query_part(asked: Asked) -> int:
+def query_part(asked: LookupRequest) -> int:
     """Draw the box and the queries, and say what of it cannot be used; return which query is looked at."""
     numeric = asked.records.numeric_keys
     words = "Ask for another number" if numeric else "Ask something of your own"
@@ -108,7 +108,7 @@ def _vectors(name: str, texts: tuple[str, ...]) -> Tensor:
     return sentence_vectors(pretrained_of(name), texts)
 
 
-def answer(asked: Asked, trace: AttentionTrace, query: int) -> None:
+def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Draw what a dictionary says to a query, and what the soft look-up brings back."""
     records, text = asked.records, asked.queries[query]
     (hit,), likeness = exact_lookup(records, [text]), step_of(trace, "scores").value()[query]
@@ -138,7 +138,7 @@ def answer(asked: Asked, trace: AttentionTrace, query: int) -> None:
             )
 
 
-def record_list(asked: Asked, trace: AttentionTrace, query: int) -> None:
+def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Draw the records, each key as dark as the weight that a query gives it."""
     records = asked.records
     rows = "".join(
@@ -164,7 +164,7 @@ def as_text(entry: str | float | None) -> str:
     return entry if isinstance(entry, str) else f"{entry:.6g}"
 
 
-def try_the_other_way(preset: LookupPreset, asked: Asked, query: int, ways: dict[str, Encoder]) -> None:
+def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, ways: dict[str, Encoder]) -> None:
     """Let a visitor guess what the query finds when texts are compared in the other way than on arrival."""
     if len(ways) < 2:
         return

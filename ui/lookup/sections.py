@@ -13,7 +13,7 @@ from ui.chart import draw_chart
 from ui.labels import literal
 from ui.layout import section
 from ui.lookup.first_screen import as_text
-from ui.lookup.table import NAME, TEMPERATURES, Asked
+from ui.lookup.table import NAME, TEMPERATURES, LookupRequest
 from ui.player import Stepper, query_row, show_step_chart, show_words
 from ui.skeleton import paragraph
 
@@ -32,7 +32,7 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
         show_step_chart(step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
 
 
-def regression_part(asked: Asked, trace: AttentionTrace, temperature: float, query: int) -> None:
+def regression_part(asked: LookupRequest, trace: AttentionTrace, temperature: float, query: int) -> None:
     """Draw records of numbers, and what a query at each place would get back."""
     records, (places, curve) = asked.records, regression(asked.records, temperature)
     keys, queries = np.asarray(records.keys), np.asarray(asked.queries)
@@ -55,7 +55,7 @@ def regression_part(asked: Asked, trace: AttentionTrace, temperature: float, que
     )
 
 
-def closer(asked: Asked, temperature: float, query: int, encoder: Encoder) -> None:
+def closer(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
     """Draw what the temperature does to one query."""
     records = asked.records
     temperatures = np.geomspace(TEMPERATURES[0], TEMPERATURES[-1], 48).tolist()
@@ -68,7 +68,7 @@ def closer(asked: Asked, temperature: float, query: int, encoder: Encoder) -> No
     draw_chart(chart, key="sweep", alt="Weights of the query against the temperature")
 
 
-def in_numbers(asked: Asked, trace: AttentionTrace, query: int, encoder: Encoder) -> None:
+def in_numbers(asked: LookupRequest, trace: AttentionTrace, query: int, encoder: Encoder) -> None:
     """Draw one query's row, and what a text has in common with the key that gets most weight."""
     records = asked.records
     numbers, spelling = st.columns([1.5, 1], gap="large")

@@ -53,8 +53,8 @@ guess_again = TRIED[NAME].reset
 """Closes what came of a guess; called where that guess was about other records, or another query."""
 
 
-class Asked(NamedTuple):
-    """What is looked up, and in what."""
+class LookupRequest(NamedTuple):
+    """The records and the queries that are looked up in them."""
 
     records: Records
     queries: tuple[str, ...] | tuple[float, ...]  # at least one
@@ -76,16 +76,16 @@ def chosen_table() -> LookupPreset:
     return preset
 
 
-def asked_now(preset: LookupPreset) -> Asked:
+def current_request(preset: LookupPreset) -> LookupRequest:
     """Return the records and queries as a visitor has left them, or those of the table where nothing is left."""
     usable = read_records(RECORDS.value, *preset.names)
     numeric = usable.records.numeric_keys if usable.records else False
     asked = read_queries(QUERIES.value, numeric) if usable.records else QueryTable(())
     remarks = (*usable.remarks, *asked.remarks)
     if usable.records and asked.queries:
-        return Asked(usable.records, asked.queries, remarks, True, RECORDS.value)
+        return LookupRequest(usable.records, asked.queries, remarks, True, RECORDS.value)
     queries = read_queries("\n".join(preset.queries), preset.records.numeric_keys).queries
-    return Asked(preset.records, queries, remarks, False, RECORDS.value)
+    return LookupRequest(preset.records, queries, remarks, False, RECORDS.value)
 
 
 def choose_table() -> None:
@@ -93,7 +93,7 @@ def choose_table() -> None:
     single_choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True, on_change=guess_again)
 
 
-def edit_table(asked: Asked) -> None:
+def edit_table(asked: LookupRequest) -> None:
     """Let a visitor edit the records; once they are others, the whole page runs again."""
     label = f"Records, one per line: key = value. The first {MAX_RECORDS} are used."
     RECORDS.widget(st.text_area, label, height=300, max_chars=MAX_LETTERS, on_change=guess_again)

@@ -77,7 +77,7 @@ def cost_of_length(n: int) -> None:
         (f"n = {n} pieces, d = 192", "multiplications", "steps in a row", "longest path"),
         *cost.layer_costs(n),
     )
-    before = cost.committed()
+    before = cost.committed_figures()
     if not before.rows:
         st.info("No figures were measured beforehand: `python -m benchmarks.cost` makes them.")
         return

@@ -8,7 +8,15 @@ import streamlit as st
 
 from attention_core.attention.scores import SCORES
 from attention_core.attention.types import Role
-from attention_core.topics.vectors.problem import LARGEST, MAX_COLUMNS, MAX_ROWS, Problem, counted_by, resized, sizes_of
+from attention_core.topics.vectors.problem import (
+    LARGEST,
+    MAX_COLUMNS,
+    MAX_ROWS,
+    Problem,
+    resized,
+    sizes_of,
+    table_dimensions,
+)
 from ui.layout import role_colour
 from ui.number_table import number_table
 from ui.state import Field, expander, set_widget, widget_value
@@ -59,7 +67,7 @@ def _take_sizes() -> None:
     wanted = {name: int(widget_value(f"vectors_size_{name}")) for name in sizes_of(tables)}
     resize = {
         name: resized(tables[name], wanted[rows], wanted[columns], name.startswith("W"))
-        for name, (rows, columns) in counted_by(tables).items()
+        for name, (rows, columns) in table_dimensions(tables).items()
     }
     write_tables(resize)
 

@@ -35,7 +35,7 @@ def name_of(model: nn.Module) -> str:
 
 
 @dataclass
-class _Entered:
+class _ModuleCall:
     """A module whose forward is running."""
 
     module: nn.Module
@@ -50,13 +50,13 @@ class ModuleStack:
     def __init__(self) -> None:
         self.unseen: dict[str, str] = {}  # place -> class of attention modules inside which none was recorded
         self._n_attentions = 0
-        self._stack: list[_Entered] = []
+        self._stack: list[_ModuleCall] = []
         self._root: nn.Module | None = None
         self._places: dict[nn.Module, str] = {}
 
     @property
     def modules(self) -> tuple[nn.Module, ...]:
-        return tuple(entered.module for entered in self._stack)
+        return tuple(call.module for call in self._stack)
 
     @property
     def place(self) -> str:
@@ -67,50 +67,50 @@ class ModuleStack:
         if self._stack and self._stack[0].module is not self._root:
             self._root = self._stack[0].module
             self._places = {module: _uncompiled(name) for name, module in self._root.named_modules()}
-        modules = (entered.module for entered in reversed(self._stack[:depth]))
+        modules = (call.module for call in reversed(self._stack[:depth]))
         return next((self._places[module] for module in modules if module in self._places), "")
 
     @property
     def n_heads(self) -> int:
         """How many heads the innermost module that says so has; 0 where none does."""
-        for entered in reversed(self._stack):
+        for call in reversed(self._stack):
             for name in N_HEADS:
-                if type(n := getattr(entered.module, name, None)) is int:
+                if type(n := getattr(call.module, name, None)) is int:
                     return n
         return 0
 
     @property
     def n_items(self) -> int:
         """How many items the innermost module with a tensor of three dimensions was given; 0 where none was."""
-        return next((entered.n_items for entered in reversed(self._stack) if entered.n_items), 0)
+        return next((call.n_items for call in reversed(self._stack) if call.n_items), 0)
 
     def note_attention(self) -> None:
         self._n_attentions += 1
-        for entered in reversed(self._stack):
-            if is_attention(entered.module):
-                entered.by_itself = True
+        for call in reversed(self._stack):
+            if is_attention(call.module):
+                call.by_itself = True
                 return
 
     def enter(self, module: nn.Module, given: Any = None) -> None:
         n_items = len(given) if isinstance(given, Tensor) and given.ndim > 2 else 0
-        self._stack.append(_Entered(module, n_items, self._n_attentions))
+        self._stack.append(_ModuleCall(module, n_items, self._n_attentions))
 
     def leave(self, module: nn.Module) -> None:
-        if any(entered.module is module for entered in self._stack):
+        if any(call.module is module for call in self._stack):
             while self._stack[-1].module is not module:
                 self._stack.pop()
             if is_attention(module):
                 self._note_if_unseen(self._stack[-1])
             self._stack.pop()
 
-    def _note_if_unseen(self, entered: _Entered) -> None:
+    def _note_if_unseen(self, call: _ModuleCall) -> None:
         """Note an attention module in which none was recorded, unless that is so of a module inside it."""
-        place, name = self._place(len(self._stack)), type(entered.module).__name__
+        place, name = self._place(len(self._stack)), type(call.module).__name__
         inner = [other for other in self.unseen if other.startswith(f"{place}.")]
-        if entered.by_itself:  # modules inside it are its parts
+        if call.by_itself:  # modules inside it are its parts
             for other in (place, *inner):
                 self.unseen.pop(other, None)
-        elif entered.n_before == self._n_attentions and not inner:
+        elif call.n_before == self._n_attentions and not inner:
             self.unseen[place] = name
 
 

@@ -68,7 +68,7 @@ def capture(*, item: int = 0, tokens: Sequence[str] = (), target_tokens: Sequenc
 @contextmanager
 def watched(recording: Recording, item: int = 0, *, written_out: bool = True) -> Iterator[None]:
     """Record the attention inside the block, as capture does; that which is written out only if asked to."""
-    with _switched(), track_modules() as stack:
+    with _switches_off(), track_modules() as stack:
         recorder = Recorder(recording, stack, item)
         mode = WrittenOut(recorder)
         try:
@@ -90,7 +90,7 @@ class _Switches:
 
 
 @contextmanager
-def _switched() -> Iterator[None]:
+def _switches_off() -> Iterator[None]:
     with _ONE_AT_A_TIME:
         if _Switches.n_open == 0:
             _Switches.restore.callback(

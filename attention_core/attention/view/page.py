@@ -113,7 +113,7 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
     numbers = _fitting(traces, opening.heads[0][0])
     if len(numbers) < len(traces):
         note = f"{note} {len(numbers)} of {len(traces)} attentions are here: a page of all would be too large.".strip()
-    axes, masks = _Shared(), _Shared()
+    axes, masks = _SharedEntries(), _SharedEntries()
     entries = [_entry(number, traces[number], opening, axes, masks) for number in numbers]
     first, side = opening.heads[0], LARGEST_STEP
     if opening.most_bytes is not None and opening.steps:
@@ -188,7 +188,7 @@ def _rules() -> str:
     return json.dumps(rules_of("token_view", "recording_view"))
 
 
-class _Shared:
+class _SharedEntries:
     """Entries that several traces share, each of them once."""
 
     def __init__(self) -> None:
@@ -203,7 +203,9 @@ class _Shared:
         return self._known[key]
 
 
-def _entry(number: int, trace: AttentionTrace, opening: Opening, axes: _Shared, masks: _Shared) -> dict[str, Any]:
+def _entry(
+    number: int, trace: AttentionTrace, opening: Opening, axes: _SharedEntries, masks: _SharedEntries
+) -> dict[str, Any]:
     story, mask = trace.story, None
     if trace.has_mask:
         whole = [to_array(cast(Tensor, trace.full_mask(head))) for head in trace.heads_of_mask]

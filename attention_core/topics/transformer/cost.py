@@ -78,7 +78,7 @@ class MeasuredFigures(NamedTuple):
     when: str  # date
 
 
-def committed() -> MeasuredFigures:
+def committed_figures() -> MeasuredFigures:
     found = read_figures(COMMITTED)
     if found is None:
         return MeasuredFigures([], "")

@@ -1,4 +1,4 @@
-"""A small attention problem in numbers that a person types, and its trace with every step."""
+"""An attention problem of small tables that a person types, and its trace with every step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Settings:
 class Problem:
     """What a person gave: Q, K and V; or X with projections, which asks itself, or the rows of Y if there are any."""
 
-    tables: Mapping[str, np.ndarray]  # name -> float64 (n_rows, n_columns), see counted_by
+    tables: Mapping[str, np.ndarray]  # name -> float64 (n_rows, n_columns), see table_dimensions
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # table -> one text per row
     settings: Settings = field(default_factory=Settings)
 
@@ -70,7 +70,7 @@ class Problem:
         return Scaled(base, None if self.settings.scaled else 1.0, temperature)
 
 
-def counted_by(tables: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+def table_dimensions(tables: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return the tables that a problem needs, by name, and what the rows and columns of each count."""
     if "Q" in tables:
         return {"Q": ("n_queries", "d_k"), "K": ("n_keys", "d_k"), "V": ("n_keys", "d_v")}
@@ -87,7 +87,7 @@ def sizes_of(tables: Mapping[str, np.ndarray]) -> dict[str, int]:
         ValueError: a table is missing or no matrix, or does not fit to the others.
     """
     sizes: dict[str, int] = {}
-    for name, counted in counted_by(tables).items():
+    for name, counted in table_dimensions(tables).items():
         if name not in tables or np.ndim(tables[name]) != 2 or not np.size(tables[name]):
             raise ValueError(f"{name} must be a matrix of at least 1 × 1")
         shape = np.shape(tables[name])
@@ -103,7 +103,7 @@ def linked_tables(plain: Mapping[str, Any]) -> dict[str, list[list[float]]]:
     Raises:
         ValueError: they are not, or too large, or hold other things than numbers in bounds.
     """
-    tables = {name: np.array(plain[name], dtype=np.float64) for name in counted_by(plain)}
+    tables = {name: np.array(plain[name], dtype=np.float64) for name in table_dimensions(plain)}
     sizes_of(tables)
     for name, table in tables.items():
         if len(table) > MAX_ROWS or table.shape[1] > MAX_COLUMNS or not (np.abs(table) <= LARGEST).all():
