@@ -249,6 +249,9 @@ NO_SCENE = (
     "There are no people and no shirts here, only coloured digits. But “the shirt of the person kicking the ball” is "
     "the same two-step question as “the digit left of the blue one”: find the one thing, then look beside it."
 )
+THREE_LOOKS = (
+    "That takes three looks, and I have two: one for a digit that you name, one beside it. Ask one step at a time."
+)
 FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
 _REFUSALS = {
     "I cannot deal with “not”. Ask what is there.": "not no without except",
@@ -320,6 +323,7 @@ def parse(text: str) -> Question:
     fits = (asks for asks, says, unless in _ASKS if re.search(says, sentence) and not {*unless} & {*words})
     asks = next(fits, None)
     relation, spoken_of = _relation(sentence)
+    _refuse(_relation(spoken_of)[0], THREE_LOOKS)
     place = None if relation else _place(sentence)
     digit, colour = _digit_and_colour(spoken_of.split(), asks)
     if not (asks or relation or place):

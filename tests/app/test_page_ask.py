@@ -72,8 +72,9 @@ def test_question_is_answered(page, scene, question, answer):
         ("<script>alert('x')</script> <b>hi</b>", "English"),
         ("🙂🙃", "no words"),
         ("where is the 7?", "where"),
+        ("which digit is above the one left of the blue one?", "three looks, and I have two"),
     ],
-    ids=["empty", "thousand characters", "French", "Japanese", "Arabic", "markup", "emoji", "outside"],
+    ids=["empty", "thousand characters", "French", "Japanese", "Arabic", "markup", "emoji", "outside", "two steps"],
 )
 def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page, text, why):
     objects, before = objects_of(page), answers(page)

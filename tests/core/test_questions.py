@@ -72,6 +72,10 @@ REFUSED = {
     "what is in the corner": "Which corner",
     "what is the 7": "named the digit",
     "red or blue?": "one colour at a time",
+    "which digit is above the one left of the blue one": "three looks",
+    "what is left of the one above the red one?": "three looks",
+    "what colour is the digit below the one to the right of the 7": "three looks",
+    "which digit on the left of the 3 is above the blue one": "three looks",
 }
 EVERY = [
     *[Question(kind, place=place) for kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT) for place in PLACES],
