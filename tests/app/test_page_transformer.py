@@ -8,6 +8,7 @@ from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.ablation import TransformerHead
 from attention_core.topics.translate import training
+from attention_core.topics.translate.translation import read_source
 from tests.app import tools
 from tests.app.tools import bodies, body_with, given, open_tab, opened, said, there_and_back
 from ui.transformer.deeper import ROWS
@@ -164,7 +165,12 @@ def test_positions_are_pictured(page):
 
 
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
+    typed(page, LAYERED["Adjective after noun"])
     assert "Measured on one slow core" in said(open_tab(page, "cost"))
+    n, table = len(read_source(LAYERED["Adjective after noun"]).ids), body_with(page, "recurrent (GRU)")
+    assert f"6 n d² = {6 * n * 192**2:,}" in table
+    assert f"4 n d² + 2 n² d = {4 * n * 192**2 + 2 * n**2 * 192:,}" in table
+    assert table.count("training on 1,000 sentences") == 3
     monkeypatch.setattr(cost, "COMMITTED", tmp_path / "missing.json")
     assert "No figures were measured beforehand" in said(open_tab(page, "cost"))
 

@@ -15,7 +15,7 @@ from attention_core.topics.transformer.ablation import (
 from attention_core.topics.transformer.cost import CostRow, committed_figures, expected_line, fitted_slope, layer_costs
 from attention_core.topics.transformer.orders import as_bytes, compare_orders, movable_words, reordered, word_order
 from attention_core.topics.translate.translation import explain_layers, piece_probabilities, read_source, translation_of
-from benchmarks.cost import forward_pass, peak_megabytes
+from benchmarks.cost import TRAINED, forward_pass, peak_megabytes, training_batch, training_layer
 
 SMALL = TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=32, dropout=0.0)
 SAID = [10, 200, 37, 3]
@@ -181,6 +181,32 @@ def test_committed_figures_have_the_expected_slopes():
             assert slope == pytest.approx(cost.expected_slope(way, field), abs=0.5), (way, field)
 
 
+def test_the_cost_of_one_more_word_is_what_n_and_one_more_cost_apart():
+    (before, after), d = (layer_costs(n) for n in (10, 11)), cost.D
+    assert _number(after[0].work) - _number(before[0].work) == _number(before[0].next_work)
+    pairs_of_the_others_with_it = 10 * 2 * d  # which are forbidden where a text is written
+    apart = _number(after[1].work) - _number(before[1].work)
+    assert apart == _number(before[1].next_work) + pairs_of_the_others_with_it
+
+
+def _number(formula: str) -> int:
+    return int(formula.rsplit("= ")[-1].replace(",", ""))
+
+
+def test_trainings_are_measured_of_layers_of_one_size():
+    sizes = [sum(map(torch.numel, training_layer(way).parameters())) for way in TRAINED]
+    assert max(sizes) / min(sizes) < 1.01
+    for way in TRAINED:
+        layer, train = training_batch(way, 5)
+        before = [parameter.clone() for parameter in layer.parameters()]
+        train()
+        assert not any(map(torch.equal, before, layer.parameters()))
+    times = committed()
+    assert [one.n for one in times.training] == sorted(one.n for one in times.training)
+    assert all(one.recurrent > 0 and one.attention > 0 for one in times.training)
+    assert times.sentences == 1_000
+
+
 def test_missing_figures_are_no_figures(monkeypatch, tmp_path):
     monkeypatch.setattr(cost, "COMMITTED", tmp_path / "none.json")
     assert committed_figures().rows == []
@@ -188,6 +214,12 @@ def test_missing_figures_are_no_figures(monkeypatch, tmp_path):
 
 def test_table_counts_multiplications_steps_and_paths():
     recurrent, attention = layer_costs(10, 192)
-    assert recurrent.work == "n d² = 368,640"
-    assert attention.work == "n² d = 19,200"
+    n, d = 10, 192
+    gates = 3 * (d * d + d * d)  # each of an input and of a state
+    assert recurrent.work == f"6 n d² = {n * gates:,}"
+    # queries, keys, values and output of each; a score and a share of the sum for each pair
+    assert attention.work == f"4 n d² + 2 n² d = {n * 4 * d * d + n * n * (d + d):,}"
+    assert (recurrent.next_work, recurrent.kept) == (f"6 d² = {gates:,}", "d = 192")
+    assert attention.next_work == f"4 d² + 2 (n + 1) d = {4 * d * d + 11 * 2 * d:,}"
+    assert attention.kept == f"2 n d = {n * 2 * d:,}"
     assert (recurrent.steps, attention.steps, recurrent.path, attention.path) == ("n = 10", "1", "n = 10", "1")

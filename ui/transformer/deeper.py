@@ -64,20 +64,29 @@ def order_twice() -> None:
         note(f"BLEU on {n} test sentences. The network without attention was trained so.")
 
 
+COSTS = ("multiplications", "steps in a row", "longest path", "one word more: multiplications", "numbers kept for it")
 CHARTS = {"milliseconds": "Time", "megabytes": "Memory"}
 
 
 def cost_of_length(n: int) -> None:
     """Draw time and memory over n beside the expected slopes, and count what a sentence of n costs."""
     paragraph(
-        "A recurrent layer takes n steps, each waiting for the one before. Attention compares all n × n pairs at once; "
-        "fused attention never holds them all."
-    )
-    figures_table(
-        (f"n = {n} pieces, d = 192", "multiplications", "steps in a row", "longest path"),
-        *cost.layer_costs(n),
+        "A recurrent layer, here a GRU, takes n steps, each waiting for the one before. Attention compares all n × n "
+        "pairs at once; fused attention never holds them all."
     )
     before = cost.committed_figures()
+    figures_table(
+        (f"n = {n} pieces, d = 192", "recurrent (GRU)", "self-attention"),
+        *zip(COSTS, *cost.layer_costs(n), strict=True),
+        *(
+            (
+                f"training on {before.sentences:,} sentences of {one.n}",
+                f"{one.recurrent:.1f} s",
+                f"{one.attention:.1f} s",
+            )
+            for one in before.training
+        ),
+    )
     if not before.rows:
         st.info("No figures were measured beforehand: `python -m benchmarks.cost` makes them.")
         return
@@ -85,4 +94,8 @@ def cost_of_length(n: int) -> None:
         column.markdown(f"**{title}**")
         words = f"{title} of one layer over n on log axes, expected slopes dashed"
         draw_chart(cost_chart(before.rows, quantity), key=f"transformer_{quantity}", alt=words, on=column)
-    note(f"Measured on one slow core ({before.when}). Dashed: expected slopes (Vaswani et al. 2017, table 1).")
+    note(
+        f"Measured on one slow core ({before.when}), where the loop costs a training nothing: both layers have as many "
+        "parameters. Thousands of cores at once would wait for its n steps. Dashed: expected slopes (Vaswani et al. "
+        "2017, table 1)."
+    )

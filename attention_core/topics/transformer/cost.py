@@ -73,28 +73,54 @@ def expected_line(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[i
     return [(n, last * (n / n_last) ** expected_slope(way, field)) for n, _ in points]
 
 
+class TrainingTime(NamedTuple):
+    """How long two layers of equal size train on the same sentences."""
+
+    n: int  # positions of a sentence
+    recurrent: float  # seconds of a pass over the sentences, a GRU
+    attention: float  # the same, a transformer's layer
+
+
 class MeasuredFigures(NamedTuple):
     rows: list[CostRow]  # what was measured
     when: str  # date
+    training: list[TrainingTime]
+    sentences: int  # in a pass of the training
 
 
 def committed_figures() -> MeasuredFigures:
     found = read_figures(COMMITTED)
     if found is None:
-        return MeasuredFigures([], "")
-    return MeasuredFigures([CostRow(**row) for row in found["rows"]], found["when"][:10])
+        return MeasuredFigures([], "", [], 0)
+    trained = found["training"]
+    times = [TrainingTime(**one) for one in trained["seconds_of_a_pass"]]
+    return MeasuredFigures([CostRow(**row) for row in found["rows"]], found["when"][:10], times, trained["sentences"])
 
 
 class LayerCost(NamedTuple):
-    title: str  # of the way
-    work: str  # multiplications, as a formula and as a number
+    """What a layer costs, each as a formula with its number."""
+
+    work: str  # multiplications
     steps: str  # operations that must wait for each other
     path: str  # steps from any position to the one furthest away
+    next_work: str  # multiplications for one more position
+    kept: str  # numbers that must be kept for it
 
 
-def layer_costs(n: int, d: int = D) -> list[LayerCost]:
-    """Return table 1 of Vaswani et al. 2017 for the recurrent layer and for self-attention, with n and d filled in."""
-    return [
-        LayerCost("recurrent", f"n d² = {n * d * d:,}", f"n = {n:,}", f"n = {n:,}"),
-        LayerCost("self-attention", f"n² d = {n * n * d:,}", "1", "1"),
-    ]
+def layer_costs(n: int, d: int = D) -> tuple[LayerCost, LayerCost]:
+    """Return what a GRU and self-attention cost for n positions of width d.
+
+    A GRU multiplies each input and each state by three d × d matrices, attention each input by four. Its keys and
+    values are kept for the next position, and a GRU's state.
+
+    Source: Vaswani et al. 2017, table 1, which leaves constants and projections out.
+    """
+    gru = LayerCost(f"6 n d² = {6 * n * d * d:,}", f"n = {n:,}", f"n = {n:,}", f"6 d² = {6 * d * d:,}", f"d = {d:,}")
+    attention = LayerCost(
+        f"4 n d² + 2 n² d = {4 * n * d * d + 2 * n * n * d:,}",
+        "1",
+        "1",
+        f"4 d² + 2 (n + 1) d = {4 * d * d + 2 * (n + 1) * d:,}",
+        f"2 n d = {2 * n * d:,}",
+    )
+    return gru, attention
