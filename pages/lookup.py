@@ -12,7 +12,7 @@ from ui.lookup.first_screen import (
     record_list,
     try_the_other_way,
 )
-from ui.lookup.sections import STEPS, closer, in_numbers, lookup_steps, regression_part
+from ui.lookup.sections import STEPS, closer, in_numbers, lookup_steps, regression_part, word_by_word
 from ui.lookup.table import NAME, TEMPERATURE, TEMPERATURES, choose_table, chosen_table, current_request, edit_table
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -56,6 +56,7 @@ page_tabs(
     Tab("steps", "Step by step", lambda: lookup_steps(trace, query)),
     Tab("try", "Try", lambda: edit_table(asked)),
     more=(
+        Tab("words", "Word by word", lambda: word_by_word(asked, temperature, query, encoder)),
         Tab("closer", "A closer look", lambda: closer(asked, temperature, query, encoder)),
         Tab("numbers", "In numbers and letters", lambda: in_numbers(asked, trace, query, encoder)),
     ),

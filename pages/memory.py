@@ -7,6 +7,7 @@ from ui.memory.attention_gain import FRENCH, MODEL, cure_tab, look_back
 from ui.memory.first_screen import compare_lengths, draw_lengths, read_sentence
 from ui.memory.networks import NAME, WALK
 from ui.memory.self_attention import own_states_tab
+from ui.memory.what_follows import what_follows
 from ui.memory.word_by_word import fading_tab, walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs, paragraph
 from ui.take_along import take_along
@@ -48,6 +49,7 @@ page_tabs(
     Tab("cure", "What attention gives back", lambda: cure_tab(text)),
     more=(
         Tab("own", "Looking back at itself", own_states_tab),
+        Tab("follows", "What comes after a word", what_follows),
         Tab("fading", "How fast a word fades", lambda: fading_tab(text), formerly=("gradient",)),
         Tab("doubts", "How far to believe it", doubts),
     ),

@@ -240,3 +240,15 @@ def test_one_record_and_a_thousand_are_looked_up_by_meaning(page):
     take(page, "Ask a text")
     for records in ("A single sentence. = line 1", "\n".join(f"Sentence {n}. = line" for n in range(1000))):
         assert answers(given(page, records=records))
+
+
+def test_a_question_weighs_the_words_of_a_text(page):
+    take(page, "Ask a text")
+    open_tab(page, "words")
+    assert "Most weight: `car`" in said(page)
+    given(page, query=2)
+    assert "Most weight: `baked`" in said(page)
+    assert ">bread</span>" in bodies(page)
+    take(page, "Noisy time series")
+    assert "These keys are numbers" in said(page)
+    assert not page.error

@@ -283,3 +283,20 @@ def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page
     page.text_area(key="memory_passage").set_value("word " * 300).run()
     assert "are left out" in said(page)
     page.text_area(key="memory_passage").set_value("нет 中文 <b>x</b> $a$").run()
+
+
+def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_ways(page):
+    open_tab(page, "follows")
+    forwards, both_ways = (
+        [float(one) for one in re.findall(r'class="share">([\d.]+)<', body)]
+        for body in (one.proto.body for one in page.get("html"))
+        if "<b>Read " in body
+    )
+    assert len(forwards) == len(both_ways) == 4
+    assert max(forwards) == 0
+    assert min(both_ways) > 0
+    page.text_input(key="memory_second").set_value("Nobody knows.").run()
+    assert "begin with the same word" in said(page)
+    page.text_input(key="memory_second").set_value("").run()
+    assert "type an English sentence" in said(page)
+    assert not page.error

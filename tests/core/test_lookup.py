@@ -40,6 +40,7 @@ from attention_core.topics.lookup.soft_lookup import (
     soft_lookup,
     temperature_sweep,
     value_labels,
+    weigh_words,
 )
 from tests.core.test_shown_code import check
 from tests.tiny_models import SIZES
@@ -327,3 +328,14 @@ def test_an_automobile_is_a_car_by_meaning_and_baked_bread_by_spelling():
     weights = soft_lookup(records, words.queries, words.temperature, way).weights()
     assert [records.keys[place] for place in weights.argmax(1).tolist()] == ["car", "teacher", "car"]
     assert weights[0].max() > 0.9
+
+
+def test_words_of_keys_are_weighed_as_keys_of_their_own():
+    records = Records(("The old car, at last.", "Snow!"), ("line 1", "line 2"))
+    weighed = weigh_words(records, "cars", 0.2)
+    assert [word.text for word in weighed] == ["The", "old", "car", "at", "last", "Snow"]
+    assert [word.key for word in weighed] == [0, 0, 0, 0, 0, 1]
+    cosines = np.array([float(embed([word.text])[0] @ embed(["cars"])[0]) for word in weighed])
+    powers = np.exp(cosines / 0.2)
+    np.testing.assert_allclose([word.weight for word in weighed], powers / powers.sum(), atol=1e-12)
+    assert weigh_words(Records(("…", "!"), ("a", "b")), "cars", 0.2) == []

@@ -15,6 +15,7 @@ from attention_core.models import build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory import influence
 from attention_core.topics.memory.attention_gain import last_state_shares, word_knowledge
+from attention_core.topics.memory.both_ways import state_differences
 from attention_core.topics.memory.influence import first_word_left, memory_overview
 from attention_core.topics.memory.own_states import cut, foresee
 from attention_core.topics.translate.training import bleu_by_length, group_of
@@ -352,3 +353,25 @@ def test_sister_is_forgotten_and_given_back():
         assert float(known.last[place]) == pytest.approx(kept, abs=2e-3)
         assert float(known.context[place]) == pytest.approx(back, abs=2e-3)
         assert float(last_state_shares(model, source)[place]) == pytest.approx(kept, abs=2e-3)
+
+
+def test_only_a_reading_both_ways_tells_words_apart_by_what_follows():
+    model = small("gru", 6)
+    first, second = (read_source(f"Apple makes very good {what}.") for what in ("pies", "phones"))
+    apart = state_differences(model, first, second)
+    assert apart.words == ["Apple", "makes", "very", "good"]
+    assert apart.forwards.abs().max() < 1e-6
+    states = [model.encoder(model.embedding(source.ids[None]))[0][0] for source in (first, second)]
+    place = first.word_of.index(3)  # a word of one piece: torch's states hold both directions at it
+    assert first.word_of.count(3) == 1
+    expected = (states[1][place] - states[0][place]).norm() / states[0][place].norm()
+    assert float(apart.both_ways[3]) == pytest.approx(float(expected), abs=1e-6)
+    assert apart.both_ways.min() > 1e-6
+
+
+def test_sentences_that_begin_otherwise_share_no_word():
+    model = small("gru", 6)
+    assert state_differences(model, read_source("A pie."), read_source("The pie.")).words == []
+    whole = state_differences(model, read_source("the pie"), read_source("The pie"))
+    assert whole.words == ["the", "pie"]
+    assert whole.both_ways.max() < 1e-6

@@ -201,7 +201,7 @@ def test_trainings_are_measured_of_layers_of_one_size():
         before = [parameter.clone() for parameter in layer.parameters()]
         train()
         assert not any(map(torch.equal, before, layer.parameters()))
-    times = committed()
+    times = committed_figures()
     assert [one.n for one in times.training] == sorted(one.n for one in times.training)
     assert all(one.recurrent > 0 and one.attention > 0 for one in times.training)
     assert times.sentences == 1_000

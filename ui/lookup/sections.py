@@ -1,5 +1,9 @@
 """Below the first screen: one query step by step, from all temperatures, in numbers and letters."""
 
+import html
+from itertools import groupby
+from operator import attrgetter
+
 import numpy as np
 import streamlit as st
 
@@ -8,10 +12,10 @@ from attention_core.device import to_array
 from attention_core.hub.model import readable
 from attention_core.topics.lookup.charts import regression_chart, sweep_chart
 from attention_core.topics.lookup.encoders import SPELLING, Encoder, shared_runs
-from attention_core.topics.lookup.soft_lookup import regression, temperature_sweep
+from attention_core.topics.lookup.soft_lookup import regression, temperature_sweep, weigh_words
 from ui.chart import draw_chart
 from ui.labels import literal
-from ui.layout import section
+from ui.layout import section, shade
 from ui.lookup.first_screen import as_text
 from ui.lookup.table import NAME, TEMPERATURES, LookupRequest
 from ui.player import Stepper, query_row, show_step_chart, show_words
@@ -66,6 +70,27 @@ def closer(asked: LookupRequest, temperature: float, query: int, encoder: Encode
         f"High temperature: every record gets 1/{len(records.keys)}."
     )
     draw_chart(chart, key="sweep", alt="Weights of the query against the temperature")
+
+
+def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
+    """Draw the words of the keys, each as dark as the weight that the query gives it."""
+    if asked.records.numeric_keys:
+        st.caption("These keys are numbers. Choose a table of texts, such as *Ask a text*.")
+        return
+    words = weigh_words(asked.records, str(asked.queries[query]), temperature, encoder)
+    most = max((word.weight for word in words), default=1.0)
+    paragraph("Now every word is a key of its own, whatever stands around it. Your question weighs the words:")
+    lines = [
+        " ".join(
+            f'<span title="{word.weight:.1%}" style="padding:1px 3px;border-radius:3px;'
+            f'background:{shade(word.weight / most)}">{html.escape(word.text)}</span>'
+            for word in sentence
+        )
+        for _, sentence in groupby(words, key=attrgetter("key"))
+    ]
+    st.html(f'<p style="margin:0;line-height:1.8">{"<br>".join(lines)}</p>')
+    first = [f"{literal(word.text)} {word.weight:.0%}" for word in sorted(words, key=attrgetter("weight"))[::-1][:3]]
+    st.caption(f"Most weight: {', '.join(first)}.")
 
 
 def in_numbers(asked: LookupRequest, trace: AttentionTrace, query: int, encoder: Encoder) -> None:

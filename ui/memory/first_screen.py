@@ -1,6 +1,7 @@
 """The first screen: a short and a long sentence, what is left of each and said of it, and BLEU by length."""
 
 import html
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,8 @@ def compare_lengths(text: str) -> Any:
     with st.container(key="memory_pair"):
         columns = st.columns([1, 1.9], gap="large")
         for column, one in zip(columns, sentences, strict=False):
-            words = _shaded(one, shares[one], largest) if one in shares else html.escape(one)
+            labels = read_source(one).word_labels
+            words = shaded_words(labels, shares[one], largest) if one in shares else html.escape(one)
             said = "".join(_says(name, one) for name in SAYS)
             column.html(f'<div class="short-and-long"><b>{n_words(one)} words</b>{words}{said}</div>')
         note("Below each word: how much the one vector still depends on it, in per cent.")
@@ -85,12 +87,13 @@ def _says(name: str, text: str) -> str:
     return f'{line}<span class="fr" lang="fr">{told}</span>{back}</p>'
 
 
-def _shaded(text: str, share: np.ndarray, largest: float) -> str:
+def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:
+    """Return HTML of words, the darker the larger their share, which stands below each in per cent."""
     words = "".join(
         f'<span class="word" style="background:color-mix(in srgb, {NETWORK_COLOURS["GRU"]} '
         f'{55 * part / largest:.0f}%, transparent)">{html.escape(word)}'
         f'<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
-        for word, part in zip(read_source(text).word_labels, share, strict=True)
+        for word, part in zip(labels, shares, strict=True)
     )
     return f'<div class="shaded">{words}</div>'
 

@@ -4,6 +4,7 @@ Source: soft look-up, Graves et al. 2014, "Neural Turing machines", section 3.3.
 regression of Nadaraya 1964 and Watson 1964.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from attention_core.attention.types import Axis, Step, Story, always
 from attention_core.topics.lookup.encoders import SPELLING, Encoder
 
 MAX_LABEL = 44  # characters of a record shown at an axis
+MAX_WORDS = 200  # of all keys that are weighed one by one
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,28 @@ def soft_lookup(
             steps_before=_steps_before(records, queries, (query, key, value), axes, encoder),
         ),
     )
+
+
+class WeighedWord(NamedTuple):
+    """A word of the keys."""
+
+    text: str
+    key: int  # in which key it stands
+    weight: float  # of all words' weights, which sum to 1
+
+
+def weigh_words(records: Records, query: str, temperature: float, encoder: Encoder = SPELLING) -> list[WeighedWord]:
+    """Let a query look at the words of text keys instead of at whole ones, as in soft_lookup; the first MAX_WORDS.
+
+    Every word is a key of its own: its vector is that of the word alone.
+    """
+    words = [(word, place) for place, key in enumerate(records.keys) for word in re.findall(r"\w+", str(key))]
+    words = words[:MAX_WORDS]
+    if not words:
+        return []
+    texts = tuple(word for word, _ in words)
+    weights = soft_lookup(Records(texts, texts), [query], temperature, encoder).weights()[0].tolist()
+    return [WeighedWord(*word, weight) for word, weight in zip(words, weights, strict=True)]
 
 
 def _steps_before(
