@@ -88,6 +88,9 @@ CONTEXT = Text(
     "Every query receives the values of all keys, mixed in the proportions of its weights.",
     Role.CONTEXT,
 )
+CONTEXT_WITHOUT_SOFTMAX = replace(
+    CONTEXT, explanation="Every query receives the sum of all values, each times its weight; a negative one takes away."
+)
 BLIND = ".nan_to_num()  # a query that sees no key gives nothing"
 WEIGHTS_ALONE = "weights = (scores - normaliser).exp()  # scores: logarithms of the weights, which alone are known"
 
@@ -186,6 +189,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         is_masked = len(steps) > len(scored)
         copied = '.masked_fill(scores == float("-inf"), 0)  # what is forbidden' if is_masked else ".clone()"
         weights = WEIGHTS_WITHOUT_SOFTMAX.filled(scores="S'" if len(steps) > 1 else "S", copied=copied)
+        context = CONTEXT_WITHOUT_SOFTMAX
     elif trace.sinks is None and trace.has_mask:
         weights = replace(weights, code=weights.code + BLIND)
     if "weights" in _targets(trace):

@@ -106,6 +106,22 @@ def test_looking_back_only_adds_a_step(page):
     assert np.triu(pairs(page)["weights"], 1).max() == 0
 
 
+def test_edges_of_a_graph_are_its_mask_and_can_be_chosen(page):
+    shown = pairs(choose(page, "selectbox", "preset", "graph"))
+    assert shown["edges"] == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
+    assert np.array(shown["weights"])[0, 3:].tolist() == [0, 0]
+    shown = pairs(sound(given(page, edges=[15])))
+    assert shown["edges"] == [[0, 4]]
+    assert (np.array(shown["weights"])[0] > 0).tolist() == [True, False, False, False, True]
+    assert page.query_params["edges"] in ("15", ["15"])
+    assert pairs(sound(given(page, edges=[])))["allowed"] is None
+
+
+def test_slips_of_other_texts_are_put_right(page):
+    open_tab(page, "notations")
+    assert all(words in said(page) for words in ("784, not 748", "high, not low", "*Attention is all you need*"))
+
+
 def test_a_cell_is_chosen_from_lists_and_its_arithmetic_stands_beside_the_matrix(page):
     show(page, "scores")
     choose(page, "selectbox", "pick_row", 2)

@@ -18,7 +18,7 @@ from attention_core.topics.vectors.cells import cell_arithmetic, feed_forward, s
 from attention_core.topics.vectors.charts import convex_hull
 from attention_core.topics.vectors.pairs import pair_map, planar_tables
 from attention_core.topics.vectors.presets import spread_pixels
-from attention_core.topics.vectors.problem import linked_tables, resized, table_dimensions
+from attention_core.topics.vectors.problem import linked_tables, mask_of, neighbours, resized, table_dimensions
 
 EXACT = {"rtol": 0, "atol": 1e-10}
 MODES = {"itself": "X", "another": "XY", "given": "Q"}
@@ -133,6 +133,41 @@ def test_without_softmax_the_context_is_the_product_of_all_three():
     assert trace.weights().min() < 0
     assert step_of(trace, "weights").formula == "A = S"
     assert "softmax(" not in trace_to_code(trace)
+
+
+def test_without_a_softmax_no_step_says_that_weights_are_proportions():
+    problem = PRESETS["pairs"].problem()
+    with_it, without = (trace_of(replace(problem, settings=Settings(softmax=on))) for on in (True, False))
+    assert "in the proportions of its weights" in step_of(with_it, "context").explanation
+    assert "a negative one takes away" in step_of(without, "context").explanation
+
+
+def test_a_projection_turns_the_question_as_its_line_says():
+    problem = PRESETS["projections"].problem()
+    words, inputs = list(problem.labels["X"]), problem.tables["X"]
+    asked = trace_of(problem).weights().argmax(1).tolist()
+    assert [words[asked[words.index(asks)]] for asks in ("cat", "sat")] == ["sat", "mat"]
+    assert (inputs @ inputs.T).argmax(1).tolist() == [0, 1, 2]  # without W_Q each asks for its like
+
+
+def test_nodes_of_a_graph_see_themselves_and_their_neighbours():
+    problem = PRESETS["graph"].problem()
+    joined = {("Ann", "Ben"), ("Ann", "Cleo"), ("Ben", "Cleo"), ("Cleo", "Dan"), ("Dan", "Eve")}
+    names = problem.labels["X"]
+    allowed = np.array([[a == b or (a, b) in joined or (b, a) in joined for b in names] for a in names])
+    x = problem.tables["X"]
+    weights = trace_of(problem).weights().numpy()
+    np.testing.assert_allclose(weights, softmax_by_row(x @ x.T / math.sqrt(2), allowed), **EXACT)
+    back = trace_of(replace(problem, settings=replace(problem.settings, causal=True))).weights().numpy()
+    assert ((back > 0) == np.tril(allowed)).all()
+
+
+def test_edges_are_of_rows_that_there_are():
+    tables = PRESETS["pairs"].problem().tables
+    edges = (12, 31, 11, 34, 0, 99)
+    assert neighbours(Problem(tables, settings=Settings(edges=edges))) == [(0, 1)]
+    assert neighbours(replace(PRESETS["huge"].problem(), settings=Settings(edges=edges))) == []
+    assert mask_of(Problem(tables)) is None
 
 
 def test_one_huge_key_saturates_the_softmax():

@@ -17,6 +17,8 @@ class NinePairs extends Plane {
     if (isNew(this.table, data.rows, data.columns, data.neuron)) this.buildTable(data);
   }
 
+  buildBehind() { this.edges = make(this.svg, "svg:path", "edge"); }
+
   buildTable({ rows, columns, neuron }) {
     this.table.replaceChildren();
     const head = make(this.table, "tr");
@@ -55,6 +57,8 @@ class NinePairs extends Plane {
   }
 
   follow() {
+    const at = (place) => this.arrows[place].map((value, axis) => (axis ? this.y(value) : this.x(value)));
+    set(this.edges, { d: this.data.edges.map(([one, other]) => `M${at(one)}L${at(other)}`).join("") });
     if (!this.cells) return;
     const weights = this.weights(), { soft, allowed, neuron } = this.data, flat = weights.flat();
     const most = soft ? 1 : Math.max(...flat.map(Math.abs), 1e-9), written = soft ? asPercent : two;

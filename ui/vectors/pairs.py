@@ -15,6 +15,7 @@ from attention_core.topics.vectors.cells import feed_forward
 from attention_core.topics.vectors.charts import short
 from attention_core.topics.vectors.pairs import pair_map, planar_tables
 from attention_core.topics.vectors.presets import PRESETS
+from attention_core.topics.vectors.problem import neighbours
 from ui.chart import note_picture
 from ui.skeleton import explain
 from ui.state import Field
@@ -75,6 +76,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "before": attention(example()).weights().tolist(),
         "map": None if made_scores is None else made_scores.tolist(),
         "allowed": None if allowed is None else allowed.tolist(),
+        "edges": neighbours(problem) if tables else [],
         "soft": trace.has_softmax,
         "neuron": _neuron(problem) if problem.key_table == "X" else [],
     }

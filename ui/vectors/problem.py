@@ -24,6 +24,7 @@ SETTINGS: dict[str, Field] = {
     "temperature": Field(NAME, "temperature", 1.0, address="temperature", parse=between(0.05, 5.0)),
     "causal": Field(NAME, "causal", False, address="mask", **named(causal=True, none=False)),
     "softmax": Field(NAME, "softmax", True, address="softmax"),
+    "edges": Field[list[int]](NAME, "edges", list, address="edges"),
 }
 
 
@@ -66,7 +67,7 @@ def follow_preset(*, anew: bool = False) -> None:
     LOADED.value, CELL.value = PRESET.value, CELL.default
     write_tables(example().tables)
     for name, value in vars(example().settings).items():
-        SETTINGS[name].value = value
+        SETTINGS[name].value = list(value) if name == "edges" else value
     for field in (CELLS, CELL, *SETTINGS.values()):
         field.preset(field.value)
 

@@ -1,6 +1,8 @@
 """Change the rules: tables to type into, their sizes, and how scores become weights."""
 
 import html
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -8,6 +10,7 @@ import streamlit as st
 
 from attention_core.attention.scores import SCORES
 from attention_core.attention.types import Role
+from attention_core.bounds import as_markdown
 from attention_core.topics.vectors.problem import (
     LARGEST,
     MAX_COLUMNS,
@@ -19,7 +22,7 @@ from attention_core.topics.vectors.problem import (
 )
 from ui.layout import role_colour
 from ui.number_table import number_table
-from ui.state import Field, expander, set_widget, widget_value
+from ui.state import Field, expander, multiple_choice, set_widget, widget_value
 from ui.vectors.problem import CELLS, EDITION, NAME, SETTINGS, Rows, typed_problem, write_tables
 
 RULES = Field(NAME, "rules", False, address="rules")
@@ -50,6 +53,9 @@ def rules() -> None:
             SETTINGS["softmax"].widget(st.toggle, "Softmax")
             with st.popover("Size"):
                 _sizes(problem)
+            if problem.key_table == "X":
+                with st.popover("Edges"):
+                    _edges(problem.row_labels("X"))
         for name, place in zip(problem.tables, st.columns(len(problem.tables), gap="small"), strict=True):
             with place:
                 _table(name, problem)
@@ -60,6 +66,12 @@ def _sizes(problem: Problem) -> None:
         key, most = f"vectors_size_{name}", MAX_ROWS if name.startswith("n_") else MAX_COLUMNS
         set_widget(key, size)
         st.number_input(SIZE_WORDS[name], 1, most, key=key, on_change=_take_sizes)
+
+
+def _edges(nodes: Sequence[str]) -> None:
+    pairs = combinations(enumerate(map(as_markdown, nodes), 1), 2)
+    names = {10 * first + second: f"{one} – {other}" for (first, one), (second, other) in pairs}
+    multiple_choice("A row then sees itself and its neighbours", SETTINGS["edges"], names)
 
 
 def _take_sizes() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -31,6 +31,8 @@ class Settings:
     temperature: float = 1.0  # above 0
     causal: bool = False  # whether a row sees only itself and those before it
     softmax: bool = True  # whether weights are the softmax of the scores, else the scores themselves
+    # of a graph over the rows of X, whose nodes see themselves and their neighbours: 12 joins rows 1 and 2; none = all
+    edges: Sequence[int] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,26 @@ class Problem:
         if temperature is None and not self.settings.scaled:
             return base
         return Scaled(base, None if self.settings.scaled else 1.0, temperature)
+
+
+def neighbours(problem: Problem) -> list[tuple[int, int]]:
+    """Return the edges between rows of X, as pairs of rows from 0; none where X asks the rows of another table."""
+    n = len(problem.tables["X"]) if problem.key_table == "X" else 0
+    pairs = [divmod(edge, 10) for edge in problem.settings.edges]
+    return [(first - 1, second - 1) for first, second in pairs if 0 < first < second <= n]
+
+
+def mask_of(problem: Problem) -> Tensor | None:
+    """Return who may see whom, bool (n_queries, n_keys), or None where all see all."""
+    n_queries, n_keys = (len(problem.tables[name]) for name in (problem.query_table, problem.key_table))
+    edges, mask = neighbours(problem), torch.ones(n_queries, n_keys, dtype=torch.bool)
+    if not (edges or problem.settings.causal):
+        return None
+    if edges:
+        mask = torch.eye(n_queries, dtype=torch.bool)
+        for first, second in edges:
+            mask[first, second] = mask[second, first] = True
+    return mask.tril() if problem.settings.causal else mask
 
 
 def table_dimensions(tables: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
@@ -180,7 +202,7 @@ def trace_of(problem: Problem) -> AttentionTrace:
         value=value,
         score=problem.score(),
         has_softmax=problem.settings.softmax,
-        mask=torch.ones(len(asks), len(asked), dtype=torch.bool).tril() if problem.settings.causal else None,
+        mask=mask_of(problem),
         story=Story(
             mechanism="cross-attention" if problem.key_table == "Y" else "self-attention",
             query_axis=queries,
