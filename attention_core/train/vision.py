@@ -36,6 +36,7 @@ N_HELD_OUT = 750
 """Pen trajectories that are never trained on, the last of the file. The file does not say who wrote which, so that
 they are by the same thirty people as the others: figures for strangers are a little lower."""
 LABEL_SMOOTHING = 0.05
+FAIR_CONTROL = "pixel-notes-self, A = I"
 DATA = (
     "MNIST (LeCun, Cortes, Burges), 60,000 training digits; UCI Pen-Based Recognition of Handwritten Digits "
     "(Alpaydin, Alimoglu; CC-BY 4.0), training part without its last 750 trajectories"
@@ -71,6 +72,8 @@ class DigitTask:
         figures: dict[str, Any] = self._accuracies(model)
         if hasattr(model, "trace"):
             figures["test_accuracy_with_uniform_attention"] = accuracy(model, *self.test, UNIFORM)
+        if isinstance(model, PixelNotes):
+            figures["fair_control"] = FAIR_CONTROL
         if isinstance(model, PixelClassifier):  # beside it what a network without attention reaches on the same data
             try:
                 ffn = load("ffn-classifier", self.device)

@@ -153,6 +153,12 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
     assert page.session_state[f"{NAME}_step"] == "context"
 
 
+def test_a_photograph_is_sent_to_a_model_of_the_hub(page):
+    assert "Take `facebook/deit-tiny-patch16-224` (23 MB) from *Small models to try*" in said(page)
+    link = next(one for one in page.get("page_link") if "photograph" in one.proto.label)
+    assert link.proto.query_string == "picture=upload"
+
+
 def test_channels_are_shown_by_what_they_do_to_the_map(page):
     given(page, step="key")
     assert any({"url", "label"} <= set(frame.columns) and len(frame) == 18 for frame in frames(page))

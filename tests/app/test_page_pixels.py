@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from attention_core.data.presets import preset_paths
+from attention_core.weights import FOLDER
 from tests.app.tools import (
     bodies,
+    body_with,
     frames,
     given,
     inject,
@@ -253,6 +255,22 @@ def test_patches_answer_beside_pixels(page):
     assert "a vision transformer reads **7**" in said(page)
     page.slider(key=f"{NAME}_patch_layer").set_value(1).run()
     assert page.query_params["patch_layer"] in ("1", ["1"])
+
+
+def test_the_fair_control_has_as_many_parameters_and_its_errors_are_told(page):
+    open_tab(page, "worth")
+    table = body_with(page, 'class="figures"')
+    wrong = {}
+    for name, parameters in (("pixel-notes", "831,914"), ("pixel-notes-self", "830,890")):
+        card = json.loads((FOLDER / f"{name}.json").read_text())
+        assert f"{card['parameters']:,}" == parameters
+        assert f"<td>{parameters}</td>" in table
+        others = [one for one in card.get("other_seeds", {}).values() if isinstance(one, dict)]
+        wrong[name] = np.mean([1 - one["test_accuracy"] for one in (card, *others)])
+    own, attention = wrong["pixel-notes-self"], wrong["pixel-notes"]
+    assert f"it misreads {1e4 * own:.0f}, attention {1e4 * attention:.0f}: {1 - attention / own:.0%} fewer" in said(
+        page
+    )
 
 
 @pytest.mark.parametrize("tab", ["try", "learned", "worth", "patches"])

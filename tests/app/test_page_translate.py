@@ -80,6 +80,7 @@ def test_multiplied_vectors_stand_beside_the_context(page):
 def test_the_unrolled_network_follows_words_and_steps(page):
     open_tab(page, "unrolled")
     assert "word 2 of 9: fed **la**, the decoder says **voiture**" in said(page)
+    assert "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets" in said(page)
     press(page, "translate_word_next")
     assert "fed **voiture**, the decoder says **rouge**" in said(page)
     for step in steps_to_the_end(page):

@@ -11,9 +11,10 @@ from attention_core import UNIFORM, BlockKeys, Temperature, load
 from attention_core.explain.heads import rollout
 from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
-from attention_core.topics.pixels import class_maps, class_rollout, jacobian, jacobian_map
+from attention_core.topics.pixels import class_maps, class_rollout, jacobian, jacobian_map, likeness_beyond
 from attention_core.topics.pixels.packed import pack_looks
 from attention_core.topics.pixels.readout import RIDGE, read_back
+from attention_core.topics.pixels.seeds import figure_range, mean_errors
 from attention_core.topics.pixels.split import INK, PARTS, PLACE, product_means, split_scores
 from tests import own_models
 from tests.core.test_shown_code import check, drawing
@@ -308,3 +309,20 @@ def test_values_that_tell_the_position_alone_hold_no_ink():
     kept = read_back(load("pixel-classifier", "cpu"), PICTURE, OTHERS)
     assert kept["V"].ink == pytest.approx(0, abs=1e-6)
     assert kept["V"].token < 0.3 < kept["K"].token
+
+
+def test_figures_of_several_seeds_are_a_range_and_a_mean():
+    card = {"test_accuracy": 0.98, "other_seeds": {"command": "again", "1": {"test_accuracy": 0.985}}}
+    assert figure_range(card, "test_accuracy") == "98.0% to 98.5%"
+    assert mean_errors(card, "test_accuracy", 1000) == pytest.approx(17.5)
+    assert figure_range({"test_accuracy": 0.98}, "test_accuracy") == "98.0%"
+
+
+def test_likeness_beyond_the_ink_is_the_partial_correlation():
+    rng = np.random.default_rng(0)
+    ink, one, other = rng.normal(size=(3, 28, 28))
+    one, other = one + 2 * ink, other + 3 * ink + 0.5 * one
+    r = np.corrcoef([one.ravel(), other.ravel(), ink.ravel()])
+    expected = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
+    assert likeness_beyond(one, other, ink) == pytest.approx(expected)
+    assert likeness_beyond(2 * ink + 1, other, ink) == 0

@@ -8,6 +8,8 @@ from attention_core.attention.edits import BlockKeys, Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import contact_sheet, overlay, picture, signed_ramp
 from attention_core.device import to_array
+from attention_core.hub.catalogue import SUGGESTIONS
+from attention_core.hub.model import ModelKind
 from attention_core.topics.find import (
     channel_maps,
     largest_weights,
@@ -25,6 +27,7 @@ from ui.state import Field, between
 STEPS = Stepper(NAME)
 COLUMNS, ROWS, SHEET = 6, 3, 510
 N_DRAWS = 20
+PHOTOGRAPHS = next(model for model in SUGGESTIONS if model.kind is ModelKind.VISION)
 BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, 60))
 
 
@@ -67,7 +70,16 @@ def find_steps(reading: FindReading) -> None:
             _context_bars(trace)
         else:
             show_step_chart(step, 0, None, NAME, size=SHEET - 40)
-    st.page_link("pages/model.py", label="Take a photograph of your own", icon=":material/arrow_forward:")
+    st.caption(
+        "A photograph needs another model: those that come along know digits alone. Take "
+        f"`{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:"
+    )
+    st.page_link(
+        "pages/model.py",
+        label="Take a photograph of your own",
+        query_params={"picture": "upload"},
+        icon=":material/arrow_forward:",
+    )
 
 
 def _channels(trace: AttentionTrace, maps: Tensor, marked: int | None) -> None:

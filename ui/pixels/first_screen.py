@@ -19,6 +19,7 @@ from attention_core.device import to_array
 from attention_core.explain.faithfulness import ink_mask
 from attention_core.topics.pixels import Answer
 from attention_core.topics.pixels.packed import pack_looks
+from attention_core.topics.pixels.seeds import figure_range
 from attention_core.topics.pixels.split import product_means
 from ui.canvas import PAPER, Pad, PadState, digit_presets
 from ui.chart import note_picture
@@ -168,8 +169,8 @@ def worth_words(layer: str) -> str:
 
 
 def _share(name: str) -> str:
-    share = card_or_empty(name).get("test_accuracy")
-    return "?" if share is None else f"{share:.1%}"
+    card = card_or_empty(name)
+    return figure_range(card, "test_accuracy") if "test_accuracy" in card else "?"
 
 
 def layer_section() -> None:

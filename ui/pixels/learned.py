@@ -11,6 +11,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import contact_sheet, signed_ramp
 from attention_core.device import to_array
 from attention_core.models import attention_at_snapshot
+from attention_core.topics.pixels import likeness_beyond
 from attention_core.topics.pixels.split import PARTS, split_scores
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
@@ -20,7 +21,7 @@ from ui.labels import error_markdown
 from ui.pixels.first_screen import INK_ONLY, LAYER, NAME, Reading, map_chart, received
 from ui.state import Field, whole_number
 
-GIVEN = 0.8  # correlation above which a map was mostly there at the start
+GIVEN = 0.4  # correlation, beyond that with the ink, above which much of a map was there at the start
 MOMENT = Field(NAME, "snapshot", -1, address="moment", parse=whole_number)
 at_snapshot = by_model(attention_at_snapshot)
 
@@ -54,14 +55,14 @@ def _moments(reading: Reading) -> None:
             draw_chart(map_chart(trace, values, ink, size=200, marked=marked), width="content", alt=title)
     with said:
         st.markdown("**Are Q and K just random?**")
-        st.caption(_whether_learned(name, float(np.corrcoef(first.ravel(), last.ravel())[0, 1])))
+        st.caption(_whether_learned(name, likeness_beyond(first, last, ink)))
 
 
 def _whether_learned(name: str, alike: float) -> str:
     if name == INK_ONLY:
         return "A pixel is its ink alone: Q Kᵀ is the drawing times itself, of rank one, learned or not."
-    figures = f"The maps of all ink before and after training correlate {alike:.2f}"
-    return f"{figures}: most was there at the start." if alike > GIVEN else f"At first, yes. {figures}."
+    figures = f"Beyond the ink, which both follow, the maps of all ink before and after training correlate {alike:.2f}"
+    return f"{figures}: much was there at the start." if alike > GIVEN else f"At first, yes. {figures}."
 
 
 def _at_moment(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> AttentionTrace:

@@ -2,35 +2,40 @@
 
 import streamlit as st
 
+from attention_core.topics.pixels.seeds import figure_range, mean_errors
 from ui.computed import card_or_empty
 from ui.layout import figures_table
-from ui.pixels.first_screen import ALIKE, ALONE, GUIDED, INK_ONLY, LAYERS, NO_SOFTMAX, PLAIN, SELF
+from ui.pixels.first_screen import ALIKE, ALONE, LAYERS, PLAIN, SELF
 from ui.skeleton import explain
 
 ROWS = LAYERS | {
-    SELF: "each pixel takes from itself",
-    ALIKE: "all take from all alike",
+    SELF: "each pixel from itself, A = I",
+    ALIKE: "all from all alike, A = 1/784",
     ALONE: "no attention",
 }
-WEIGHTS = {PLAIN: "softmax", INK_ONLY: "softmax", NO_SOFTMAX: "Q Kᵀ", GUIDED: "softmax", SELF: "I", ALIKE: "1/784"}
-FIGURES = ("test_accuracy", "held_out_stroke_accuracy")
+FIGURES = {"test_accuracy": 10_000, "held_out_stroke_accuracy": 750}
+"""Figures of a card, and of how many digits each."""
 
 
 def worth_section() -> None:
-    """Draw every layer's and control's figures as a table, and say what they come to."""
+    """Draw every layer's and control's figures as a table, and say what they come to beside the fair control."""
     cards = {name: card for name in ROWS if "test_accuracy" in (card := card_or_empty(name))}
-    if not {PLAIN, ALONE} <= set(cards):
+    if not {PLAIN, SELF} <= set(cards):
         return
-    plain, alone = (cards[name]["test_accuracy"] for name in (PLAIN, ALONE))
+    (errors, pen), (own_errors, own_pen) = (
+        [mean_errors(cards[name], figure, n) for figure, n in FIGURES.items()] for name in (PLAIN, SELF)
+    )
+    change, words = errors / own_errors - 1, "fewer" if errors < own_errors else "more"
     st.markdown(
-        f"**{plain:.1%} of the test digits are read with attention, {alone:.1%} without.** The network on top sees "
-        "every pixel in its place anyway.",
+        "**The fair control is A = I**: each pixel takes from itself alone, with as many parameters. Of 10,000 test "
+        f"digits it misreads {own_errors:.0f}, attention {errors:.0f}: {abs(change):.0%} {words}. Of 750 pen digits, "
+        f"{own_pen:.0f} and {pen:.0f}. The network on top sees every pixel in its place anyway.",
         help=explain("softmax"),
     )
     figures_table(
-        ("network", "weights", "test digits", "pen digits"),
+        ("network", "parameters", "test digits", "pen digits"),
         *(
-            (ROWS[name], WEIGHTS.get(name, ""), *(f"{card[part]:.1%}" for part in FIGURES))
+            (ROWS[name], f"{card['parameters']:,}", *(figure_range(card, part) for part in FIGURES))
             for name, card in cards.items()
         ),
     )

@@ -73,6 +73,16 @@ def pixel_influence(model: nn.Module, image: Tensor) -> Tensor:
     return jacobian_map(jacobian(model, image.to(device_of(model)))).cpu()
 
 
+def likeness_beyond(one: np.ndarray, other: np.ndarray, both_follow: np.ndarray) -> float:
+    """Return the partial correlation of two maps, given a third that both may follow; 0 where one is nothing else."""
+    known = np.stack([np.ones(both_follow.size), both_follow.ravel()], 1)
+    rest = [each.ravel() - known @ np.linalg.lstsq(known, each.ravel(), rcond=None)[0] for each in (one, other)]
+    sizes = [float(np.linalg.norm(each)) for each in rest]
+    if any(size <= 1e-6 * np.linalg.norm(each) for size, each in zip(sizes, (one, other), strict=True)):
+        return 0.0
+    return float(rest[0] @ rest[1]) / (sizes[0] * sizes[1])
+
+
 class PatchReading(NamedTuple):
     """What a vision transformer over patches reads, and where its class token looks."""
 
