@@ -59,7 +59,7 @@ _HOMES = {
     "hub.tracing": "run_model, trace_model",
     "models": "load",
 }
-"""Which names come from where; a module is imported when somebody asks for one of its names, torch with it."""
+"""The module of each public name; a module, and torch with it, is imported when a name of it is first used."""
 __all__ = [
     "UNIFORM",
     "AttentionOutput",

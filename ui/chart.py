@@ -47,10 +47,10 @@ def draw_chart(
     step: str = "",
     on: DeltaGenerator = MAIN,
 ) -> Any:
-    """Draw a chart; all else is as st.vega_lite_chart has it, what is returned, too.
+    """Draw a chart; arguments and result are otherwise those of st.vega_lite_chart.
 
-    What it shows is told by `alt` to those who do not see it. A step of a trace is named, for the name of its file. It
-    is drawn in the container that is open unless `on` says in which.
+    `alt` describes it for screen readers. `step` is the name of a step of a trace, for the name of its file. It is
+    drawn in the open container unless `on` is another one.
     """
     note_picture(lambda: chart, alt, step)
     spec, data = chart.spec_and_data()
@@ -108,7 +108,7 @@ def _arrow(columns: Data) -> bytes:
 
 
 def _coded(column: pa.Array) -> pa.Array:
-    """Return texts that come again and again as numbers, and each text once; all else as it is."""
+    """Return a column of repeated texts as a dictionary and indices; other columns as they are."""
     import pyarrow as pa
 
     if not pa.types.is_string(column.type):

@@ -48,7 +48,7 @@ _ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class SecurityHeaders:
-    """Middleware that adds them: pages ask no other server, run no foreign script, and tell nobody their address."""
+    """Middleware that adds headers: pages load from no other server, run no foreign script, and send no referrer."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app

@@ -30,7 +30,7 @@ MAIN = st._main
 """The body of the page, in the container that is open."""
 _MAX_ADDED: ContextVar[int] = ContextVar("most_added", default=0)
 _REFUSALS: dict[str, str] = {}
-"""What has been refused to a session and not been told yet."""
+"""By session, what was refused and is still to be shown."""
 _OPEN: dict[int, tuple[int, int]] = {}
 """Each uploaded file that a script has in hand: which bytes are its, and how many."""
 _GONE: WeakKeyDictionary[AppSession, dict[str, Any]] = WeakKeyDictionary()
@@ -119,7 +119,7 @@ def _refuse_here(words: str) -> None:
 
 
 def refusal() -> str | None:
-    """Return what has been refused to the session that runs and not been told, once."""
+    """Return what was refused to the running session and is still to be shown; once."""
     return _REFUSALS.pop(running_session(), None)
 
 

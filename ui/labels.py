@@ -36,7 +36,7 @@ def number(value: float, form: str = ".2f") -> str:
 
 
 def as_percent(share: float) -> str:
-    """Return a probability for people: a percentage with one or two figures, or less than the least that is told."""
+    """Return a probability for people: a percentage with one or two figures, or “less than” the smallest one."""
     if share >= 0.0995:
         return f"{share:.0%}"
     if share >= 1e-6:

@@ -17,7 +17,7 @@ MEANT = {re.sub(r"\W+", "-", entry.title.lower()): entry.url_path for entry in P
 
 
 class OldAddresses:
-    """Middleware that sends who asks for an unknown page to another one; what its address tells comes along."""
+    """Middleware that redirects unknown pages to others, with their query parameters."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""Going along a sequence or the steps of a trace: by buttons, arrow keys or by itself; what pages show of a step.
+"""Players go along a sequence, or the steps of a trace, by buttons, keys or a clock; what pages show of a step.
 
 One player of a page plays at a time.
 """
@@ -56,7 +56,7 @@ class Player(Generic[Value]):
 
     @property
     def name(self) -> str:
-        """The key of its field, which tells it from other players and begins the keys of its buttons."""
+        """The key of its field, which is unique and begins the keys of its buttons."""
         return self.field.key
 
     @property

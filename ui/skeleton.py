@@ -265,7 +265,7 @@ def show_lost_gpu() -> None:
 OWN = ("app.py", "pages", "ui", "attention_core")
 WORDS = "The files of this app have changed since it was started, so it has to be restarted."
 CHANGED = Field[bool | None](APP, "files_changed", None)
-"""Whether they had when this visitor came; None before anybody has looked."""
+"""Whether they had when this visitor came; None before it was checked."""
 
 
 def _written(file: str) -> tuple[int, int]:

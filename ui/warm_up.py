@@ -1,4 +1,4 @@
-"""What takes seconds on a cold server: imported once behind a painted page; every page is visited before anybody."""
+"""Warms a cold server: libraries are imported behind a painted page, and every page is visited once before visitors."""
 
 import asyncio
 import gc
@@ -40,7 +40,7 @@ def is_warm() -> bool:
 
 
 def import_libraries() -> None:
-    """Import what all pages need; whoever comes second waits for the first."""
+    """Import what all pages need; a second thread waits for the first."""
     with _TURN:
         try:
             for name in () if is_warm() else LIBRARIES:

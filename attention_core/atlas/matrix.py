@@ -29,7 +29,7 @@ MAX_TILES = 128
 
 
 class Atlas:
-    """One head of an attention trace of any size, in memory O(n d); nothing is computed before somebody looks.
+    """One head of an attention trace of any size, in memory O(n d); tiles are computed on demand.
 
     Several threads may look at tiles and carry the survey on at the same time.
 

@@ -48,7 +48,7 @@ def labels(n: int) -> tuple[str, ...]:
 
 
 def synthetic_trace(n: int) -> AttentionTrace:
-    """Return the trace of the head over a text of n words, in which nobody looks ahead.
+    """Return the trace of the head over a text of n words, which is causal.
 
     A key tells the three words before it, a query the last three up to it; the first key is where to rest.
     """

@@ -1,4 +1,4 @@
-"""Query, key and value that somebody brings in a .npz file, read without pickle, as a trace."""
+"""Query, key and value from a visitor's .npz file, read without pickle, as a trace."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ PICKLED = f"is a pickle, which is not opened because that can run code. {HOW}"
 
 
 class FileKind(StrEnum):
-    """What a file that somebody brings is for."""
+    """What a visitor's file holds."""
 
     RECORDING = "recording"
     TENSORS = "tensors"
@@ -37,7 +37,7 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
 
     Raises:
         FileNotFoundError: no such file.
-        FileError: it is neither, with a word on what it is if that can be told.
+        FileError: it is neither, with a word on what it is if that is known.
     """
     with stream(source) as file:
         start = file.read(2)

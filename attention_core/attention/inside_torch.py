@@ -26,7 +26,7 @@ COMPILER = "torch._dynamo"
 
 
 def is_transformed(value: Any) -> bool:
-    """Return whether this is a tensor inside a transform such as vmap, which stands for others."""
+    """Return whether this is a tensor inside a transform such as vmap, which stands for a batch of others."""
     return isinstance(value, Tensor) and torch._C._functorch.is_functorch_wrapped_tensor(value)
 
 
@@ -95,5 +95,5 @@ def with_buffers(module: Module, **buffers: Tensor) -> Module:
 
 
 def storage_of(tensor: Tensor) -> int:
-    """Return what tells the storage of a tensor from every other one that is in use."""
+    """Return a number that differs between all storages in use."""
     return tensor.untyped_storage()._cdata

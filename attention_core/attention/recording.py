@@ -91,7 +91,7 @@ def _stack(place: str, module: nn.Module, trace: AttentionTrace, kind: str) -> s
 
 
 def _looks_back(trace: AttentionTrace) -> bool:
-    """Return whether no query may attend to a key behind itself; those that see no key, or all alike, aside."""
+    """Return whether no query may attend to a later key; queries that see no key, or all keys, are ignored."""
     if trace.is_causal or trace.mask is None:
         return trace.is_causal
     mask = trace.mask[0].expand(trace.n_queries, trace.n_keys)
@@ -99,7 +99,7 @@ def _looks_back(trace: AttentionTrace) -> bool:
 
 
 def looks_back(allowed: Tensor) -> bool:
-    """Return whether no query of (n_queries, n_keys) attends to a key behind itself, and some do attend."""
+    """Return whether no query of (n_queries, n_keys) attends to a later key, and some attend to one at all."""
     return allowed.shape[0] == allowed.shape[1] > 1 and not bool(allowed.triu(1).any()) and bool(allowed.any())
 
 

@@ -151,7 +151,7 @@ def strip_folders(text: str) -> str:
 
 
 def escape_hidden(text: str) -> str:
-    """Return a text of which nothing is hidden: controls as signs, what turns or hides letters as its number.
+    """Return a text with all characters visible: controls as signs, those that reverse or hide letters as numbers.
 
     Of accents piled on one letter, so many are kept that they stay in their line.
     """

@@ -29,7 +29,7 @@ N_COLOURS = (255, 127, 63, 31)
 MAX_BYTES = 250_000  # a file larger than this gets fewer colours
 LEVEL = 1  # how much work goes into making a file small, 1 to 9
 ABOVE, PALETTE = 2, 3
-"""The PNG format's numbers for lines told by their difference from the line above, and for pictures with a palette."""
+"""The PNG format's numbers for lines stored as differences from the line above, and for pictures with a palette."""
 MAX_KEPT = 128  # pictures that are kept, since most are drawn again at the next click
 MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cell, as small matrices have it
 

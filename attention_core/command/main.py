@@ -19,7 +19,7 @@ OURS = ("--server.showEmailPrompt", "false", "--browser.gatherUsageStats", "fals
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Do what the command line asks; a fault that a person can mend is told in a line and ends with status 1."""
+    """Do what the command line asks; an error that the user can mend is one line and exit status 1."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if given[:1] == ["trace"]:

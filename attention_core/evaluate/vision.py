@@ -375,7 +375,7 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
 
 def evaluate_captions(model: nn.Module, path: str | Path) -> dict[str, Any]:
-    """Return the share of drawings that a caption model tells in the same words, and of those with the same digits.
+    """Return the share of drawings that a caption model describes in the same words, and with the same digits.
 
     The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, and `captions` (n,) as text, such as "a red 3 left
     of a blue 7, and two green 1s"; commas do not count, nor "an" for "a".

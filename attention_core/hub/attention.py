@@ -1,4 +1,4 @@
-"""The attention function that the library calls in place of its own, and the traces that it keeps of every call."""
+"""The attention function that the transformers library calls in place of its own; it keeps a trace of every call."""
 
 import sys
 import threading
@@ -213,7 +213,7 @@ class _Call:
 
 
 def _fused(run: Run, inputs: AttentionCall) -> tuple[Tensor, Tensor | None]:
-    """Return the context (batch, n_queries, n_heads, d_v), and the first item's normalisers if they are to be had."""
+    """Return the context (batch, n_queries, n_heads, d_v), and normalisers of the first item if the kernel has them."""
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     module, query, key, value, mask, causal, settings = inputs

@@ -89,7 +89,7 @@ def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRo
 def grown(
     first: AttentionTrace, rows: Sequence[NewRow], query_axis: Axis, key_axis: Axis | None = None
 ) -> AttentionTrace:
-    """Return the trace of the whole text: the first one and every row that came; keys are the queries if not told."""
+    """Return the trace of the whole text: the first one and every later row; the key axis is the query axis if None."""
     key_axis = key_axis or query_axis
     if not rows:
         return first.with_story(query_axis=query_axis, key_axis=key_axis)
@@ -150,7 +150,7 @@ KEEPS_NOTHING = "The model keeps no keys and values that could be used here: the
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """A text and what the model made of it so far; growing it gives another one and leaves this as it is.
+    """A text and a model's run over it so far; grow() returns another one and changes nothing here.
 
     Attributes:
         ids: tokens of the text; of the decoder's where there is an encoder too.
@@ -255,7 +255,7 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
 def _run_whole(
     pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tensor], **more: bool
 ) -> tuple[dict[str, Any], float, Any]:
-    """Return what a Generation tells of a text that runs at once, the seconds, and the model's output."""
+    """Return the fields of a Generation for a text that runs at once, the seconds, and the model's output."""
     began = time.perf_counter()
     with as_model_errors(pretrained, "write on", UnsupportedError):
         recording, output = run_model(pretrained.model, {**_text_inputs(pretrained, ids, source), **more})

@@ -436,7 +436,7 @@ def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = 
 
 
 def _lock(stored: Path, alone: bool = False) -> int | None:
-    """Return a handle that holds the lock of a folder; None where it is not to be had."""
+    """Return a handle that holds the lock of a folder; None where another process holds it."""
     if fcntl is None:
         return None
     with suppress(OSError):

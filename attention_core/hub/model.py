@@ -1,4 +1,4 @@
-"""A loaded model: what feeds it, the memory that it needs, its faults in words, its tokens as people read them."""
+"""A loaded model: its tokenizer, the memory that it needs, its errors in words, its tokens as people read them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def most_model_bytes() -> int:
 
 
 def free_memory(device: str) -> int | None:
-    """Return the bytes that are free for a model on a device, by all that bound them; None where nobody tells.
+    """Return the bytes that are free for a model on a device, by all limits; None where none is known.
 
     Those are the device and, since weights are read into the host's memory on their way, the machine and the container.
     """
@@ -148,7 +148,7 @@ def _of_container() -> int | None:
 
 
 PASSING = ("torch", "attention_core.attention.capture.watch")
-"""Modules that pass on what they are given: their frames do not tell whose fault it is."""
+"""Modules that only pass arguments on: an error in their frames is not theirs."""
 CALLED_BY = "torch.nn.modules."
 """Where torch calls the forward of a model, or finds that it takes no such argument."""
 

@@ -1,4 +1,4 @@
-"""A picture that somebody brings becomes a PNG of bounded size, and what a vision model is called with."""
+"""A visitor's picture becomes a PNG of bounded size, and the inputs of a vision model."""
 
 import inspect
 import warnings
@@ -126,7 +126,7 @@ def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any,
 
 
 def _refuse_huge(pretrained: Pretrained) -> None:
-    """Make sure that nobody's settings ask for a picture that no memory holds."""
+    """Refuse settings that ask for a picture larger than memory."""
     processor = pretrained.processor
     wanted = [getattr(processor, name, None) or {} for name in ("size", "crop_size", "pad_size")]
     sides = [side for sizes in wanted for side in dict(sizes).values() if isinstance(side, int | float)]

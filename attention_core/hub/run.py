@@ -1,4 +1,4 @@
-"""What a model is given, a text in its tokens, and what it did with it."""
+"""The inputs of a model, a text in its tokens or a picture, and a run of it on them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -188,7 +188,7 @@ class ModelRun:
     """Every attention of one run, its tokens and its output.
 
     Attributes:
-        kind: see ModelKind; None for a recording whose model nobody knows.
+        kind: see ModelKind; None for a recording of an unknown model.
         recording: the traces in the order of execution, their axes labelled with tokens or patches.
         tokens: of the only or the encoder's input; for vision what stands before the patches, then the patches.
         target_tokens: of the decoder of an encoder-decoder.
@@ -255,7 +255,7 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
 
 
 def recording_run(recording: Recording, name: str) -> ModelRun:
-    """Return a recording from a file as a run of a model that nobody knows; its tokens are its axes' labels."""
+    """Return a recording from a file as a run of an unknown model; its tokens are its axes' labels."""
     longest = max((trace.story.query_axis for trace in recording.traces), key=len, default=Axis("positions", ()))
     notes = (*filter(None, [recording.note]), *_not_finite(recording, None, None))
     return ModelRun(name, None, recording, tuple(longest.labels), notes=notes)

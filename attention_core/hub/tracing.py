@@ -473,6 +473,6 @@ def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _looks_causal(weights: Tensor) -> bool:
-    """Return whether no item's queries look ahead, those aside that padding leaves to look everywhere alike."""
+    """Return whether no item's queries look ahead, except those that padding leaves with uniform weights."""
     alike = weights.amax(-1) - weights.amin(-1) < 1e-6 * weights.amax(-1)
     return looks_back(((weights > 0) & ~alike[..., None]).flatten(0, 1).any(0))

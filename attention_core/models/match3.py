@@ -1,4 +1,4 @@
-"""Two heads for Match3, alike in every size: one scores single others, one scores pairs of others."""
+"""Two heads for Match3, of the same sizes: one scores single numbers, one scores pairs of them."""
 
 import math
 from dataclasses import dataclass

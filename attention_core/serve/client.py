@@ -159,7 +159,7 @@ def load(name: str, address: str | None = None) -> Model:
 
 @cache
 def loaded(name: str) -> nn.Module:
-    """Return this machine's copy of a model, of whose parts traces that come from elsewhere tell the names."""
+    """Return this machine's copy of a model, whose parts are named by traces from the deployment."""
     from attention_core.models import load
 
     return load(name)

@@ -37,7 +37,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(packed: bytes, model_of: ModelOf) -> Any:
-    """Return the value of which these are the bytes; what lay on a GPU there lies on the best device here.
+    """Return the value that pack() made these bytes of; tensors of a GPU there lie on the best device here.
 
     Args:
         packed: by pack.

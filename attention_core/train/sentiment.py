@@ -56,7 +56,7 @@ class SentimentTask:
 
     @torch.no_grad()
     def start(self, model: nn.Module) -> None:
-        """Give the word vectors what counting alone can tell; give a second network its first one, trained before."""
+        """Start word vectors from counts; give a second network the trained first one."""
         if isinstance(model, TwoPhaseClassifier):
             fill(model.guide, ATTENTION, read_weights(ATTENTION))
         elif isinstance(model, SentenceClassifier):

@@ -31,7 +31,7 @@ from ui.uploads import most_megabytes
 
 LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
 RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
-"""What tells an opened recording from every other; it is one object for all visitors."""
+"""A key for each opened recording, which is one object for all visitors."""
 NUMBERS = itertools.count()
 _TRACES = BoundedCache(max_items=4)
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")

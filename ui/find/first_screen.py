@@ -70,7 +70,7 @@ def _scatter() -> None:
 
 @cached_computation()
 def seen_on(canvas: np.ndarray) -> tuple[InkPicture, str]:
-    """Return what the network sees of a canvas, and what a person should be told about it, or ""."""
+    """Return what the network sees of a canvas, and a remark on it for people, or ""."""
     seen = ink_picture(canvas, (FIND_SIDE, FIND_SIDE))
     return seen, REMARKS.get(seen.remark or parts_remark(seen.picture), "")
 

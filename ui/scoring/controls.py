@@ -42,7 +42,7 @@ PLAIN, PRINTED = Field(NAME, "plain", False, address="plain"), Field(NAME, "prin
 
 
 def arranged_vectors() -> Vectors:
-    """Return what is arranged, after the plane and the tables were told of what Back or a link brought."""
+    """Return what is arranged, after plane and tables have followed Back or a link."""
     if VECTORS.value is not SHOWN.value:
         arrange(VECTORS.value)
     ACTIVE.clamp(0, len(VECTORS.value.keys) - 1)

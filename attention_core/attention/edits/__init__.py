@@ -1,4 +1,4 @@
-"""Edits: small values, each one way to change attention, that every way of computing it applies alike.
+"""Edits: small values, each a change of attention, which every way of computing it applies in the same way.
 
 A new one is a class in one of the files here, named below; links, pages, models and shown code then know it.
 """

@@ -1,4 +1,4 @@
-"""How the weight of what matches nothing tells a number."""
+"""A chart of how the weight of the empty key encodes a count."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Records for the soft look-up: what can be used of what somebody typed, and tables to begin with."""
+"""Records for the soft look-up: those that a visitor typed, as far as they can be read, and tables to begin with."""
 
 import re
 from collections.abc import Sequence

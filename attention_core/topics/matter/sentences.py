@@ -20,7 +20,7 @@ MAX_WORDS = 100
 MAX_CHARACTERS = 20_000  # characters that are looked at, so that a pasted book costs nothing
 LONGEST_LABEL = 30  # characters of a word that are shown
 LEAST_CHANGE, AS_MUCH = 0.005, 0.9
-"""Change of a probability that is told; share of another change from which on one is about as much."""
+"""The smallest change of a probability that is worth a sentence; the share of another change that counts as equal."""
 
 
 @dataclass(frozen=True, eq=False)

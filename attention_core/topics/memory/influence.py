@@ -194,7 +194,7 @@ def half_life(left: Sequence[float]) -> float | None:
 
 
 def similar_dimensions_first(states: Tensor) -> list[int]:
-    """Return an order of the dimensions of states (n, d) in which those that behave alike are neighbours.
+    """Return an order of the dimensions of states (n, d) in which similar ones are neighbours.
 
     They are sorted by their angle in the plane of the two leading principal components.
     Source: Friendly 2002, "Corrgrams".
@@ -272,7 +272,7 @@ class MemoryOverview:
         return float(self.update[direction][:, place].mean()) if direction in self.update else None
 
     def column_facts(self, kind: str, direction: str) -> dict[str, list]:
-        """Return what the mouse tells of each column of "states" or "update"."""
+        """Return the tooltip columns for each column of "states" or "update"."""
         values: np.ndarray = getattr(self, kind)[direction]
         if kind == "states":
             return {"word": self.labels, "length of h": np.linalg.norm(values, axis=0).tolist()}

@@ -57,7 +57,7 @@ def score_field(score: Score, query: Tensor, *, extent: float, n: int = 64) -> T
 
 
 UNDECIDED = 0.01
-"""Weights that differ by less prefer nobody."""
+"""Weights that differ by less count as equal."""
 
 
 class FavouriteKey(NamedTuple):

@@ -27,7 +27,7 @@ class ByLength(NamedTuple):
 
 
 def bleu_by_length(names: Sequence[str], folder: Path | None = None) -> ByLength:
-    """Return the BLEU by length that cards tell, the committed ones without a folder; others are left out."""
+    """Return the BLEU by length of model cards, the committed ones without a folder; others are left out."""
     found = {name: figures for name in names if (figures := _figures(name, folder))}
     groups = sorted({group for figures in found.values() for group in figures["bleu_by_length"]}, key=_first_number)
     return ByLength(
