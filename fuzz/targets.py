@@ -27,7 +27,7 @@ from attention_core.hub.catalogue import cleaned, is_path
 from attention_core.hub.load import config_of, kind_of
 from attention_core.hub.model import ModelError
 from attention_core.hub.pictures import read_picture
-from attention_core.packed import pack, read_session, unpack, unpack_strokes, write_session
+from attention_core.links import pack, read_session, unpack, unpack_strokes, write_session
 from attention_core.topics.lookup.records import read_queries, read_records
 from attention_core.topics.vectors.problem import linked_tables
 

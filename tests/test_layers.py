@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_core.shared import LOCK_ORDER
+from attention_core.concurrency import LOCK_ORDER
 
 FORBIDDEN = {
     "attention_core": {"streamlit", "streamlit_drawable_canvas", "ui", "pages", "app"},
@@ -86,7 +86,7 @@ def test_every_lock_has_a_place_in_the_order_and_a_line_in_its_page(root):
     named = set(re.findall(r'(?:Lock|entering|in_order)\("([a-z ]+)"', "".join(path.read_text() for path in users)))
     assert named | {"compute", "heavy run"} == set(LOCK_ORDER)
     plain = {path for path in users if re.search(r"threading\.R?Lock\(", path.read_text())}
-    assert plain == {root / "attention_core/shared/__init__.py", root / "ui/computed.py"}
+    assert plain == {root / "attention_core/concurrency/__init__.py", root / "ui/computed.py"}
 
 
 def module_name(path: Path, root: Path) -> str:

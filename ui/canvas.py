@@ -15,7 +15,7 @@ from streamlit_drawable_canvas import st_canvas
 from attention_core.data.colours import PEN
 from attention_core.data.drawing import Stroke, draw_strokes, inked_strokes, strokes_of
 from attention_core.data.presets import preset_paths
-from attention_core.packed import pack_strokes, unpack_strokes
+from attention_core.links import pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import cached_computation
 from ui.first_screen import is_dark

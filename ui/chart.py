@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.shared import BoundedCache
+from attention_core.concurrency import BoundedCache
 from ui.inside_streamlit import MAIN
 from ui.state import APP, Field, chart_selection
 

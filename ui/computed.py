@@ -14,7 +14,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from itertools import count
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -22,12 +22,12 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.bounds import VALUE_BYTES, strip_folders
+from attention_core.concurrency import BoundedCache, ComputedValue, note_released, note_requested
 from attention_core.device import choose_device, describe_device, to_array
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostError
 from attention_core.serve.wire import PACKAGES, function_name, is_ours
-from attention_core.shared import BoundedCache, ComputedValue, note_released, note_requested
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.labels import error_markdown
 from ui.layout import end_here
@@ -236,6 +236,19 @@ def cached_computation(
         return cached
 
     return decorate
+
+
+def by_model(
+    function: Callable[Concatenate[Any, Params], Value], *, spinner: str = ""
+) -> Callable[Concatenate[str, Params], Value]:
+    """Return a function of the core that takes a model first, to be called with its name; see cached_computation."""
+    answer = cached_computation(by_model=True, spinner=spinner)(function)
+
+    @wraps(function)
+    def by_name(name: str, *args: Params.args, **kwargs: Params.kwargs) -> Value:
+        return answer(model_or_stop(name), *args, **kwargs)
+
+    return by_name
 
 
 def content_key(value: Any) -> Hashable:

@@ -1,8 +1,6 @@
 """What pages about digits share: what a model reads in a picture, and what it reads with every weight equal."""
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Mapping
 
 import numpy as np
 import streamlit as st
@@ -12,32 +10,13 @@ from attention_core.charts import probability_bars
 from attention_core.data.drawing import prepare
 from attention_core.topics import pixels
 from ui.chart import draw_chart
-from ui.computed import cached_computation, model_or_stop
+from ui.computed import by_model, cached_computation
 from ui.inside_streamlit import MAIN
 from ui.layout import ink_ramp
 from ui.state import Field
 from ui.try_this import TryThis
 
 FRAME = (200, 205, 211)
-
-
-Given = ParamSpec("Given")
-Value = TypeVar("Value")
-
-
-def by_model(
-    function: Callable[Concatenate[Any, Given], Value], *, spinner: str = ""
-) -> Callable[Concatenate[str, Given], Value]:
-    """Return a function of the core that takes a model first, to be called with its name; see cached_computation."""
-    answer = cached_computation(by_model=True, spinner=spinner)(function)
-
-    @wraps(function)
-    def asked(name: str, *args: Given.args, **kwargs: Given.kwargs) -> Value:
-        return answer(model_or_stop(name), *args, **kwargs)
-
-    return asked
-
-
 read_image = by_model(pixels.ask)
 """What a model reads in one picture, float (28, 28)."""
 prepared = cached_computation()(prepare)

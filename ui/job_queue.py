@@ -11,8 +11,8 @@ import streamlit as st
 import torch
 
 from attention_core.bounds import QUEUE
+from attention_core.concurrency import holding
 from attention_core.device import choose_device
-from attention_core.shared import holding
 from ui.inside_streamlit import running_session
 from ui.layout import end_here
 from ui.state import APP, Field, widget_value

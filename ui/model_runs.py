@@ -18,6 +18,7 @@ import streamlit as st
 
 from attention_core.attention.edits import drop_heads
 from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
+from attention_core.concurrency import BoundedCache, ComputedValue, Lock
 from attention_core.hub.catalogue import (
     FOLDERS_BELOW,
     IN_WORDS,
@@ -33,7 +34,6 @@ from attention_core.hub.catalogue import (
 )
 from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
-from attention_core.shared import BoundedCache, ComputedValue, Lock
 from attention_core.topics.model import load_model, prepare, run_input
 from ui.computed import call_cluster, cluster, compute_turn
 from ui.job_queue import heavy_run

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
-from attention_core.packed import is_packed, pack, unpack
+from attention_core.links import is_packed, pack, unpack
 from ui.inside_streamlit import came_by_history
 from ui.labels import literal
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention_core.packed import read_session, write_session
+from attention_core.links import read_session, write_session
 from ui.chart import save_pictures
 from ui.component import component
 from ui.navigation import PAGES, PageEntry, entry_of, path_of

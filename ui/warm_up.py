@@ -14,9 +14,9 @@ from typing import Any
 import streamlit as st
 
 from attention_core.bounds import is_hosted
+from attention_core.concurrency import Lock
 from attention_core.files import note_missing
 from attention_core.log import counting_repeats, log
-from attention_core.shared import Lock
 from ui.inside_streamlit import FirstVisitor, server_started, show_our_navigation
 from ui.libraries import import_transformers
 from ui.memory_upkeep import keep_memory_small, share_memory

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attention_core.atlas.cells import BAND, Cells
 from attention_core.attention.trace import spans
-from attention_core.shared import Lock
+from attention_core.concurrency import Lock
 
 PORTION = 0.1
 """Seconds after which a step ends as soon as it can."""

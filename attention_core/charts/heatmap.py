@@ -18,8 +18,8 @@ from PIL import Image
 from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import vega as vl
 from attention_core.charts.bars import probability_bars
+from attention_core.concurrency import BoundedCache
 from attention_core.device import to_array
-from attention_core.shared import BoundedCache
 
 MAX_SIDE = 1024
 """Cells along a side of an image; a larger matrix is reduced by whole factors, keeping the largest of each block."""

@@ -25,6 +25,7 @@ from attention_core.bounds import (
     SPARE_DISK_BYTES,
     is_hosted,
 )
+from attention_core.concurrency import Lock
 from attention_core.data.language_pieces import NAME
 from attention_core.hub.load import (
     INDEX,
@@ -48,7 +49,6 @@ from attention_core.hub.model import (
     refuse_without_memory,
 )
 from attention_core.log import log
-from attention_core.shared import Lock
 from attention_core.weights import weights_folder
 
 OWN = (NAME, "digit-vit")

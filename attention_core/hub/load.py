@@ -23,6 +23,7 @@ from attention_core.bounds import (
     MODEL_TEXT_FILE_BYTES,
     TOKENIZER_DOUBLINGS,
 )
+from attention_core.concurrency import Lock
 from attention_core.device import choose_device
 from attention_core.files import read_json
 from attention_core.hub.model import (
@@ -36,7 +37,6 @@ from attention_core.hub.model import (
     refuse_without_memory,
 )
 from attention_core.log import log
-from attention_core.shared import Lock
 
 try:
     import fcntl

@@ -19,9 +19,9 @@ from attention_core.bounds import (
     PICTURE_PIXELS,
     PICTURE_SCANS,
 )
+from attention_core.concurrency import Lock
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs
-from attention_core.shared import Lock
 
 SCAN = b"\xff\xda"
 """How a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times."""

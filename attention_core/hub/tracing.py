@@ -26,6 +26,7 @@ from attention_core.attention.capture.trace_builder import TraceBuilder, from_we
 from attention_core.attention.edits import DropHead, Edits
 from attention_core.attention.recording import Recording, looks_back, name_traces
 from attention_core.attention.trace import AttentionTrace
+from attention_core.concurrency import Lock
 from attention_core.hub.attention import (
     WEIGHTS_ONLY,
     RefusedEditError,
@@ -38,7 +39,6 @@ from attention_core.hub.attention import (
 )
 from attention_core.hub.model import readable
 from attention_core.log import log
-from attention_core.shared import Lock
 
 SCORES_ONLY = "The model handed out its scores, of which these weights are the softmax; query, key, value are unknown."
 Call = tuple[str, nn.Module, AttentionTrace]

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import Prediction
+from attention_core.concurrency import Lock
 from attention_core.log import log
 from attention_core.serve.client import OF_MODEL, loaded
 from attention_core.serve.wire import function_of, pack, unpack
-from attention_core.shared import Lock
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 _TURN = Lock("compute")

@@ -17,7 +17,7 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 
 from attention_core.attention.recording import load_recording
 from attention_core.data.stroke import Stroke
-from attention_core.packed import pack, pack_strokes, read_session, write_session
+from attention_core.links import pack, pack_strokes, read_session, write_session
 from tests.app.tools import App, settled
 from ui import navigation, state, take_along
 

@@ -8,7 +8,7 @@ from PIL import Image
 
 from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.files import find_file
-from attention_core.packed import pack_strokes, unpack_strokes
+from attention_core.links import pack_strokes, unpack_strokes
 from benchmarks.start_page import answers
 from tests.app.tools import given, put, said
 from ui.navigation import PAGES

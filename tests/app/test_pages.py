@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attention_core.shared import BoundedCache
+from attention_core.concurrency import BoundedCache
 from tests.app.tools import opened, settled
 from ui.navigation import PAGES, entry_of, path_of
 from ui.state import Field

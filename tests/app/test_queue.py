@@ -9,8 +9,8 @@ from contextlib import suppress
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention_core.concurrency import BoundedCache
 from attention_core.device import choose_device
-from attention_core.shared import BoundedCache
 from benchmarks.load import served
 from benchmarks.session import Session
 from ui.computed import COMPUTE_LOCK, cached_computation

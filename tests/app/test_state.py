@@ -10,8 +10,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core import load
+from attention_core.concurrency import BoundedCache
 from attention_core.serve.client import loaded
-from attention_core.shared import BoundedCache
 from ui.computed import FairLock, cached_computation, compute_turn, content_key, result_cache, size_in_bytes
 
 

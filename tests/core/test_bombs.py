@@ -15,7 +15,7 @@ from attention_core.hub.catalogue import find_model
 from attention_core.hub.load import load_pretrained, read_settings
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import text_inputs
-from attention_core.packed import DAMAGED, MARK, VERSION, pack, read_session, unpack, unpack_strokes
+from attention_core.links import DAMAGED, MARK, VERSION, pack, read_session, unpack, unpack_strokes
 from tests import tiny_hub
 from tests.bombs import DEEP, inflating, long_description, lying_sizes, many_members, member, npz, refused, together
 from tests.tiny_hub import altered

@@ -16,7 +16,7 @@ from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
 from attention_core.topics.vectors.cells import cell_arithmetic, feed_forward, softmax_parts
 from attention_core.topics.vectors.charts import convex_hull
-from attention_core.topics.vectors.pairs import pair_map, planar_tables
+from attention_core.topics.vectors.plane import pair_map, planar_tables
 from attention_core.topics.vectors.presets import spread_pixels
 from attention_core.topics.vectors.problem import linked_tables, mask_of, neighbours, resized, table_dimensions
 

@@ -30,8 +30,8 @@ from ui.ask.first_screen import (
     look_map,
 )
 from ui.chart import draw_chart
-from ui.computed import card_or_empty
-from ui.digits import by_model, framed
+from ui.computed import by_model, card_or_empty
+from ui.digits import framed
 from ui.labels import distinct
 from ui.player import Walk
 from ui.state import Field, multiple_choice

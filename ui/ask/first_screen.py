@@ -34,8 +34,7 @@ from attention_core.topics import ask
 from attention_core.topics.ask import EXAMPLES, SceneInput, scene_input
 from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes, render_strokes
 from ui.chart import draw_chart
-from ui.computed import cached_computation
-from ui.digits import by_model
+from ui.computed import by_model, cached_computation
 from ui.first_screen import grey_out
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade

@@ -11,10 +11,10 @@ import streamlit as st
 import torch
 
 from attention_core.atlas import TILE, Atlas, search
-from attention_core.atlas.packed import PackedTile, hidden_cells, pack
+from attention_core.atlas.tiles import PackedTile, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
-from attention_core.shared import Lock
+from attention_core.concurrency import Lock
 from attention_core.topics.atlas import LongText
 
 MAX_PACKED = 150

@@ -14,11 +14,11 @@ from attention_core.atlas import Tensors, read_tensors, trace_of_tensors
 from attention_core.atlas.synthetic import passage, synthetic_trace
 from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import LONG_TEXT_LETTERS, TENSOR_BYTES, TENSOR_FILES, WINDOWED_PIECES
+from attention_core.concurrency import BoundedCache, ComputedValue
 from attention_core.data.phrase_book import phrase_book
 from attention_core.data.sentence_presets import THE_LIGHTHOUSE
 from attention_core.hub.model import ModelError
 from attention_core.hub.run import ModelRun
-from attention_core.shared import BoundedCache, ComputedValue
 from attention_core.topics.atlas import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import MatrixSource

@@ -19,8 +19,8 @@ from attention_core.topics import find
 from attention_core.topics.find import largest_weights, n_for_share
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import draw_chart
-from ui.computed import cached_computation
-from ui.digits import by_model, digit_bars
+from ui.computed import by_model, cached_computation
+from ui.digits import digit_bars
 from ui.state import Field, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"

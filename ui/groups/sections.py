@@ -18,7 +18,7 @@ from attention_core.topics.groups import Guest, guests_of, looks_of
 from attention_core.topics.groups.charts import party_chart
 from attention_core.weights import read_card
 from ui.chart import click, draw_chart
-from ui.digits import by_model
+from ui.computed import by_model
 from ui.labels import error_markdown
 from ui.player import Stepper, show_step_chart, show_words
 from ui.skeleton import note

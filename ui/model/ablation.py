@@ -13,7 +13,7 @@ from attention_core.hub.ablation import AblationMap, Head, cosine_change, diverg
 from attention_core.hub.language import log_probabilities, token_text
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
-from attention_core.packed import pack, unpack
+from attention_core.links import pack, unpack
 from ui.chart import draw_chart
 from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal

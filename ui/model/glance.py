@@ -12,10 +12,10 @@ from streamlit.errors import StreamlitAPIException
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.heads import Mosaic, heads_chart, layer_head_map, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE
+from attention_core.concurrency import BoundedCache, ComputedValue
 from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from attention_core.shared import BoundedCache, ComputedValue
 from ui.chart import draw_chart
 from ui.job_queue import heavy_run
 from ui.layout import section

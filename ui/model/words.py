@@ -19,7 +19,7 @@ from attention_core.hub.generation import Generation, begin, end_tokens, grow, m
 from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, token_text
 from attention_core.hub.model import ModelError, ModelKind, predicts_words, readable
 from attention_core.hub.run import ModelRun
-from attention_core.packed import pack, unpack
+from attention_core.links import pack, unpack
 from ui.chart import draw_chart
 from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal

@@ -10,7 +10,8 @@ from attention_core.explain.faithfulness import erase_highest, erase_random, ink
 from attention_core.topics import pixels
 from attention_core.topics.pixels import Answer
 from ui.chart import draw_chart
-from ui.digits import by_model, read_image
+from ui.computed import by_model
+from ui.digits import read_image
 from ui.pixels.first_screen import LAYER, NAME, Reading, map_chart, received
 from ui.state import Field, between, single_choice
 

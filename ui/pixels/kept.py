@@ -6,7 +6,8 @@ import torch
 
 from attention_core.data.presets import preset_canvas
 from attention_core.topics.pixels.readout import read_back
-from ui.digits import by_model, prepared
+from ui.computed import by_model
+from ui.digits import prepared
 from ui.layout import figures_table
 from ui.pixels.first_screen import LAYER, Reading
 

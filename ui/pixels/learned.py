@@ -15,8 +15,8 @@ from attention_core.topics.pixels import likeness_beyond
 from attention_core.topics.pixels.split import PARTS, split_scores
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
-from ui.computed import load_snapshots
-from ui.digits import by_model, read_image
+from ui.computed import by_model, load_snapshots
+from ui.digits import read_image
 from ui.labels import error_markdown
 from ui.pixels.first_screen import INK_ONLY, LAYER, NAME, Reading, map_chart, received
 from ui.state import Field, whole_number

@@ -6,7 +6,8 @@ from attention_core.charts import overlay, overlay_strip
 from attention_core.models.digit_vit import NAME as MODEL
 from attention_core.topics import pixels
 from ui.chart import draw_chart
-from ui.digits import by_model, inked
+from ui.computed import by_model
+from ui.digits import inked
 from ui.pixels.first_screen import NAME, Reading
 from ui.skeleton import note
 from ui.state import Field, between

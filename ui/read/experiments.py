@@ -9,7 +9,7 @@ from attention_core.charts import overlay_strip
 from attention_core.models.digit_reader import DigitReader, DigitReading
 from attention_core.topics.read import ReadDrawing, begins_at, labels_of
 from ui.chart import draw_chart
-from ui.digits import by_model
+from ui.computed import by_model
 from ui.read.first_screen import MODEL, NAME, cards, maps_of, numbered
 from ui.state import Field, multiple_choice, single_choice, whole_number
 

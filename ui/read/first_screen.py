@@ -16,7 +16,7 @@ from attention_core.models.digit_reader import CLASSES, END, DigitReading
 from attention_core.topics import read
 from attention_core.topics.read import NumberRemark, ReadDrawing
 from ui.canvas import Pad, covered, drawing_pad, put_strokes, render_strokes
-from ui.digits import by_model
+from ui.computed import by_model
 from ui.state import Field, widget_value
 
 NAME, MODEL = "read", "digit-reader"

@@ -25,7 +25,7 @@ from attention_core.bounds import (
 )
 from attention_core.data.stroke import Stroke
 from attention_core.files import find_file
-from attention_core.packed import pack_strokes, unpack_strokes
+from attention_core.links import pack_strokes, unpack_strokes
 from ui.chart import note_picture
 from ui.component import component
 from ui.navigation import entry_of, path_of

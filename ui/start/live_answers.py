@@ -14,7 +14,7 @@ from attention_core.data.questions import ANSWERS, QuestionError, numbers_of, re
 from attention_core.data.stroke import Stroke
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from attention_core.topics.ask import scene_input
-from ui.digits import by_model
+from ui.computed import by_model
 from ui.layout import role_word
 from ui.translate.first_screen import shown_translation
 from ui.words import word_data

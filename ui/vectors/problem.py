@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attention_core.attention.scores import SCORES
-from attention_core.packed import pack, unpack
+from attention_core.links import pack, unpack
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import Problem, Settings, linked_tables, trace_of
 from ui.computed import cached_computation

@@ -17,7 +17,7 @@ from attention_core.attention.capture.recorder import Recorder, track_modules, t
 from attention_core.attention.capture.written_out import WrittenOut
 from attention_core.attention.inside_torch import COMPILER, is_being_traced, is_transformed, unseen_operations
 from attention_core.attention.recording import Recording
-from attention_core.shared import Lock
+from attention_core.concurrency import Lock
 
 _SDPA = F.scaled_dot_product_attention
 _MULTI_HEAD = F.multi_head_attention_forward

@@ -1,4 +1,4 @@
-"""What fits into no plain word of a link: values as JSON, deflated and in letters; strokes as small steps; sessions.
+"""Values in links and session files: packed as JSON, deflated and in letters; strokes as small steps.
 
 Everything read here comes from strangers. A text that is damaged, foreign, newer or too large gives a ValueError.
 """

@@ -1,4 +1,4 @@
-"""What a browser needs to answer at once when one vector is dragged."""
+"""Vectors in a plane: what a browser needs to answer at once when one of them is dragged."""
 
 import numpy as np
 

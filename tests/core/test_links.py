@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attention_core.bounds import DRAWING_POINTS, DRAWING_STROKES, UNPACKED_BYTES, UNPACKED_DEPTH
 from attention_core.data.stroke import Stroke
-from attention_core.packed import is_packed, pack, pack_strokes, read_session, unpack, unpack_strokes, write_session
+from attention_core.links import is_packed, pack, pack_strokes, read_session, unpack, unpack_strokes, write_session
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**14), 10**14) | st.floats(allow_nan=False, allow_infinity=False)
