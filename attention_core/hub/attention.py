@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.capture.trace_builder import TraceBuilder, from_weights
+from attention_core.attention.capture.order import usual_order
+from attention_core.attention.capture.trace_builder import Part, TraceBuilder, from_weights
 from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.attention.trace import AttentionTrace, at_least_float32
@@ -31,7 +32,7 @@ class Run:
 
     Attributes:
         edits: by number of the call of the attention function.
-        calls: (the module, its trace), in the order of execution.
+        calls: (the module, its traces: one, or one of each part of the batch), in the order of execution.
         float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
         blind: id of a mask -> the mask and which queries may see no key in it, None if there are none.
     """
@@ -39,7 +40,7 @@ class Run:
     n_items: int
     edits: Mapping[int, Edits] = field(default_factory=dict)
     builder: TraceBuilder = field(default_factory=TraceBuilder)
-    calls: list[tuple[nn.Module, AttentionTrace]] = field(default_factory=list)
+    calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)
     float_masks: frozenset[int] = frozenset()
     blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
 
@@ -124,19 +125,19 @@ def attention(
     causal = getattr(module, "is_causal", True) if causal is None else causal
     causal = bool(query.shape[2] > 1 and attention_mask is None and causal)
     inputs = AttentionCall(module, query, key, value, attention_mask, causal, settings)
-    normaliser, all_weights = None, None
+    normalisers, all_weights = None, None
     if not unusual:
-        context, normaliser = _fused(run, inputs)
+        context, normalisers = _fused(run, inputs)
     else:
         context, all_weights = _by_model(own, inputs)  # type: ignore[arg-type]
-    call = _Call(inputs, own, sinks, len(query) == run.n_items, context, all_weights)
-    item = min(run.builder.item, len(query) - 1)
-    trace, number = call.trace(run.builder, item, normaliser), len(run.calls)
+    call, number = _Call(inputs, own, sinks, context, all_weights), len(run.calls)
+    parts = run.builder.parts(usual_order(query.shape[:2]), run.n_items)
+    traces = [call.trace(run.builder, part, normalisers) for part in parts]
     try:
-        context, trace = call.edited(trace, run.edits.get(number, ()), item)
+        context, traces[0] = call.edited(traces[0], run.edits.get(number, ()), parts[0].number)
     except EditError as reason:
         raise RefusedEditError(f"edits of trace {number}: {reason}") from None
-    run.calls.append((module, trace))
+    run.calls.append((module, traces))
     return context, None
 
 
@@ -146,7 +147,6 @@ class _Call:
 
     Attributes:
         own: the model's written-out attention.
-        is_whole: whether the call's batch is the run's, and not parts of it.
         context: (batch, n_queries, n_heads, d_v).
         all_weights: of the model's own attention, where that ran.
     """
@@ -154,16 +154,18 @@ class _Call:
     inputs: AttentionCall
     own: Callable[..., tuple[Tensor, Tensor]] | None
     sinks: Tensor | None
-    is_whole: bool
     context: Tensor
     all_weights: Tensor | None
 
-    def trace(self, builder: TraceBuilder, item: int, normaliser: Tensor | None = None) -> AttentionTrace:
+    def trace(self, builder: TraceBuilder, part: Part, normalisers: Tensor | None = None) -> AttentionTrace:
         module, query, key, value, mask, causal, settings = self.inputs
+        item = part.number
         trace = builder.trace(
             query,
             key,
             value,
+            part=part,
+            order=usual_order(query.shape[:2]),
             mask=mask,
             bias=settings.get("position_bias"),
             scale=settings["scaling"],
@@ -171,11 +173,8 @@ class _Call:
             sinks=self.sinks,
             is_causal=causal,
             mechanism=type(module).__name__,
-            normaliser=normaliser,
+            normaliser=None if normalisers is None else normalisers[item].clone(),
         )
-        if not self.is_whole:
-            note = trace.story.note.replace("items of the batch", "parts of the batch, such as windows")
-            trace = trace.with_story(note=note)
         if self.all_weights is None and self.own is not None and not _spot_check(trace, self.own, self.inputs, item):
             self.context, self.all_weights = _by_model(self.own, self.inputs)
         elif self.all_weights is None:
@@ -186,7 +185,7 @@ class _Call:
             note = f"{trace.story.note} {SCALED_BY_SINK}".strip()
             trace = replace(trace, sinks=None).with_story(note=note)
         if not _agree(trace, weights, heads, slice(None)):
-            trace = from_weights(weights, name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
+            trace = from_weights(weights, name=part.name, note=WEIGHTS_ONLY, mechanism=type(module).__name__)
         return trace
 
     def edited(self, trace: AttentionTrace, edits: Edits, item: int) -> tuple[Tensor, AttentionTrace]:
@@ -200,7 +199,7 @@ class _Call:
         context = self.context.clone()
         for number, own in enumerate(context):
             its = tuple(filter(None, (edit.for_item(number) for edit in edits)))
-            plain = trace if number == item or only_context else self.trace(TraceBuilder(number), number)
+            plain = trace if number == item or only_context else self.trace(TraceBuilder(), Part(number))
             changed = replace(plain, edits=its, normaliser=plain.normaliser if only_context else None)
             for head in range(plain.n_heads):
                 values = at_least_float32(value[number, head // (plain.n_heads // value.shape[1])])
@@ -213,13 +212,13 @@ class _Call:
 
 
 def _fused(run: Run, inputs: AttentionCall) -> tuple[Tensor, Tensor | None]:
-    """Return the context (batch, n_queries, n_heads, d_v), and normalisers of the first item if the kernel has them."""
+    """Return the context (batch, n_queries, n_heads, d_v), and the normalisers if the kernel has them."""
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     module, query, key, value, mask, causal, settings = inputs
     if _kernel_fits(inputs):
         context, normalisers = FUSED_ON_CPU(query, key, value, 0.0, causal, scale=settings["scaling"])
-        return context.transpose(1, 2).contiguous(), normalisers[min(run.builder.item, len(query) - 1)].clone()
+        return context.transpose(1, 2).contiguous(), normalisers
     context = sdpa_attention_forward(module, query, key, value, mask, **settings)[0]
     return _blind_look_everywhere(run, context, value, mask), None
 

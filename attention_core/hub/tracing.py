@@ -11,6 +11,7 @@ layers run, or that a cache spares a call, has other numbers then.
 Source: https://huggingface.co/docs/transformers/attention_interface
 """
 
+import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,8 +22,9 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.capture import watched
+from attention_core.attention.capture.order import usual_order
 from attention_core.attention.capture.recorder import N_HEADS, is_attention, name_of
-from attention_core.attention.capture.trace_builder import TraceBuilder, from_weights
+from attention_core.attention.capture.trace_builder import Items, Part, TraceBuilder, from_weights
 from attention_core.attention.edits import DropHead, Edits
 from attention_core.attention.recording import Recording, looks_back, name_traces
 from attention_core.attention.trace import AttentionTrace
@@ -41,8 +43,9 @@ from attention_core.hub.model import readable
 from attention_core.log import log
 
 SCORES_ONLY = "The model handed out its scores, of which these weights are the softmax; query, key, value are unknown."
-Call = tuple[str, nn.Module, AttentionTrace]
-"""The place of a module in its model, the module, what it did."""
+SAME_HEADS = "All heads that the model handed out are equal to the last bit, as where it hands out their mean."
+Call = tuple[str, nn.Module, list[AttentionTrace]]
+"""The place of a module in its model, the module, what it did: one trace, or one of each part of the batch."""
 
 
 class ModuleLog:
@@ -131,13 +134,14 @@ def trace_second_run(
     entries: ModuleLog | None = None,
     missed: Collection[nn.Module] = (),
     written_out: bool = False,
-    item: int = 0,
+    item: Items = 0,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return what torch's own function is given and which weights modules hand out in another run of a model.
 
     `run` asks for the weights. Entries are those of the first run, which tells the order (None = as they run here), and
     nothing is returned but of the modules that were missed in it. With written_out, attention that is written out in
-    products of matrices is recorded as well, and comes before weights that are handed out.
+    products of matrices is recorded as well, and comes before weights that are handed out; without it, weights that
+    are the same in all heads are left to be seen.
 
     Returns:
         (how many attentions the first run had seen before, the call) for each, the modules that are missed still, and
@@ -145,35 +149,54 @@ def trace_second_run(
     """
 
     def take(module: nn.Module, weights: Tensor) -> None:
-        recording.traces.append(trace_of_weights(weights, name="", n_items=n_items, module=module, item=item))
+        if written_out or not has_same_heads(weights):
+            recording.traces.extend(traces_of_weights(weights, n_items=n_items, module=module, item=item))
 
     recording = Recording()
     with watched(recording, item, written_out=written_out), watching(model, lambda: len(recording), take) as now:
         output = run()
     places = {module: name for name, module in model.named_modules()}
-    result = []
+    result: list[tuple[int, Call]] = []
     for number, trace in enumerate(recording.traces):
-        if entries is None:
-            module, _ = now.around(number) or (model, 0)
-            result.append((number, (places.get(module, "") or trace.story.name, module, trace)))
-        elif around := now.around(number, missed):
-            result.append((entries.position(*around), (places.get(around[0], ""), around[0], trace)))
-    return result, set(missed) & now.missed, output
+        around = now.around(number, None if entries is None else missed)
+        if entries is not None and around is None:
+            continue
+        module, time = around or (model, 0)
+        place = places.get(module, "") or ("" if entries else trace.story.name)
+        if result and result[-1][1][1] is module and re.search("[1-9]", Part.named_in(trace.story.name)):
+            result[-1][1][2].append(trace)
+        else:
+            result.append((entries.position(module, time) if entries else number, (place, module, [trace])))
+    return result, (now.missed if entries is None else set(missed) & now.missed), output
 
 
-def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Module, item: int = 0) -> AttentionTrace:
-    """Return the trace of weights (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads."""
-    note = WEIGHTS_ONLY
+def named(calls: Sequence[Call], again: Collection[int] = ()) -> list[AttentionTrace]:
+    """Return the traces of calls with names, see name_traces; each tells its part of the batch where all are kept."""
+    first = name_traces([(place, module, traces[0]) for place, module, traces in calls], again)
+    pairs = [(own.story.name, trace) for own, (*_, traces) in zip(first, calls, strict=True) for trace in traces]
+    return [trace.with_story(name=f"{name} {Part.named_in(trace.story.name)}".strip()) for name, trace in pairs]
+
+
+def has_same_heads(weights: Tensor) -> bool:
+    """Return whether several heads (batch, n_heads, n_queries, n_keys) are one and the same."""
+    return weights.ndim == 4 and weights.shape[1] > 1 and bool((weights == weights[:, :1]).all())
+
+
+def traces_of_weights(weights: Tensor, *, n_items: int, module: nn.Module, item: Items = 0) -> list[AttentionTrace]:
+    """Return traces of weights (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads."""
     if weights.ndim == 5:
         n_heads = next((n for n in (getattr(module, key, None) for key in N_HEADS) if isinstance(n, int)), 0)
-        weights = weights[:, :, 0] if weights.shape[1] == n_heads else weights[:, 0]
-        note = f"{note} The first window."
-    elif len(weights) != n_items:
-        note = f"{note} The first of {len(weights)} windows."
-    first = weights[min(item * (len(weights) // n_items or 1), len(weights) - 1)]
-    if not 0 <= float(first.min()) <= float(first.max()) <= 1.01:
-        first, note = first.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
-    return from_weights(first, name=name, note=note, mechanism=f"attention of {type(module).__name__}")
+        weights = (weights.transpose(1, 2) if weights.shape[1] == n_heads else weights).flatten(0, 1)
+    note = f"{WEIGHTS_ONLY} {SAME_HEADS}" if has_same_heads(weights) else WEIGHTS_ONLY
+    traces = []
+    for part in TraceBuilder(item).parts(usual_order(weights.shape[:2]), n_items):
+        own, its_note = weights[part.number], note
+        if not 0 <= float(own.min()) <= float(own.max()) <= 1.01:
+            own, its_note = own.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
+        its_note = f"{its_note} {part.note}".strip()
+        mechanism = f"attention of {type(module).__name__}"
+        traces.append(from_weights(own, name=part.name, note=its_note, mechanism=mechanism))
+    return traces
 
 
 FUSED = "sdpa"
@@ -184,7 +207,7 @@ _TRACE_LOCK = Lock("trace a model", again=True)
 
 
 def trace_model(
-    model: Any, /, *, item: int = 0, tokens: Any = None, target_tokens: Sequence[str] = (), **inputs: Any
+    model: Any, /, *, item: Items = 0, tokens: Any = None, target_tokens: Sequence[str] = (), **inputs: Any
 ) -> Recording:
     """Run a transformers model once and return every attention in it.
 
@@ -192,7 +215,8 @@ def trace_model(
 
     Args:
         model: a transformers model, built with any attention implementation, or a module around one.
-        item: of the batch, from 0.
+        item: of the batch, from 0; of windows the first of that item. "all" keeps every item and every window, as
+            traces of their own such as "encoder.0.self (item 1, window 3)".
         tokens: what the positions of the input are called, or the tokenizer that made them; every axis is labelled.
         target_tokens: those of a decoder beside an encoder; a tokenizer finds them by itself.
         inputs: what the model is called with, such as input_ids=..., attention_mask=..., pixel_values=...
@@ -212,6 +236,7 @@ def trace_model(
     """
     recording = _run(model, inputs, {}, item)[0]
     recording.model = name_of(model)
+    item = 0 if item == "all" else item
     if hasattr(tokens, "convert_ids_to_tokens"):
         if inputs.get("input_ids") is not None and hasattr(tokens, "decode"):
             recording.text = tokens.decode(inputs["input_ids"][item], skip_special_tokens=True).strip()
@@ -252,9 +277,9 @@ def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Col
     return _run(model, inputs, edits)[1]
 
 
-def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item: int = 0) -> tuple[Recording, Any]:
+def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item: Items = 0) -> tuple[Recording, Any]:
     _check_model(model)
-    if not 0 <= item < _n_items(inputs):
+    if item != "all" and not 0 <= item < _n_items(inputs):
         raise ValueError(f"item must be from 0 to {_n_items(inputs) - 1}, got {item}")
     edits = {number: its for number, its in edits.items() if its}
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
@@ -286,7 +311,7 @@ def _recording(run: Run, entries: ModuleLog, model: Any, inputs: dict[str, Any])
     if wrong:
         raise RefusedEditError(f"edits: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
     places = {module: name for name, module in model.named_modules()}
-    calls = [(places.get(module, type(module).__name__), module, trace) for module, trace in run.calls]
+    calls = [(places.get(module, type(module).__name__), module, traces) for module, traces in run.calls]
     again = entries.repeats(len(calls))
     more, missed = _trace_missed_modules(model, inputs, entries, run.builder.item)
     if more and run.edits:
@@ -294,13 +319,16 @@ def _recording(run: Run, entries: ModuleLog, model: Any, inputs: dict[str, Any])
     for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
         calls.insert(number, call)
         again = {repeat + (repeat >= number) for repeat in again}
+    return Recording(named(calls, again), _not_seen(missed))
+
+
+def _not_seen(missed: Collection[nn.Module]) -> str:
     names = ", ".join(sorted({type(module).__name__ for module in missed}))
-    note = f"Not seen: {names}, which has no attention interface and hands out no weights." if names else ""
-    return Recording(name_traces(calls, again), note)
+    return f"Not seen: {names}, which has no attention interface and hands out no weights." if names else ""
 
 
 def _trace_missed_modules(
-    model: Any, inputs: dict[str, Any], entries: ModuleLog, item: int
+    model: Any, inputs: dict[str, Any], entries: ModuleLog, item: Items
 ) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
     """Return what another run of the model shows of modules in which nothing was seen, and which of them are left.
 
@@ -429,16 +457,29 @@ def _n_items(inputs: Mapping[str, Any]) -> int:
     return next((len(tensor) for tensor in tensors if isinstance(tensor, Tensor) and tensor.ndim), 1)
 
 
-def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: int) -> tuple[Recording, Any]:
-    """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
-    calls, _, output = _second_run(model, inputs, item=item)
-    how: dict[str, Any] = {"n_items": _n_items(inputs), "module": model, "item": item}
-    traces = [trace_of_weights(weights, name=name, **how) for name, weights in _in_order(output)]
-    traces = traces or name_traces([call for _, call in calls])
-    if not traces:
-        calls, _, output = _second_run(model, inputs, item=item, written_out=True)
-        traces = name_traces([call for _, call in calls])
+def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: Items) -> tuple[Recording, Any]:
+    """Return what another run shows of a model whose code bypasses the interface.
+
+    That is what it hands out, or what its modules do: call torch's own function or hand out weights, or else write
+    attention out. The modules tell of more where the output leaves some out, or hands out one mean for all heads.
+    """
+    calls, missed, output = _second_run(model, inputs, item=item)
+    handed_out = list(_in_order(output))
+    if missed or not (calls or handed_out):
+        more, still_missed, again = _second_run(model, inputs, item=item, written_out=True)
+        if len(more) > max(len(calls), len(handed_out)):
+            calls, missed, output = more, still_missed, again
+    missed = {one for one in missed if not any(part is not one and part in missed for part in one.modules())}
+    has_means = any(has_same_heads(weights) for _, weights in handed_out)
     note, name = "", type(model).__name__
+    if len(handed_out) >= len(calls) + has_means:
+        missed = missed if len(calls) + len(missed) > len(handed_out) else set()
+        how: dict[str, Any] = {"n_items": _n_items(inputs), "module": model, "item": item}
+        several = [(name, traces_of_weights(weights, **how)) for name, weights in handed_out]
+        traces = [one.with_story(name=f"{name} {one.story.name}".strip()) for name, own in several for one in own]
+    else:
+        traces = named([call for _, call in calls])
+        note = f"{name} hands out the same weights for all its heads; these are what was seen." if has_means else ""
     if any(not trace.query.shape[-1] for trace in traces):
         note = f"{name} bypasses the library's attention interface. {WEIGHTS_ONLY}"
     if not traces:
@@ -451,7 +492,7 @@ def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: int
         raise UnsupportedError(f"{name} shows no attention: {reason}.")
     if any(trace.story.name.startswith("encoder") and trace.n_queries != trace.n_keys for trace in traces):
         note += " It does not compare every position with every other: its columns are no positions of the input."
-    return Recording(traces, note.strip()), output
+    return Recording(traces, f"{note} {_not_seen(missed)}".strip()), output
 
 
 def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:

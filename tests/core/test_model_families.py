@@ -162,3 +162,65 @@ def test_the_interface_is_the_library_s_own_again():
     with pytest.raises(IndexError):
         trace_model(model, input_ids=torch.tensor([[120]]))
     assert (functions["sdpa"], masks["sdpa"]) == before
+
+
+WAVLM = {**tiny_models.SOUND, "num_buckets": 8, "max_bucket_distance": 16}
+
+
+def test_a_mean_that_is_handed_out_for_all_heads_is_not_taken_for_them():
+    model = models("WavLM", WAVLM, [None])[0]
+    recording = trace_model(model, **tiny_models.WAVES)
+    assert recording.names == E
+    assert "the same weights for all its heads" in recording.note
+    means = handed_out(asked(model, tiny_models.WAVES))
+    for trace, mean in zip(recording, means, strict=True):
+        heads = torch.stack([trace.weights(head) for head in range(trace.n_heads)])
+        assert (heads - mean).abs().max() > 0.01
+        torch.testing.assert_close(heads.mean(0), mean[0], atol=1e-5, rtol=0)
+
+
+TIMES = {**tiny_models.PATCHES, "num_frames": 3}
+VIDEO = {"pixel_values": torch.randn(2, 3, 3, 16, 16, generator=torch.Generator().manual_seed(0))}
+
+
+@pytest.mark.parametrize("item", [0, 1])
+def test_attention_that_the_output_leaves_out_is_there(item):
+    model = models("Timesformer", TIMES, [None])[0]
+    recording = trace_model(model, item=item, **VIDEO)
+    projected = []
+    for module in model.modules():
+        if type(module).__name__ == "TimesformerSelfAttention":
+            module.qkv.register_forward_hook(lambda *given: projected.append(given[-1].unflatten(-1, (3, 4, 8))))
+    asked(model, VIDEO)
+    assert len(recording) == len(projected) == 4
+    assert [trace.n_keys for trace in recording] == [3, 17, 3, 17]  # time, then space
+    own = [vectors[item * len(vectors) // 2].permute(1, 2, 0, 3) for vectors in projected]
+    check(recording, [(query @ key.mT / 8**0.5).softmax(-1) for query, key, _ in own])
+    assert "such as windows" in recording[0].story.note or item
+
+
+SWIN = {"image_size": 32, "patch_size": 4, "embed_dim": 16, "depths": [2], "num_heads": [2], "window_size": 4}
+
+
+@pytest.mark.parametrize("family", ["Swin", "Swinv2"])
+def test_windows_of_every_item_are_there_by_name(family):
+    model = models(family, SWIN, [None])[0]
+    inputs = {"pixel_values": torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))}
+    alone = trace_model(model, pixel_values=inputs["pixel_values"][1:])
+    second = trace_model(model, item=1, **inputs)
+    every = trace_model(model, item="all", **inputs)
+    assert len(alone) == len(second) == 2
+    assert len(every) == 2 * 2 * 4
+    assert every.names[5] == "encoder.0.0.self (item 1, window 1)"
+    for own, one in zip(alone, second, strict=True):
+        check([one], [torch.stack([own.weights(head) for head in range(2)])])
+    check([every[4]], [torch.stack([alone[0].weights(head) for head in range(2)])])
+
+
+@pytest.mark.parametrize("family", ["Bert", "T5", "MPNet"])
+def test_every_item_of_a_batch(family):
+    sizes, inputs, names = {**FAMILIES, **BYPASSING}[family]
+    model, eager = models(family, sizes)
+    recording = trace_model(model, item="all", **inputs)
+    assert recording.names == [f"{name} (item {item})" for name in names for item in range(2)]
+    check(recording.traces[::2], handed_out(asked(eager, inputs)))

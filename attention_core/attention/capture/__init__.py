@@ -21,18 +21,24 @@ tensor in another product, that was attention, and the way back tells queries, k
 
 **Numbers are known by where they lie.** Between the steps models view, split, transpose and expand tensors, in more
 ways than could be followed. But a view shares the storage of its tensor, and a number's address there stays the same.
-So what is remembered belongs to a storage, and `provenance.py` computes with sizes and strides which dimension of the
-product is which dimension of the weights: which are queries and keys, which heads, which items of the batch. Only
-the factors are kept, never a matrix of the scores' size.
+So what is remembered belongs to a storage, and `provenance.py` computes with sizes and strides (`layout.py`) which
+dimension of the product is which dimension of the weights: which are queries and keys, and which stand before them.
+Only the factors are kept, never a matrix of the scores' size.
+
+**Heads are what the output says.** Of the axes before the queries some are heads, some items of the batch, some windows
+of a picture, and code may hold several in one, in either order. No size tells them apart. So `outputs.py` follows each
+output until the model puts the heads of a query in one row, for the projection behind the attention, and reads the
+order from there (`order.py`). Outputs that are put together in one tensor were chunks of queries, heads or items of one
+call: they become one trace (`joining.py`). Where the output tells nothing, the trace's note says so.
 
 **A trace is believed only if it is right.** `weighted_sum.py` builds one from the factors, computes its weights and its
 context, and compares both with what the model had. Where they differ, or where the way back is not known, the trace
 keeps the weights alone, and its note says so. The same is done for flex_attention.
 
-**Names and notes.** `recorder.py` knows which modules are running, and so what an attention is called and how many
-heads it has. It never raises: what cannot be kept becomes a note of the recording, as do modules that call themselves
-attention and in which none was seen. `trace_builder.py` builds the traces: copies of one item of the batch; masks that
-several calls share are copied once.
+**Names and notes.** `recorder.py` knows which modules are running, and so what an attention is called. It never
+raises: what cannot be kept becomes a note of the recording, as do modules that call themselves attention and in which
+none was seen. `trace_builder.py` builds the traces: copies of one item of the batch, or of all; masks that several
+calls share are copied once.
 """
 
 from attention_core.attention.capture.watch import capture, watched

@@ -13,85 +13,9 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from attention_core.attention.capture.layout import Block, Layout
+from attention_core.attention.capture.order import Order, Piece, places_of, usual_order
 from attention_core.attention.capture.trace_builder import FORBIDS
-
-AxisStrides = tuple[tuple[int, int], ...]
-"""(size, stride) of the dimensions that form an axis, outermost first; a stride of 0 repeats the same numbers."""
-
-
-class Layout(NamedTuple):
-    """Shape, strides and offset of a tensor: where its numbers lie in its storage."""
-
-    shape: tuple[int, ...]
-    stride: tuple[int, ...]
-    offset: int
-
-    @classmethod
-    def of(cls, tensor: Tensor) -> Layout:
-        return cls(tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
-
-    def index_at(self, address: int) -> tuple[int, ...] | None:
-        """Return the index of the number at an address of the storage; None if the tensor has no number there."""
-        remainder, index = address - self.offset, [0] * len(self.shape)
-        for dimension in sorted(range(len(self.shape)), key=lambda d: -self.stride[d]):
-            if self.stride[dimension] > 0:
-                index[dimension] = min(remainder // self.stride[dimension], self.shape[dimension] - 1)
-                remainder -= index[dimension] * self.stride[dimension]
-        return None if remainder else tuple(index)
-
-    def address(self, index: Sequence[int]) -> int:
-        return self.offset + sum(i * stride for i, stride in zip(index, self.stride, strict=True))
-
-    def split(self, size: int, stride: int) -> list[tuple[int, int, int]] | None:
-        """Return which dimensions an axis of this size and stride runs through; None if it fits none.
-
-        Returns:
-            (size, dimension, step) of each, outermost first: size numbers, every step-th one along the dimension. A
-            dimension of -1 repeats one number.
-        """
-        parts: list[tuple[int, int, int]] = []
-        while size > 1 and stride > 0:
-            fitting = [d for d, (n, step) in enumerate(zip(self.shape, self.stride, strict=True)) if n > 1 and step > 0]
-            fitting = [d for d in fitting if stride % self.stride[d] == 0]
-            if not fitting:
-                return None
-            widest = max(fitting, key=lambda d: self.stride[d])
-            step, n = stride // self.stride[widest], self.shape[widest]
-            if step * (size - 1) < n:
-                return [(size, widest, step), *parts]
-            if step > 1 or size % n:
-                return None
-            parts.insert(0, (n, widest, 1))
-            size, stride = size // n, stride * n
-        return [(size, -1, 0), *parts]
-
-
-class Block(NamedTuple):
-    """A part of a storage, such as one head's weights; an axis of it may run through several dimensions."""
-
-    offset: int
-    axes: tuple[AxisStrides, ...]
-
-    @classmethod
-    def whole(cls, layout: Layout) -> Block:
-        return cls(layout.offset, tuple(((n, step),) for n, step in zip(layout.shape, layout.stride, strict=True)))
-
-    def relocate(self, source: Layout, target: Layout) -> Block | None:
-        """Return the same elements in another layout of the same shape; None where strides cannot describe them."""
-        index = source.index_at(self.offset)
-        axes = [[source.split(*part) for part in axis] for axis in self.axes]
-        if index is None or any(split is None for axis in axes for split in axis):
-            return None
-        return Block(
-            target.address(index),
-            tuple(tuple((n, target.stride[d] * step) for split in axis for n, d, step in split or ()) for axis in axes),
-        )
-
-    def of(self, tensor: Tensor) -> Tensor:
-        """Return the block as a tensor with one dimension per axis; repeated numbers take no memory."""
-        parts = [part for axis in self.axes for part in axis]
-        block = tensor.detach().as_strided([n for n, _ in parts], [step for _, step in parts], self.offset)
-        return block.reshape([math.prod(n for n, _ in axis) for axis in self.axes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,77 +220,96 @@ class ItemLayout(NamedTuple):
     value: Block  # (head, key, d) in that of the right factor
     context: Block  # (head, query, d) in that of the product
     scores: Block | None  # (head, query, key) in that of the scores; None where they cannot be located
-    n_items: int  # of the batch
-    splits_heads: bool  # whether one dimension of the scores holds items and heads, split by the number of heads
 
 
-def locate_item(
-    steps: Sequence[ElementwiseStep],
-    softmax: Softmax,
-    left: Tensor,
-    right: Tensor,
-    out: Tensor,
-    item: int,
-    n_heads: int,
-) -> ItemLayout | None:
-    """Locate one item in a product of weights (n, rows, m) and values (n, m, d); None if it is not such a product.
+class WeighedLayout(NamedTuple):
+    """Where weights (n, rows, m), values (n, m, d) and their product lie, and what its axes are in the softmax."""
 
-    Args:
-        steps: from the softmax to the left factor, the last one first.
-        softmax: where the weights come from.
-        left: the weights.
-        right: the values.
-        out: the product, (n, rows, d).
-        item: of the batch, from 0.
-        n_heads: as the module says, or 0 if it does not.
-    """
-    block: Block | None = Block.whole(Layout.of(left))
-    for step in steps:
-        block = block.relocate(step.layout, step.source_layout) if block else None
-    block = block.relocate(softmax.layout, softmax.layout) if block else None
-    if block is None:
-        return None
-    dims = {stride: d for d, (n, stride) in enumerate(zip(*softmax.layout[:2], strict=True)) if n > 1}
-    keys = [part for part in block.axes[2] if part[0] > 1]
-    if [dims.get(stride) for _, stride in keys] not in ([softmax.dimension], []):
-        return None
-    if not keys and softmax.layout.shape[softmax.dimension] != 1:
-        return None
-    rows, leading = _roles(_dimensions(block, dims), softmax)
-    if _has_one_head(rows, softmax):
-        n_heads = 1
-    n_items, heads, items = _heads_and_items(leading, n_heads, item)
-    strides = softmax.layout.stride
+    softmax: Softmax
+    left: Layout
+    right: Layout
+    out: Layout
+    offset: int  # of the weights in the softmax's storage
+    queries: Sequence[_DimensionMap]
+    leading: Sequence[_DimensionMap]  # the axes before the queries, outermost first
 
-    def block_of(tensor: Tensor, axes: tuple[int, int], last: tuple[int, int]) -> Block:
-        """Return the block of a factor or of the product whose dimensions 0 and 1 are these axes (-1: not there)."""
-        strides_of = {axis: tensor.stride(d) for d, axis in enumerate(axes) if axis >= 0}
-        offset = int(tensor.storage_offset()) + sum(
-            index * part.step * strides_of.get(part.axis, 0) for part, index in items
+    @classmethod
+    def of(
+        cls, steps: Sequence[ElementwiseStep], softmax: Softmax, left: Tensor, right: Tensor, out: Tensor
+    ) -> WeighedLayout | None:
+        """Return where all is; None where it is no product of weights and values. Steps: from the softmax to left."""
+        block: Block | None = Block.whole(Layout.of(left))
+        for step in steps:
+            block = block.relocate(step.layout, step.source_layout) if block else None
+        block = block.relocate(softmax.layout, softmax.layout) if block else None
+        if block is None:
+            return None
+        keys = [softmax.layout.split(*part) for part in block.axes[2] if part[0] > 1]
+        if [[dimension for _, dimension, _ in parts or ()] for parts in keys] not in ([[softmax.dimension]], []):
+            return None
+        if not keys and softmax.layout.shape[softmax.dimension] != 1:
+            return None
+        queries, leading = _roles(_dimensions(block, softmax.layout), softmax)
+        return cls(softmax, Layout.of(left), Layout.of(right), Layout.of(out), block.offset, queries, leading)
+
+    @property
+    def sizes(self) -> list[int]:
+        return [part.n for part in self.leading]
+
+    @property
+    def has_one_head(self) -> bool:
+        """Whether the softmax has a dimension for heads, and that has length 1."""
+        query = self.queries[0].dimension if self.queries else self.softmax.dimension - 1
+        others = [n for d, n in enumerate(self.softmax.layout.shape) if d not in (query, self.softmax.dimension)]
+        return len(others) > 1 and others[-1] == 1
+
+    def usual_order(self, n_items: int) -> Order:
+        n_dimensions = len(self.softmax.layout.shape)
+        if self.has_one_head:
+            return Order(tuple(Piece(axis, part.n, 1) for axis, part in enumerate(self.leading)))
+        return usual_order(self.sizes, n_items if n_dimensions < 4 else 0)
+
+    def context(self) -> Block:
+        """Return the whole product, (*axes before the queries, query, d)."""
+        strides = self.out.stride
+        axes = [((part.n, strides[part.axis] * part.step),) for part in self.leading]
+        queries = tuple((part.n, strides[part.axis] * part.step) for part in self.queries) or ((1, 0),)
+        return Block(self.out.offset, (*axes, queries, ((self.out.shape[2], strides[2]),)))
+
+    def of_item(self, order: Order, item: int) -> ItemLayout:
+        """Return what is where in an item of the batch, or a window of one, by its number among all of them."""
+        heads = [self.leading[piece.axis].part(piece) for piece in order.pieces if piece.is_head]
+        items = [(self.leading[piece.axis].part(piece), index) for piece, index in places_of(order, item)]
+        left, right, out, softmax = self.left, self.right, self.out, self.softmax
+
+        def block_of(layout: Layout, axes: tuple[int, int], last: tuple[int, int]) -> Block:
+            """Return the block of a factor or of the product whose dimensions 0 and 1 are these axes (-1: neither)."""
+            strides_of = {axis: layout.stride[d] for d, axis in enumerate(axes) if axis >= 0}
+
+            def stride(part: _DimensionMap) -> int:
+                return strides_of.get(part.axis, 0) * part.step
+
+            offset = layout.offset + sum(index * stride(part) for part, index in items)
+            head_axis = tuple((part.n, stride(part)) for part in heads) or ((1, 0),)
+            row_axis = tuple((part.n, stride(part)) for part in self.queries) or ((1, 0),)
+            return Block(offset, (head_axis, row_axis, (last,)))
+
+        in_softmax = Block(
+            self.offset + sum(index * part.stride for part, index in items),
+            (
+                tuple((part.n, part.stride) for part in heads) or ((1, 0),),
+                tuple((part.n, part.stride) for part in self.queries) or ((1, 0),),
+                ((left.shape[2], softmax.layout.stride[softmax.dimension]),),
+            ),
         )
-        head_axis = tuple((part.n, part.step * strides_of.get(part.axis, 0)) for part in heads) or ((1, 0),)
-        query_axis = tuple((part.n, part.step * strides_of.get(part.axis, 0)) for part in rows) or ((1, 0),)
-        return Block(offset, (head_axis, query_axis, (last,)))
-
-    offset = block.offset + sum(index * part.stride for part, index in items)
-    in_softmax = Block(
-        offset,
-        (
-            tuple((part.n, part.stride) for part in heads) or ((1, 0),),
-            tuple((part.n, part.stride) for part in rows) or ((1, 0),),
-            ((left.shape[2], strides[softmax.dimension]),),
-        ),
-    )
-    has_all_keys = left.shape[2] == softmax.layout.shape[softmax.dimension]
-    value = block_of(right, (0, -1), (right.shape[2], right.stride(2)))
-    return ItemLayout(
-        weights=block_of(left, (0, 1), (left.shape[2], left.stride(2))),
-        value=Block(value.offset, (value.axes[0], ((right.shape[1], right.stride(1)),), value.axes[2])),
-        context=block_of(out, (0, 1), (out.shape[2], out.stride(2))),
-        scores=in_softmax.relocate(softmax.layout, softmax.scores_layout) if has_all_keys else None,
-        n_items=n_items,
-        splits_heads=bool(n_heads and len(leading) == 1 and heads and heads[0].n < leading[0].n),
-    )
+        has_all_keys = left.shape[2] == softmax.layout.shape[softmax.dimension]
+        value = block_of(right, (0, -1), (right.shape[2], right.stride[2]))
+        return ItemLayout(
+            weights=block_of(left, (0, 1), (left.shape[2], left.stride[2])),
+            value=Block(value.offset, (value.axes[0], ((right.shape[1], right.stride[1]),), value.axes[2])),
+            context=block_of(out, (0, 1), (out.shape[2], out.stride[2])),
+            scores=in_softmax.relocate(softmax.layout, softmax.scores_layout) if has_all_keys else None,
+        )
 
 
 class _DimensionMap(NamedTuple):
@@ -378,54 +321,25 @@ class _DimensionMap(NamedTuple):
     axis: int
     step: int
 
+    def part(self, piece: Piece) -> _DimensionMap:
+        return self._replace(n=piece.n, stride=self.stride * piece.step, step=self.step * piece.step)
 
-def _dimensions(block: Block, dims: dict[int, int]) -> Iterator[_DimensionMap]:
+
+def _dimensions(block: Block, layout: Layout) -> Iterator[_DimensionMap]:
     for axis in (0, 1):
         step = 1
         for n, stride in reversed(block.axes[axis]):
             if n > 1:
-                yield _DimensionMap(dims.get(stride, -1) if stride else -1, n, stride, axis, step)
+                yield _DimensionMap((layout.split(n, stride) or [(0, -1, 0)])[-1][1], n, stride, axis, step)
             step *= n
 
 
 def _roles(parts: Iterator[_DimensionMap], softmax: Softmax) -> tuple[list[_DimensionMap], list[_DimensionMap]]:
     """Return the dimensions of the queries, and the other ones, outermost first."""
-    ordered = sorted(parts)
+    ordered = sorted(parts, key=lambda part: (part.dimension, -part.stride))
     before = softmax.dimension - 1
     if before >= 0 and softmax.layout.shape[before] == 1:
         return [], ordered
     candidates = [part for part in ordered if part.axis == 1]
     chosen = [part for part in candidates if part.dimension == before] or candidates[-1:]
     return chosen, [part for part in ordered if part not in chosen]
-
-
-def _has_one_head(rows: list[_DimensionMap], softmax: Softmax) -> bool:
-    """Return whether the softmax has a dimension for heads, and that has length 1."""
-    query = rows[0].dimension if rows else softmax.dimension - 1
-    others = [n for d, n in enumerate(softmax.layout.shape) if d not in (query, softmax.dimension)]
-    return len(others) > 1 and others[-1] == 1
-
-
-def _heads_and_items(
-    leading: list[_DimensionMap], n_heads: int, item: int
-) -> tuple[int, list[_DimensionMap], list[tuple[_DimensionMap, int]]]:
-    """Return the number of items, the dimensions of the heads, and (dimension, index of the item) for the others."""
-    if not leading:
-        return 1, [], []
-    if n_heads == 1:
-        places = [(part, min(item, part.n - 1) if number == 0 else 0) for number, part in enumerate(leading)]
-        return math.prod(part.n for part in leading), [], places
-    chosen = next((part for part in reversed(leading) if part.n == n_heads), None)
-    if chosen is None and len(leading) == 1 and n_heads > 1 and leading[0].n % n_heads == 0:
-        (both,) = leading  # one dimension holds items and heads
-        heads = both._replace(n=n_heads)
-        items = both._replace(n=both.n // n_heads, stride=both.stride * n_heads, step=both.step * n_heads)
-        return items.n, [heads], [(items, min(item, items.n - 1))]
-    if chosen is None and len(leading) > 1 and leading[-2].n * leading[-1].n == n_heads:  # groups of heads share keys
-        heads_of = leading[-2:]
-    else:
-        heads_of = [chosen or leading[-1]]
-    others = [part for part in leading if part not in heads_of]
-    n_items = math.prod(part.n for part in others)
-    places = [(part, min(item, part.n - 1) if number == 0 else 0) for number, part in enumerate(others)]
-    return n_items, heads_of, places

@@ -1,16 +1,19 @@
 """The recorder of a capture: it names traces after the running modules, and notes what cannot be kept; never raises."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 
-from attention_core.attention.capture.trace_builder import TraceBuilder
+from attention_core.attention.capture.joining import joined, with_note
+from attention_core.attention.capture.order import Order, Piece, all_items, sizes_of, usual_order
+from attention_core.attention.capture.trace_builder import NO_HEADS, Items, Part, TraceBuilder
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, unseen
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
@@ -34,14 +37,14 @@ def name_of(model: nn.Module) -> str:
     return name if isinstance(name, str) else ""
 
 
-@dataclass
+@dataclass(eq=False)
 class _ModuleCall:
-    """A module whose forward is running."""
+    """A module that the thread is in."""
 
-    module: nn.Module
-    n_items: int  # size of the first dimension of its input, if that has three or more; else 0
-    n_before: int  # attentions recorded before it was entered
-    by_itself: bool = False  # whether one was recorded that belongs to no attention module inside it
+    module: nn.Module  # the module
+    n_items: int  # the first dimension of the tensor that it was given, if that has two or more; else 0
+    n_before: int  # how many attentions had been met when it was entered
+    by_itself: bool = False  # whether one was met that belongs to no attention module inside it
 
 
 class ModuleStack:
@@ -71,18 +74,14 @@ class ModuleStack:
         return next((self._places[module] for module in modules if module in self._places), "")
 
     @property
-    def n_heads(self) -> int:
-        """How many heads the innermost module that says so has; 0 where none does."""
-        for call in reversed(self._stack):
-            for name in N_HEADS:
-                if type(n := getattr(call.module, name, None)) is int:
-                    return n
-        return 0
+    def n_items(self) -> int:
+        """How many items the outermost module with a tensor was given; 0 where none was."""
+        return next((entered.n_items for entered in self._stack if entered.n_items), 0)
 
     @property
-    def n_items(self) -> int:
-        """How many items the innermost module with a tensor of three dimensions was given; 0 where none was."""
-        return next((call.n_items for call in reversed(self._stack) if call.n_items), 0)
+    def run(self) -> object:
+        """What tells this run of the innermost module from its other ones."""
+        return self._stack[-1] if self._stack else None
 
     def note_attention(self) -> None:
         self._n_attentions += 1
@@ -91,8 +90,8 @@ class ModuleStack:
                 call.by_itself = True
                 return
 
-    def enter(self, module: nn.Module, given: Any = None) -> None:
-        n_items = len(given) if isinstance(given, Tensor) and given.ndim > 2 else 0
+    def enter(self, module: nn.Module, given: Iterable[Any] = ()) -> None:
+        n_items = next((len(one) for one in given if isinstance(one, Tensor) and one.ndim > 1), 0)
         self._stack.append(_ModuleCall(module, n_items, self._n_attentions))
 
     def leave(self, module: nn.Module) -> None:
@@ -129,7 +128,7 @@ def tracked_call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
     if torch.compiler.is_dynamo_compiling() or computes_gradients() or not (stacks := _thread.stacks):
         return _CALL(module, *args, **kwargs)
     for stack in stacks:
-        stack.enter(module, *args[:1])
+        stack.enter(module, (*args, *kwargs.values()))
     try:
         return _CALL(module, *args, **kwargs)
     finally:
@@ -148,10 +147,26 @@ def track_modules() -> Iterator[ModuleStack]:
         _thread.stacks = tuple(other for other in _thread.stacks if other is not stack)
 
 
+Make = Callable[[Order], list[AttentionTrace]]
+
+
+@dataclass(eq=False)
+class Recorded:
+    """An attention that was recorded, of which more may become known."""
+
+    name: str
+    run: object  # of the module that made the call
+    order: Order  # of the axes before its queries, as far as it is known
+    make: Make | None  # None = no more will become known
+    traces: list[AttentionTrace]  # as it is made: one, or one of each part of the batch
+    shown: list[AttentionTrace]  # the same as they are in the recording
+    is_folded: bool  # whether the call had no dimension for heads, or one for heads and items together
+
+
 class Recorder:
     """Makes traces under the name of the module that is running, and notes what cannot be kept."""
 
-    def __init__(self, recording: Recording, stack: ModuleStack, item: int) -> None:
+    def __init__(self, recording: Recording, stack: ModuleStack, item: Items) -> None:
         self.recording, self.stack, self.builder = recording, stack, TraceBuilder(item)
         self._n_calls: dict[str, int] = {}
         self._faults: dict[str, None] = {}
@@ -166,21 +181,65 @@ class Recorder:
             reason = (str(error).strip().splitlines() or [""])[0][:200]
             self.note(f"{what or self.stack.place or 'attention'}: not kept, {type(error).__name__}: {reason}")
 
-    def add(self, make: Callable[[], AttentionTrace], tensor: Any) -> None:
-        """Record the trace that make returns for a call with this tensor; an error becomes a note."""
+    def add(self, make: Make, tensor: Any, order: Order, is_folded: bool = False) -> Recorded | None:
+        """Record what make returns, of a call with this tensor; a fault becomes a note."""
         self.stack.note_attention()
         place = self.stack.place
         name = place or f"attention.{len(self.recording)}"
         if missing := _why_not_kept(tensor):
             self.note(f"{name}: not kept, {missing}.")
-            return
+            return None
         with self.unwatched(name), torch.autocast(tensor.device.type, enabled=False):
-            trace = make()
+            traces = make(order)
             self.recording.model = self.recording.model or next(filter(None, map(name_of, self.stack.modules)), "")
             number = self._n_calls[place] = self._n_calls.get(place, 0) + 1
-            self.recording.traces.append(
-                trace.with_story(name=name if number == 1 or not place else f"{place} ({number})")
-            )
+            name = name if number == 1 or not place else f"{place} ({number})"
+            shown = [_named(trace, name) for trace in traces]
+            self.recording.traces.extend(shown)
+            return Recorded(name, self.stack.run, order, make, traces, shown, is_folded)
+        return None
+
+    def settle(self, recorded: Recorded, order: Order, *, is_last: bool = False) -> None:
+        """Make traces anew where the order of the axes before the queries turns out to be another one."""
+        is_known = _sorted(order) == _sorted(recorded.order) and order.is_batch_first and not recorded.is_folded
+        if recorded.make is not None and not is_known:
+            with self.unwatched(recorded.name), torch.autocast(recorded.traces[0].query.device.type, enabled=False):
+                self._exchange(recorded, recorded.make(order))
+                recorded.order, recorded.is_folded = order, False
+        if is_last:
+            recorded.make = None
+
+    def join(self, several: Sequence[Recorded], how: str) -> list[Recorded]:
+        """Make one of several that together are the "queries", "heads" or "items" of one call; return what is left.
+
+        Nothing is done where they cannot be that.
+        """
+        first, *others = several
+        with self.unwatched(first.name):
+            if how == "items":
+                kept = {part.number: part for part in self.builder.parts(usual_order((len(several), 1)))}
+                for number, one in enumerate(several):
+                    change = partial(_of_part, kept.get(number))
+                    one.name, one.make = first.name, one.make and partial(_changed, change, one.make)
+                    self._exchange(one, change(one.traces))
+                return [several[number] for number in kept]
+            for one in several:
+                if how == "heads" and one.is_folded:
+                    self.settle(one, all_items(one.order))
+            if traces := joined([one.traces for one in several], how):
+                makes = [one.make for one in several if one.make is not None]
+                first.make = partial(_made_together, makes, how) if len(makes) == len(several) else None
+                for other in others:
+                    self._exchange(other, [])
+                self._exchange(first, traces)
+                return [first]
+        return list(several)
+
+    def _exchange(self, recorded: Recorded, traces: list[AttentionTrace]) -> None:
+        every, place = self.recording.traces, self.recording.traces.index(recorded.shown[0])
+        shown = [_named(trace, recorded.name) for trace in traces]
+        every[place : place + len(recorded.shown)] = shown
+        recorded.traces, recorded.shown = traces, shown
 
     def add_fused(
         self,
@@ -194,10 +253,13 @@ class Recorder:
         enable_gqa: bool = False,
         *,
         mechanism: str = "scaled dot product attention",
-    ) -> None:
+    ) -> Recorded | None:
         short = None if _why_not_kept(query) else _autocast_type(query)
 
-        def make() -> AttentionTrace:
+        n_items = self.stack.n_items
+        usual = usual_order(sizes_of(query, key, value), n_items if query.ndim < 4 else 0)
+
+        def make(order: Order) -> list[AttentionTrace]:
             notes = [f"Dropout of {dropout_p:g} was on; these are the weights before it."] if dropout_p else []
             given, mask, causal = [query, key, value], attn_mask, is_causal
             if short is not None:
@@ -208,8 +270,12 @@ class Recorder:
                 n_queries, n_keys = query.shape[-2], key.shape[-2]
                 allowed = query.new_ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries)
                 mask = None if causal else allowed
-            return self.builder.trace(
+            if order is usual and query.ndim == 3 and not order.items and len(query) > 1:
+                notes.append(NO_HEADS)
+            return self.builder.traces(
                 *given,
+                order=order,
+                n_items=n_items,
                 mask=mask,
                 scale=scale,
                 is_causal=causal,
@@ -218,7 +284,7 @@ class Recorder:
                 note=" ".join(notes),
             )
 
-        self.add(make, query)
+        return self.add(make, query, usual, query.ndim < 4)
 
     def note(self, text: str) -> None:
         self._faults.setdefault(text)
@@ -228,6 +294,32 @@ class Recorder:
         missed = [f"{place} ({name})" if place else name for place, name in self.stack.unseen.items()]
         unseen = f"Not seen: {_join(missed)}, which ran without any attention that can be followed." if missed else ""
         self.recording.note = " ".join(filter(None, [*self._faults, unseen, *more]))
+
+
+def _named(trace: AttentionTrace, name: str) -> AttentionTrace:
+    """Return a trace under a name, with what it calls itself behind that: the part of the batch."""
+    return trace.with_story(name=f"{name} {trace.story.name}".strip())
+
+
+def _of_part(part: Part | None, traces: list[AttentionTrace]) -> list[AttentionTrace]:
+    """Return the traces as those of a part of the batch; none where it is not kept."""
+    if part is None:
+        return []
+    return [with_note(trace.with_story(name=part.name or trace.story.name), part.note) for trace in traces]
+
+
+def _changed(change: Callable[[list[AttentionTrace]], list[AttentionTrace]], make: Make, order: Order) -> Any:
+    return change(make(order))
+
+
+def _made_together(makes: Sequence[Make], how: str, order: Order) -> list[AttentionTrace]:
+    return joined([make(order) for make in makes], how)
+
+
+def _sorted(order: Order) -> list[Piece]:
+    """Return heads, then items, those that are more than one."""
+    pieces = [piece for piece in order.pieces if piece.n > 1]
+    return sorted(pieces, key=lambda piece: piece.is_head)
 
 
 def _uncompiled(name: str) -> str:

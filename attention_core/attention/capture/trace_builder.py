@@ -1,18 +1,20 @@
-"""Turns the arguments of one call of attention into a trace, in memory that does not grow with every pair.
+"""Keeps what one call of an attention was given, as traces, in memory that does not grow with every pair.
 
-Recorders hand over query, key, value and mask of one call; the first item of the batch is kept, as copies that later
+Recorders hand over query, key, value and mask of one call; one item of the batch is kept, or all, as copies that later
 changes in place cannot reach. A mask or bias that several calls share is kept once.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
+from attention_core.attention.capture.order import Order, part_of, sizes_of
 from attention_core.attention.inside_torch import storage_of, version_of
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
@@ -27,16 +29,60 @@ UNIFORM_NOTE = (
 NO_HEADS = "The call had no dimension for heads: its first one is shown as heads."
 
 
+Items = int | Literal["all"]
+
+
+class Part(NamedTuple):
+    """An item of a call's batch, or a window of one."""
+
+    number: int  # among all of the call
+    note: str = ""
+    name: str = ""  # where all are kept, in brackets
+
+    @classmethod
+    def of(cls, item: int, n_items: int, window: int = 0, n_windows: int = 1, is_named: bool = False) -> Part:
+        number, n = item * n_windows + window, n_items * n_windows
+        what = "items of the batch" if n_windows == 1 else "parts of the batch, such as windows"
+        note = f"The first of {n} {what}." if number == 0 else f"Item {item} of {n_items} of the batch."
+        if n_windows > 1 and number:
+            note = f"Part {number} of {n} of the batch: window {window} of item {item}, if each has as many."
+        names = [f"item {item}"] * (n_items > 1) + [f"window {window}"] * (n_windows > 1)
+        return cls(number, note if n > 1 else "", f"({', '.join(names)})" if is_named and names else "")
+
+    @staticmethod
+    def named_in(name: str) -> str:
+        """Return which part of the batch the name of a trace says it is of; empty where none."""
+        found = re.search(r"\((item|window) [^()]*\)$", name)
+        return found[0] if found else ""
+
+
 class TraceBuilder:
-    """Makes traces of calls of attention; a mask or bias that several calls share is copied once.
+    """Turns what one call was given into traces, and keeps every shared mask and bias once.
 
     Attributes:
-        item: of the batch, which to keep; the last one of a batch that is smaller.
+        item: of the batch, which to keep; the last one of a batch that is smaller. Or "all", and all windows of each.
     """
 
-    def __init__(self, item: int = 0) -> None:
+    def __init__(self, item: Items = 0) -> None:
         self.item = item
         self._mask_parts: dict[tuple[Any, ...], tuple[Tensor, MaskParts]] = {}
+
+    def parts(self, order: Order, n_items: int = 0) -> list[Part]:
+        """Return what to keep of a call; n_items is the batch of the whole run, 0 where it is not known."""
+        sizes = [piece.n for piece in order.items] or [1]
+        n = math.prod(sizes)
+        has_windows = order.is_batch_first and n_items > 0 and n % n_items == 0
+        n_items = n_items if has_windows else sizes[0]
+        n_windows = n // n_items
+        items = range(n_items) if self.item == "all" else [min(self.item, n_items - 1)]
+        windows = range(n_windows if self.item == "all" else 1)
+        return [Part.of(item, n_items, window, n_windows, self.item == "all") for item in items for window in windows]
+
+    def traces(
+        self, query: Tensor, key: Tensor, value: Tensor, *, order: Order, n_items: int = 0, **more: Any
+    ) -> list[AttentionTrace]:
+        """Return the traces of a call, see trace and parts."""
+        return [self.trace(query, key, value, part=part, order=order, **more) for part in self.parts(order, n_items)]
 
     def trace(
         self,
@@ -44,24 +90,32 @@ class TraceBuilder:
         key: Tensor,
         value: Tensor,
         *,
+        part: Part,
+        order: Order,
         mask: Tensor | None = None,
         bias: Tensor | None = None,
         sinks: Tensor | None = None,
         note: str = "",
         **more: Any,
     ) -> AttentionTrace:
-        """Return the trace of the item of the batch; arguments are as in AttentionTrace and Story, but batched.
+        """Return the trace of a part of the batch; arguments are as in AttentionTrace and Story, but batched.
 
-        The query is (batch, n_heads, n_queries, d_k), and with three dimensions the first one is shown as heads; key
-        and value may have fewer heads. The mask is bool, True = may attend, or float, added to the scores as the bias
-        is. Sinks are (n_heads,) or (batch, n_heads, n_queries, 1). `more` is as for build.
+        The query is (batch, n_heads, n_queries, d_k) or in another order; key and value may have fewer heads. The mask
+        is bool, True = may attend, or float, added to the scores as the bias is. Sinks are (n_heads,) or (batch,
+        n_heads, n_queries, 1). More is as for build.
         """
-        masks = [self.shared(item_of(part, 3, self.item), split_mask) for part in (mask, bias) if part is not None]
+        sizes = sizes_of(query, key, value)
+
+        def own(tensor: Tensor) -> Tensor:
+            return tensor.unbind()[part.number] if tensor.is_nested else part_of(tensor, sizes, order, part.number)
+
+        both = [self.shared(own(pairs), split_mask) for pairs in (mask, bias) if pairs is not None]
         return self.build(
-            *(item_of(given, 3, self.item) for given in (query, key, value)),
-            masks=masks,
-            sinks=None if sinks is None else _sinks_of(sinks, self.item),
-            notes=[note, self._batch_note(query)],
+            *(own(given) for given in (query, key, value)),
+            masks=both,
+            sinks=None if sinks is None else _sinks_of(sinks, part.number),
+            notes=[note, part.note],
+            name=part.name,
             **more,
         )
 
@@ -126,12 +180,6 @@ class TraceBuilder:
             self._mask_parts[where] = (mask, split(mask))  # the mask is kept so that its storage is not reused
         return self._mask_parts[where][1]
 
-    def _batch_note(self, query: Tensor) -> str:
-        if query.is_nested or query.ndim > 3:
-            items = query.size(0) if query.is_nested else math.prod(query.shape[:-3])
-            return item_note(self.item, items)
-        return NO_HEADS if query.ndim == 3 else ""
-
 
 class MaskParts(NamedTuple):
     """A mask or bias in parts, each broadcastable to (n_heads, n_queries, n_keys), or None where it does nothing.
@@ -146,13 +194,6 @@ class MaskParts(NamedTuple):
     allowed: Tensor | None
     bias: Tensor | None = None
     uniform: Tensor | None = None
-
-
-def item_note(item: int, n_items: int) -> str:
-    """Return which of the batch a trace shows; empty where there is but one."""
-    if n_items == 1:
-        return ""
-    return f"The first of {n_items} items of the batch." if item == 0 else f"Item {item} of {n_items} of the batch."
 
 
 def split_mask(mask: Tensor) -> MaskParts:
@@ -203,16 +244,6 @@ def _combine(masks: Sequence[MaskParts]) -> MaskParts:
     if uniform is not None and bias_sum is not None:
         bias_sum = bias_sum.masked_fill(uniform, 0)
     return MaskParts(allowed, bias_sum, uniform)
-
-
-def item_of(tensor: Tensor, n_dimensions: int, item: int = 0) -> Tensor:
-    """Return an item of the first dimension, the first of others beyond the last n; few dimensions are filled up."""
-    if tensor.is_nested:
-        parts = tensor.unbind()
-        return parts[min(item, len(parts) - 1)]
-    while tensor.ndim > n_dimensions:
-        tensor, item = tensor[min(item, len(tensor) - 1)], 0
-    return tensor if tensor.ndim == n_dimensions else tensor[(None,) * (n_dimensions - tensor.ndim)]
 
 
 def detached_copy(tensor: Tensor) -> Tensor:
@@ -275,4 +306,4 @@ def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
 
 def _sinks_of(sinks: Tensor, item: int) -> Tensor:
     """Return (n_heads, n_queries or 1) from (n_heads,) or (batch, n_heads, n_queries, 1)."""
-    return sinks[:, None] if sinks.ndim == 1 else item_of(sinks, 3, item)[..., 0]
+    return sinks[:, None] if sinks.ndim == 1 else sinks[min(item, len(sinks) - 1), ..., 0]

@@ -14,6 +14,7 @@ from torch.nn.attention.bias import CausalBias
 from torch.overrides import TorchFunctionMode
 
 from attention_core.attention.capture.recorder import Recorder, track_modules, tracked_call
+from attention_core.attention.capture.trace_builder import Items
 from attention_core.attention.capture.written_out import WrittenOut
 from attention_core.attention.inside_torch import COMPILER, is_being_traced, is_transformed, unseen_operations
 from attention_core.attention.recording import Recording
@@ -32,10 +33,10 @@ _ONE_AT_A_TIME = Lock("exchange functions of torch", again=True)
 
 
 @contextmanager
-def capture(*, item: int = 0, tokens: Sequence[str] = (), target_tokens: Sequence[str] = ()) -> Iterator[Recording]:
+def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Sequence[str] = ()) -> Iterator[Recording]:
     """Record every attention inside the block; outputs and random numbers are the same as without.
 
-    One item of each batch is kept. The traces are there as soon as they are made, also when the block ends with
+    One item of each batch is kept, or all. The traces are there as soon as they are made, also when the block ends with
     an exception. Torch's fast path for nn.MultiheadAttention and nn.TransformerEncoder, which hides its attention, is
     off inside the block and as it was afterwards; compiled modules run there as they are written. What cannot be kept,
     and modules that call themselves attention and in which none was seen, are told in the note of the recording.
@@ -45,7 +46,8 @@ def capture(*, item: int = 0, tokens: Sequence[str] = (), target_tokens: Sequenc
     longer, 5 % of one of nn.Linear(64, 64), and does nothing else.
 
     Args:
-        item: of the batch, from 0.
+        item: of the batch, from 0; of windows the first of that item. "all" keeps every item and every window, as
+            traces of their own such as "layers.0 (item 1, window 3)".
         tokens: what the positions of the input are called; axes of their number are labelled when the block ends.
         target_tokens: those of a decoder beside an encoder.
 
@@ -66,7 +68,7 @@ def capture(*, item: int = 0, tokens: Sequence[str] = (), target_tokens: Sequenc
 
 
 @contextmanager
-def watched(recording: Recording, item: int = 0, *, written_out: bool = True) -> Iterator[None]:
+def watched(recording: Recording, item: Items = 0, *, written_out: bool = True) -> Iterator[None]:
     """Record the attention inside the block, as capture does; that which is written out only if asked to."""
     with _switches_off(), track_modules() as stack:
         recorder = Recorder(recording, stack, item)
@@ -149,6 +151,7 @@ class _FunctionMode(TorchFunctionMode):
             if args:
                 with self._recorder.unwatched():
                     self._written_out.mix(args[0], result)
+                    self._written_out.outputs.see(func, args[:1], result)
             return result
         if func is F.dropout or func is torch.dropout:
             with self._written_out.mark_dropout(*args, **kwargs):
@@ -159,7 +162,7 @@ class _FunctionMode(TorchFunctionMode):
             if func is _MULTI_HEAD:
                 return self._multi_head(*args, **kwargs)
             output = func(*args, **kwargs)
-            self._recorder.add_fused(*args, **kwargs)
+            self._written_out.fused(output, *args, **kwargs)
             return output
 
     def _multi_head(self, *args: Any, **kwargs: Any) -> Any:

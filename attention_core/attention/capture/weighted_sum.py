@@ -5,25 +5,27 @@ They have queries and keys where the origin of the scores is known. flex_attenti
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from attention_core.attention.capture.order import Order
 from attention_core.attention.capture.provenance import (
     ElementwiseStep,
     ItemLayout,
     ScoreInputs,
     Softmax,
-    locate_item,
+    WeighedLayout,
     score_inputs,
 )
 from attention_core.attention.capture.trace_builder import (
     NO_HEADS,
     MaskParts,
+    Part,
     TraceBuilder,
     from_weights,
-    item_note,
     split_large_negative,
     split_mask,
     split_minus_infinity,
@@ -85,7 +87,6 @@ MIXED = (
     "the model's own context is not their sum of the values."
 )
 BLIND = "Some queries may attend to no key: the model's softmax gave NaN there; their weights are shown as 0."
-APART = "Items and heads were one dimension of the call, taken apart by the module's number of heads."
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,28 +99,32 @@ class WeightedSum:
     right: Tensor  # the factor of the values, (n, m, d)
     out: Tensor  # the product, (n, rows, d)
     is_mixed: bool = False  # whether the weights were mixed before they met the values
-    is_parameter: bool = False  # whether the values are a parameter
 
-    def locate(self, item: int, n_heads: int, n_items: int) -> ItemLayout | None:
-        """Return where an item of the batch lies; None where this is no attention.
+    @cached_property
+    def layout(self) -> WeighedLayout | None:
+        """Where all is; None where this is no product of weights and values."""
+        return WeighedLayout.of(self.steps, self.softmax, self.left, self.right, self.out)
 
-        The module says n_heads, and was given n_items; 0 = unknown.
-        """
-        if self.softmax.scores is None and self.is_parameter:  # a soft choice between learned rows
-            return None
-        leading = self.softmax.layout.shape[0] if len(self.softmax.layout.shape) in (2, 3) else 0
-        if not n_heads and leading == n_items > 0:
-            n_heads = 1
-        return locate_item(self.steps, self.softmax, self.left, self.right, self.out, item, n_heads)
+    @property
+    def is_folded(self) -> bool:
+        return len(self.softmax.layout.shape) < 4
 
-    def trace(self, layout: ItemLayout, builder: TraceBuilder) -> AttentionTrace:
-        """Return the trace, checked against weights and product; a ValueError where no softmax gives the weights."""
-        weights, value, context = layout.weights.of(self.left), layout.value.of(self.right), layout.context.of(self.out)
+    def traces(self, order: Order, builder: TraceBuilder, n_items: int, is_known: bool) -> list[AttentionTrace]:
+        """Return the traces of the parts of the batch that are kept; n_items is the batch of the whole run."""
+        assert self.layout is not None
+        parts, note = builder.parts(order, n_items), ""
+        if self.is_folded and not is_known and not order.items and any(piece.n > 1 for piece in order.pieces):
+            note = NO_HEADS
+        return [self.trace(self.layout.of_item(order, part.number), part, note, builder) for part in parts]
+
+    def trace(self, found: ItemLayout, part: Part, note: str, builder: TraceBuilder) -> AttentionTrace:
+        """Return the trace of a part, checked against weights and product; a ValueError where it cannot be right."""
+        weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
         dropout = next((float(step.detail) for step in self.steps if step.kind == "dropout"), 0.0)
-        notes = self._notes(layout, len(weights), dropout, builder.item)
-        plain = score_inputs(self.softmax.scores, layout.scores) if layout.scores and not self.is_mixed else None
+        notes = [part.note, note, *self._notes(dropout)]
+        plain = score_inputs(self.softmax.scores, found.scores) if found.scores and not self.is_mixed else None
         if plain is not None:
-            trace = _plain(plain, value, dropout, notes, builder)
+            trace = _plain(plain, value, dropout, notes, part.name, builder)
             if agrees(trace, weights, None if dropout else context, dropout):
                 blind = bool(weights[..., :1].isnan().any())
                 return trace.with_story(note=f"{trace.story.note} {BLIND}".strip()) if blind else trace
@@ -130,14 +135,12 @@ class WeightedSum:
             weights = weights * (1 - dropout)
         if not bool((weights >= 0).all()):
             raise ValueError("its weights are negative or not a number")
-        return from_weights(weights, name="", note=" ".join(filter(None, notes)), mechanism=MECHANISM, value=value)
+        return from_weights(
+            weights, name=part.name, note=" ".join(filter(None, notes)), mechanism=MECHANISM, value=value
+        )
 
-    def _notes(self, layout: ItemLayout, n_heads: int, dropout: float, item: int) -> list[str]:
-        notes = [item_note(item, layout.n_items)]
-        if layout.splits_heads:
-            notes.append(APART)
-        elif len(self.softmax.layout.shape) <= 3 and n_heads > 1:
-            notes.append(NO_HEADS)
+    def _notes(self, dropout: float) -> list[str]:
+        notes = []
         if dropout:
             notes.append(f"Dropout of {dropout:g} was on; these are the weights before it.")
         if self.left.dtype in (torch.float16, torch.bfloat16):
@@ -146,7 +149,7 @@ class WeightedSum:
 
 
 def _plain(
-    plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], builder: TraceBuilder
+    plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], name: str, builder: TraceBuilder
 ) -> AttentionTrace:
     masks = []
     if plain.bias is not None:
@@ -163,6 +166,7 @@ def _plain(
         scale=plain.scale,
         softcap=plain.softcap,
         dropout=dropout,
+        name=name,
         mechanism=MECHANISM,
         notes=notes,
     )
@@ -175,6 +179,7 @@ FLEX_CHANGED = "Its score_mod does more than add to the scores: these are its we
 
 def flex_trace(
     builder: TraceBuilder,
+    part: Part,
     context: Tensor,
     query: Tensor,
     key: Tensor,
@@ -186,12 +191,12 @@ def flex_trace(
     score_mod_other_buffers: tuple[Any, ...] = (),
     mask_mod_other_buffers: tuple[Any, ...] = (),
 ) -> AttentionTrace:
-    """Return the trace of one item of a call; arguments are those of the operation, which gave this context.
+    """Return the trace of a part of a call's batch; arguments are those of the operation, which gave this context.
 
     What score_mod adds becomes the bias. Where it does more, weights and values are kept. A ValueError says that the
     trace would not be what the model did.
     """
-    item = min(builder.item, len(query) - 1)
+    item = part.number
     n_heads, n_queries, n_keys = query.shape[1], query.shape[2], key.shape[2]
     device = query.device
     indices = [
@@ -212,16 +217,18 @@ def flex_trace(
         at_zero = _on_all_pairs(
             lambda *at: score_mod(torch.zeros_like(dots), *at), indices, score_mod_other_buffers, pairs
         )
-        hidden = at_zero == -torch.inf
-        masks += [MaskParts(~hidden)] if hidden.any() else []
-        masks.append(MaskParts(None, at_zero.masked_fill(hidden, 0)))
-    notes = [item_note(builder.item, len(context))]
-    trace = builder.build(query, key, value, masks=masks, scale=scale, mechanism=FLEX_MECHANISM, notes=notes)
+        barred = at_zero == -torch.inf
+        masks += [MaskParts(~barred)] if barred.any() else []
+        masks.append(MaskParts(None, at_zero.masked_fill(barred, 0)))
+    notes = [part.note]
+    trace = builder.build(
+        query, key, value, masks=masks, scale=scale, mechanism=FLEX_MECHANISM, notes=notes, name=part.name
+    )
     if not agrees_in_context(trace, context[item]):
         weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1).nan_to_num()
         note = " ".join(filter(None, [*notes, FLEX_CHANGED]))
         own = value.repeat_interleave(shared, 0)
-        trace = from_weights(weights, name="", note=note, mechanism=FLEX_MECHANISM, value=own)
+        trace = from_weights(weights, name=part.name, note=note, mechanism=FLEX_MECHANISM, value=own)
         if not agrees_in_context(trace, context[item]):
             raise ValueError("what it computes could not be followed")
     return trace

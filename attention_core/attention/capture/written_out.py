@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attention_core.attention.capture.layout import Block, Layout
 from attention_core.attention.capture.operations import (
     OF_FUSED,
     PRODUCTS,
@@ -20,9 +21,10 @@ from attention_core.attention.capture.operations import (
     is_view,
     with_numbers_as_tensors,
 )
+from attention_core.attention.capture.order import Order, usual_order
+from attention_core.attention.capture.outputs import Output, Outputs
 from attention_core.attention.capture.provenance import (
     ElementwiseStep,
-    Layout,
     MixedWeights,
     Origin,
     Product,
@@ -43,6 +45,7 @@ from attention_core.attention.inside_torch import (
     unseen_operations,
     watches_alone,
 )
+from attention_core.attention.trace import AttentionTrace
 
 
 class WrittenOut(TorchDispatchMode):
@@ -54,6 +57,7 @@ class WrittenOut(TorchDispatchMode):
         super().__init__()
         self._recorder = recorder
         self._origins: dict[int, tuple[StorageWeakRef, Origin]] = {}
+        self.outputs = Outputs(recorder)
         self._n_ignoring = 0
         self._dropout: float | None = None
 
@@ -102,6 +106,13 @@ class WrittenOut(TorchDispatchMode):
                 self._follow(func, args, kwargs, result)
         return result
 
+    def fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
+        """Record a call of fused attention that gave this context, and follow that."""
+        recorded = self._recorder.add_fused(*args, **kwargs)
+        if recorded is not None and is_plain(context):
+            with self._recorder.unwatched():
+                self.outputs.follow(context, [Output(recorded, Block.whole(Layout.of(context)))])
+
     def mix(self, weights: Any, result: Tensor) -> None:
         origin = self._origin_of(weights)
         if origin is None or not is_plain(result) or storage_of(weights) == storage_of(result):
@@ -123,6 +134,7 @@ class WrittenOut(TorchDispatchMode):
         self._origins.pop(storage_of(tensor), None)
 
     def _follow(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self.outputs.see(func, args, result)
         if func in PRODUCTS:
             if not self._n_ignoring and is_plain(result):
                 self._product(args, kwargs, result, PRODUCTS[func])
@@ -136,11 +148,19 @@ class WrittenOut(TorchDispatchMode):
             if not self._n_ignoring:
                 given = dict(zip(argument_names(func), args, strict=False)) | kwargs
                 given["attn_mask"] = given.get("attn_mask", given.get("attn_bias"))
-                self._recorder.add_fused(**{name: one for name, one in given.items() if name in OF_FUSED})
+                self.fused(result[0], **{name: one for name, one in given.items() if name in OF_FUSED})
         elif getattr(func, "_name", "") == FLEX:
-            self._recorder.add(lambda: flex_trace(self._recorder.builder, result[0], *args, **kwargs), args[0])
+            self._flex(args, kwargs, result[0])
         elif self._origins:
             self._unknown(func, args, result)
+
+    def _flex(self, args: Any, kwargs: Any, context: Tensor) -> None:
+        builder, n_items = self._recorder.builder, self._recorder.stack.n_items
+
+        def make(order: Order) -> list[AttentionTrace]:
+            return [flex_trace(builder, part, context, *args, **kwargs) for part in builder.parts(order, n_items)]
+
+        self._recorder.add(make, args[0], usual_order(context.shape[:2]))
 
     def _step(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Remember the operation if the origin of an argument is known; the first such argument counts."""
@@ -210,9 +230,14 @@ class WrittenOut(TorchDispatchMode):
             left = own
         if not isinstance(first, Softmax):
             return False
-        weighted_sum, stack = WeightedSum(steps, first, left, right, out, mixed, is_parameter), self._recorder.stack
-        layout = weighted_sum.locate(self._recorder.builder.item, stack.n_heads, stack.n_items)
-        if layout is None:
+        weighted_sum, n_items = WeightedSum(steps, first, left, right, out, mixed), self._recorder.stack.n_items
+        if (first.scores is None and is_parameter) or (layout := weighted_sum.layout) is None:
             return False
-        self._recorder.add(lambda: weighted_sum.trace(layout, self._recorder.builder), left)
+        usual = layout.usual_order(n_items)
+
+        def make(order: Order) -> list[AttentionTrace]:
+            return weighted_sum.traces(order, self._recorder.builder, n_items, order is not usual)
+
+        if recorded := self._recorder.add(make, left, usual, weighted_sum.is_folded):
+            self.outputs.follow(out, [Output(recorded, layout.context())])
         return True
