@@ -47,6 +47,25 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     assert shares(page) == during, "Python says the same"
 
 
+def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(page, app_url):
+    page.goto(f"{app_url}/vectors?preset=graph")
+    tip = page.locator('.tip[data-place="4"]')
+    tip.wait_for()
+    settle(page, 1500)
+    edges = page.locator("path.edge")
+    before = edges.get_attribute("d")
+    assert before.count("M") == 5
+    tip.hover()
+    box = tip.bounding_box()
+    page.mouse.down()
+    page.mouse.move(box["x"] - 60, box["y"] - 60, steps=4)
+    expect(page.locator(".count")).to_contain_text("5 of 25 weights changed.")
+    page.mouse.up()
+    after = edges.get_attribute("d")
+    assert after.count("M") == 5
+    assert after != before
+
+
 def test_typing_recomputes_and_survives_leaving_the_page(page, app_url):
     page.goto(f"{app_url}/vectors?step=scores&rules=1")
     page.get_by_text("Query x1 meets key x2").wait_for()
