@@ -252,6 +252,7 @@ NO_SCENE = (
 THREE_LOOKS = (
     "That takes three looks, and I have two: one for a digit that you name, one beside it. Ask one step at a time."
 )
+BY_BOTH = "Ask by place or by colour, not by both."
 FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
 _REFUSALS = {
     "I cannot deal with “not”. Ask what is there.": "not no without except",
@@ -324,6 +325,7 @@ def parse(text: str) -> Question:
     asks = next(fits, None)
     relation, spoken_of = _relation(sentence)
     _refuse(_relation(spoken_of)[0], THREE_LOOKS)
+    _refuse(relation and _place(spoken_of), BY_BOTH)
     place = None if relation else _place(sentence)
     digit, colour = _digit_and_colour(spoken_of.split(), asks)
     if not (asks or relation or place):
@@ -401,7 +403,7 @@ def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], .
     if question.relation:
         return ((not named, f"{question.relation.capitalize()} which one? Name a digit or a colour."),)
     if question.place:
-        return ((named, "Ask by place or by colour, not by both."),)
+        return ((named, BY_BOTH),)
     if question.kind is QuestionKind.COLOUR_OF_DIGIT:
         return ((not digit, "The colour of which digit? Name it, or say where it is."),)
     return (

@@ -75,6 +75,7 @@ REFUSED = {
     "which digit is above the one left of the blue one": "three looks",
     "what is left of the one above the red one?": "three looks",
     "what colour is the digit below the one to the right of the 7": "three looks",
+    "what is left of the topmost red digit": "not by both",
     "which digit on the left of the 3 is above the blue one": "three looks",
 }
 EVERY = [
