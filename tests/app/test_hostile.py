@@ -31,7 +31,7 @@ WAYS = {
     "lookup": [{}, {"lookup_tab": "try"}],
     "translate": [{}, {"translate_tab": "try"}],
     "groups": [{"groups_shows": True}],
-    "memory": [{}, {"memory_tab": "own"}],
+    "memory": [{}, {"memory_tab": "own"}, {"memory_tab": "follows"}],
     "scoring": [{"scoring_typing": True}],
     "transformer": [{}, {"transformer_tab": "positions"}],
     "model": [
