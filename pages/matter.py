@@ -58,7 +58,7 @@ def matter_steps() -> None:
     with words:
         show_words(trace, step, 0, 0, heaviest)
     with matrix:
-        show_step_chart(step, 0, None, NAME)
+        show_step_chart(trace, step, 0, None, NAME)
 
 
 take_along(lambda: export_bar(trace, NAME, query=0))

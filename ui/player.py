@@ -17,18 +17,31 @@ from attention_core.attention.export import trace_to_code, trace_to_frame, trace
 from attention_core.attention.recording import Recording
 from attention_core.attention.steps import cell_formula, row_table, steps_of
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Step
+from attention_core.attention.types import Role, Step
+from attention_core.attention.view.motion import step_data
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.vega import weights_ramp
 from attention_core.explain.guess import compare, options
-from ui.chart import draw_chart, file_name, say_subject
+from ui.chart import draw_chart, file_name, note_picture, say_subject
+from ui.component import component, script_of
 from ui.guess import ask_guess, show_verdict
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import ink_ramp, role_colour, section
 from ui.skeleton import explain
-from ui.state import APP, PLAYING, Field, Value, chart_selection, set_widget, single_choice, whole_number, widget_value
+from ui.state import (
+    APP,
+    PLAYING,
+    Field,
+    Value,
+    chart_selection,
+    component_message,
+    set_widget,
+    single_choice,
+    whole_number,
+    widget_value,
+)
 
 TICK, CHANGED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
 """When the last beat was, by time.monotonic; the player that began or stopped in the run before."""
@@ -355,11 +368,46 @@ def counted(n: int, name: str) -> str:
     return f"{n:,} {one if n == 1 else name}"
 
 
-def show_step_chart(step: Step, head: int, query: int | None, name: str, size: int = STEP_SIZE) -> None:
-    """Draw the step's numbers in the form that suits them: a matrix, pictures per dimension, or bars."""
+_moving_step = component("moving_step", script_of("packed_heads", "matrix_view", "moving_step", "moving_start"))
+
+
+def show_step_chart(
+    trace: AttentionTrace,
+    step: Step,
+    head: int,
+    query: int | None,
+    name: str,
+    size: int = STEP_SIZE,
+    *,
+    column: int | None = None,
+    on_choose: Callable[[int, int], None] | None = None,
+) -> None:
+    """Draw the step's numbers, and let them move: how they come about; bars of a single row of probabilities.
+
+    Args:
+        trace: that is stepped through.
+        step: the present one.
+        head: the chosen one.
+        query: the row that is marked.
+        name: of the page.
+        size: screen pixels of the longer side, at most.
+        column: of the cell whose numbers move first; None = the largest of the row.
+        on_choose: called with row and column of a number that is clicked.
+    """
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
-    chart = step_chart(step, head, query=query, size=size, ink=ink_ramp())
-    draw_chart(chart, width="content", key=f"{name}_{step.name}", alt=words, step=step.name)
+    chart = partial(step_chart, step, head, query=query, size=size, ink=ink_ramp())
+    if step.role is Role.OUTPUT and step.shape[0] == 1:
+        draw_chart(chart(), width="content", key=f"{name}_{step.name}", alt=words, step=step.name)
+        return
+    note_picture(chart, words, step.name)
+    key = f"{name}_moving_step"
+
+    def take() -> None:
+        if on_choose and (chosen := component_message(key, "chosen")):
+            on_choose(int(chosen["row"]), int(chosen["column"]))
+
+    data = step_data(trace, step, head, query) | {"size": size, "column": column}
+    _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 
 def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_words: str = "pixel") -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.device import to_array
@@ -46,18 +47,18 @@ def ask_steps(drawing: AskedDrawing, answered: SceneAnswer) -> None:
                 st.caption(f"Largest weight: {trace.story.key_axis.labels[heaviest]}.")
             show_words(trace, step, 0, 0, heaviest)
         with picture:
-            _show(step, drawing, grid, heaviest)
+            _show(trace, step, drawing, grid, heaviest)
             query_row_expander("This look in numbers", NAME, trace, 0, 0, 7, "region")
 
 
-def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> None:
+def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> None:
     if step.name == "picture":
         pixels = drawing.seen.shown.repeat(5, 0).repeat(5, 1)
         st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
         return
     n_regions, title = grid[0] * grid[1], step.title.lower().split(":")[0]
     if n_regions + 1 not in step.shape:
-        show_step_chart(step, 0, None, NAME)
+        show_step_chart(trace, step, 0, None, NAME)
         return
     values = to_array(step.value().float())
     if len(values) == 1:

@@ -69,7 +69,7 @@ def find_steps(reading: FindReading) -> None:
         elif step.name == "context":
             _context_bars(trace)
         else:
-            show_step_chart(step, 0, None, NAME, size=SHEET - 40)
+            show_step_chart(trace, step, 0, None, NAME, size=SHEET - 40)
     st.caption(
         "A photograph needs another model: those that come along know digits alone. Take "
         f"`{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:"

@@ -149,7 +149,7 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
         if step.col_axis.grid:
             _pairs_of_query(trace, step, query, numbers)
         else:
-            show_step_chart(step, 0, query, NAME, SIZE)
+            show_step_chart(trace, step, 0, query, NAME, SIZE)
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:

@@ -33,7 +33,7 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
     with words:
         show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
     with matrix:
-        show_step_chart(step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
+        show_step_chart(trace, step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
 
 
 def regression_part(asked: LookupRequest, trace: AttentionTrace, temperature: float, query: int) -> None:

@@ -262,7 +262,7 @@ def model_steps(run: ModelRun) -> None:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
         of_queries = step.row_axis is trace.story.query_axis
-        show_step_chart(step, now.head, now.query if of_queries else None, f"model_step_{trace.story.name}")
+        show_step_chart(trace, step, now.head, now.query if of_queries else None, f"model_step_{trace.story.name}")
 
 
 def export_head(run: ModelRun) -> None:

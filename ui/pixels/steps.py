@@ -29,4 +29,4 @@ def pixels_steps(reading: Reading) -> None:
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
         show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
     with right:
-        show_step_chart(step, 0, query, NAME)
+        show_step_chart(trace, step, 0, query, NAME)

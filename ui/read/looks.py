@@ -117,4 +117,4 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
         )
         draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words, step=step.name)
     else:
-        show_step_chart(step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)
+        show_step_chart(trace, step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)

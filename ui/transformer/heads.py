@@ -154,7 +154,7 @@ def transformer_steps(text: str) -> None:
         show_words(trace, step, head.head, query, int(trace.weights(head.head, [query])[0].argmax()))
     with matrix:
         marked = query if step.row_axis is trace.story.query_axis else None
-        show_step_chart(step, head.head, marked, f"transformer_{head.kind}")
+        show_step_chart(trace, step, head.head, marked, f"transformer_{head.kind}")
 
 
 def _arcs(trace: AttentionTrace, head: TransformerHead, query: int) -> None:

@@ -52,7 +52,7 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
     with matrix:
         shows_sum = step.name == "context" and trace.n_keys > 1
         marked = query if step.row_axis is trace.story.query_axis else best
-        show_step_chart(step, head, marked, NAME, size=240 if shows_sum else 330)
+        show_step_chart(trace, step, head, marked, NAME, size=240 if shows_sum else 330)
         if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
             query_row_expander("This row in numbers", NAME, trace, head, query, 4, "word")
         if shows_sum:

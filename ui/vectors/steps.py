@@ -5,20 +5,14 @@ import streamlit as st
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
-from attention_core.charts import matrix_chart
-from attention_core.charts.vega import Chart
-from attention_core.device import to_array
 from attention_core.topics.vectors import Problem
-from attention_core.topics.vectors.cells import column_kind, factors, row_kind
-from attention_core.topics.vectors.charts import FONT_SIZE, LARGEST_CELL, Factor, product_cell, product_chart
-from ui.chart import draw_chart
-from ui.player import show_step_heading
-from ui.state import chart_selection
+from attention_core.topics.vectors.cells import column_kind, row_kind
+from ui.player import show_step_chart, show_step_heading
 from ui.vectors.cell import cell_pickers, chosen_cell, show_cell
-from ui.vectors.problem import CELL, STEPS
+from ui.vectors.problem import CELL, NAME, STEPS
 
-SIZE = (560, 370)
-"""Screen pixels that a product may take, across and down."""
+SIZE = 520
+"""Screen pixels that a step's matrix and its factors may take."""
 
 
 def chosen_query(trace: AttentionTrace) -> int:
@@ -38,52 +32,14 @@ def step_by_step(problem: Problem, trace: AttentionTrace) -> None:
             st.code(step.code)
         show_cell(problem, trace, step)
     with picture:
-        _step_matrix(problem, trace, step)
+        _step_matrix(trace, step)
         cell_pickers(step)
 
 
-def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step) -> None:
-    key = f"vectors_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}"
+def _step_matrix(trace: AttentionTrace, step: Step) -> None:
+    row, column = chosen_cell(step)
 
-    def take_click() -> None:
-        for cell in chart_selection(key, "cell"):
-            CELL.value |= {row_kind(step): int(cell["row"]), column_kind(step): int(cell["col"])}
+    def take(row: int, column: int) -> None:
+        CELL.value |= {row_kind(step): row, column_kind(step): column}
 
-    words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
-    draw_chart(
-        _step_picture(problem, trace, step),
-        width="content",
-        alt=f"{words}; click a cell for its arithmetic",
-        key=key,
-        on_select=take_click,
-        selection_mode="cell",
-    )
-
-
-def _step_picture(problem: Problem, trace: AttentionTrace, step: Step) -> Chart:
-    """Draw the step as a product of two matrices where it is one, else as one."""
-    values, (row, column) = to_array(step.value()), chosen_cell(step)
-    if of_step := factors(problem, trace, step):
-        return product_chart(
-            *of_step,
-            Factor(step.symbol, values, step.role),
-            step.row_axis.labels,
-            step.col_axis.labels,
-            cell=product_cell(*(factor.values for factor in of_step), *SIZE),
-            row=row,
-            column=column,
-            select="cell",
-            title=step.title.lower(),
-        )
-    return matrix_chart(
-        values,
-        step.row_axis,
-        step.col_axis,
-        step.role,
-        title=step.title.lower(),
-        size=LARGEST_CELL * max(step.shape),
-        marked_row=row,
-        marked_col=column,
-        select="cell",
-        font_size=FONT_SIZE,
-    )
+    show_step_chart(trace, step, 0, row, NAME, SIZE, column=column, on_choose=take)

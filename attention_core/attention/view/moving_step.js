@@ -1,0 +1,504 @@
+// A step's matrix, and how its numbers come about: rows and columns meet and their products add up, old numbers become new
+// ones, a softmax squeezes each row to one. All is drawn on one canvas, so that it can be saved as a film.
+const SECONDS = 1.4, LARGEST_CELL = 54, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12;
+const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
+const MARK = { query: "#0072B2", key: "#E69F00", value: "#009E73", scores: "#56B4E9", weights: "#CC79A7", context: "#D55E00" };
+
+const between = (from, to, share) => from + (to - from) * share;
+const part = (time, from, to) => { const share = clamp((time - from) / (to - from), 0, 1); return share * share * (3 - 2 * share); };
+const mixed = (from, to, share) => Object.fromEntries(["x", "y", "w", "h"].map((side) => [side, between(from[side], to[side], share)]));
+
+// A number that fits a cell.
+const inCell = (value) => {
+  if (!Number.isFinite(value)) return "";
+  const size = Math.abs(value), text = size >= 1000 ? size.toExponential(0) : size >= 100 ? size.toFixed(0) : `${+size.toFixed(2)}`;
+  return value < 0 && text !== "0" ? `−${text}` : text;
+};
+
+// Numbers with their colours.
+class Grid {
+  constructor({ shape, whole, low, high, steps, power, role, ink }, codes) {
+    [this.n, this.m] = shape;
+    this.values = Float64Array.from(codes, (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN));
+    Object.assign(this, { low, high });
+    if (ink) this.pixel = (value) => pixelOf([128, 128, 128], Math.round(255 * value));
+    else if (role === "weights" || (role === "output" && low >= 0)) this.rise(role === "weights" ? 1 / whole[1] : 0);
+    else {
+      const reach = Math.max(Math.abs(low), Math.abs(high)) || 1;
+      [this.low, this.high] = [-reach, reach];
+      this.pixel = (value) => RAMPS.signed[Math.round(127.5 * (1 + value / reach))];
+    }
+    this.picture = create("canvas", { width: this.m, height: this.n });
+    putPixels(this.picture, Uint32Array.from(this.values, (value) => (Number.isNaN(value) ? pixelOf([154, 161, 170], 85) : this.pixel(value))));
+  }
+
+  rise(uniform) {
+    this.low = 0;
+    this.high = Math.max(this.high, 1.02 * uniform) || 1;
+    const ratio = uniform / this.high, exponent = !uniform || ratio > 0.12 ? 1 : clamp(Math.log(0.3) / Math.log(ratio), 0.25, 1);
+    this.uniform = uniform;
+    this.share = (value) => clamp(value / this.high, 0, 1) ** exponent;
+    this.pixel = (value) => RAMPS.rising[Math.round(255 * this.share(value))];
+  }
+
+  at(row, column) { return this.values[row * this.m + column]; }
+
+  colour(value) {
+    const pixel = Number.isNaN(value) ? pixelOf([154, 161, 170]) : this.pixel(value);
+    return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
+  }
+}
+
+class MovingStep {
+  // `choose` gets the row and column of a clicked cell.
+  constructor(root, choose) {
+    Object.assign(this, { root, choose, time: 1, open: 1 });
+    this.canvas = make(root, "canvas", { class: "moving", tabindex: 0, role: "img" });
+    this.bar = make(root, "div", "film");
+    this.button = make(this.bar, "button", "go", "▶");
+    this.slider = make(this.bar, "input", { type: "range", min: 0, max: 100, value: 100, "aria-label": "How the numbers of this step come about" });
+    this.saver = make(this.bar, "button", { class: "go", title: "Save as a film" }, "Film");
+    this.line = make(root, "p", { class: "small said", "aria-live": "polite" });
+    this.button.onclick = () => (this.playing ? this.stop() : this.play());
+    this.slider.oninput = () => { this.stop(); this.show(this.slider.value / 100); };
+    this.saver.onclick = () => this.save();
+    this.redraw = onceAFrame(() => this.draw());
+    this.canvas.onpointermove = (event) => this.look(this.cellUnder(event));
+    this.canvas.onpointerleave = this.canvas.onblur = () => this.look(null);
+    this.canvas.onclick = (event) => { const cell = this.cellUnder(event); if (cell) this.take(cell); };
+    this.canvas.onfocus = () => this.look(this.cell ?? [this.row, this.column]);
+    this.canvas.onkeydown = (event) => {
+      if (!this.grid) return;
+      const way = arrowOf(event), [row, column] = this.cell ?? [this.row, this.column];
+      if (way) this.look([clamp(row + way[1], 0, this.grid.n - 1), clamp(column + way[0], 0, this.grid.m - 1)]);
+      if ((event.key === "Enter" || event.key === " ") && this.cell) { event.preventDefault(); this.take(this.cell); }
+    };
+    this.watcher = new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); });
+    this.watcher.observe(root);
+    document.addEventListener("visibilitychange", () => { if (document.hidden && this.playing) { this.stop(); this.show(1); } });
+  }
+
+  async adopt(data) {
+    if (!isNew(this, data)) return;
+    const given = [data, data.before, ...data.factors], stamp = (this.stamp = {});
+    const codes = await Promise.all(given.map((one) => one && numbersOf(one.data)));
+    if (stamp !== this.stamp) return;
+    const [grid, before, ...factors] = given.map((one, place) => one && new Grid({ ...one, ink: data.ink && !place }, codes[place]));
+    const moved = this.data && this.data.symbol + this.data.title !== data.symbol + data.title;
+    Object.assign(this, { data, grid, before, factors, cell: null });
+    this.row = data.query === null ? 0 : Math.floor((data.query * grid.n) / data.whole[0]);
+    this.column = data.column === null ? this.strongest() : Math.floor((data.column * grid.m) / data.whole[1]);
+    const about = `${data.title}: ${data.whole[0]} ${data.names[0]} by ${data.whole[1]} ${data.names[1]}`;
+    set(this.canvas, { "aria-label": `${about}. Arrow keys go from number to number.` });
+    const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches, moves = Boolean(data.kind) || data.grid;
+    this.bar.hidden = !moves;
+    this.saver.hidden = !(this.canvas.captureStream && window.MediaRecorder);
+    this.stop();
+    this.show(1);
+    if (moved && moves && !quiet && !document.hidden) this.play();
+  }
+
+  strongest() {
+    let best = 0;
+    for (let column = 1; column < this.grid.m; column++) {
+      if (Math.abs(this.grid.at(this.row, column)) > Math.abs(this.grid.at(this.row, best))) best = column;
+    }
+    return best;
+  }
+
+  play(done = () => {}) {
+    const began = performance.now();
+    this.playing = true;
+    this.button.textContent = "❚❚";
+    set(this.button, { "aria-label": "Pause" });
+    const tick = (now) => {
+      if (!this.playing) return;
+      this.show(Math.min(1, (now - began) / 1000 / SECONDS));
+      if (this.time < 1) return void requestAnimationFrame(tick);
+      this.stop();
+      done();
+    };
+    this.show(0);
+    requestAnimationFrame(tick);
+  }
+
+  stop() {
+    this.playing = false;
+    this.button.textContent = "▶";
+    set(this.button, { "aria-label": "Show how these numbers come about" });
+  }
+
+  show(time) {
+    this.time = time;
+    this.slider.value = Math.round(100 * time);
+    this.draw();
+  }
+
+  save() {
+    const stream = this.canvas.captureStream(30), recorder = new MediaRecorder(stream), pieces = [];
+    recorder.ondataavailable = (event) => pieces.push(event.data);
+    recorder.onstop = () => {
+      const href = URL.createObjectURL(new Blob(pieces, { type: recorder.mimeType }));
+      create("a", { href, download: `${this.data.title.toLowerCase().replace(/\W+/g, "-")}.webm` }).click();
+      setTimeout(() => URL.revokeObjectURL(href), 10000);
+    };
+    recorder.start();
+    this.play(() => setTimeout(() => recorder.stop(), 300));
+  }
+
+  // Where all stands: the result, the factors beside it if there is room, the room of labels.
+  measure() {
+    const { data, grid, factors } = this, width = (this.width = this.root.clientWidth || 500), [n, m] = [grid.n, grid.m];
+    this.paper.font = `12px ${this.font}`;
+    const longest = (labels) => Math.max(0, ...labels.slice(0, 400).map((label) => this.paper.measureText(label).width));
+    const rowRoom = Math.min(longest(data.rows), width / 5, 110) + 8, columns = longest(data.columns);
+    const size = Math.min(data.size, width), k = factors.length ? factors[0].m : 0;
+    const lay = (open) => {
+      const inner = open ? k : 0, gap = open ? GAP : 0, across = size - rowRoom, down = Math.max(size - 60, 120);
+      const cell = (room, count) => Math.min((room - gap) / (count + inner), LARGEST_CELL);
+      let side = Math.min(cell(across, m), cell(down, n));
+      const share = (room) => Math.min(inner * Math.max(side, 2), 0.3 * room);
+      let w = Math.min(m * side, across), h = Math.min(n * side, down);
+      if (open && inner * side > 0.3 * Math.min(across, down)) {
+        side = Math.min((0.7 * across - gap) / m, (0.7 * down - gap) / n, LARGEST_CELL);
+        [w, h] = [m * side, n * side];
+      }
+      w = Math.max(w, Math.min(26 * m, across - share(across) - gap));
+      h = Math.max(h, Math.min(26 * n, down - share(down) - gap));
+      const fits = columns <= w / m - 4 || Math.max(...data.columns.map((label) => label.length)) <= 2;
+      const tall = fits ? 18 : Math.min(0.72 * columns + 12, 80), left = open ? share(across) : 0, over = open ? share(down) : 0;
+      const result = { x: rowRoom + left + gap, y: tall + over + gap, w, h };
+      return { result, left: { x: rowRoom, y: result.y, w: left, h }, right: { x: result.x, y: tall, w, h: over }, fits, tall, side: Math.min(w / m, h / n) };
+    };
+    const closed = lay(false), open = k ? lay(true) : closed;
+    this.rowRoom = rowRoom;
+    this.places = { closed, open, stays: k > 0 && open.side >= OPEN_FROM };
+    return Math.max(closed.result.y + closed.result.h, open.result.y + open.result.h) + BAR;
+  }
+
+  draw() {
+    if (!this.grid) return;
+    const { canvas, data } = this, style = getComputedStyle(this.root);
+    this.paper = canvas.getContext("2d");
+    [this.ink, this.font] = [style.color, style.fontFamily];
+    const height = data.grid ? this.measureSheet() : this.measure(), zoom = canvas.currentCSSZoom ?? 1, ratio = (devicePixelRatio || 1) * zoom;
+    const [wide, high] = [Math.round(this.width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
+    set(canvas, { style: `width:${this.width}px;height:${height}px` });
+    this.paper.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.paper.clearRect(0, 0, this.width, height);
+    this.paper.imageSmoothingEnabled = false;
+    if (data.grid) this.drawSheet();
+    else this.drawMatrix();
+    this.drawBar(height - BAR + 12);
+  }
+
+  drawMatrix() {
+    const { time, places, factors, grid } = this, folded = places.stays || !factors.length ? 0 : part(time, 0.88, 1);
+    const at = factors.length ? mixed(places.open.result, places.closed.result, folded) : places.closed.result, lay = folded < 0.5 && factors.length ? places.open : places.closed;
+    this.at = at;
+    this.labels(at, lay, factors.length ? places.open.left.x : at.x, folded);
+    if (factors.length && folded < 1) this.product(at, places.open, folded);
+    else if (time < 1 && this.before) this[{ softmax: "squeeze", mask: "fall" }[this.data.kind] ?? "slide"](at);
+    else this.cells(grid, at);
+    if (time === 1 && this.data.query !== null && grid.n > 1) this.frame(at, grid, this.row, null, MARK.query);
+    if (this.cell) this.cross(at);
+  }
+
+  // Cells of a matrix with their numbers, in a rectangle; `shown` says of each how much of it is to be seen.
+  cells(grid, at, shown = null) {
+    const { paper } = this, [w, h] = [at.w / grid.m, at.h / grid.n];
+    if (!shown) paper.drawImage(grid.picture, at.x, at.y, at.w, at.h);
+    const numbers = w >= NUMBERS_FROM && h >= 15;
+    if (!shown && !numbers) return;
+    for (let row = 0; row < grid.n; row++) {
+      for (let column = 0; column < grid.m; column++) {
+        const alpha = shown ? shown(row, column) : 1, box = { x: at.x + column * w, y: at.y + row * h, w, h };
+        if (alpha <= 0) continue;
+        if (shown) paper.globalAlpha = alpha, paper.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, w, h);
+        if (numbers) this.number(grid, grid.at(row, column), box);
+        paper.globalAlpha = 1;
+      }
+    }
+  }
+
+  number(grid, value, { x, y, w, h }, text = inCell(value)) {
+    const [r, g, b] = grid.colour(value), { paper } = this;
+    paper.fillStyle = Number.isNaN(value) ? this.ink : 0.299 * r + 0.587 * g + 0.114 * b < 130 ? "#ffffff" : "#1B1F24";
+    paper.font = `12px ${this.font}`;
+    [paper.textAlign, paper.textBaseline] = ["center", "middle"];
+    paper.fillText(text, x + w / 2, y + h / 2, w);
+  }
+
+  tile(grid, row, column, box, text) {
+    const value = grid.at(row, column);
+    this.paper.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, box.w, box.h);
+    if (box.w >= 22 && box.h >= 14) this.number(grid, value, box, text);
+  }
+
+  boxOf(grid, at, row, column) {
+    const [w, h] = [at.w / grid.m, at.h / grid.n];
+    return { x: at.x + column * w, y: at.y + row * h, w, h };
+  }
+
+  // A frame around a row, or one cell of it, or a column.
+  frame(at, grid, row, column, colour) {
+    const { paper } = this, first = this.boxOf(grid, at, row ?? 0, column ?? 0);
+    const [w, h] = [column === null ? at.w : first.w, row === null ? at.h : first.h];
+    for (const [width, stroke] of [[4, "rgba(255,255,255,0.85)"], [2, colour]]) {
+      [paper.lineWidth, paper.strokeStyle] = [width, stroke];
+      paper.strokeRect(first.x, first.y, Math.max(w, 1), Math.max(h, 1));
+    }
+  }
+
+  product(at, places, folded) {
+    const { paper, time, grid, factors: [left, right] } = this, { row, column } = this.now();
+    paper.globalAlpha = 1 - folded;
+    this.cells(left, places.left);
+    this.cells(right, places.right);
+    this.factorNames(places);
+    paper.globalAlpha = 1;
+    if (time === 1) this.cells(grid, at);
+    else {
+      const done = part(time, 0.5, 0.9) * grid.n, large = grid.n * grid.m > 4000;
+      paper.strokeStyle = "rgba(128,128,128,0.5)";
+      paper.lineWidth = 1;
+      paper.strokeRect(at.x, at.y, at.w, at.h);
+      if (large) paper.drawImage(grid.picture, 0, 0, grid.m, Math.max(done, 0.01), at.x, at.y, at.w, (at.h * done) / grid.n);
+      else this.cells(grid, at, (i, j) => (i === this.row && j === this.column && time >= 0.5) || i + (j + 1) / grid.m <= done ? 1 : 0);
+      if (time < 0.5) this.meet(at, places, time / 0.5);
+    }
+    if (folded >= 0.5) return;
+    const [first, second] = this.data.factors.map((factor) => MARK[factor.role] ?? "#6B7785");
+    this.frame(places.left, left, Math.floor((row * left.n) / grid.n), null, first);
+    this.frame(places.right, right, null, Math.floor((column * right.m) / grid.m), second);
+    if (time < 1 || this.cell) this.frame(at, grid, row, column, this.ink);
+  }
+
+  // The cell that is being computed, or looked at.
+  now() {
+    const { time, grid } = this;
+    if (time === 1 && this.cell) return { row: this.cell[0], column: this.cell[1] };
+    if (time < 0.5 || time === 1) return { row: this.row, column: this.column };
+    const done = Math.min(part(time, 0.5, 0.9) * grid.n, grid.n - 1e-6);
+    return { row: Math.floor(done), column: Math.floor((done % 1) * grid.m) };
+  }
+
+  // The numbers of a row and of a column glide into their cell, where their products add up.
+  meet(at, places, time) {
+    const { paper, grid, factors: [left, right] } = this, k = left.m, goal = this.boxOf(grid, at, this.row, this.column);
+    const i = Math.floor((this.row * left.n) / grid.n), j = Math.floor((this.column * right.m) / grid.m), flights = Math.min(k, MOST_FLIGHTS);
+    let sum = 0, landed = 0;
+    for (let flight = 0; flight < flights; flight++) {
+      const [from, to] = [flight, flight + 1].map((one) => Math.floor((one * k) / flights));
+      const moved = part(time, (0.7 * flight) / flights, (0.7 * flight) / flights + 0.3);
+      if (moved === 1) {
+        for (let inner = from; inner < to; inner++) sum += left.at(i, inner) * right.at(inner, j);
+        landed++;
+      } else if (moved > 0) {
+        paper.globalAlpha = 0.9;
+        this.tile(left, i, from, mixed(this.boxOf(left, places.left, i, from), goal, moved));
+        this.tile(right, from, j, mixed(this.boxOf(right, places.right, from, j), goal, moved));
+        paper.globalAlpha = 1;
+      }
+    }
+    if (landed) this.tile(grid, this.row, this.column, goal, this.data.kind === "product" ? inCell(sum) : "");
+  }
+
+  // Numbers come from the left as they were, and change in their places.
+  slide(at) {
+    const { paper, time, grid, before } = this, come = part(time, 0, 0.35);
+    if (time < 0.95) {
+      paper.globalAlpha = come;
+      this.cells(before, { ...at, x: at.x - (1 - come) * 50 });
+      paper.globalAlpha = 1;
+    }
+    this.fade(at, grid, 0.45, 0.95);
+  }
+
+  // Cells change one after the other, from the first to the last.
+  fade(at, grid, from, to) {
+    const { paper, time } = this, n = grid.n + grid.m;
+    if (grid.n * grid.m > 4000) {
+      paper.globalAlpha = part(time, from, to);
+      paper.drawImage(grid.picture, at.x, at.y, at.w, at.h);
+      paper.globalAlpha = 1;
+    } else this.cells(grid, at, (row, column) => clamp((time - from) / (to - from) * 2 - (row + column) / n, 0, 1));
+  }
+
+  // What is masked falls out of the matrix.
+  fall(at) {
+    const { paper, time, grid, before } = this;
+    if (grid.n * grid.m > 4000 || before.n !== grid.n) return this.slide(at);
+    this.cells(before, at, (row, column) => (Number.isNaN(grid.at(row, column)) ? 0 : 1));
+    for (let row = 0; row < grid.n; row++) {
+      for (let column = 0; column < grid.m; column++) {
+        if (!Number.isNaN(grid.at(row, column))) continue;
+        const box = this.boxOf(grid, at, row, column), fallen = clamp(1.6 * time - (0.6 * column) / grid.m, 0, 1) ** 2;
+        paper.globalAlpha = fallen;
+        this.tile(grid, row, column, box);
+        paper.globalAlpha = 1 - fallen;
+        this.tile(before, row, column, { ...box, y: box.y + fallen * (at.h - (box.y - at.y)) });
+        paper.globalAlpha = 1;
+      }
+    }
+  }
+
+  // Each row becomes one whole that its cells share, and then cells again.
+  squeeze(at) {
+    const { paper, time, grid, before } = this;
+    if (grid.n * grid.m > 4000 || before.n !== grid.n) return this.slide(at);
+    if (time < 0.2) return this.cells(before, at);
+    const share = part(time, 0.2, 0.5) - part(time, 0.75, 1), colours = part(time, 0.2, 0.5);
+    for (let row = 0; row < grid.n; row++) {
+      let x = at.x, total = 0;
+      for (let column = 0; column < grid.m; column++) total += grid.at(row, column) || 0;
+      for (let column = 0; column < grid.m; column++) {
+        const box = this.boxOf(grid, at, row, column), weight = (grid.at(row, column) || 0) / (total || 1);
+        const place = mixed(box, { ...box, x, w: weight * at.w }, share);
+        x += weight * at.w;
+        this.tile(before, row, column, place, time < 0.35 ? undefined : "");
+        paper.globalAlpha = colours;
+        this.tile(grid, row, column, place, time < 0.35 ? "" : undefined);
+        paper.globalAlpha = 1;
+      }
+      if (share > 0.5) this.write("= 1", at.x + at.w + 5, at.y + ((row + 0.5) * at.h) / grid.n, "left");
+    }
+  }
+
+  write(text, x, y, align, colour = this.ink, weight = "") {
+    const { paper } = this;
+    paper.fillStyle = colour;
+    paper.font = `${weight} 12px ${this.font}`;
+    [paper.textAlign, paper.textBaseline] = [align, "middle"];
+    paper.fillText(text, x, y);
+  }
+
+  labels(at, { fits }, left, folded) {
+    const { data, grid, paper } = this, [w, h] = [at.w / grid.m, at.h / grid.n];
+    const x = between(left, at.x, folded), top = folded < 0.5 && this.factors.length ? this.places.open.right.y : at.y;
+    const cut = (text, room) => {
+      let shown = text;
+      while (shown.length > 1 && paper.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
+      return shown;
+    };
+    for (let row = 0, every = Math.ceil(14 / h); row < data.rows.length; row += every) {
+      this.write(cut(data.rows[row], this.rowRoom - 8), x - 6, at.y + (row + 0.5) * h, "right");
+    }
+    for (let column = 0, every = Math.ceil((fits ? 16 : 14) / w); column < data.columns.length; column += every) {
+      const middle = at.x + (column + 0.5) * w;
+      if (fits) this.write(cut(data.columns[column], Math.max(w * every, 24)), middle, top - 9, "center");
+      else {
+        paper.save();
+        paper.translate(middle, top - 5);
+        paper.rotate(-Math.PI / 4);
+        this.write(cut(data.columns[column], 92), 0, 0, "left");
+        paper.restore();
+      }
+    }
+  }
+
+  factorNames({ left, right }) {
+    const [first, second] = this.data.factors;
+    this.write(first.symbol, left.x + left.w, left.y - 8, "right", MARK[first.role] ?? this.ink, "bold");
+    this.write(second.symbol, right.x - 5, right.y + right.h - 8, "right", MARK[second.role] ?? this.ink, "bold");
+  }
+
+  // Positions of a picture: one picture for each dimension.
+  measureSheet() {
+    const { data, grid } = this, width = (this.width = this.root.clientWidth || 500), [tall, wide] = data.grid;
+    const across = grid.m === 1 ? 1 : grid.m <= 16 ? 4 : 8, name = grid.m === 1 ? 0 : 16;
+    const size = grid.m === 1 ? Math.min(data.size - 120, width) : (Math.min(data.size, width) - 8 * across) / across;
+    const scale = size / Math.max(tall, wide);
+    this.sheet = { across, name, w: wide * scale, h: tall * scale };
+    this.pictures ??= new Map();
+    return Math.ceil(grid.m / across) * (tall * scale + 8 + name) + BAR;
+  }
+
+  sheetPlace(column) {
+    const { across, name, w, h } = this.sheet;
+    return { x: (column % across) * (w + 8), y: Math.floor(column / across) * (h + 8 + name) + name, w, h };
+  }
+
+  drawSheet() {
+    const { data, grid, paper, time } = this, [tall, wide] = data.grid;
+    if (this.drawn !== grid) {
+      this.drawn = grid;
+      this.pictures = Array.from({ length: grid.m }, (_, column) => {
+        const picture = create("canvas", { width: wide, height: tall });
+        putPixels(picture, Uint32Array.from({ length: tall * wide }, (_, place) => this.pixelOfInk(grid, grid.at(place, column))));
+        return picture;
+      });
+    }
+    for (let column = 0; column < grid.m; column++) {
+      const at = this.sheetPlace(column), shown = Math.ceil(tall * clamp(time * 2 - column / grid.m, 0, 1));
+      if (shown) paper.drawImage(this.pictures[column], 0, 0, wide, shown, at.x, at.y, at.w, (at.h * shown) / tall);
+      if (this.sheet.name) this.write(`${data.symbol[0]}[:, ${column}]`, at.x, at.y - 8, "left");
+      else { [paper.lineWidth, paper.strokeStyle] = [1, "rgba(128,128,128,0.5)"]; paper.strokeRect(at.x, at.y, at.w, at.h); }
+      const marked = this.cell ? this.cell[0] : data.query;
+      if (marked !== null) this.frame(at, { n: tall, m: wide }, Math.floor(marked / wide), marked % wide, MARK.query);
+    }
+  }
+
+  pixelOfInk(grid, value) {
+    if (!this.data.ink) return grid.pixel(value);
+    const [r, g, b] = this.ink.match(/\d+/g).map(Number);
+    return pixelOf([r, g, b], Math.round(255 * clamp(value, 0, 1)));
+  }
+
+  // The colours, from the lowest to the highest number.
+  drawBar(y) {
+    const { grid, paper, data } = this, x = data.grid ? 0 : this.at.x, width = Math.min(220, this.width - x - 60);
+    if (data.ink || width < 60) return;
+    for (let step = 0; step < width; step++) {
+      const [r, g, b] = grid.colour(between(grid.low, grid.high, step / (width - 1)));
+      paper.fillStyle = `rgb(${r},${g},${b})`;
+      paper.fillRect(x + step, y, 1.5, 8);
+    }
+    this.write(minus(`${+grid.low.toPrecision(2)}`), x, y + 16, "left");
+    this.write(minus(`${+grid.high.toPrecision(2)}`), x + width, y + 16, "right");
+    if (grid.uniform && grid.uniform < 0.8 * grid.high) {
+      const at = x + (width * grid.uniform) / grid.high;
+      paper.fillStyle = this.ink;
+      paper.fillRect(at, y - 2, 1.5, 12);
+      if (at > x + 24) this.write(`1/${data.whole[1]}`, at, y + 16, "center");
+    }
+  }
+
+  cellUnder(event) {
+    if (!this.grid) return null;
+    const [x, y] = pointIn(this.canvas, event), { data, grid } = this;
+    if (data.grid) {
+      const [tall, wide] = data.grid;
+      for (let column = 0; column < grid.m; column++) {
+        const at = this.sheetPlace(column), [i, j] = [Math.floor(((y - at.y) / at.h) * tall), Math.floor(((x - at.x) / at.w) * wide)];
+        if (i >= 0 && i < tall && j >= 0 && j < wide) return [i * wide + j, column];
+      }
+      return null;
+    }
+    const row = Math.floor(((y - this.at.y) / this.at.h) * grid.n), column = Math.floor(((x - this.at.x) / this.at.w) * grid.m);
+    return row >= 0 && row < grid.n && column >= 0 && column < grid.m ? [row, column] : null;
+  }
+
+  look(cell) {
+    if (this.playing || String(cell) === String(this.cell)) return;
+    this.cell = cell;
+    this.redraw();
+    const { data, grid } = this;
+    if (!cell) return void (this.line.textContent = "");
+    const value = grid.at(...cell), about = data.shape[0] < data.whole[0] || data.shape[1] < data.whole[1] ? "at most " : "";
+    const number = Number.isNaN(value) ? (data.role === "weights" ? "nothing" : "−∞") : about + minus(`${+value.toPrecision(3)}`);
+    this.line.textContent = `${data.rows[cell[0]]} → ${data.columns[cell[1]]}: ${number}`;
+  }
+
+  cross(at) {
+    const [row, column] = this.cell;
+    this.frame(at, this.grid, row, null, MARK.query);
+    this.frame(at, this.grid, null, column, MARK.key);
+  }
+
+  take([row, column]) {
+    this.choose?.(row, column);
+    if (this.factors.length && !this.places.stays && !this.data.grid) { [this.row, this.column] = [row, column]; this.play(); }
+  }
+}
