@@ -15,7 +15,7 @@ COMPONENTS = {
     **dict.fromkeys(("lecture", "share", "scroll_to", "bare_pad", "streamlit_drawable_canvas"), 0),
     **dict.fromkeys(("aligned_words", "next_words", "token_chips", "atlas_map"), 1),
     **dict.fromkeys(("vector_plane", "score_bars", "two_orders", "weighed_words"), 1),
-    **dict.fromkeys(("nine_pairs", "pixel_map", "score_plane"), 1),
+    **dict.fromkeys(("nine_pairs", "pixel_map", "score_plane", "moving_step"), 1),
     **dict.fromkeys(("token_view", "start_scene"), 2),
 }
 """Names of components, and how many pictures each has: a text and its columns, or two looks, are two."""

@@ -8,7 +8,7 @@ import pytest
 from attention_core.data.match3 import matching_pairs
 from attention_core.topics.groups.charts import OPEN_LOCK
 from attention_core.weights import FOLDER
-from tests.app.tools import frames, open_tab, opened, said, steps_to_the_end
+from tests.app.tools import charts, frames, open_tab, opened, said, steps_to_the_end
 
 PAGE, OTHER = "pages/groups.py", "pages/start.py"
 NUMBERS = "groups_text"
@@ -45,7 +45,7 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert not any(party(page, 1)["fault"])
     assert "Ben (7) tries the keys of Cleo (16) and Finn (8) together" in said(page)
     tabs = ("steps", "all", "right", "why", "fit")
-    assert sum(len(open_tab(page, tab).get("vega_lite_chart")) - 2 for tab in tabs) == 2
+    assert sum(len(charts(open_tab(page, tab))) - 2 for tab in tabs) == 2
     open_tab(page, "right")
     assert [one.value for one in page.metric][1] == "100.0%"
 

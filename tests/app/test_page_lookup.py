@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_core.topics.lookup.records import PRESETS
-from tests.app.tools import bodies, body_with, given, open_tab, opened, said, steps_to_the_end
+from tests.app.tools import bodies, body_with, charts, given, open_tab, opened, said, steps_to_the_end
 
 PAGE, OTHER = "pages/lookup.py", "pages/start.py"
 TITLES = """
@@ -59,7 +59,7 @@ def test_every_preset_is_looked_up_exactly_and_softly(page):
         assert PRESETS[preset].note in said(page)
         assert len(page.segmented_control(key="lookup_query").options) == len(PRESETS[preset].queries)
         assert "A dictionary" in answers(page)
-        assert sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("closer", "steps")) >= 2
+        assert sum(len(charts(open_tab(page, tab))) for tab in ("closer", "steps")) >= 2
 
 
 def test_a_misspelled_query_misses_exactly_and_hits_softly(page):

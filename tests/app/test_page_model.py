@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from attention_core import capture, trace_model
 from attention_core.hub.run import text_inputs
 from attention_core.topics.model import own_model
-from tests.app.tools import open_tab, opened, put, said, settled
+from tests.app.tools import charts, open_tab, opened, put, said, settled
 
 PAGE = "pages/model.py"
 
@@ -31,7 +31,7 @@ def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_anim
     assert not {"head", "token", "tab"} & set(page.query_params)  # a plain address stays plain
     assert "Encoder self, layer 4, head 2" in titles(page)
     assert "The query is `it`" in said(open_tab(page, "steps"))
-    first_screen_and_tabs = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("head", "steps")]
+    first_screen_and_tabs = [len(charts(open_tab(page, tab))) for tab in ("head", "steps")]
     assert min(first_screen_and_tabs) >= 2
     assert sum(first_screen_and_tabs) - 1 >= 3
 

@@ -10,7 +10,7 @@ from attention_core.topics.transformer.ablation import TransformerHead
 from attention_core.topics.translate import training
 from attention_core.topics.translate.translation import read_source
 from tests.app import tools
-from tests.app.tools import bodies, body_with, given, open_tab, opened, said, there_and_back
+from tests.app.tools import bodies, body_with, charts, given, open_tab, opened, said, there_and_back
 from ui.transformer.deeper import ROWS
 
 PAGE, NAME = "pages/transformer.py", "transformer"
@@ -53,7 +53,7 @@ def french(page) -> list[list[str]]:
 
 
 def n_charts(page, tabs=TABS) -> int:
-    return sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in tabs)
+    return sum(len(charts(open_tab(page, tab))) for tab in tabs)
 
 
 def test_every_preset_is_translated_and_looked_into(page):

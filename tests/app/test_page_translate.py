@@ -6,7 +6,18 @@ import streamlit as st
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, READ_BACK, REMEMBERED, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
-from tests.app.tools import bodies, body_with, given, open_tab, opened, said, settled, steps_to_the_end, there_and_back
+from tests.app.tools import (
+    bodies,
+    body_with,
+    charts,
+    given,
+    open_tab,
+    opened,
+    said,
+    settled,
+    steps_to_the_end,
+    there_and_back,
+)
 from ui.translate import first_screen, models
 
 PAGE = "pages/translate.py"
@@ -42,7 +53,7 @@ def test_page_opens_translated_by_two_models_with_three_in_one_list_and_all_six_
         all_six(page)
     assert "Additive attention, word 2 of" in said(page)
     tabs = ("steps", "alignment", "length", "learned")
-    assert sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in tabs) >= 6
+    assert sum(len(charts(open_tab(page, tab))) for tab in tabs) >= 6
 
 
 def test_every_preset_is_translated(page):
@@ -74,7 +85,7 @@ def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(pa
 def test_multiplied_vectors_stand_beside_the_context(page):
     given(page, step="context")
     assert "Multiplied vectors" in bodies(page)
-    assert len(page.get("vega_lite_chart")) == 2
+    assert len(charts(page)) == 2
 
 
 def test_the_unrolled_network_follows_words_and_steps(page):

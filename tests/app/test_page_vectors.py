@@ -6,7 +6,7 @@ import pytest
 from attention_core.attention.scores import SCORES
 from attention_core.topics.vectors import PRESETS
 from tests.app.test_page_scoring import component
-from tests.app.tools import App, bodies, given, open_tab, said
+from tests.app.tools import App, bodies, charts, given, open_tab, said
 
 
 @pytest.fixture
@@ -43,9 +43,9 @@ def show(page, step):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_draws_its_steps_and_says_what_it_shows(page, preset):
     choose(page, "selectbox", "preset", preset)
-    assert page.get("vega_lite_chart")
+    assert charts(page)
     assert PRESETS[preset].line in said(page)
-    assert sound(show(page, "context")).get("vega_lite_chart")
+    assert charts(sound(show(page, "context")))
 
 
 def pairs(page):
@@ -90,7 +90,7 @@ def test_the_softmax_is_switched_off_and_told_in_the_address(page):
 @pytest.mark.parametrize("scoring", SCORES)
 def test_every_scoring_function_can_be_chosen(page, scoring):
     choose(page, "selectbox", "scoring", scoring)
-    assert page.get("vega_lite_chart")
+    assert charts(page)
 
 
 def test_scores_need_not_be_scaled(page):

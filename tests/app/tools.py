@@ -82,6 +82,12 @@ def there_and_back(page: AppTest) -> AppTest:
     return page.switch_page(f"pages/{shown}.py").run()
 
 
+def charts(page: AppTest) -> list[Any]:
+    """Return the page's charts, and the steps that are drawn as numbers that move."""
+    moving = [one for one in page.get("bidi_component") if one.proto.component_name.endswith("moving_step")]
+    return [*page.get("vega_lite_chart"), *moving]
+
+
 def frames(page: AppTest) -> Iterator[pd.DataFrame]:
     """Yield the data of the page's charts."""
     import pyarrow as pa

@@ -1,6 +1,7 @@
 // A step's matrix, and how its numbers come about: rows and columns meet and their products add up, old numbers become new
 // ones, a softmax squeezes each row to one. All is drawn on one canvas, so that it can be saved as a film.
 const SECONDS = 1.4, LARGEST_CELL = 54, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12;
+const MOST_WORDS = 64;
 const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
 const MARK = { query: "#0072B2", key: "#E69F00", value: "#009E73", scores: "#56B4E9", weights: "#CC79A7", context: "#D55E00" };
 
@@ -13,6 +14,15 @@ const inCell = (value) => {
   if (!Number.isFinite(value)) return "";
   const size = Math.abs(value), text = size >= 1000 ? size.toExponential(0) : size >= 100 ? size.toFixed(0) : `${+size.toFixed(2)}`;
   return value < 0 && text !== "0" ? `−${text}` : text;
+};
+
+// Positions along a long axis of which so many labels came: every hundredth, say.
+const numbered = (n, whole) => {
+  const each = 10 ** Math.ceil(Math.log10(whole / 10));
+  return Array.from({ length: n }, (_, at) => {
+    const [first, next] = [at, at + 1].map((one) => Math.floor((one * whole) / n / each));
+    return next > first ? `${next * each}` : "";
+  });
 };
 
 // Numbers with their colours.
@@ -151,7 +161,8 @@ class MovingStep {
     const { data, grid, factors } = this, width = (this.width = this.root.clientWidth || 500), [n, m] = [grid.n, grid.m];
     this.paper.font = `12px ${this.font}`;
     const longest = (labels) => Math.max(0, ...labels.slice(0, 400).map((label) => this.paper.measureText(label).width));
-    const rowRoom = Math.min(longest(data.rows), width / 5, 110) + 8, columns = longest(data.columns);
+    this.names = [data.rows, data.columns].map((labels, side) => (labels.length > MOST_WORDS ? numbered(labels.length, data.whole[side]) : labels));
+    const rowRoom = Math.min(longest(this.names[0]), width / 5, 110) + 8, columns = longest(this.names[1]);
     const size = Math.min(data.size, width), k = factors.length ? factors[0].m : 0;
     const lay = (open) => {
       const inner = open ? k : 0, gap = open ? GAP : 0, across = size - rowRoom, down = Math.max(size - 60, 120);
@@ -165,7 +176,7 @@ class MovingStep {
       }
       w = Math.max(w, Math.min(26 * m, across - share(across) - gap));
       h = Math.max(h, Math.min(26 * n, down - share(down) - gap));
-      const fits = columns <= w / m - 4 || Math.max(...data.columns.map((label) => label.length)) <= 2;
+      const fits = columns <= w / m - 4 || Math.max(...this.names[1].map((label) => label.length)) <= 3;
       const tall = fits ? 18 : Math.min(0.72 * columns + 12, 80), left = open ? share(across) : 0, over = open ? share(down) : 0;
       const result = { x: rowRoom + left + gap, y: tall + over + gap, w, h };
       return { result, left: { x: rowRoom, y: result.y, w: left, h }, right: { x: result.x, y: tall, w, h: over }, fits, tall, side: Math.min(w / m, h / n) };
@@ -374,25 +385,26 @@ class MovingStep {
     paper.fillText(text, x, y);
   }
 
+  // Words beside the rows and above the columns; of a long axis numbers, here and there.
   labels(at, { fits }, left, folded) {
-    const { data, grid, paper } = this, [w, h] = [at.w / grid.m, at.h / grid.n];
+    const { grid, paper } = this, [w, h] = [at.w / grid.m, at.h / grid.n], [rows, columns] = this.names;
     const x = between(left, at.x, folded), top = folded < 0.5 && this.factors.length ? this.places.open.right.y : at.y;
     const cut = (text, room) => {
       let shown = text;
       while (shown.length > 1 && paper.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
       return shown;
     };
-    for (let row = 0, every = Math.ceil(14 / h); row < data.rows.length; row += every) {
-      this.write(cut(data.rows[row], this.rowRoom - 8), x - 6, at.y + (row + 0.5) * h, "right");
+    for (let row = 0, every = rows.length > MOST_WORDS ? 1 : Math.ceil(14 / h); row < rows.length; row += every) {
+      this.write(cut(rows[row], this.rowRoom - 8), x - 6, at.y + (row + 0.5) * h, "right");
     }
-    for (let column = 0, every = Math.ceil((fits ? 16 : 14) / w); column < data.columns.length; column += every) {
+    for (let column = 0, every = columns.length > MOST_WORDS ? 1 : Math.ceil((fits ? 16 : 14) / w); column < columns.length; column += every) {
       const middle = at.x + (column + 0.5) * w;
-      if (fits) this.write(cut(data.columns[column], Math.max(w * every, 24)), middle, top - 9, "center");
+      if (fits) this.write(cut(columns[column], Math.max(w * every, 24)), middle, top - 9, "center");
       else {
         paper.save();
         paper.translate(middle, top - 5);
         paper.rotate(-Math.PI / 4);
-        this.write(cut(data.columns[column], 92), 0, 0, "left");
+        this.write(cut(columns[column], 92), 0, 0, "left");
         paper.restore();
       }
     }

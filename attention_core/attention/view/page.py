@@ -16,7 +16,8 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
 from attention_core.attention.view.assets import rules_of, script_of
-from attention_core.attention.view.pack import pack_head, planes, text_of
+from attention_core.attention.view.pack import pack_head, text_of
+from attention_core.attention.view.step_data import step_data
 from attention_core.device import to_array
 from attention_core.files import atomic_write
 
@@ -181,11 +182,11 @@ def _fitting(traces: Sequence[AttentionTrace], first: int) -> list[int]:
 
 
 def _script() -> str:
-    return script_of("token_view", "packed_heads", "matrix_view", "steps_view", "recording_view")
+    return script_of("token_view", "packed_heads", "matrix_view", "moving_step", "steps_view", "recording_view")
 
 
 def _rules() -> str:
-    return json.dumps(rules_of("token_view", "recording_view"))
+    return json.dumps(rules_of("token_view", "moving_step", "recording_view"))
 
 
 class _SharedEntries:
@@ -246,36 +247,9 @@ def _picture(picture: np.ndarray) -> dict[str, Any]:
 
 
 def _step(step: Step, head: int, trace: AttentionTrace, side: int) -> dict[str, Any]:
-    """Return a step with its numbers: 16 bits each between the lowest and the highest finite one, 0 for what is not."""
-    matrix = to_array(step.value(head).float())
-    if matrix.size > side**2:
-        matrix = _blocks(_blocks(matrix, 0, side), 1, side)
-    finite = np.isfinite(matrix)
-    low, high = (float(edge(matrix[finite])) if finite.any() else 0.0 for edge in (np.min, np.max))
-    share = np.divide(np.where(finite, matrix, low) - low, (high - low) or 1.0)
-    coded = np.where(finite, 1 + np.rint(65534 * share), 0)
-    return {
-        **{name: getattr(step, name) for name in ("title", "symbol", "code", "explanation", "role")},
-        "rows": [str(label) for label in step.row_axis.labels[:: -(-step.shape[0] // matrix.shape[0])]],
-        "columns": [str(label) for label in step.col_axis.labels[:: -(-step.shape[1] // matrix.shape[1])]],
-        "names": [step.row_axis.name, step.col_axis.name],
-        "whole": list(step.shape),
-        "isQuery": len(step.row_axis) == matrix.shape[0] == trace.n_queries,
-        "low": low,
-        "high": high,
-        "data": text_of(planes(coded.ravel())),
-    }
-
-
-def _blocks(matrix: np.ndarray, axis: int, side: int) -> np.ndarray:
-    """Return the matrix with at most so many numbers along an axis: of each block the one largest in size."""
-    n = matrix.shape[axis]
-    each = -(-n // side)
-    if each < 2:
-        return matrix
-    starts = np.arange(0, n, each)
-    high, low = np.maximum.reduceat(matrix, starts, axis), np.minimum.reduceat(matrix, starts, axis)
-    return np.where(np.abs(low) > np.abs(high), low, high) if np.isfinite(low).all() else high
+    """Return a step with what it says, its numbers, and how they come about."""
+    said = {name: getattr(step, name) for name in ("code", "explanation")}
+    return said | step_data(trace, step, head, side=side)
 
 
 def _json(data: Any) -> str:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention_core.attention.origins import Factor, origin_of
 from attention_core.attention.scores import Line, Pair, Score, number
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.device import to_array
-from attention_core.topics.vectors.charts import Factor
 from attention_core.topics.vectors.problem import Problem
 
 LARGEST_EXPONENT = 300.0
@@ -109,23 +109,6 @@ def column_kind(step: Step) -> str:
     return "key" if step.name in ("scores", "scaled", "mask", "weights") else "dimension"
 
 
-def factors(problem: Problem, trace: AttentionTrace, step: Step) -> tuple[Factor, Factor] | None:
-    """Return the two matrices whose product a step is, or None."""
-    tables, d_k = problem.tables, trace.key.shape[-1]
-    if step.name in ("query", "key", "value") and not problem.is_direct:
-        source, letter = problem.query_table if step.name == "query" else problem.key_table, f"W_{step.symbol}"
-        return Factor(source, tables[source], Role.INPUT), Factor(letter, tables[letter], step.role)
-    if step.name == "scores" and trace.score.stages(d_k)[0].compute.dot_factor(d_k) == 1:
-        keys = to_array(trace.key_of(0)).T
-        return Factor("Q", to_array(trace.query[0]), Role.QUERY), Factor("Kᵀ", keys, Role.KEY)
-    if step.name == "context":
-        weights, values = to_array(trace.weights()), to_array(trace.value_of(0))
-        return Factor("A", weights, Role.WEIGHTS if trace.has_softmax else Role.SCORES), Factor("V", values, Role.VALUE)
-    if step.name == "output":
-        return Factor("C", to_array(trace.context()), Role.CONTEXT), Factor("W_O", tables["W_O"], Role.OUTPUT)
-    return None
-
-
 def cell_arithmetic(problem: Problem, trace: AttentionTrace, step: Step, row: int, column: int) -> Arithmetic | None:
     """Return how a cell of a step's matrix was computed, or None for a number that was typed.
 
@@ -139,9 +122,11 @@ def cell_arithmetic(problem: Problem, trace: AttentionTrace, step: Step, row: in
     for primes, stage in enumerate(trace.score.stages(trace.key.shape[-1])):
         if stage.name == step.name:
             return _of_pair(stage.compute, "S" + "'" * primes + place, trace, row, column)
-    if pair := factors(problem, trace, step):
+    origin = origin_of(trace, step)
+    if origin.kind == "product":
         columns = tuple(trace.story.key_axis.labels) if step.name == "context" else ()
-        return _of_product(asks, *pair, row, column, value, columns)
+        left, right = origin.factors
+        return _of_product(asks, left, right, row, column, value, columns)
     if step.name == "mask":
         asked = trace.story.key_axis.labels[column]
         headline = f"{asks} may not see {asked}" if value == -math.inf else f"{asks} may see {asked}: the score stays"
@@ -166,12 +151,12 @@ def _of_pair(compute: Score, cell: str, trace: AttentionTrace, row: int, column:
 def _of_product(
     asks: str, left: Factor, right: Factor, row: int, column: int, value: float, columns: tuple[str, ...]
 ) -> Arithmetic:
-    beside = f"column {column + 1} of {right.name}"
-    words, headline, letter = f"row {asks} of {left.name}", f"Row {asks} of {left.name}", right.name[-1]
-    if left.name in "AC":
-        words = f"{'weights' if left.name == 'A' else 'context'} of {asks}"
-        headline, letter = f"The {words}", "C" if left.name == "A" else "O"
-    first = Line(words, Role.WEIGHTS if left.name == "A" else left.role, left.values[row])
+    beside = f"column {column + 1} of {right.symbol}"
+    words, headline, letter = f"row {asks} of {left.symbol}", f"Row {asks} of {left.symbol}", right.symbol[-1]
+    if left.symbol in "AC":
+        words = f"{'weights' if left.symbol == 'A' else 'context'} of {asks}"
+        headline, letter = f"The {words}", "C" if left.symbol == "A" else "O"
+    first = Line(words, Role.WEIGHTS if left.symbol == "A" else left.role, left.values[row])
     second = Line(beside, right.role, right.values[:, column])
     lines = (first, second, Line("products", "", first.values * second.values))
     return Arithmetic(f"{headline} times {beside}", f"{letter}_{{{row + 1},{column + 1}}}", value, "", lines, columns)

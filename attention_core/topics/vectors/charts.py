@@ -1,115 +1,14 @@
-"""A matrix product cell by cell; one row's softmax, a mixture of values, a feed-forward network."""
+"""One row's softmax, a mixture of values, a feed-forward network."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 
-GAP = 0.45
-"""Between the factors and the result, in cells."""
-LARGEST_CELL = 54
-NUMBERS_FROM, FONT_SIZE = 33, 12
-"""Screen pixels of a cell from which on it carries its number, and of the number."""
-LABEL_ROOM = 64
-
-
-class Factor(NamedTuple):
-    """One of the three matrices of a product."""
-
-    name: str  # such as "X" or "Kᵀ"
-    values: np.ndarray  # float (n_rows, n_columns)
-    role: Role  # decides the colours
-
-    @property
-    def ramp(self) -> vl.Ramp:
-        return vl.ramp_for(self.role, self.values, self.values.shape[1])
-
-
-def product_cell(left: np.ndarray, right: np.ndarray, width: int, height: int) -> int:
-    """Return the screen pixels of a cell at which the product of (n_rows, n_inner) and (n_inner, n_columns) fits."""
-    across = left.shape[1] + right.shape[1] + GAP
-    down = right.shape[0] + left.shape[0] + GAP
-    return int(min((width - LABEL_ROOM) / across, (height - 70) / down, LARGEST_CELL))
-
-
-def product_chart(
-    left: Factor,
-    right: Factor,
-    result: Factor,
-    row_labels: Sequence[str],
-    column_labels: Sequence[str],
-    *,
-    cell: int,
-    row: int,
-    column: int,
-    select: str | None = None,
-    title: str = "",
-) -> vl.Chart:
-    """Draw left times right = result in Falk's scheme: every result cell lies where its row and its column cross.
-
-    The result is the product or what became of it, its cell at row and column is lit. Cells have so many screen pixels,
-    see product_cell; a point selection over the result's cells has the fields row and col.
-
-    Raises:
-        ValueError: shapes that do not multiply.
-    """
-    (n_rows, n_inner), (inner, n_columns) = left.values.shape, right.values.shape
-    if n_inner != inner or result.values.shape != (n_rows, n_columns):
-        raise ValueError(
-            f"{left.values.shape} times {right.values.shape} needs equal inner widths and a result of "
-            f"{(n_rows, n_columns)}, got {result.values.shape}"
-        )
-    start, top = n_inner + GAP, inner + GAP
-    results, factors = _cells(result, start, top), _joined(_cells(left, 0, top), _cells(right, start, 0))
-    across, down = start + n_columns, top + n_rows
-    space = vl.corners(across, down)
-    layers = [_painted(factors, space, None), _painted(results, space, select)]
-    if cell >= NUMBERS_FROM:
-        layers.append(_numbers(_joined(factors, results), space))
-    at_x, at_y = start + column, top + row
-    lit = vl.rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
-    lit["colour"] = [vl.ROLE_COLOURS[left.role], vl.ROLE_COLOURS[right.role], vl.DARK_COLOUR]
-    layers += vl.halo_outlines(lit, space, (5.0, 2.5), vl.field("colour:N", scale=None))
-    layers += _labels(row_labels, column_labels, start, top, across, cell, space)
-    style: dict[str, Any] = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
-    layers.append(vl.text_at(left.name, inner, top, space, dy=-4, dx=-2, color=vl.ROLE_COLOURS[left.role], **style))
-    layers.append(vl.text_at(right.name, start, inner, space, dx=-6, color=vl.ROLE_COLOURS[right.role], **style))
-    layers.append(vl.colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
-    return vl.fixed_size(layers, round(across * cell), round(down * cell))
-
-
-def _joined(first: vl.Columns, second: vl.Columns) -> vl.Columns:
-    return {name: np.append(first[name], second[name]) for name in first}
-
-
-def _cells(factor: Factor, start: float, top: float) -> vl.Columns:
-    values = factor.values
-    rows, cols = np.indices(values.shape).reshape(2, -1)
-    fill, ink = vl.cell_colours(values.ravel(), factor.ramp)
-    frame = vl.rectangles(start + cols, top + rows, matrix=factor.name, row=rows, col=cols, fill=fill, ink=ink)
-    return {**frame, "value": np.where(np.isfinite(values), values, np.nan).ravel().astype(float)}
-
-
-def _painted(frame: vl.Columns, space: dict[str, Any], select: str | None) -> vl.Chart:
-    shown = {**frame, "shown_row": frame["row"] + 1, "shown_col": frame["col"] + 1}
-    cells = zip(*(shown[name] for name in ("matrix", "shown_row", "shown_col", "value")), strict=True)
-    shown["words"] = [f"{matrix}, row {row}, column {col}: {short(value)}" for matrix, row, col, value in cells]
-    style = {"stroke": vl.GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": vl.pointer_style(select)["cursor"]}
-    tooltip = "matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")
-    said = vl.field("words:N")
-    return vl.clickable(
-        vl.mark("rect", shown, space, *tooltip, color=vl.FILL, description=said, **style), select, "row", "col"
-    )
-
-
-def _numbers(frame: vl.Columns, space: dict[str, Any]) -> vl.Chart:
-    there = ~np.isnan(frame["value"])
-    middle = {"left": frame["left"][there] + 0.5, "top": frame["top"][there] + 0.5, "ink": frame["ink"][there]}
-    middle["text"] = [short(value) for value in frame["value"][there]]
-    return vl.texts(middle, space, fontSize=FONT_SIZE, color=vl.INK)
+FONT_SIZE = 12
 
 
 def short(value: float) -> str:
@@ -119,26 +18,6 @@ def short(value: float) -> str:
     size = abs(value)
     text = f"{size:.0e}" if size >= 1000 else f"{size:.0f}" if size >= 100 else f"{size:.2f}".rstrip("0").rstrip(".")
     return f"−{text}" if value < 0 and text != "0" else text
-
-
-def _labels(row_labels, column_labels, start, top, across, cell, space):
-    names = [label[:9] for label in row_labels]
-    rows = vl.rectangles(across, top + np.arange(len(row_labels)) + 0.5, text=names)
-    cols = vl.rectangles(start + np.arange(len(column_labels)) + 0.5, 0.0, text=_fitting(column_labels, cell))
-    style: dict[str, Any] = {"fontSize": FONT_SIZE, "color": vl.TEXT_COLOUR}
-    return [
-        vl.texts(rows, space, align="left", dx=6, **style),
-        vl.texts(cols, space, baseline="bottom", dy=-4, **style),
-    ]
-
-
-def _fitting(labels: Sequence[str], cell: int) -> list[str]:
-    room = max(1, cell // 7)
-    if max(map(len, labels)) <= room:
-        return list(labels)
-    if cell < 30:
-        return [""] * len(labels)
-    return [label if len(label) <= room else label[: max(room - 1, 1)] + "…" for label in labels]
 
 
 SIZE = (330, 160)
