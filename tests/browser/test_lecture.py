@@ -131,7 +131,7 @@ def test_guess_is_clicked_into_the_empty_matrix(lecture):
 
 
 def test_full_screen_shows_the_whole_chart(lecture):
-    page = lecture("translate?step=weights&tab=steps&lecture=1")
+    page = lecture("memory?lecture=1")
     chart = page.locator("svg.marks").first
     chart.wait_for()
     settle(page, 1000)

@@ -26,7 +26,7 @@ def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_u
     page.get_by_role("button", name="Next", exact=False).first.click()
     page.get_by_text("every query receives the values", exact=False).wait_for()
     charts = "document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 1"
-    page.wait_for_function(charts)
+    page.locator("canvas.moving").wait_for()
     open_tab(page, "More")
     page.get_by_text("Do alike words draw alike weights?").click()
     page.wait_for_function(charts)

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from attention_core.attention.recording import Recording
 from attention_core.attention.steps import steps_of
 from attention_core.attention.types import Axis
+from tests.browser.tools import moving_cell
 from tests.view_samples import NASTY, every_kind, made
 
 MATRICES = """() => Promise.all(document.querySelector('[data-attention]').view.heads.map((heads) =>
@@ -101,8 +102,9 @@ def test_steps_are_walked_through_and_hovered(opened):
     page.get_by_role("button", name="next step").click()
     expect(page.locator(".step b")).to_have_text("Scaled scores")
     page.get_by_role("button", name="Weights", exact=True).click()
-    page.locator(".step .matrix canvas").hover(position={"x": 5, "y": 5})
-    expect(page.locator(".step .told")).to_have_text(f"[CLS], [CLS]: {float(recording[0].weights(1)[0, 0]):.3g}")
+    matrix = page.locator(".step canvas.moving")
+    matrix.hover(position=moving_cell(matrix, 0, 0))
+    expect(page.locator(".step .said")).to_have_text(f"[CLS] → [CLS]: {float(recording[0].weights(1)[0, 0]):.3g}")
 
 
 def test_several_views_in_one_notebook_page_do_not_disturb_each_other(opened):

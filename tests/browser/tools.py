@@ -61,3 +61,23 @@ def draw(page, *strokes) -> None:
         for place in places[1:]:
             page.mouse.move(*place, steps=8)
         page.mouse.up()
+
+
+def moving_step(canvas) -> dict:
+    """Return of the view of a step how far it has moved, whether it goes on, and where its matrix lies on the canvas.
+
+    It waits until the numbers have come to rest once.
+    """
+    view = """async (canvas) => {
+      const at = canvas.parentNode.view;
+      while (!at.grid || at.playing) await new Promise(requestAnimationFrame);
+      return { time: at.time, at: at.at, n: at.grid.n, m: at.grid.m };
+    }"""
+    return canvas.evaluate(view)
+
+
+def moving_cell(canvas, row: int, column: int) -> dict:
+    """Return where on the canvas of a step, at rest, a number of its matrix lies."""
+    step = moving_step(canvas)
+    at = step["at"]
+    return {"x": at["x"] + (column + 0.5) * at["w"] / step["m"], "y": at["y"] + (row + 0.5) * at["h"] / step["n"]}

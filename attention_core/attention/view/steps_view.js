@@ -9,7 +9,8 @@ class StepsView {
     const next = make(head, "button", { class: "go", "aria-label": "next step" }, "›");
     const body = make(parent, "div", "step");
     this.words = make(body, "div", "words");
-    this.matrix = new MovingStep(make(body, "div", "numbers"));
+    const numbers = make(body, "div", "numbers");
+    this.matrix = numbers.view = new MovingStep(numbers);
     back.onclick = () => this.show(this.now - 1);
     next.onclick = () => this.show(this.now + 1);
     inLine(this.chips, () => {}, (place) => this.show(place));

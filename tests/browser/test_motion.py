@@ -1,0 +1,72 @@
+"""A step whose numbers move: it plays when another step is chosen, can be scrubbed, and answers mouse and keys."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.tools import moving_cell, moving_step, settle
+
+PICTURE = "canvas => canvas.toDataURL()"
+COUNT_FRAMES = """canvas => {
+  const view = canvas.parentNode.view, draw = view.draw;
+  view.seen = [];
+  view.draw = () => { view.seen.push(view.time); draw.call(view); };
+}"""
+SCRUB = "(slider, place) => { slider.value = place; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
+
+
+@pytest.fixture
+def canvas(page, app_url):
+    page.goto(f"{app_url}/vectors?tab=steps&step=scores")
+    canvas = page.locator("canvas.moving")
+    canvas.wait_for()
+    moving_step(canvas)
+    settle(page)
+    return canvas
+
+
+def test_the_next_step_plays_and_comes_to_rest(page, canvas):
+    canvas.evaluate(COUNT_FRAMES)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "canvas => canvas.parentNode.view.data.title.startsWith('Scaled')", arg=canvas.element_handle()
+    )
+    assert moving_step(canvas)["time"] == 1
+    times = canvas.evaluate("canvas => canvas.parentNode.view.seen")
+    assert sum(0 < time < 1 for time in times) >= 3
+    assert times[-1] == 1
+
+
+def test_it_is_scrubbed_and_rests_on_the_numbers_of_the_step(page, canvas):
+    rest, slider = canvas.evaluate(PICTURE), page.get_by_role("slider", name="How the numbers of this step come about")
+    pictures = []
+    for place in (10, 40, 70, 100):
+        slider.evaluate(SCRUB, place)
+        pictures.append(canvas.evaluate(PICTURE))
+    assert len(set(pictures)) == 4
+    assert pictures[-1] == rest
+
+
+def test_mouse_and_keys_tell_a_number(page, canvas):
+    said = page.locator(".said").last
+    canvas.hover(position=moving_cell(canvas, 0, 1))
+    expect(said).to_have_text("x1 → x2: 1.75")
+    canvas.focus()
+    page.keyboard.press("ArrowDown")
+    expect(said).to_have_text("x2 → x2: 0.375")
+
+
+def test_nothing_moves_by_itself_where_motion_is_not_wanted(context, app_url):
+    calm = context.browser.new_context(reduced_motion="reduce")
+    page = calm.new_page()
+    page.goto(f"{app_url}/vectors?tab=steps&step=scores")
+    canvas = page.locator("canvas.moving")
+    canvas.wait_for()
+    settle(page)
+    canvas.evaluate("canvas => { const v = canvas.parentNode.view; v.play = () => { v.moved = true; }; }")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "canvas => canvas.parentNode.view.data.title.startsWith('Scaled')", arg=canvas.element_handle()
+    )
+    settle(page)
+    assert not canvas.evaluate("canvas => canvas.parentNode.view.moved")
+    calm.close()
