@@ -200,4 +200,4 @@ def test_a_large_picture_is_a_file_that_browsers_keep(visitor, app_url):
         assert answer.ok
         assert answer.body().startswith(b"\x89PNG")
         assert "immutable" in answer.headers["cache-control"]
-    assert visitor.request.get(hrefs[-1].rsplit("/", 1)[0] + "/nothing.png").status == 404
+    assert visitor.request.get(found[-1].url.rsplit("/", 1)[0] + "/nothing.png").status == 404
