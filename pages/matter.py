@@ -65,9 +65,9 @@ take_along(lambda: export_bar(trace, NAME, query=0))
 page_tabs(
     NAME,
     Tab("steps", "Step by step", matter_steps),
-    Tab("try", "Try", lambda: three_models(text, blocked, is_read)),
+    Tab("models", "Three models", lambda: three_models(text, blocked, is_read), formerly=("try",)),
     more=(
-        Tab("similar", "Do alike words draw alike weights?", lambda: alike_words(sentence, trace)),
+        Tab("similar", "Do similar words get similar weights?", lambda: alike_words(sentence, trace)),
         Tab("doubts", "How far to believe the weights", lambda: doubts(text, trace, blocked)),
     ),
     players=(STEPS,),

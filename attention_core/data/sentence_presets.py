@@ -67,21 +67,21 @@ LAYERED = {
 
 
 PRESETS = {
+    "Not bad": "Not bad, warm and funny.",
     "Negation": "Not bad at all.",
     "The other way": "Never boring, always moving.",
     "Praise": "Gorgeous to look at and surprisingly moving.",
     "Blame": "Unfortunately, none of the ideas goes anywhere.",
-    "Negated praise": "This is not a good film, and it is never funny.",
     "Irony": "If you enjoy watching paint dry, you will love this masterpiece.",
 }
 """Label -> sentence; the first one is there on arrival."""
 
 MEANT = {
+    PRESETS["Not bad"]: "positive",
     PRESETS["The other way"]: "positive",
     PRESETS["Praise"]: "positive",
     PRESETS["Blame"]: "negative",
     PRESETS["Negation"]: "positive",
-    PRESETS["Negated praise"]: "negative",
     PRESETS["Irony"]: "negative",
 }
 """Sentence -> how a person reads it."""

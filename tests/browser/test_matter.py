@@ -28,5 +28,5 @@ def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_u
     charts = "document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 1"
     page.locator("canvas.moving").wait_for()
     open_tab(page, "More")
-    page.get_by_text("Do alike words draw alike weights?").click()
+    page.get_by_text("Do similar words get similar weights?").click()
     page.wait_for_function(charts)

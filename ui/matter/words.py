@@ -68,11 +68,12 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
             default={"pressed": None},
             on_pressed_change=_press,
         )
-    if blocked:
-        st.markdown(_what_blocking_did(text, blocked))
-        st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.reset)
-    else:
-        st.markdown(_where_they_disagree(sentence, weights, if_removed, positive))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="matter_told"):
+        if blocked:
+            st.markdown(_what_blocking_did(text, blocked), width="content")
+            st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.reset)
+        else:
+            st.markdown(_where_they_disagree(sentence, weights, if_removed, positive))
 
 
 def _bars(words: list[str], weights: list[float], changes: list[float]) -> Chart:

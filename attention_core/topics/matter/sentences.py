@@ -176,8 +176,9 @@ class Disagreement(NamedTuple):
 
 
 def disagreement(weights: Sequence[float], changes: Sequence[float]) -> Disagreement | None:
-    """Return the pair of words whose weights differ most though the lighter changes the answer about as much or more.
+    """Return the pair of words that best shows a lighter word changing the answer about as much or more.
 
+    Best is where the weights differ much and the lighter word changes much.
     None where every heavier word also changes the answer more. Changes are those of a probability.
     """
     effects = [abs(change) for change in changes]
@@ -187,7 +188,7 @@ def disagreement(weights: Sequence[float], changes: Sequence[float]) -> Disagree
         for light in range(len(weights))
         if weights[heavy] > weights[light] and effects[light] >= AS_MUCH * effects[heavy]
     ]
-    return max(pairs, key=lambda pair: weights[pair.heavy] - weights[pair.light], default=None)
+    return max(pairs, key=lambda pair: (weights[pair.heavy] - weights[pair.light]) * effects[pair.light], default=None)
 
 
 def against_the_answer(weights: Sequence[float], changes: Sequence[float], positive: float) -> int | None:
