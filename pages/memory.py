@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.computed import model_or_none
 from ui.memory.attention_gain import FRENCH, MODEL, cure_tab, look_back
-from ui.memory.first_screen import compare_lengths, draw_lengths, read_sentence
+from ui.memory.first_screen import compare_lengths, draw_lengths, read_sentence, what_lengths_show
 from ui.memory.networks import NAME, WALK
 from ui.memory.self_attention import own_states_tab
 from ui.memory.what_follows import what_follows
@@ -28,17 +28,20 @@ page_frame(
 )
 with st.container(key="desk_memory_sentence"):
     text = read_sentence()
-beside = compare_lengths(text)
-if not model_or_none(MODEL)[1]:
-    with beside:
+compare_lengths(text)
+words, chart = st.columns([1, 1.9], gap="large")
+with words:
+    what_lengths_show()
+    if not model_or_none(MODEL)[1]:
         try_this(NAME, look_back(text))
-draw_lengths(text)
+with chart:
+    draw_lengths(text)
 
 
 def doubts() -> None:
     paragraph(
-        "*What is left* of a word tells what a *small* change of it would do (the norm of a gradient). A state that "
-        "hardly reacts may still remember."
+        "A word's *share*, and what is left of it, tell what a *small* change of it would do (the norm of a gradient). "
+        "A state that hardly reacts may still remember."
     )
 
 

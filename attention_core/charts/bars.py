@@ -9,13 +9,23 @@ SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
 
 def probability_bars(
-    series: Mapping[str, Sequence[float]], labels: Sequence[str], *, height: int = 200, legend: bool = True
+    series: Mapping[str, Sequence[float]],
+    labels: Sequence[str],
+    *,
+    height: int = 200,
+    legend: bool = True,
+    angle: int = 0,
 ) -> vl.Chart:
-    """Draw probabilities of the same classes by several models side by side; a single one may go without a legend."""
+    """Draw probabilities of the same classes by several models side by side; a single one may go without a legend.
+
+    Labels at an angle are all drawn, however close.
+    """
     names = list(series)
     colour = vl.series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
     space = {
-        "x": vl.field("class:N", sort=list(labels), title=None, axis=dict(labelAngle=0, ticks=False)),
+        "x": vl.field(
+            "class:N", sort=list(labels), title=None, axis=dict(labelAngle=angle, labelOverlap=not angle, ticks=False)
+        ),
         "y": vl.percent_axis("probability"),
         "xOffset": vl.field("model:N", sort=names),
         "color": colour if legend else {**colour, "legend": None},

@@ -95,7 +95,7 @@ def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(ap
     assert "<b>6 words</b>" in shaded(page)
     assert "<b>8 words</b>" in shaded(page)
     write(page, "Hello.")
-    assert shaded(page).count("<b>1 words</b>") == 1  # nothing shorter to compare with
+    assert shaded(page).count("<b>1 word</b>") == 1  # nothing shorter to compare with
 
 
 def test_a_guess_opens_what_attention_gives_back(app):

@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -18,7 +17,7 @@ from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
 from ui.labels import error_markdown
 from ui.memory.networks import NAME, WALK, recurrent
-from ui.player import LAST_POSITION
+from ui.player import LAST_POSITION, counted
 from ui.skeleton import note
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
@@ -52,11 +51,8 @@ def n_words(text: str) -> int:
     return sum(any(map(str.isalnum, word)) for word in read_source(text).words)
 
 
-def compare_lengths(text: str) -> Any:
-    """Draw a short sentence beside the long one: what is left of each word, and what two networks make of it.
-
-    Returns the place below the short one.
-    """
+def compare_lengths(text: str) -> None:
+    """Draw a short sentence beside the long one: each word's share in the one vector, what two networks make of it."""
     shares = {}
     fault = model_or_none(WITHOUT)[1]
     if fault:
@@ -73,9 +69,7 @@ def compare_lengths(text: str) -> Any:
             labels = read_source(one).word_labels
             words = shaded_words(labels, shares[one], largest) if one in shares else html.escape(one)
             said = "".join(_says(name, one) for name in SAYS)
-            column.html(f'<div class="short-and-long"><b>{n_words(one)} words</b>{words}{said}</div>')
-        note("Below each word: how much the one vector still depends on it, in per cent.")
-    return columns[0]
+            column.html(f'<div class="short-and-long"><b>{counted(n_words(one), "words")}</b>{words}{said}</div>')
 
 
 def _says(name: str, text: str) -> str:
@@ -98,18 +92,24 @@ def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> s
     return f'<div class="shaded">{words}</div>'
 
 
-def draw_lengths(text: str) -> None:
-    """Draw BLEU by the length of the sentence, without attention and with it."""
+def what_lengths_show() -> None:
+    """Say what stands below the words, and how both networks do on long sentences."""
+    note("All words share the one vector. Below each word: its share, in per cent.")
     figures = bleu_by_length(tuple(SAYS))
-    with st.container(key="memory_wide"):
-        if figures.scores:
-            lengths = map(n_words, (text, shorter(text)))
-            marked = {group_of(figures.groups, n): f"{n} words" for n in lengths}
-            chart = length_chart(figures, width=800, height=150, called=SAYS, marked=marked)
-            draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
     if set(SAYS) <= set(figures.long):
         without, attentive = (figures.long[name] for name in (WITHOUT, ATTENTIVE))
         note(
             f"From twelve words on: BLEU **{without:.1f}** from one vector, **{attentive:.1f}** with attention "
             f"({figures.n:,} new sentences)."
         )
+
+
+def draw_lengths(text: str) -> None:
+    """Draw BLEU by the length of the sentence, without attention and with it."""
+    figures = bleu_by_length(tuple(SAYS))
+    with st.container(key="memory_wide"):
+        if figures.scores:
+            lengths = map(n_words, (text, shorter(text)))
+            marked = {group_of(figures.groups, n): counted(n, "words") for n in lengths}
+            chart = length_chart(figures, width=600, height=150, called=SAYS, marked=marked)
+            draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")

@@ -72,7 +72,7 @@ def _next_pieces(told: NextPiecePredictions, at: int) -> None:
     labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))
     series = {name: [its.get(label, 0.0) for label in labels] for name, its in best.items()}
     draw_chart(
-        probability_bars(series, [label.strip() or "␣" for label in labels], height=190),
+        probability_bars(series, [label.strip() or "␣" for label in labels], height=230),
         alt="The likeliest next pieces by both networks",
     )
     first, second = (next(iter(best[name].items())) for name in (LOOKS_BACK, DOES_NOT))
@@ -87,5 +87,7 @@ def _each_piece(given: TextPieces, told: NextPiecePredictions) -> None:
     labels = distinct([label.strip() or "␣" for label in given.labels[1:]])
     series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}
     with st.container(key="memory_wide_pieces"):
-        draw_chart(probability_bars(series, labels, height=190), alt="Probability of each piece by both networks")
+        draw_chart(
+            probability_bars(series, labels, height=230, angle=-45), alt="Probability of each piece by both networks"
+        )
     st.caption("Looking back pays where something comes again.")

@@ -220,7 +220,7 @@ def length_chart(
     place = {"x": x, "y": vl.field("place:Q")}
     layers = [
         vl.mark("rule", marks, {"x": x}, strokeDash=[3, 3], color=vl.TEXT_COLOUR, opacity=0.6),
-        vl.texts(marks, place, align="left", baseline="top", dx=6, color=vl.TEXT_COLOUR),
+        vl.texts(marks, place, baseline="bottom", dy=-3, color=vl.TEXT_COLOUR),
         vl.mark("line", data, space, *tooltip, strokeWidth=2.2, point={"size": 70}, aria=True),
         vl.texts(ends, place, "label", align="left", dx=12, fontSize=12, color=vl.TEXT_COLOUR),
     ]
