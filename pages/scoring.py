@@ -35,7 +35,7 @@ from ui.try_this import TryThis, try_this
 page_frame(NAME, "Which key fits the query best? Two scores give two answers. Drag a key and watch both.")
 model = model_or_stop("scoring-functions")
 LAY_ON_QUERY = TryThis(
-    "Lay k₁ exactly onto the query",
+    "lay k₁ exactly onto the query",
     "k₁ is then the query itself. Which key will the dot product choose?",
     ("k₁", "k₂", "k₃"),
     lay_on_query,

@@ -11,7 +11,7 @@ const geometry = (q, k) => {
   return { dot, distance, lengthQ, lengthK, cosine, degrees: defined ? (Math.acos(cosine) * 180) / Math.PI : null };
 };
 const ANSWERS = [
-  { name: "Dot product", formula: "q · k", about: "rewards length", of: ({ dot }) => dot },
+  { name: "Dot product", formula: "q · k", about: "rewards direction and length", of: ({ dot }) => dot },
   { name: "Nearness", formula: "−|q − k|² / 2", about: "rewards closeness", of: ({ distance }) => -(distance ** 2) / 2 },
 ];
 
@@ -24,6 +24,11 @@ class ScorePlane extends Plane {
     this.beside = make(root, "div", "beside");
     this.answers = make(this.beside, "div", "answers");
     this.all = make(this.beside, "div", "all");
+  }
+
+  build() {
+    super.build();
+    this.tips.at(-1).before(this.theta);  // before the arrows, which would cover it where they are close
   }
 
   buildBehind() {

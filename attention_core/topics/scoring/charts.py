@@ -9,7 +9,7 @@ from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import palette_png
 from attention_core.topics.scoring.compare import ScaleRow
 
-FIELD = 168
+FIELD = 200
 """Screen pixels of a field's side."""
 BANDS = 17
 WITHOUT, WITH = "q · k", "q · k / √dₖ"
@@ -32,7 +32,7 @@ def scale_chart(rows: Sequence[ScaleRow], field: str, title: str) -> vl.Chart:
     }
     tooltip = "scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")
     line = vl.mark("line", data, space, *tooltip, point={"size": 28}, strokeWidth=2)
-    return line.properties(height=228, title=dict(text=title, anchor="start", fontSize=13, fontWeight="normal"))
+    return line.properties(height=300, title=dict(text=title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
 def score_fields(
