@@ -10,6 +10,7 @@ from ui.lookup.first_screen import (
     encoder_input,
     query_part,
     record_list,
+    remark_on_nothing_near,
     try_the_other_way,
 )
 from ui.lookup.sections import STEPS, closer, in_numbers, lookup_steps, regression_part, word_by_word
@@ -42,6 +43,7 @@ with st.container(key="lookup_first"):
         with place, st.container(key="tells_lookup"):
             answer(asked, trace, query)
         try_the_other_way(preset, asked, query, ways)
+        remark_on_nothing_near(asked, trace, query)
     with store:
         choose_table()
         st.caption(preset.note)
@@ -57,7 +59,7 @@ page_tabs(
     Tab("try", "Try", lambda: edit_table(asked)),
     more=(
         Tab("words", "Word by word", lambda: word_by_word(asked, temperature, query, encoder)),
-        Tab("closer", "A closer look", lambda: closer(asked, temperature, query, encoder)),
+        Tab("closer", "What the temperature does", lambda: closer(asked, temperature, query, encoder)),
         Tab("numbers", "In numbers and letters", lambda: in_numbers(asked, trace, query, encoder)),
     ),
     players=(STEPS,),

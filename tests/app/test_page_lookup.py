@@ -71,6 +71,15 @@ def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
     assert "100% of the weight lies on Show, attend and tell" in answers(page)
 
 
+def test_what_a_query_finds_is_in_view_also_among_many_records(page):
+    first = {
+        preset: re.search(r"<tr><td[^>]*>(.*?)</td>", body_with(take(page, preset), 'class="records"')).group(1)
+        for preset in ("Papers", "Phone book")
+    }
+    assert first["Papers"].startswith("Attention is all you need.")
+    assert first["Phone book"] == "Ada Lovelace", "a few records keep their order"
+
+
 def test_what_is_typed_is_asked_first_and_joins_the_others(page):
     page.text_input(key="lookup_asked").set_value("  locomotive ").run()
     assert page.segmented_control(key="lookup_query").options[0] == "locomotive"

@@ -40,6 +40,7 @@ LONG = 24  # letters from which on a key is written smaller
 MODELS = (PACKAGE, "sentence-transformers/all-MiniLM-L6-v2")
 """Names of the same sentence encoder: as a package, and in the hub's cache."""
 AT_ONCE = 16  # texts that are read before the next visitor has the turn
+FITS = 800  # letters of records that are seen without scrolling
 NEAR = 0.25  # cosine below which a query resembles nothing
 
 
@@ -131,20 +132,28 @@ def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
             f'<div class="looked-up"><h4>A dictionary</h4>{found}</div><div class="looked-up">'
             f'<h4 style="color:{role_colour(Role.CONTEXT)}">The soft look-up</h4>{soft}</div>'
         )
-        if not records.numeric_keys and float(likeness[best]) < NEAR:
-            note(
-                f"{literal(as_text(text), 40)} resembles no key, yet its weights sum to 100%: a softmax cannot answer "
-                "“nothing fits”."
-            )
+
+
+def remark_on_nothing_near(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
+    """Say that the weights sum to 100% all the same where a query resembles no key."""
+    if asked.records.numeric_keys or float(step_of(trace, "scores").value()[query].max()) >= NEAR:
+        return
+    note(
+        f"{literal(as_text(asked.queries[query]), 40)} resembles no key, yet its weights sum to 100%: a softmax cannot "
+        "answer “nothing fits”."
+    )
 
 
 def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
-    """Draw the records, each key as dark as the weight that a query gives it."""
+    """Draw the records, each key as dark as the weight that a query gives it; of many, the heaviest come first."""
     records = asked.records
+    weighed = list(zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True))
+    if len(asked.text) > FITS:
+        weighed.sort(key=lambda record: record[2], reverse=True)
     rows = "".join(
         f'<tr><td style="background:{shade(weight)}">{_plain(as_text(key))}</td><td>{_plain(as_text(value))}</td>'
         f"<td>{weight:.0%}</td></tr>"
-        for key, value, weight in zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True)
+        for key, value, weight in weighed
     )
     heads = zip((Role.KEY, Role.VALUE, Role.WEIGHTS), (records.key_name, records.value_name, "weight"), strict=True)
     head = "".join(f'<th style="color:{role_colour(role)}">{_plain(name)}</th>' for role, name in heads)

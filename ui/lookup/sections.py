@@ -98,7 +98,7 @@ def in_numbers(asked: LookupRequest, trace: AttentionTrace, query: int, encoder:
     records = asked.records
     numbers, spelling = st.columns([1.5, 1], gap="large")
     with numbers:
-        query_row(trace, 0, query, key_words=records.key_name)
+        query_row(trace, 0, query, 8, records.key_name)
     if records.numeric_keys:
         return
     with spelling:
