@@ -23,7 +23,7 @@ from ui.try_this import try_this
 page_frame(
     NAME,
     "The first network squeezes the sentence into **one vector**. The second may **look back** at every English word: "
-    "hover a French word to see where.",
+    "pick a French word to see where.",
 )
 
 typed, answer = st.columns([1, 2.25], gap="medium")

@@ -93,12 +93,12 @@ def alignment_errors() -> None:
     table, words = st.columns([1.1, 1], gap="large")
     with table:
         figures_table(
-            ("score", "error rate", "precision", "recall"),
+            ("model", "error rate", "precision", "recall"),
             *(
                 (TRANSLATORS.get(name, name), f"{found.rate:.3f}", f"{found.precision:.0%}", f"{found.recall:.0%}")
                 for name, found in sorted(errors.by_score.items(), key=lambda item: item[1].rate)
             ),
-            ("the same place", f"{errors.same_place:.3f}", "", ""),
+            ("none: word for word, in order", f"{errors.same_place:.3f}", "", ""),
         )
     with words:
         st.markdown(

@@ -10,7 +10,7 @@ from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, matrix_png
 
 QUERY_TITLE = "French word being written (query)"
-KEY_TITLE = "keys: the encoder's state at"
+KEY_TITLE = "English word (key)"
 ROW = 16  # screen pixels of one vector
 
 
@@ -51,7 +51,7 @@ def collapse_chart(
     space = vl.corners(width, below + 1, x=x)
     result, colours = vl.ROLE_COLOURS[Role.CONTEXT], [vl.ROLE_COLOURS[Role.KEY]] * n
     names = vl.rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
-    tooltip = ("word:N", "encoder's state at"), ("weight:Q", "", ".1%")
+    tooltip = ("word:N", "state at"), ("weight:Q", "", ".1%")
     style: dict = {"fontSize": 13, "baseline": "middle"}
     layers = [
         vl.images(vl.rectangles(0.0, [0.0, below], width, [n, 1], url=urls), space),
@@ -68,7 +68,7 @@ WORD, STATE, SCORE, WEIGHT, ASKS, MIXED, LAYER, SAID = 74, 80, 106, 160, 220, 25
 """Where columns begin: English words end at the first, French ones begin at the last."""
 ACROSS, BOX = 42, 14  # screen pixels of the longest bar, and of a state's box
 HEADS = (
-    ("English", "input", WORD - 20, Role.INPUT),
+    ("English", "input", WORD - 30, Role.INPUT),
     ("states", "key", STATE + 7, Role.KEY),
     ("scores", "scores", SCORE + 22, Role.SCORES),
     ("softmax", "weights", WEIGHT + 20, Role.WEIGHTS),
