@@ -15,7 +15,7 @@ from ui.vectors.rules import rules
 from ui.vectors.steps import chosen_query, step_by_step
 
 MOVE_ONE = TryThis(
-    "Move x1, and nothing else",
+    "move x1, and nothing else",
     "You move x1 alone. How many of the nine weights will change?",
     ("3, its own row", "5, all pairs with x1", "all 9"),
     move_x1,

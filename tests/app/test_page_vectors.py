@@ -195,7 +195,7 @@ def test_projections_make_the_two_ways_of_a_pair_differ(page):
     query, key = held["X"] @ held["W_Q"], held["X"] @ held["W_K"]
     there, back = query[0] @ key[1], query[1] @ key[0]
     assert there != back
-    assert f"x1 scores x2 **{there:.3g}**, and x2 scores x1 **{back:.3g}**." in said(page)
+    assert f"x1 scores x2 **{there:.3g}**, and x2 scores x1 **−{-back:.3g}**." in said(page)
     assert "do not ask each other" in said(choose(page, "selectbox", "preset", "huge"))
 
 

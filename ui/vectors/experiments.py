@@ -97,6 +97,6 @@ def _mixed_effect(network: FeedForward, inputs: np.ndarray, first: str, second: 
         else "Layers that only add never let one input change what another does."
     )
     paragraph(
-        f"Taking {first} away costs y {whole:.3f}, and {without:.3f} where {second} is gone already. The difference is "
-        f"their mixed effect: **{mixed}**. {why}"
+        f"{first} adds {number(whole, '.3f')} to y, and {number(without, '.3f')} where {second} is gone already. The "
+        f"difference is their mixed effect: **{mixed}**. {why}"
     )

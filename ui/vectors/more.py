@@ -17,6 +17,7 @@ from attention_core.topics.vectors.charts import FONT_SIZE, hull_chart
 from attention_core.topics.vectors.presets import spread_pixels
 from ui.chart import draw_chart
 from ui.digits import read_image
+from ui.labels import number
 from ui.vectors.cell import chosen_cell
 
 DIGIT, LAYER = 7, "pixel-notes"
@@ -35,7 +36,8 @@ def both_ways_section(problem: Problem, trace: AttentionTrace) -> None:
     asks, asked = as_markdown(axis.labels[row]), as_markdown(axis.labels[column])
     there, back = scores[row, column], scores[column, row]
     if row != column:
-        st.markdown(f"{asks} scores {asked} **{there:.3g}**, and {asked} scores {asks} **{back:.3g}**.")
+        one, other_way = number(there, ".3g"), number(back, ".3g")
+        st.markdown(f"{asks} scores {asked} **{one}**, and {asked} scores {asks} **{other_way}**.")
     plain = inputs @ inputs.T
     ramp = signed_ramp(np.array([plain, scores]))
     look = {"size": SIZE, "marked_row": row, "marked_col": column, "font_size": FONT_SIZE}

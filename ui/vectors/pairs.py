@@ -117,6 +117,6 @@ def moved_weights() -> tuple[int, str]:
     scores = int(((step_of(now, "scores").value() - step_of(old, "scores").value()).abs() > 1e-9).sum())
     words = (
         f"{changed} of {now.weights().numel()} weights changed. Only {scores} scores did, but the weights of a row "
-        "share 100 %: if one grows, the others shrink. A neuron's weights would all have stayed."
+        "share 100%: if one grows, the others shrink. A neuron's weights would all have stayed."
     )
     return {3: 0, 5: 1, 9: 2}.get(changed, -1), words
