@@ -18,7 +18,7 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(NAME, "The pinker a pixel, the more the framed one takes from it.")
+page_frame(NAME, "Each pixel looks at all 784. The pinker one is, the more the framed pixel takes from it.")
 
 stage, beside = st.columns([1, 1.45], gap="large")
 with stage, st.container(key="pixels_stage"):
@@ -28,15 +28,14 @@ now = prepared(pad.canvas)
 is_stale = now.remark is CanvasRemark.EMPTY
 reading = read(prepared(last_drawn(PAD, pad, is_stale).canvas))
 with said:
-    if is_stale:
-        st.info(REMARKS[CanvasRemark.EMPTY])
-    else:
-        verdict(reading.shown.probabilities, EQUAL)
+    verdict(reading.shown.probabilities, EQUAL)
+    if not is_stale:
         pixel_map(reading, pad)
 with beside:
-    if now.remark and not is_stale:
+    if now.remark:
         st.info(REMARKS[now.remark])
-    grey_out("pixels_read", is_stale)
+    for part in ("pixels_said", "pixels_read"):
+        grey_out(part, is_stale)
     with st.container(key="pixels_read"):
         answers(reading)
     own, equal = reading.learned.probabilities, reading.equal.probabilities

@@ -31,7 +31,7 @@ TURNED = (
 )
 RELATIVE = Text(
     "relative",
-    "Context turned back",
+    "Turned back",
     "R⁻¹C",
     r"c'_i = R_i^{-1} c_i",
     "context = rotate(context, -positions @ waves.T)",
@@ -40,7 +40,7 @@ RELATIVE = Text(
 )
 FEED_FORWARD = Text(
     "ffn",
-    "Feed-forward network",
+    "Feed-forward",
     "FFN",
     r"h_i = g(W_2\, g(W_1 c'_i + b_{r_i}) + b)",
     "hidden = F.gelu(F.gelu(context @ W_1.T + bias_of_place) @ W_2.T + bias)",

@@ -116,6 +116,14 @@ def test_equal_weights_make_the_answer_collapse(visitor):
     visitor.get_by_text("With its own weights it reads 7").wait_for()
 
 
+def test_layer_without_softmax_and_with_every_weight_0_shows_the_bare_drawing(visitor):
+    visitor.goto(f"{visitor.url}?layer=pixel-notes-product&equal=1")
+    drawing = visitor.locator("canvas[aria-label^='The drawing']")
+    drawing.wait_for()
+    corner = drawing.evaluate("one => [...one.getContext('2d').getImageData(0, 0, 20, 20).data]")
+    assert set(corner) == {255}
+
+
 def test_click_on_a_pixel_makes_it_the_query(visitor):
     before = paintings(visitor)
     picture = visitor.locator(".st-key-pixels_pick svg.marks, .st-key-pixels_pick canvas.marks")

@@ -101,7 +101,7 @@ class PixelMap {
 
   paint() {
     const { data, canvas } = this, values = data.map ?? this.weights(), { width, height } = boxOf(canvas);
-    const strongest = Math.max(data.faint, ...values.map(Math.abs)), [left, top, wide, high] = data.place;
+    const strongest = Math.max(data.faint, ...values.map(Math.abs)) || 1, [left, top, wide, high] = data.place;
     Object.assign(canvas, { width: SCREEN * width, height: SCREEN * height });
     const pen = canvas.getContext("2d");
     pen.fillStyle = data.colours.ink[0];
@@ -130,7 +130,7 @@ class PixelMap {
     pen.lineCap = "round";
     for (const [value, place] of heaviest(values, ARCS)) {
       const to = placeOf(place), [a, b] = [to.column + 0.5, to.row + 0.5];
-      if (place === this.query || value < 2 * this.data.faint) continue;
+      if (place === this.query || value <= 2 * this.data.faint) continue;
       pen.globalAlpha = 0.3 + 0.6 * value / strongest;
       pen.lineWidth = 0.1 + 0.2 * value / strongest;
       pen.beginPath();

@@ -27,7 +27,7 @@ ERASED = Field(
     text=lambda chosen: "moving" if chosen == MOVING else "",
 )
 N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
-SIZE = 168
+SIZE = 150
 ask_many, pixel_influence = by_model(pixels.ask_many), by_model(pixels.pixel_influence)
 
 
@@ -56,7 +56,7 @@ def erase_section(reading: Reading) -> None:
         (f"Without these {n}", erased, after, pixel_influence(FFN, erased), _reads(after, before)),
         (f"Without {n} at random", trials[0], by_chance, pixel_influence(FFN, trials[0]), told),
     )
-    for column, case in zip(st.columns(3, gap="large"), cases, strict=True):
+    for column, case in zip(st.columns(3, gap="medium"), cases, strict=True):
         with column:
             _case(*case)
     st.caption("Neither map has to foretell what happens without a pixel. Compare with as many at random.")

@@ -154,7 +154,8 @@ def equal_words(layer: str) -> str:
     if layer == NO_SOFTMAX:
         return "Every weight is 0 now: nothing of the drawing is collected."
     words = "Every pixel now takes the same mixture of all 784: the shape is gone."
-    return words if layer == GUIDED else f"{words} Trained like this from the start, it reads {_share(ALIKE)}."
+    trained = f"Trained like this from the start, it reads {_share(ALIKE)} of the digits."
+    return words if layer == GUIDED else f"{words} {trained}"
 
 
 def worth_words(layer: str) -> str:
