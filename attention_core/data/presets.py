@@ -1,6 +1,7 @@
 """Drawings of our own making, as pen strokes: digits, numbers, clutter, coloured scenes."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ CLUTTER_WIDTH = 9.5
 HEIGHT = 0.29
 """Of a digit, share of the canvas' side."""
 FEWEST, MOST = 3, 6
-N_HIDING = 12  # pieces of clutter around a hidden digit
+N_HIDING, TRIES = 12, 12  # pieces of clutter around a hidden digit; tries for each to find a place of its own
 SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
 
 
@@ -156,19 +157,30 @@ def clutter_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]
     return strokes
 
 
+def clutter_between(drawn: Sequence[Stroke], n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
+    """Return n pieces of clutter, or as many as room is found for, that touch neither what is drawn nor each other."""
+    pieces: list[Stroke] = []
+    for _ in range(TRIES * n):
+        piece = clutter_strokes(1, side, rng)[0]
+        if all(_gap(piece, other) > 0.03 * side for other in (*drawn, *pieces)):
+            pieces.append(piece)
+        if len(pieces) == n:
+            break
+    return pieces
+
+
+def _gap(one: Stroke, other: Stroke) -> float:
+    """Return the canvas pixels between the inks of two strokes."""
+    between = np.linalg.norm(one.path[:, None] - other.path[None], axis=-1).min()
+    return float(between) - (one.width + other.width) / 2
+
+
 def hidden_digit(
     digit: int, middle: tuple[float, float], height: float, side: int, rng: np.random.Generator
 ) -> list[Stroke]:
-    """Return a digit among N_HIDING pieces of clutter, or as many as there is room for, that do not touch it."""
+    """Return a digit among N_HIDING pieces of clutter."""
     strokes = digit_strokes(digit, middle, height)
-    ink = np.concatenate([stroke.path for stroke in strokes])
-    apart = 0.02 * side + strokes[0].width / 2 + CLUTTER_WIDTH / 2
-    pieces = [
-        stroke
-        for stroke in clutter_strokes(3 * N_HIDING, side, rng)
-        if np.linalg.norm(stroke.path[:, None] - ink[None], axis=-1).min() > apart
-    ]
-    return [*pieces[:N_HIDING], *strokes]
+    return [*clutter_between(strokes, N_HIDING, side, rng), *strokes]
 
 
 def coloured_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]:

@@ -1,5 +1,7 @@
 """Canvases become what models see; their parts and digits are known again; our own drawings keep their place."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import torch
@@ -267,5 +269,7 @@ def test_hidden_digit_stays_on_the_canvas_and_clear_of_its_clutter(digit):
     assert (ink.max(0) < 256).all()
     gap = min(np.linalg.norm(path[:, None] - ink[None], axis=-1).min() for path in clutter)
     assert gap > CLUTTER_WIDTH / 2 + 80 * 0.11 / 2
+    for one, other in combinations(clutter, 2):
+        assert np.linalg.norm(one[:, None] - other[None], axis=-1).min() > CLUTTER_WIDTH, "no two make a larger one"
     again = hidden_digit(digit, (150, 100), 80, 256, np.random.default_rng(digit))
     assert all(np.array_equal(one.path, other.path) for one, other in zip(strokes, again, strict=True))

@@ -11,7 +11,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
 from attention_core.data.drawing import Stroke
-from attention_core.data.presets import CLUTTER_WIDTH, clutter_strokes, hidden_digit
+from attention_core.data.presets import CLUTTER_WIDTH, clutter_between, hidden_digit
 from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
 from attention_core.models.feature_mask import FeatureMask
@@ -19,7 +19,7 @@ from attention_core.topics import find
 from attention_core.topics.find import largest_weights, n_for_share
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import draw_chart
-from ui.computed import by_model, cached_computation
+from ui.computed import by_model, cached_computation, card_or_empty
 from ui.digits import digit_bars
 from ui.state import Field, whole_number
 
@@ -29,7 +29,7 @@ try_edits = by_model(find.try_edits)
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 EQUAL = Field(NAME, "equal", False, address="equal")
 SIDE = 256
-MAX_CLUTTER, PIECES_AT_ONCE = 96, 8
+MAX_CLUTTER, PIECES_AT_ONCE = 32, 8
 PLACES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.48),
     (0.33, 0.62, 0.56), (0.66, 0.3, 0.38), (0.24, 0.24, 0.31), (0.47, 0.76, 0.29), (0.6, 0.42, 0.62),
@@ -65,7 +65,8 @@ def digit_pad() -> PadState:
 
 
 def _scatter() -> None:
-    put_strokes(PAD, clutter_strokes(PIECES_AT_ONCE, SIDE, np.random.default_rng()), add=True)
+    pieces = clutter_between(PAD.inked.value, PIECES_AT_ONCE, SIDE, np.random.default_rng())
+    put_strokes(PAD, pieces, add=True)
 
 
 @cached_computation()
@@ -111,10 +112,21 @@ def answers(reading: FindReading) -> None:
     label = "every weight equal" if EQUAL.value else "with its attention"
     place = st.container(key="find_answer", height=200, border=False)
     digit_bars({label: reading.answer}, 170, label, key="find_bars", on=place)
-    st.caption(
-        "Every region now counts the same, clutter and paper too."
-        if EQUAL.value
-        else "One learned question asks 225 regions; only their weighted sum is read."
+    st.caption(_worth())
+
+
+def _worth() -> str:
+    """Say what becomes of the answer, and what attention is worth beside a network trained with every weight equal."""
+    cards = card_or_empty(MODEL), card_or_empty(PLAIN)
+    attends, equal = (f"{card.get('cluttered_translated_mnist_error', 0):.1%}" for card in cards)
+    if EQUAL.value:
+        return (
+            "Every region now counts the same, clutter and paper too. Trained like this from the start, a network "
+            f"misreads {equal} of test digits in clutter."
+        )
+    return (
+        "One learned question asks 225 regions; only their weighted sum is read. **Attention shows where, but hardly "
+        f"helps**: of test digits in clutter it misreads {attends}, and {equal} if trained with every weight equal."
     )
 
 

@@ -19,8 +19,7 @@ from attention_core.topics.find import (
 )
 from attention_core.topics.find.charts import channel_bars
 from ui.chart import click, draw_chart
-from ui.computed import card_or_empty
-from ui.find.first_screen import MODEL, NAME, PLAIN, REGION, FindReading, mask_of, try_edits
+from ui.find.first_screen import MODEL, NAME, REGION, FindReading, mask_of, try_edits
 from ui.player import Stepper, show_step_chart, show_words
 from ui.state import Field, between
 
@@ -131,6 +130,3 @@ def block_section(reading: FindReading) -> None:
             chart = overlay(reading.canvas, mask, size=280, opacity=0.85, bar=False)
             draw_chart(chart, width="content", key=f"find_case_{number}", alt=title)
             st.markdown(words)
-    errors = [card_or_empty(name).get("cluttered_translated_mnist_error") for name in (MODEL, PLAIN)]
-    if all(isinstance(error, float) for error in errors):
-        st.caption("Errors on 10,000 test digits in clutter: {:.1%} with attention, {:.1%} without.".format(*errors))
