@@ -34,8 +34,8 @@ elif text and source:
     heads_that_are_off(experiment_on(text), restore)
     two_orders(experiment_on(text))
     st.caption(
-        "Under each word: 24 of its 192 numbers. *New*: how far all have moved, as a share of their length. The model "
-        "was trained with positions."
+        "Under each word: 24 of its 192 numbers, and how much all of them have changed. The model was trained with "
+        "positions."
     )
     try_this(NAME, surprise(text, restore))
 

@@ -129,7 +129,8 @@ def reading_remarks(source: SourceSentence) -> None:
         remarks.append(f"Not in the vocabulary: {names}, signs that the models never saw and cannot tell apart.")
     if remarks:
         st.caption("  \n".join(remarks))
-    report_unknown_words(source.words, source.known)
+    if 2 * source.known.count(False) >= len(source.known):
+        report_unknown_words(source.words, source.known)
 
 
 @cache

@@ -59,9 +59,9 @@ SHORTER = dict(
 LAYERED = {
     "Who helped whom": "Tom helped Mary.",
     "Adjective after noun": "The red car is in front of the house.",
-    "What was tired": "The animal didn't cross the street because it was too tired.",
+    "Who was tired": "The child didn't eat because he was too tired.",
     "ne … pas": "I don't know where he bought this book.",
-    "Word pieces": "The unbelievable magician disappeared.",
+    "Word pieces": "The photographer forgot his camera.",
 }
 """Sentences to look at inside a transformer: the label of each, and the sentence."""
 

@@ -136,7 +136,7 @@ def surprise(text: str, restore: Callable[[], None]) -> TryThis:
     def outcome() -> tuple[int, str]:
         source = read_source(text)
         _, other = _other_order(source)
-        heap = " ".join(other.words)
+        heap = " ".join(other.words).replace(" .", ".")
         (typed, moved), (_, known) = (
             [said(Experiment(text), one, with_positions=given) for one in (source, other)] for given in WAYS.values()
         )
