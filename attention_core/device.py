@@ -1,5 +1,7 @@
 """Where tensors live, decided in one place: cuda, else mps, else cpu; and the one way by which they leave as arrays."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -52,6 +54,17 @@ def describe_device(device: str) -> str:
     if device == "mps":
         return "Apple GPU"
     return f"CPU, {torch.get_num_threads()} thread" + "s" * (torch.get_num_threads() > 1)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch compute on the calling thread alone inside the block."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def device_of(model: Any) -> torch.device:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import math
 import zlib
-from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import ALL
 from attention_core.device import to_array
 
 TOLERANCE = 0.0018  # error of a weight that is left as it is
@@ -33,6 +33,9 @@ FAINT = 0.4  # of a step: a dimension whose numbers are that small is left out
 COARSER = 6  # doublings of the tolerance that are tried where there is less room
 MAX_STEPS = 32_000  # numbers of 16 bits hold no more
 CODES = 1024  # of a strength for each power of 2
+SAMPLE = 32  # rows of which the corrections are counted, to tell the size of a head
+BYTES_OF_A_CELL = 1.7  # of a correction, about
+UNSURE = 1.3  # times the room: what is estimated to take more is not tried
 FORBIDDEN = -30.0  # a score so far below the largest of its row adds nothing to a weight
 
 
@@ -40,36 +43,37 @@ class PackedHead(NamedTuple):
     """One head in bytes, and how coarse it had to be."""
 
     entry: dict[str, Any]  # what the script of the view reads
-    level: int  # of the ladder of NOISE, then of tolerances
     error: float  # the largest error of a weight
 
+    @property
+    def size(self) -> int:
+        """Bytes before they become text."""
+        return len(self.entry["data"]) * 3 // 4
 
-def pack_head(trace: AttentionTrace, head: int, near: int = 0, most_bytes: int | None = None) -> PackedHead:
+
+def pack_head(trace: AttentionTrace, head: int, most_bytes: int | None = None) -> PackedHead:
     """Return a head as fine as there is room for, most_bytes: where it has to, the tolerance grows.
 
-    Near is a level that may be the right one, such as that of the head before. Without most_bytes there is room for
-    BYTES_OF_A_HEAD, and TOLERANCE stays.
+    Without most_bytes there is room for BYTES_OF_A_HEAD, and TOLERANCE stays.
     """
     room = round(BYTES_OF_A_HEAD * math.sqrt(trace.n_queries)) if most_bytes is None else most_bytes
     last = len(NOISE) + (1 if most_bytes is None else COARSER)
     matrix = _Matrix.of(trace, head)
-    by_level: dict[int, PackedHead] = {}
-
-    def size(level: int) -> int:
-        if level not in by_level:
-            by_level[level] = matrix.packed(level)
-        return len(by_level[level].entry["data"]) * 3 // 4
-
-    def is_enough(level: int) -> bool:  # finer takes more room; from some level on coarser does too, for corrections
-        return size(level) <= room or (level < len(NOISE) - 1 and size(level) <= size(level + 1))
-
-    near = min(near, len(NOISE) - 1)
-    if not is_enough(near) or (near > 0 and is_enough(near - 1)):
-        near = bisect_left(range(len(NOISE) - 1), True, key=is_enough)
-    if size(near) <= room:
-        return by_level[near]
-    sparse = next((level for level in range(len(NOISE), last) if size(level) <= room), last - 1)
-    return by_level[min((near, sparse), key=size)]
+    level, estimate = matrix.finest(room)
+    packed = []
+    if estimate <= room * UNSURE:
+        packed.append(matrix.packed(level))
+        if packed[0].size > room and level + 1 < len(NOISE):
+            packed.append(matrix.packed(level + 1))
+        if packed[-1].size <= room:
+            return packed[-1]
+    for sparse in range(len(NOISE), last):
+        packed.append(matrix.packed(sparse))
+        if packed[-1].size <= room:
+            break
+    if estimate < min(one.size for one in packed):
+        packed.append(matrix.packed(level))
+    return min(packed, key=lambda one: one.size)
 
 
 def text_of(data: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
@@ -93,39 +97,60 @@ class _Matrix(NamedTuple):
     weights: np.ndarray  # (n_queries, n_keys)
     allowed: np.ndarray | None  # bool, as large, True = may attend; None = all
     has_softmax: bool
-    left: np.ndarray  # (n_queries, r), orthonormal columns
     strengths: np.ndarray  # (r,), singular values
-    right: np.ndarray  # (n_keys, r), orthonormal columns
+    left: np.ndarray  # (n_queries, r), orthonormal columns times strengths and the root of n_queries
+    right: np.ndarray  # (n_keys, r), the same of n_keys
 
     @classmethod
     def of(cls, trace: AttentionTrace, head: int) -> _Matrix:
         weights, allowed = to_array(trace.weights(head).float().nan_to_num()), trace.allowed(head)
         factors = _factors_of_products(trace, head) or _leading_factors(_scores(trace, head))
-        seen = None if allowed is None else to_array(allowed)
-        return cls(weights, seen, trace.has_softmax, *map(to_array, factors))
+        left, strengths, right = map(to_array, factors)
+        sides = [(side * (strengths * math.sqrt(len(side)))).astype(np.float32) for side in (left, right)]
+        return cls(weights, None if allowed is None else to_array(allowed), trace.has_softmax, strengths, *sides)
+
+    def finest(self, room: int) -> tuple[int, float]:
+        """Return the finest level that is likely to fit, and its bytes; where none is, the one of the fewest.
+
+        A dimension takes the entropy of normal numbers in steps; how many weights need a correction, some rows tell.
+        """
+        rows = np.linspace(0, len(self.weights) - 1, min(SAMPLE, len(self.weights))).astype(int)
+        some = self._replace(weights=self.weights[rows], allowed=None if self.allowed is None else self.allowed[rows])
+        found = (len(NOISE) - 1, math.inf)
+        for level, noise in enumerate(NOISE):
+            steps = self.strengths / self._unit(noise)
+            bits = np.log2(1 + (4.13 * steps[steps > FAINT]) ** 2).sum() / 2
+            size = 1.08 * sum(self.weights.shape) * bits / 8
+            if size <= room * UNSURE or level == len(NOISE) - 1:
+                missed = np.abs(some.weights - some._approximation(self._rounded(noise, rows)[-1])) > TOLERANCE
+                size += BYTES_OF_A_CELL * missed.sum() * len(self.weights) / len(rows)
+                found = min(found, (level, size), key=lambda one: one[1])
+                if size <= room:
+                    break
+        return found
 
     def packed(self, level: int) -> PackedHead:
         is_sparse = level >= len(NOISE)
         tolerance = TOLERANCE * 2.0 ** max(0, level - len(NOISE))
-        codes, sides, unit, approximation = self._rounded(NOISE[level]) if not is_sparse else _NOTHING
-        totals = self.weights.sum(-1).clip(0, 1) if self.has_softmax else np.ones(len(self.weights))
-        is_whole = bool((np.abs(totals - 1) < 1e-3).all())
-        shares = np.rint(65535 * totals)
-        if not is_sparse:
-            approximation = self._masked(self._softmax(approximation, totals) if self.has_softmax else approximation)
-        cells = np.abs(self.weights - approximation) > tolerance
-        rows, columns = np.nonzero(cells)
+        codes, sides, unit, scores = self._rounded(NOISE[level]) if not is_sparse else _NOTHING
+        error = self.weights.copy() if is_sparse else self.weights - self._approximation(scores)
+        places = np.flatnonzero(np.abs(error) > tolerance)
+        rows, columns = np.divmod(places, self.weights.shape[1])
         step = SPARSE_STEP * tolerance if is_sparse else STEP
-        steps = np.rint((self.weights - approximation)[cells] / step).clip(-32768, 32767)
+        steps = np.rint(error.flat[places] / step).clip(-32768, 32767)
         gaps = np.where(np.diff(rows, prepend=-1) > 0, columns, np.diff(columns, prepend=0))
-        unpacked = np.broadcast_to(approximation, self.weights.shape).copy()
-        unpacked[cells] += steps * step
+        error.flat[places] -= steps * step
+        totals = self._totals()
         if is_sparse and self.has_softmax:
-            free = self._masked(~cells)
-            rest = (totals - unpacked.sum(-1)) / free.sum(-1).clip(1)
-            unpacked += free * rest.clip(0, tolerance)[:, None]
-        parts = [codes, *(_signed(side.T.ravel()) for side in sides), cells.sum(-1), gaps, _signed(steps)]
-        data = text_of(planes(np.concatenate(parts if is_whole else [*parts, shares])), zlib.Z_RLE)
+            free = np.ones(error.shape, dtype=bool) if self.allowed is None else self.allowed.copy()
+            free.flat[places] = False
+            rest = totals - self.weights.sum(-1) + error.sum(-1)
+            error -= free * (rest / free.sum(-1).clip(1)).clip(0, tolerance)[:, None]
+        is_whole = bool((np.abs(totals - 1) < 1e-3).all())
+        counts = np.bincount(rows, minlength=len(self.weights))
+        parts = [codes, *(_signed(side.T.ravel()) for side in sides), counts, gaps, _signed(steps)]
+        parts += [] if is_whole else [np.rint(65535 * totals)]
+        data = text_of(planes(np.concatenate(parts)), zlib.Z_RLE)
         known = {
             "rank": len(codes),
             "cells": len(columns),
@@ -134,21 +159,35 @@ class _Matrix(NamedTuple):
             "whole": is_whole,
             "sparse": is_sparse,
         }
-        return PackedHead({**known, "data": data}, level, float(np.abs(self.weights - unpacked).max(initial=0)))
+        return PackedHead({**known, "data": data}, float(np.abs(error).max(initial=0)))
 
-    def _rounded(self, noise: float) -> tuple[np.ndarray, list[np.ndarray], float, np.ndarray]:
-        """Return codes of the strengths, both sides in steps, the unit of a step, and the scores that these make."""
-        n_queries, n_keys = self.weights.shape
-        unit = noise * math.sqrt(6 * n_queries * n_keys / max(len(self.strengths), 1))  # each dimension adds as much
-        sides = [side * self.strengths * math.sqrt(len(side)) for side in (self.left, self.right)]
-        unit = max(unit, *(np.abs(side).max(initial=0) / MAX_STEPS for side in sides))
+    def _unit(self, noise: float) -> float:
+        unit = noise * math.sqrt(6 * math.prod(self.shape) / max(len(self.strengths), 1))  # each dimension adds as much
+        return max(unit, *(float(np.abs(side).max(initial=0)) / MAX_STEPS for side in (self.left, self.right)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.left), len(self.right)
+
+    def _rounded(self, noise: float, rows: Any = ALL) -> tuple[np.ndarray, list[np.ndarray], float, np.ndarray]:
+        """Return codes of the strengths, both sides in steps, the unit of a step, and the scores of some rows."""
+        unit = self._unit(noise)
         rank = int((self.strengths > FAINT * unit).sum())
         codes = np.rint(CODES * np.log2(self.strengths[:rank])) + 32768
         strengths = 2.0 ** ((codes - 32768) / CODES)
-        whole = [np.rint(side[:, :rank] * (strengths / self.strengths[:rank] / unit)) for side in sides]
-        scale = unit**2 / (strengths * math.sqrt(n_queries * n_keys))
-        scores = (whole[0] * scale).astype(np.float32) @ whole[1].astype(np.float32).T
-        return codes, whole, unit, scores
+        factor = (strengths / self.strengths[:rank] / unit).astype(np.float32)
+        sides = [np.rint(side[:, :rank] * factor) for side in (self.left[rows], self.right)]
+        scale = unit**2 / (strengths * math.sqrt(math.prod(self.shape)))
+        scores = torch.from_numpy(sides[0] * scale.astype(np.float32)) @ torch.from_numpy(sides[1]).mT
+        return codes, sides, unit, to_array(scores)
+
+    def _totals(self) -> np.ndarray:
+        return self.weights.sum(-1).clip(0, 1) if self.has_softmax else np.ones(len(self.weights))
+
+    def _approximation(self, scores: np.ndarray) -> np.ndarray:
+        """Return the weights that these scores make."""
+        weights = self._softmax(scores, self._totals()) if self.has_softmax else scores
+        return weights if self.allowed is None else np.where(self.allowed, weights, 0)
 
     def _softmax(self, scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
         if self.allowed is not None:
@@ -156,11 +195,8 @@ class _Matrix(NamedTuple):
         powers = np.exp(scores - scores.max(-1, keepdims=True, initial=-1e30))
         return powers * (totals / powers.sum(-1).clip(1e-30)).astype(np.float32)[:, None]
 
-    def _masked(self, matrix: np.ndarray) -> np.ndarray:
-        return matrix if self.allowed is None else np.where(self.allowed, matrix, 0)
 
-
-_NOTHING: Any = (np.zeros(0), [], 0.0, np.float32(0))
+_NOTHING: Any = (np.zeros(0), [], 0.0, None)
 Factors = tuple[Tensor, Tensor, Tensor]
 
 
@@ -170,9 +206,21 @@ def _factors_of_products(trace: AttentionTrace, head: int) -> Factors | None:
     if not trace.has_softmax or factor is None or trace.bias is not None or trace.edits:
         return None
     query, key = (part.detach().cpu().double().nan_to_num() for part in (trace.query[head], trace.key_of(head)))
-    (left, turned), (right, back) = map(torch.linalg.qr, (query * factor, key - key.mean(0)))
-    inner, strengths, outer = torch.linalg.svd(turned @ back.mT, full_matrices=False)
-    return left @ inner, strengths, right @ outer.mT
+    (left, turned), (right, back) = map(_orthonormal, (query * factor, key - key.mean(0)))
+    inner, strengths, outer = torch.linalg.svd(turned @ back.mT)
+    rank = min(len(query), len(key), len(strengths))
+    return left @ inner[:, :rank], strengths[:rank], right @ outer.mT[:, :rank]
+
+
+def _orthonormal(vectors: Tensor) -> tuple[Tensor, Tensor]:
+    """Return orthonormal columns and a square matrix whose product the vectors (n, d) are.
+
+    By the products of dimensions with each other, which are few: to make n rows orthogonal takes ten times as long.
+    """
+    squares, turn = torch.linalg.eigh(vectors.mT @ vectors)
+    lengths = squares.clamp(min=0).sqrt()
+    lengths = lengths.where(lengths > 1e-7 * lengths.max(), 0)
+    return vectors @ (turn * (1 / lengths).nan_to_num(posinf=0)), lengths[:, None] * turn.mT
 
 
 def _scores(trace: AttentionTrace, head: int) -> Tensor:

@@ -18,7 +18,7 @@ from attention_core.attention.types import Axis, Step
 from attention_core.attention.view.assets import rules_of, script_of
 from attention_core.attention.view.pack import pack_head, text_of
 from attention_core.attention.view.step_data import step_data
-from attention_core.device import to_array
+from attention_core.device import one_thread, to_array
 from attention_core.files import atomic_write
 
 SIGN = re.compile(r"[<\[].*[>\]]")
@@ -58,7 +58,6 @@ LARGEST_PICTURE = 448  # pixels of a side
 LARGEST_STEP = 256
 """Rows and columns of a step with more numbers than a square of that: the strongest of each block are kept."""
 BYTES_OF_STEPS = 1 / 6  # numbers of all steps for each byte of a file: half of it
-LIKELY_LEVEL = 14
 ABOUT_A_HEAD = 90  # bytes of a head's entry besides its numbers
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 HEAD_NAME = re.compile(r"L(\d+)H(\d+)")
@@ -134,14 +133,14 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
         n_heads = sum(traces[number].n_heads for number in numbers)
         room = max(0, opening.most_bytes - len(_script() + _rules() + _json([data, entries]))) * 3 // 4 // (n_heads + 2)
         room = max(room - ABOUT_A_HEAD, 0)
-    errors, level = [0.0], LIKELY_LEVEL
-    for number, entry in zip(numbers, entries, strict=True):
-        entry["heads"] = []
-        for head in range(traces[number].n_heads):
-            packed = pack_head(traces[number], head, level, None if (number, head) == first else room)
-            level = packed.level
-            entry["heads"].append(packed.entry)
-            errors.append(packed.error)
+    errors = [0.0]
+    with one_thread():  # matrices are small: several threads would spend their time on waiting for each other
+        for number, entry in zip(numbers, entries, strict=True):
+            entry["heads"] = []
+            for head in range(traces[number].n_heads):
+                packed = pack_head(traces[number], head, None if (number, head) == first else room)
+                entry["heads"].append(packed.entry)
+                errors.append(packed.error)
     return View(title, data | {"traces": entries, "error": max(errors)})
 
 
