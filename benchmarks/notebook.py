@@ -57,21 +57,21 @@ def inputs_of(model: Any, n: int) -> dict[str, Any]:
     return {"model": model, "tokens": tokens, "inputs": {"input_ids": ids}, "torch": torch}
 
 
-def run(lines: tuple[str, ...], names: dict[str, Any]) -> tuple[str, float]:
-    """Return what a cell of these lines shows, as HTML, and the seconds of its last line."""
+def run(lines: tuple[str, ...], names: dict[str, Any]) -> tuple[str, float, float]:
+    """Return what a cell of these lines shows, as HTML, and the seconds of its last line, of which of processor."""
     exec("\n".join(lines[:-1]), names)
-    began = time.perf_counter()
+    began, began_of_processor = time.perf_counter(), time.process_time()
     shown = eval(lines[-1], names)
     html = shown._repr_html_() if shown is not None else ""
-    return html, time.perf_counter() - began
+    return html, time.perf_counter() - began, time.process_time() - began_of_processor
 
 
-def run_rival(name: str, lines: tuple[str, ...], names: dict[str, Any]) -> tuple[str, float]:
+def run_rival(name: str, lines: tuple[str, ...], names: dict[str, Any]) -> tuple[str, float, float]:
     """Return the same of a library that may display by itself."""
     displayed: list[Any] = []
     with patch("IPython.display.display", displayed.append), torch.no_grad():
-        html, seconds = run(lines, vars(importlib.import_module(HOMES[name])) | names)
-    return "".join(one.data for one in displayed) + html, seconds
+        html, made, of_processor = run(lines, vars(importlib.import_module(HOMES[name])) | names)
+    return "".join(one.data for one in displayed) + html, made, of_processor
 
 
 def painted(html: str, folder: Path, is_there: str) -> tuple[int, float | None]:
@@ -99,27 +99,31 @@ def main() -> None:
             missing[name] = str(error)
             print(f"{name} is not measured: {error}.")
     small = bert(6, 384, 2)
-    rows = [("library", "heads", "tokens", "lines", "MB", "s to make", "s to painted")]
+    rows = [("library", "heads", "tokens", "lines", "MB", "s to make", "s of processor", "s to painted")]
     figures: dict[str, Any] = {"not_importable": missing, "patience_s": PATIENCE}
 
-    def add(name: str, heads: str, n: int, lines: tuple[str, ...], made: float, file: tuple[int, float | None]) -> None:
+    def add(
+        name: str, heads: str, n: int, lines: tuple[str, ...], made: list[float], file: tuple[int, float | None]
+    ) -> None:
         size, seconds = file
         print(name, heads, n, file, flush=True)
         told = "never" if seconds is None else f"{seconds:.2f}"
-        rows.append((name, heads, str(n), str(len(lines)), f"{size / 1e6:.2f}", f"{made:.2f}", told))
+        rows.append((name, heads, str(n), str(len(lines)), f"{size / 1e6:.2f}", *(f"{one:.2f}" for one in made), told))
         figures[f"{name}, {heads}, {n} tokens"] = {
-            "lines": len(lines), "bytes": size, "seconds_to_make": round(made, 3), "seconds_to_painted": seconds,
+            "lines": len(lines), "bytes": size, "seconds_to_make": round(made[0], 3),
+            "seconds_of_processor": round(made[1], 3), "seconds_to_painted": seconds,
         }  # fmt: skip
 
     with tempfile.TemporaryDirectory() as folder:
-        for heads, model in (("6 x 12", small), ("12 x 12", bert(12, 768, 1)), ("12 x 12, sharp", bert(12, 768, 2))):
+        large = {f"12 x 12{words}": bert(12, 768, by) for words, by in (("", 1), (", sharp", 2), (", sharper", 4))}
+        for heads, model in {"6 x 12": small, **large}.items():
             for n in LENGTHS:
                 names = inputs_of(model, n)
-                html, made = run(OURS, names | {"trace_model": trace_model})
+                html, *made = run(OURS, names | {"trace_model": trace_model})
                 add("ours", heads, n, OURS, made, painted(html, Path(folder), ALL_HEADS))
                 for name, lines in OTHERS.items():
                     if name not in missing and model is small and n <= most:
-                        html, made = run_rival(name, lines, names)
+                        html, *made = run_rival(name, lines, names)
                         add(name, heads, n, lines, made, painted(html, Path(folder), ANY_PICTURE))
     publish("notebook", rows, figures)
 
