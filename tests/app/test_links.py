@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
@@ -18,7 +17,7 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 from attention_core.attention.recording import load_recording
 from attention_core.data.stroke import Stroke
 from attention_core.links import pack, pack_strokes, read_session, write_session
-from tests.app.tools import App, settled
+from tests.app.tools import settled
 from ui import navigation, state, take_along
 
 NAMES = [entry.name for entry in navigation.PAGES]
@@ -38,26 +37,6 @@ class Picked(ButtonGroup):
     @property
     def formatted_values(self) -> list[str]:
         return self.picked
-
-
-@pytest.fixture
-def visit(root, monkeypatch):
-    """A function that opens app.py at a page with an address, as a browser does that has never been there."""
-
-    def open_page(name: str, **address: str) -> AppTest:
-        def pages():
-            entries = navigation.PAGES
-            return st.navigation(
-                [st.Page(navigation.path_of(entry), title=entry.title, default=entry.name == name) for entry in entries]
-            )
-
-        monkeypatch.chdir(root)
-        monkeypatch.setattr(navigation, "navigation", pages)
-        page = App(root / "app.py", default_timeout=120)
-        page.query_params.update(address)
-        return page.run()
-
-    return open_page
 
 
 def address_of(page: AppTest) -> dict[str, str]:
