@@ -116,6 +116,8 @@ HUB_CACHE_BYTES = Bound(
     "bytes of the hub's cache on disk", NONE, "visitors choose what is fetched; the least used leave", 3_000_000_000
 )
 SPARE_DISK_BYTES = Bound("bytes left free on the disk", 200_000_000, "logs and uploads need some")
+TRAINING_STEPS = Bound("steps of a training on a page", 20_000, "minutes of one core", 2_000)
+TRAINING_PARAMETERS = Bound("parameters of a model that is trained on a page", 1_000_000, "more would take hours")
 QUEUE = Bound("visitors who wait for a heavy run", 8, "who is behind them had better come back")
 DOWNLOADS = Bound("models that are fetched at a time", 4, "a slow one keeps no other waiting")
 HUB_SECONDS = Bound("seconds that the hub may take to answer", 10, "a page waits for it")

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-from sacrebleu.metrics import BLEU
 from torch import Tensor, nn
 
 from attention_core.data.mnist import DataError, read_text
@@ -173,6 +172,8 @@ def translate_all(model: CanTranslate, sentences: Sequence[str]) -> list[str]:
 
 def bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """Return lower-cased corpus BLEU from 0 to 100 (sacrebleu, Post 2018)."""
+    from sacrebleu.metrics import BLEU  # which the app does without
+
     most = max(map(len, references))
     columns = [[texts[column] if column < len(texts) else None for texts in references] for column in range(most)]
     return round(BLEU(lowercase=True).corpus_score(list(hypotheses), columns).score, 2)  # type: ignore[arg-type]

@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
-from attention_core.device import choose_device, describe_device
+from attention_core.bounds import TRAINING_PARAMETERS, TRAINING_STEPS
+from attention_core.device import choose_device, describe_device, device_of
 from attention_core.models import build
 from attention_core.weights import fill, read_weights, weights_folder, write_weights
 
@@ -98,6 +99,8 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Recipe:
+    """How a model is trained, and on what."""
+
     task: Callable[[str | None, int, str], Task]  # (data folder or None, seed, device) -> Task
     data: str  # what it is trained on and under which licence, for the card
     batches_per_epoch: int  # steps of one epoch
@@ -207,8 +210,8 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
     n_steps = state.batches_per_step * math.ceil(
         max(1, round(epochs * recipe.batches_per_epoch)) / state.batches_per_step
     )
+    _take_snapshot(state, model, task, recipe, n_steps)
     if not state.step:
-        _take_snapshot(state, model, task, recipe, n_steps)
         getattr(task, "start", lambda model: None)(model)
     losses = worker.distribute(_LossModule(model, task))
     began, saved = time.monotonic() - state.seconds, time.monotonic()
@@ -216,16 +219,8 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
         total=n_steps, initial=state.step, desc=options.name, unit="batch", mininterval=2, disable=worker.rank > 0
     )
     with bar:
-        while state.step < n_steps:
+        for _ in _steps(losses, optimiser, recipe.learning_rate, state, n_steps, options.seed, worker):
             _take_snapshot(state, model, task, recipe, n_steps)
-            for group in optimiser.param_groups:
-                group["lr"] = group["share"] * learning_rate(recipe.learning_rate, state.step, n_steps)
-            optimiser.zero_grad(set_to_none=True)
-            loss = worker.mean(_backward(losses, state, n_steps, options.seed, device, worker))
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            state.step += state.batches_per_step
-            state.loss = loss if math.isnan(state.loss) else 0.99 * state.loss + 0.01 * loss
             bar.update(state.batches_per_step)
             if state.step % 20 == 0:
                 bar.set_postfix(loss=f"{state.loss:.3f}")
@@ -235,13 +230,55 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
                 _save(checkpoint, state, model, optimiser)
     if worker.rank:
         return (options.weights or weights_folder()) / f"{options.name}.safetensors"
-    _take_snapshot(state, model, task, recipe, n_steps)
     return _finish(recipe, options, model.eval(), task, state, device)
 
 
-def _backward(losses: nn.Module, state: _TrainingState, n_steps: int, seed: int, device: str, worker: Worker) -> Tensor:
+def training_steps(model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int = 0) -> Iterator[float]:
+    """Train a small model by the command's own steps, without files; yields the loss of each step after it.
+
+    Whoever goes through it may look at the model between two steps, and stop. Gradients are on inside a step even where
+    the caller has switched them off; the model's parameters must have been made outside inference mode.
+
+    Raises:
+        ValueError: more steps or parameters than TRAINING_STEPS and TRAINING_PARAMETERS.
+    """
+    n_parameters = sum(parameter.numel() for parameter in model.parameters())
+    if n_steps > TRAINING_STEPS.most or n_parameters > TRAINING_PARAMETERS.most:
+        raise ValueError(
+            f"at most {TRAINING_STEPS} steps and {TRAINING_PARAMETERS} parameters, got {n_steps:,} and {n_parameters:,}"
+        )
+    state = _TrainingState(batches_per_step=1)
+    losses, optimiser = _LossModule(model.train(), task), _optimiser(model, recipe)
+    return _steps(losses, optimiser, recipe.learning_rate, state, n_steps, seed, Worker())
+
+
+def _steps(
+    losses: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    height: float,
+    state: _TrainingState,
+    n_steps: int,
+    seed: int,
+    worker: Worker,
+) -> Iterator[float]:
+    """Train from the step that it has reached on; yields the loss of each step after it."""
+    while state.step < n_steps:
+        with torch.inference_mode(False), torch.enable_grad():
+            for group in optimiser.param_groups:
+                group["lr"] = group["share"] * learning_rate(height, state.step, n_steps)
+            optimiser.zero_grad(set_to_none=True)
+            loss = worker.mean(_backward(losses, state, n_steps, seed, worker))
+            nn.utils.clip_grad_norm_(losses.parameters(), 1.0)
+            optimiser.step()
+        state.step += state.batches_per_step
+        state.loss = loss if math.isnan(state.loss) else 0.99 * state.loss + 0.01 * loss
+        yield loss
+
+
+def _backward(losses: nn.Module, state: _TrainingState, n_steps: int, seed: int, worker: Worker) -> Tensor:
     """Add the gradient of this process's share of a step's batches; returns their mean loss."""
     mine = range(state.step + worker.rank, state.step + state.batches_per_step, worker.size)
+    device = device_of(losses)
     total = torch.zeros((), device=device)
     for step in mine:
         generator = torch.Generator(device).manual_seed(seed * 1_000_003 + step)
