@@ -28,6 +28,7 @@ from ui.scoring.controls import (
     parameters_in_use,
     vector_editor,
 )
+from ui.scoring.training import projections_section, trained_section
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import TryThis, try_this
@@ -72,6 +73,8 @@ def comparison() -> None:
             Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key, is_printed)),
             Tab("parameters", "Learned scores", lambda: learned_section(vectors.d, is_plain)),
             Tab("scale", "Why divide by √dₖ", scale_tab),
+            Tab("trained", "Does 1/√dₖ help to train?", trained_section),
+            Tab("projections", "Do projections help over X Xᵀ?", projections_section),
         ),
     )
     take_along(lambda: export(traces))

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from attention_core.topics.scoring.presets import Vectors
-from tests.app.tools import frames, given, open_tab, opened, said, settled
+from tests.app.tools import body_with, frames, given, open_tab, opened, said, settled
 
 PAGE = "pages/scoring.py"
 
@@ -155,3 +155,48 @@ def test_the_plain_additive_formula_is_put_in_the_place_of_additive(page):
     expected = [sum(math.tanh(q + k) for q, k in zip(query, key, strict=True)) for key in keys]
     assert additive["scores"] == pytest.approx(expected, abs=1e-3)
     assert page.query_params["plain"] in ("1", ["1"])
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Trainings of two points."""
+    from attention_core.topics.scoring import training
+    from ui.computed import result_cache
+
+    monkeypatch.setattr(training, "N_STEPS", 20)
+    result_cache.clear()
+    yield
+    result_cache.clear()
+
+
+@pytest.mark.parametrize(("slug", "rows"), [("trained", 4), ("projections", 3)])
+def test_scores_are_trained_when_asked_to_and_kept_for_everybody(page, short, slug, rows):
+    assert not open_tab(page, slug).get("vega_lite_chart")
+    page.button(key="scoring_train").click().run()
+    assert len(page.get("vega_lite_chart")) == 2
+    assert body_with(page, "figures").count("<tr><td>") == rows
+    page.run()
+    assert len(page.get("vega_lite_chart")) == 2
+    assert not [button for button in page.button if button.key == "scoring_train"]
+
+
+def test_another_rate_is_trained_anew(page, short):
+    open_tab(page, "trained").button(key="scoring_train").click().run()
+    given(page, rate=0.01)
+    assert page.button(key="scoring_train")
+    assert not page.get("vega_lite_chart")
+
+
+def test_training_waits_for_its_turn_in_the_queue(page, short, monkeypatch):
+    from attention_core.device import choose_device
+    from ui import job_queue
+
+    monkeypatch.setattr(job_queue, "GRACE", 0.0)
+    queue = job_queue.queue_of(choose_device())
+    assert queue.join(1)
+    try:
+        monkeypatch.setattr(queue, "most_waiting", 0)
+        open_tab(page, "trained").button(key="scoring_train").click().run()
+        assert "Many visitors" in said(page)
+    finally:
+        queue.leave(1)

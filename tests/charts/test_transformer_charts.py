@@ -6,7 +6,7 @@ import torch
 
 from attention_core.attention.types import Axis
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic
-from attention_core.topics.scoring.charts import WITH, WITHOUT, scale_chart
+from attention_core.topics.scoring.charts import WITH, WITHOUT, scale_chart, training_chart
 from attention_core.topics.scoring.compare import measure_scale
 from attention_core.topics.transformer.charts import (
     cost_chart,
@@ -79,3 +79,16 @@ def test_a_quantity_is_drawn_over_the_width_with_and_without_the_division(rows, 
     assert {(row["d_k"], row["scores"]) for row in data} == {(d, name) for d in (1, 4) for name in (WITH, WITHOUT)}
     assert line["encoding"]["y"]["field"] == field
     assert spec["title"]["text"] == "a title"
+
+
+def test_errors_while_training_are_lines_over_batches():
+    chart = training_chart({"X Xᵀ": [1.0, 0.5], "Q Kᵀ": [0.9, 0.1]}, 10, (0.1, 1.0), "a title")
+    spec = valid(chart)
+    rows = spec["datasets"][spec["layer"][0]["data"]["name"]]
+    assert [(row["trained"], row["batch"], row["error"]) for row in rows] == [
+        ("X Xᵀ", 10, 1.0),
+        ("X Xᵀ", 20, 0.5),
+        ("Q Kᵀ", 10, 0.9),
+        ("Q Kᵀ", 20, 0.1),
+    ]
+    assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0.1, 1.0]

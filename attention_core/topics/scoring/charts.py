@@ -6,6 +6,7 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
+from attention_core.charts.bars import SERIES
 from attention_core.charts.heatmap import palette_png
 from attention_core.topics.scoring.compare import ScaleRow
 
@@ -13,6 +14,7 @@ FIELD = 200
 """Screen pixels of a field's side."""
 BANDS = 17
 WITHOUT, WITH = "q · k", "q · k / √dₖ"
+TRAINING_SIZE = (280, 155)
 COLOUR = vl.series_colour("scores", (WITHOUT, WITH), ("#D55E00", "#0072B2"), offset=2)
 
 
@@ -33,6 +35,23 @@ def scale_chart(rows: Sequence[ScaleRow], field: str, title: str) -> vl.Chart:
     tooltip = "scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")
     line = vl.mark("line", data, space, *tooltip, point={"size": 28}, strokeWidth=2)
     return line.properties(height=300, title=dict(text=title, anchor="start", fontSize=13, fontWeight="normal"))
+
+
+def training_chart(
+    losses: Mapping[str, Sequence[float]], every: int, limits: tuple[float, float], title: str
+) -> vl.Chart:
+    """Draw errors, each the mean of so many batches, by the name of what is trained, on a logarithmic axis."""
+    ends = [every * (place + 1) for place in range(len(next(iter(losses.values()))))]
+    scale = dict(type="log", domain=list(limits), nice=False, clamp=True)
+    space = {
+        "x": vl.field("batch:Q", title="batches", scale=dict(domainMin=0), axis=dict(grid=False, tickCount=4)),
+        "y": vl.field("error:Q", title=None, scale=scale, axis=dict(values=[0.01, 0.03, 0.1, 0.3, 1], format="~g")),
+        "color": vl.series_colour("trained", list(losses), SERIES[: len(losses)], offset=2),
+    }
+    told = "trained:N", ("batch:Q", "batches"), ("error:Q", "error", ".3g")
+    line = vl.mark("line", vl.long_form(("trained", "batch", "error"), losses, ends), space, *told, strokeWidth=2)
+    heading = dict(text=title, anchor="start", fontSize=13, fontWeight="normal")
+    return vl.fixed_size([line], *TRAINING_SIZE, title=heading)
 
 
 def score_fields(
