@@ -1,7 +1,7 @@
 // Arrows in a plane, dragged by their tips. What follows a drag is drawn here, frame by frame; Python is told at most every
 // `pause` milliseconds, and hardly when several messages are unanswered, so that a slow server is not flooded. A page's
 // own view extends it: `follow` draws what stands beside the arrows, `describe` says it.
-const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16;
+const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16, LABEL_ROOM = 20;
 
 const two = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
 
@@ -130,6 +130,7 @@ class Plane {
 
   draw() {
     this.follow();
+    this.named = [];
     this.arrows.forEach(([x, y], place) => {
       this.drawArrow(place, [x, y]);
       const told = `x ${two(x)}, y ${two(y)}, ${this.describe(place)}`;
@@ -148,7 +149,10 @@ class Plane {
       ? { d: `M${tx} ${ty}L${bx - uy * size * 0.45} ${by + ux * size * 0.45}L${bx + uy * size * 0.45} ${by - ux * size * 0.45}Z` }
       : { d: `M${tx - 5} ${ty}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z` });
     const out = (t, u) => clamp(t + (length > 1e-9 ? u : 0.7) * 17, 12, SIDE - 12);
-    set(this.labels[place], { x: out(tx, ux), y: out(ty, uy) });
+    const spot = [out(tx, ux), out(ty, uy)], isTaken = ([x, y]) => Math.hypot(x - spot[0], y - spot[1]) < LABEL_ROOM;
+    while (this.named.some(isTaken)) spot[0] += LABEL_ROOM;
+    this.named.push(spot);
+    set(this.labels[place], { x: spot[0], y: spot[1] });
   }
 
   say() {
