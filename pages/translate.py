@@ -32,9 +32,9 @@ with typed:
     list_translations(text)
 with answer, st.container(key="translate_pair"):
     models = compare_two_models(text)
-with typed:
     if models:
         forced_french_note(text, focused(models))
+with typed:
     offer_all_models()
 try_this(NAME, longer_sentence())
 

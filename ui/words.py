@@ -23,6 +23,7 @@ from ui.component import component
 from ui.first_screen import grey_out
 from ui.labels import literal
 from ui.state import Field, component_message, plain_text
+from ui.try_this import TRIED
 
 EMPTY = "Type an English sentence, or take one of the examples."
 
@@ -51,13 +52,19 @@ def sentence_box(
     """
     examples = dict(presets) if isinstance(presets, Mapping) else {sentence: sentence for sentence in presets}
     typed = text_field(name)
+
+    def changed() -> None:
+        TRIED[name].reset()  # what came of a guess was about another sentence
+        if on_change is not None:
+            on_change()
+
     typed.suggest(next(iter(examples.values()), ""))
     typed.widget(
         st.text_area,
         label,
         height=height,
         max_chars=SENTENCE_LETTERS.most,
-        on_change=on_change,
+        on_change=changed,
         help=f"Up to {most_words} words. Ctrl + Enter, or a click elsewhere, takes them.",
     )
     if examples:
@@ -67,7 +74,7 @@ def sentence_box(
                     short,
                     key=f"{name}_example_{place}",
                     on_click=_take,
-                    args=(typed, sentence, on_change),
+                    args=(typed, sentence, changed),
                     help=None if short == sentence else literal(sentence),
                 )
     text = typed.value
@@ -110,7 +117,7 @@ def report_unknown_words(words: Sequence[str], known: Sequence[bool]) -> bool:
     if n_known < n:
         guess = "" if n_known else " Of other words it sees only letters."
         tell = st.caption if n_known > n / 2 else st.info
-        tell(f"Unknown to the model: {n - n_known} of {n} word{'s' * (n > 1)}. It knows English alone.{guess}")
+        tell(f"Unknown to the model: {n - n_known} of {n} word{'s' * (n > 1)}. It knows common English alone.{guess}")
     return n_known > 0 and n_known >= n / 2
 
 
@@ -145,10 +152,9 @@ def text_field(name: str) -> Field[str]:
     )
 
 
-def _take(typed: Field[str], sentence: str, on_change: Callable[[], None] | None) -> None:
+def _take(typed: Field[str], sentence: str, changed: Callable[[], None]) -> None:
     typed.value = sentence
-    if on_change is not None:
-        on_change()
+    changed()
 
 
 _arcs = component("aligned_words")

@@ -62,6 +62,8 @@ def test_the_surprise_asks_first_and_keeps_attention_from_the_heaviest_word(page
     assert "hardly changes. **Right**: Negative 90% before, negative 90% now." in page.success[0].value
     page.button(key="matter_unblock").click().run()
     assert "“all” has 28%" in said(page)
+    page.button(key="matter_example_2").click().run()
+    assert page.button(key="matter_try"), "what came of the guess goes with the sentence"
 
 
 def test_praise_and_blame_are_told_apart(page):
@@ -130,9 +132,13 @@ def test_whatever_is_typed_is_read_or_told(page, text, remark):
 @pytest.mark.parametrize(
     ("text", "told", "judged"),
     [
-        ("asdf qwer zxcv uiop", "Unknown to the model: 4 of 4 words. It knows English alone.", False),
-        ("这部电影很好看", "Unknown to the model: 1 of 1 word. It knows English alone.", False),
-        ("Der Film war wirklich sehr schön.", "Unknown to the model: 3 of 6 words. It knows English alone.", True),
+        ("asdf qwer zxcv uiop", "Unknown to the model: 4 of 4 words. It knows common English alone.", False),
+        ("这部电影很好看", "Unknown to the model: 1 of 1 word. It knows common English alone.", False),
+        (
+            "Der Film war wirklich sehr schön.",
+            "Unknown to the model: 3 of 6 words. It knows common English alone.",
+            True,
+        ),
         ("A dull, stupid mess.", "", True),
     ],
 )

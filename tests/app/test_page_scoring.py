@@ -51,6 +51,8 @@ def test_a_key_on_the_query_loses_to_a_longer_one_under_the_dot_product(page):
     page.get("button_group")[0].set_value(0).run()
     assert component(page, "score_plane")["arrows"][:2] == [[2.0, 1.5], [2.0, 1.5]]
     assert "The dot product gives k₂ 98%, nearness gives k₁" in said(page)
+    press(page, "preset_Right angles")
+    assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
 
 
 def test_all_eight_functions_and_their_fields(page):

@@ -195,7 +195,7 @@ def test_what_was_not_read_is_told(page):
     assert "words are read" in said(page)
     typed(page, BAD["another alphabet"])
     assert "never met" in said(page) or "pieces" in said(page)
-    assert "Unknown to the model: 3 of 3 words. It knows English alone." in said(page)
+    assert "Unknown to the model: 3 of 3 words. It knows common English alone." in said(page)
 
 
 def test_sentence_and_head_survive_leaving_the_page(page):

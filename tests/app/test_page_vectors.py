@@ -188,6 +188,14 @@ def test_three_pixels_lead_to_the_digit_page(page):
     assert "784 × 784 pairs" in said(page)
 
 
+def test_moving_one_input_changes_all_weights_and_the_verdict_goes_with_the_example(page):
+    page.button(key="vectors_try").click().run()
+    page.segmented_control(key="vectors_try_guess").set_value(2).run()
+    assert "all 9. **Right**: 9 of 9 weights changed. Only 5 scores did" in page.success[0].value
+    choose(page, "selectbox", "preset", "huge")
+    assert page.button(key="vectors_try")
+
+
 def test_projections_make_the_two_ways_of_a_pair_differ(page):
     open_tab(page, "ways")
     assert len(page.get("vega_lite_chart")) == 3

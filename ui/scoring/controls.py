@@ -21,6 +21,7 @@ from attention_core.weights import read_card
 from ui.number_table import number_table
 from ui.skeleton import paragraph
 from ui.state import Field, expander, whole_number
+from ui.try_this import TRIED
 from ui.vector_plane import VectorPlane
 
 NAME = "scoring"
@@ -83,9 +84,14 @@ def examples(vectors: Vectors) -> None:
     with st.container(key="scoring_tools", horizontal=True, gap="small", vertical_alignment="center"):
         for preset in VECTOR_PRESETS:
             key = f"scoring_preset_{preset.name}"
-            st.button(preset.name, key=key, on_click=arrange, args=(replace(preset),))  # a copy: told in the address
+            st.button(preset.name, key=key, on_click=_take_example, args=(preset,))
         ALL.widget(st.toggle, "All eight scores")
     st.caption(vectors.note or "Your own arrangement.")
+
+
+def _take_example(preset: Vectors) -> None:
+    arrange(replace(preset))  # a copy: told in the address
+    TRIED[NAME].reset()  # what came of a guess was about other vectors
 
 
 def vector_editor(vectors: Vectors) -> None:

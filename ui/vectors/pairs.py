@@ -19,6 +19,7 @@ from attention_core.topics.vectors.problem import neighbours
 from ui.chart import note_picture
 from ui.skeleton import explain
 from ui.state import Field
+from ui.try_this import TRIED
 from ui.vector_plane import VectorPlane
 from ui.vectors.problem import (
     FIRST,
@@ -44,9 +45,14 @@ def example_choice() -> None:
     left, right = st.columns([1, 2.8], vertical_alignment="center", gap="medium")
     titles = {name: preset.title for name, preset in PRESETS.items()}
     look = {"format_func": titles.__getitem__, "label_visibility": "collapsed"}
-    PRESET.widget(left.selectbox, "Example", list(titles), on_change=lambda: choose_preset(PRESET.value), **look)
+    PRESET.widget(left.selectbox, "Example", list(titles), on_change=_take_example, **look)
     line = PRESETS[PRESET.value].line
     right.markdown(line, help=explain(line))
+
+
+def _take_example() -> None:
+    choose_preset(PRESET.value)
+    TRIED[NAME].reset()  # what came of a guess was about other pairs
 
 
 def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
