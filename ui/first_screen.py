@@ -23,7 +23,7 @@ def last_on_phone(screen: str, *keys: str) -> None:
     row = f".st-key-{screen} > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock]"
     column = f"{row} > [data-testid=stColumn]"
     last = " ".join(
-        f"{column} :is(.st-key-{key}, :has(> .st-key-{key})) {{ order: {place}; {LATE}}}"
+        f"{column} :is(.st-key-{key}, [data-testid=stLayoutWrapper]:has(> .st-key-{key})) {{ order: {place}; {LATE}}}"
         for place, key in enumerate(keys, 1)
     )
     st.html(

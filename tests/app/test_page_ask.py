@@ -118,6 +118,7 @@ def test_empty_canvas_invites_to_draw_and_keeps_the_question(page):
     assert not page.error
     assert "canvas is empty" in said(page)
     assert greyed(page)
+    assert answers(page) == ["red"]  # of before
     page.button(key=f"{NAME}_preset_Threes").click().run()
     assert answers(page)
     assert page.session_state[f"{NAME}_text"] == "what colour is the 7?"
@@ -154,7 +155,7 @@ def test_with_every_weight_alike_the_answer_is_another_and_both_are_said(page):
     assert "Where it chooses, it says *7*" in "".join(one.value for one in page.success)
     page.toggle(key=f"{NAME}_uniform").set_value(False).run()
     assert answers(page)[0] == own
-    assert f"Without choosing: **{alike}**" in said(page)
+    assert f"With equal weights: **{alike}**" in said(page)
 
 
 @pytest.mark.parametrize("look", [0, 1])

@@ -159,5 +159,5 @@ def _figures() -> str:
         return ""
     return (
         f"It tells {figures['accuracy']:.1%} of {figures['n']:,} new drawings of up to three digits without a mistake, "
-        f"with every weight alike {card['with_uniform_attention']:.1%}."
+        f"with every weight equal {card['with_uniform_attention']:.1%}."
     )

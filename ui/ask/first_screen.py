@@ -32,7 +32,7 @@ from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask import EXAMPLES, SceneInput, scene_input
-from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes, render_strokes
+from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, last_drawn, put_strokes, render_strokes
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation
 from ui.first_screen import grey_out
@@ -92,25 +92,29 @@ class AskedDrawing:
         """The model's input, (4, 64, 64)."""
         return self.seen.picture
 
-    @property
-    def is_empty(self) -> bool:
-        return self.remark is CanvasRemark.EMPTY
-
     def without(self, gone: list[int]) -> SceneInput:
         away = {stroke for place in gone for stroke in self.digits[place].strokes}
         kept = [stroke for place, stroke in enumerate(self._pad.inked) if place not in away]
         return scene_input(render_strokes(kept, (SIDE, SIDE), self._pad.paper))
 
 
-def scene_pad() -> AskedDrawing:
-    """Draw the pad with its pens and scenes, and say what is unusual about the drawing."""
+def scene_pad() -> tuple[AskedDrawing, bool]:
+    """Draw the pad with its pens and scenes, and say what is unusual about the drawing.
+
+    Returns:
+        what is drawn; whether that is so: on an empty pad it is what was drawn before.
+    """
     st.html(_pen_dots())
     pad = drawing_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
-    drawing = cached_computation()(AskedDrawing)(pad)
-    if drawing.remark:
-        st.info(REMARKS[drawing.remark])
-    return drawing
+    remark = asked_drawing(pad).remark
+    if remark:
+        st.info(REMARKS[remark])
+    is_empty = remark is CanvasRemark.EMPTY
+    return asked_drawing(last_drawn(PAD, pad, is_empty)), not is_empty
+
+
+asked_drawing = cached_computation()(AskedDrawing)
 
 
 def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
@@ -177,15 +181,15 @@ def answer_part(drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool
     """Draw the answer and both looks, greyed unless they are of what stands on the page; return the answer."""
     own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
     answered = alike if UNIFORM.value else own
-    grey_out("ask_answer", drawing.is_empty or not is_present)
+    grey_out("ask_answer", not is_present)
     with st.container(key="ask_answer"):
         with st.container(horizontal=True, gap="large", vertical_alignment="center"):
             with st.container(width="content"):
                 big_answer(answered)
             with st.container(width="content", gap="xsmall"):
-                UNIFORM.widget(st.toggle, "Every weight alike")
+                UNIFORM.widget(st.toggle, "Every weight equal")
                 said, _ = best_answer(own if UNIFORM.value else alike)
-                st.caption(f"With its own weights: **{said}**" if UNIFORM.value else f"Without choosing: **{said}**")
+                st.caption(f"With its own weights: **{said}**" if UNIFORM.value else f"With equal weights: **{said}**")
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
         with st.container(key="tells_ask"):
@@ -206,13 +210,13 @@ def _every_weight_alike(own: SceneAnswer, alike: SceneAnswer) -> TryThis:
     (before, _), (after, probability) = best_answer(own), best_answer(alike)
 
     def outcome() -> tuple[int, str]:
-        words = f"Where it chooses, it says *{before}*. With every weight alike: *{after}* ({probability:.0%})."
+        words = f"Where it chooses, it says *{before}*. With every weight equal: *{after}* ({probability:.0%})."
         return (0 if after == before else 2 if after == NOTHING else 1), words
 
     return TryThis(
-        "make every weight alike",
+        "Make every weight equal",
         "It can then no longer choose where to look. What will it answer?",
-        (f"still {before}", "something else that is there", "nothing"),
+        (f"Still {before}", "Something else that is there", "Nothing"),
         partial(setattr, UNIFORM, "value", True),
         outcome,
         "ask_answer",

@@ -27,7 +27,8 @@ def looks_chart(now: ChangedReading) -> None:
 def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
     """Draw the reading, and that of a reader that cannot choose."""
     reading, alike = now.reading, read_alike(drawing)
-    grey_out("read_answer", not is_present)
+    for part in ("read_looks", "read_answer"):
+        grey_out(part, not is_present)
     with st.container(key="read_answer"):
         section("Looking digit by digit" + (", changed under Try" if now.is_changed else ""), Role.WEIGHTS)
         st.html(cards(reading, now.skipped))
@@ -36,7 +37,7 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
         st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)} {how}.")
         section("Seeing everything at once")
         st.html(cards(alike))
-        st.caption("The same network with every weight alike cannot choose where to look.")
+        st.caption("The same network with every weight equal cannot choose where to look.")
     try_this(NAME, _later(drawing, now))
 
 
@@ -60,9 +61,9 @@ def _later(drawing: ReadDrawing, now: ChangedReading) -> TryThis:
         return (1, words) if read == rest else (0 if read == whole else 2, f"It reads *{read}*.")
 
     return TryThis(
-        "begin with a later question",
+        "Begin with a later question",
         "The drawing stays. It begins with the question that it asked after its first digit. What does it read?",
-        (f"{whole} again", f"only {rest}", "something else"),
+        (f"{whole} again", f"Only {rest}", "Something else"),
         begin_later,
         outcome,
         "read_answer",

@@ -42,7 +42,7 @@ def read_now(drawing: ReadDrawing) -> ChangedReading:
 
 
 def read_alike(drawing: ReadDrawing) -> DigitReading:
-    """Read a drawing with every weight alike: no look can choose where it goes."""
+    """Read a drawing with every weight equal: no look can choose where it goes."""
     return read_again(MODEL, drawing.picture, edits=(Uniform(),))
 
 

@@ -60,7 +60,7 @@ def _strokes(number: str) -> list[Stroke]:
     return [stroke._replace(path=smooth_path(stroke.path, 3).round(1)) for stroke in strokes]
 
 
-PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "1809", "31415", "271828", "5555")}
+PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "2026", "31415", "271828", "5555")}
 PAD = Pad(
     NAME,
     PRESETS,
