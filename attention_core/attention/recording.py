@@ -391,7 +391,7 @@ def _entry(trace: AttentionTrace) -> dict[str, Any]:
         raise ValueError(f"trace {story.name!r} was edited: a recording holds traces as the model made them")
     return {
         **{name: getattr(story, name) for name in ("name", "mechanism", "note")},
-        **{name: getattr(trace, name) for name in ("dropout", "is_causal", "window")},
+        **{name: getattr(trace, name) for name in ("dropout", "is_causal", "window", "has_softmax")},
         **{name: score[name] for name in ("scale", "softcap")},
         **{name: _axis_entry(getattr(story, name)) for name in ("query_axis", "key_axis")},
         "arrays": {},
@@ -444,6 +444,7 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
         is_causal=bool(entry["is_causal"]),
         window=None if entry.get("window") is None else int(entry["window"]),
         dropout=float(entry["dropout"]),
+        has_softmax=bool(entry.get("has_softmax", True)),
         **parts,
         story=Story(
             name=escape_hidden(str(entry["name"])),

@@ -22,6 +22,8 @@ PRODUCTS = {aten.bmm.default: 0, aten.mm.default: 0, aten.baddbmm.default: 1, at
 OF_FUSED = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
 """The arguments of fused kernels that decide what is computed."""
 
+EXPONENTIALS = (aten.exp.default, aten.exp_.default)
+
 
 class OperationEffect(NamedTuple):
     """Kind, operand and detail of a provenance.ElementwiseStep; the kind "bounded" is "same" or "changed"."""
@@ -77,6 +79,8 @@ STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], OperationEffect]
         (aten.nan_to_num.default, aten.clamp.default, aten.clamp_min.default), lambda *_: OperationEffect("bounded")
     ),
     aten.relu.default: lambda *_: OperationEffect("changed"),
+    **dict.fromkeys(EXPONENTIALS, lambda *_: OperationEffect("exp")),
+    aten._log_softmax.default: lambda *_: OperationEffect("shift"),
 }
 """What is done element by element: (which argument is followed, arguments, named arguments) -> the step."""
 

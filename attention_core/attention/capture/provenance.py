@@ -53,9 +53,9 @@ class Product:
 class ElementwiseStep:
     """A tensor computed from another one element by element."""
 
-    kind: str  # "same", "times", "plus", "fill", "tanh", "dropout" or, of weights, "changed"
+    kind: str  # "same", "times", "plus", "shift" by row, "fill", "tanh", "exp", "dropout" or, of weights, "changed"
     layout: Layout  # of the tensor
-    source: Origin  # of the other tensor
+    source: Origin | None  # of the other tensor
     source_layout: Layout  # of the other tensor, expanded to the shape of this one
     operand: Any = None  # the other operand: a number, or a tensor expanded to that shape
     detail: Any = None  # alpha of "plus" (-1 for a difference), whether "times" divides, the number of "fill"
@@ -69,6 +69,40 @@ class Softmax:
     dimension: int  # of the keys
     scores: Origin | None  # of the scores, if it is known
     scores_layout: Layout
+
+    @property
+    def is_over_options(self) -> bool:
+        """Whether it chooses among what a layer was trained to put out, such as classes or experts, not positions."""
+        return isinstance(self.scores, Options) and self.scores.has_inside(self.scores_layout, self.dimension)
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """The output of a layer: n numbers for each position, which stand side by side and were learned."""
+
+    n: int
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> Options:
+        return cls(tensor.shape[-1])
+
+    def has_inside(self, layout: Layout, dimension: int) -> bool:
+        return layout.stride[dimension] * (layout.shape[dimension] - 1) < self.n
+
+    def part(self, layout: Layout) -> Options:
+        """Return the same of a copy of a tensor that may hold a part of them."""
+        inside = [n for dimension, n in enumerate(layout.shape) if self.has_inside(layout, dimension)]
+        return Options(math.prod(inside))
+
+
+@dataclass(frozen=True, eq=False)
+class Unnormalised:
+    """A product of exponentials of scores and values, which is attention if it is divided by the sums of the former."""
+
+    left: Tensor  # (n, rows, m)
+    right: Tensor  # (n, m, d)
+    source: Origin  # of left
+    layout: Layout  # of the product
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +131,7 @@ class MixedWeights:
         return cls(weights, source)
 
 
-Origin = Product | ElementwiseStep | Softmax | MixedWeights
+Origin = Product | ElementwiseStep | Softmax | MixedWeights | Options | Unnormalised
 
 
 def steps_to(origin: Origin | None) -> tuple[list[ElementwiseStep], Origin | None]:
@@ -149,7 +183,7 @@ class _ScoreReplay:
         self.hidden: Tensor | None = None
         self.zeroed: Tensor | None = None
         self.is_minus_infinity = True
-        self._has_tanh = False
+        self._has_tanh = self._has_exp = self._is_shifted = False
 
     def apply(self, step: ElementwiseStep, block: Block) -> bool:
         """Apply one step; return False if a trace cannot describe it."""
@@ -168,6 +202,14 @@ class _ScoreReplay:
         if isinstance(factor, Tensor) and factor.numel() == 1:
             factor = float(factor)
         factor = 1 / factor if divides else factor
+        is_by_row = not isinstance(factor, Tensor) or factor.shape[2] == 1
+        if self._has_exp:
+            return is_by_row or self._times_mask(factor)
+        if self._is_shifted and not is_by_row:
+            return False
+        return self._times_scores(factor)
+
+    def _times_scores(self, factor: Any) -> bool:
         if self._has_tanh:
             if isinstance(factor, Tensor) or self.softcap != 1:
                 return False
@@ -186,7 +228,21 @@ class _ScoreReplay:
             self.bias = self.bias * factor
         return not (self._has_tanh and self.bias is not None)
 
+    def _times_mask(self, factor: Tensor) -> bool:
+        return bool(((factor == 0) | (factor == 1)).all()) and self._fill(factor == 0, -math.inf)
+
+    def _exp(self, *_: Any) -> bool:
+        self._has_exp = True
+        return True
+
+    def _shift(self, *_: Any) -> bool:
+        """What is the same in a whole row the softmax does not see."""
+        self._is_shifted = True
+        return not self._has_exp
+
     def _plus(self, added: Any, alpha: float) -> bool:
+        if self._has_exp or (isinstance(added, Tensor) and added.shape[2] == 1 < self.key.shape[1]):
+            return self._shift()
         if not isinstance(added, Tensor):
             added = self.query.new_full((1, 1, 1), float(added))
         added = added if alpha == 1 else added * alpha
@@ -196,6 +252,7 @@ class _ScoreReplay:
         return True
 
     def _fill(self, hidden: Tensor, number: float) -> bool:
+        number = -math.inf if self._has_exp and number == 0 else number
         if number > FORBIDS:
             return False
         self.hidden = hidden if self.hidden is None else self.hidden | hidden
@@ -204,7 +261,7 @@ class _ScoreReplay:
 
     def _tanh(self, *_: Any) -> bool:
         self._has_tanh, self.softcap = True, 1.0
-        return self.bias is None and self.hidden is None
+        return self.bias is None and self.hidden is None and not self._is_shifted and not self._has_exp
 
 
 def _drop_repeats(block: Block) -> Block:

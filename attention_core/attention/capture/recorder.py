@@ -14,7 +14,7 @@ from torch.nn.attention.bias import CausalBias, CausalVariant
 from attention_core.attention.capture.joining import joined, with_note
 from attention_core.attention.capture.order import Order, Piece, all_items, sizes_of, usual_order
 from attention_core.attention.capture.trace_builder import NO_HEADS, Items, Part, TraceBuilder
-from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, unseen
+from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, storage_of, unseen
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 
@@ -55,6 +55,8 @@ class ModuleStack:
         self._n_attentions = 0
         self._stack: list[_ModuleCall] = []
         self._root: nn.Module | None = None
+        self._learner: nn.Module | None = None
+        self._learned: frozenset[int] = frozenset()
         self._places: dict[nn.Module, str] = {}
 
     @property
@@ -77,6 +79,14 @@ class ModuleStack:
     def n_items(self) -> int:
         """How many items the outermost module with a tensor was given; 0 where none was."""
         return next((entered.n_items for entered in self._stack if entered.n_items), 0)
+
+    @property
+    def learned(self) -> frozenset[int]:
+        """The storages of the parameters of the outermost module."""
+        if self._stack and self._stack[0].module is not self._learner:
+            self._learner = self._stack[0].module
+            self._learned = frozenset(map(storage_of, self._learner.parameters()))
+        return self._learned
 
     @property
     def run(self) -> object:
@@ -285,6 +295,12 @@ class Recorder:
             )
 
         return self.add(make, query, usual, query.ndim < 4)
+
+    def note_choice(self) -> None:
+        """Note that a softmax chooses among options that were learned, which is left out."""
+        self.stack.note_attention()
+        what = "a softmax over options that were learned, such as experts or classes, and not over positions"
+        self.note(f"{self.stack.place or 'A product'}: left out, {what}.")
 
     def note(self, text: str) -> None:
         self._faults.setdefault(text)

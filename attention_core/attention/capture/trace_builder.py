@@ -261,10 +261,12 @@ def from_weights(
     """Return a trace of known weights, and perhaps values; what is unknown has no columns.
 
     Its scores are the logarithms of the weights (n_heads, n_queries, n_keys), which a softmax turns into them again.
+    Where some are negative, scores are the weights themselves, without a softmax.
     """
     weights = detached_copy(weights).float()
+    is_signed = bool((weights < 0).any())
     n_heads, n_queries, n_keys = weights.shape
-    mask = weights > 0
+    mask = weights != 0
     empty = weights.new_zeros(n_heads, max(n_queries, n_keys), 0)
     return AttentionTrace(
         query=empty[:, :n_queries],
@@ -272,8 +274,9 @@ def from_weights(
         value=empty[:, :n_keys] if value is None else detached_copy(value).expand(n_heads, -1, -1),
         score=ScaledDot(1.0),
         mask=None if mask.all() else mask,
-        bias=torch.where(mask, weights, 1).log(),
-        normaliser=torch.where(mask.any(-1), 0.0, -math.inf).to(weights.device),
+        bias=weights if is_signed else torch.where(mask, weights, 1).log(),
+        has_softmax=not is_signed,
+        normaliser=None if is_signed else torch.where(mask.any(-1), 0.0, -math.inf).to(weights.device),
         story=Story(
             mechanism=mechanism,
             query_axis=Axis.numbered("queries", n_queries),

@@ -145,13 +145,11 @@ class _FunctionMode(TorchFunctionMode):
             self._recorder.note(TRACED)
             with self._written_out.ignore_products(*args, *kwargs.values()):
                 return func(*args, **kwargs)
-        if func is F.linear:
+        if func is F.linear and len(args) > 1 and self._written_out.is_learned(args[1]):
             with self._written_out.ignore_products(*args, *kwargs.values()):
                 result = func(*args, **kwargs)
-            if args:
-                with self._recorder.unwatched():
-                    self._written_out.mix(args[0], result)
-                    self._written_out.outputs.see(func, args[:1], result)
+            with self._recorder.unwatched():
+                self._written_out.remember_linear(args[0], result)
             return result
         if func is F.dropout or func is torch.dropout:
             with self._written_out.mark_dropout(*args, **kwargs):

@@ -86,6 +86,8 @@ MIXED = (
     "The model mixed its weights after the softmax, such as those of talking heads: these are the weights before, and "
     "the model's own context is not their sum of the values."
 )
+SIGNED = "Some weights are negative: they are shown as they are, with no softmax."
+OPTIONS = "Its softmax is over numbers that a layer puts out for each query, not over scores of queries and keys."
 BLIND = "Some queries may attend to no key: the model's softmax gave NaN there; their weights are shown as 0."
 
 
@@ -133,8 +135,12 @@ class WeightedSum:
         if dropout:
             notes.append("Those that were dropped are 0.")
             weights = weights * (1 - dropout)
-        if not bool((weights >= 0).all()):
-            raise ValueError("its weights are negative or not a number")
+        if bool(weights.isnan().any()):
+            raise ValueError("its weights are not a number")
+        if self.softmax.is_over_options:
+            notes.append(OPTIONS)
+        if bool((weights < 0).any()):
+            notes.append(SIGNED)
         return from_weights(
             weights, name=part.name, note=" ".join(filter(None, notes)), mechanism=MECHANISM, value=value
         )

@@ -9,10 +9,12 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.capture.layout import Block, Layout
 from attention_core.attention.capture.operations import (
+    EXPONENTIALS,
     OF_FUSED,
     PRODUCTS,
     STEPS,
@@ -26,9 +28,11 @@ from attention_core.attention.capture.outputs import Output, Outputs
 from attention_core.attention.capture.provenance import (
     ElementwiseStep,
     MixedWeights,
+    Options,
     Origin,
     Product,
     Softmax,
+    Unnormalised,
     steps_to,
 )
 from attention_core.attention.capture.recorder import Recorder
@@ -46,6 +50,9 @@ from attention_core.attention.inside_torch import (
     watches_alone,
 )
 from attention_core.attention.trace import AttentionTrace
+
+MOST_STEPS = 16
+"""Steps that are followed after a product: scores have fewer, and what is remembered of more would take memory."""
 
 
 class WrittenOut(TorchDispatchMode):
@@ -120,6 +127,19 @@ class WrittenOut(TorchDispatchMode):
         if mixed := origin if isinstance(origin, MixedWeights) else MixedWeights.of(weights, origin):
             self._remember(result, mixed)
 
+    def is_learned(self, tensor: Any) -> bool:
+        """Return whether a tensor is a parameter, or a view of one of the model's."""
+        is_parameter = isinstance(tensor, nn.Parameter)
+        return is_parameter or (is_plain(tensor) and storage_of(tensor) in self._recorder.stack.learned)
+
+    def remember_linear(self, given: Any, result: Any) -> None:
+        """Remember that a linear layer put something out; follow attention into it."""
+        if is_plain(result):
+            self._forget_expired()
+            self._remember(result, Options.of(result))
+            self.mix(given, result)
+            self.outputs.see(F.linear, [given], result)
+
     def _origin_of(self, tensor: Any) -> Origin | None:
         if not self._origins or not is_plain(tensor):
             return None
@@ -132,6 +152,10 @@ class WrittenOut(TorchDispatchMode):
 
     def _forget(self, tensor: Tensor) -> None:
         self._origins.pop(storage_of(tensor), None)
+
+    def _forget_expired(self) -> None:
+        for number in [number for number, (reference, _) in self._origins.items() if reference.expired()]:
+            del self._origins[number]
 
     def _follow(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         self.outputs.see(func, args, result)
@@ -166,25 +190,50 @@ class WrittenOut(TorchDispatchMode):
         """Remember the operation if the origin of an argument is known; the first such argument counts."""
         result = result[0] if isinstance(result, tuple) else result
         place, source = next(((n, origin) for n, arg in enumerate(args) if (origin := self._origin_of(arg))), (0, None))
-        if source is None:
+        if source is None and func not in EXPONENTIALS:
             return
-        if isinstance(source, MixedWeights):
-            self._remember(result, source)
+        before = Layout.of(args[place].detach().expand(result.shape))
+        if isinstance(source, MixedWeights | Options):
+            self._remember(result, source if isinstance(source, MixedWeights) else source.part(before))
             return
         kind, operand, detail = STEPS[func](place, args, kwargs)
         if kind == "bounded":
             kind = "same" if torch.equal(result, args[place]) else "changed"
-        is_weights = isinstance(steps_to(source)[1], Softmax)
+        if isinstance(source, Unnormalised):
+            self._forget(result)
+            if kind == "times" and detail and isinstance(operand, Tensor):
+                self._normalised(source, args[place], result)
+            return
+        steps, first = steps_to(source)
+        is_weights = isinstance(first, Softmax)
         if is_weights and kind not in ("same", "dropout"):
             kind, detail = ("changed", None) if self._dropout is None else ("dropout", self._dropout)
         partly = result.untyped_storage().nbytes() != result.numel() * result.element_size()
-        if partly or (kind == "changed" and not is_weights):
+        if partly or (kind == "changed" and not is_weights) or len(steps) > MOST_STEPS:
             self._forget(result)
             return
         if isinstance(operand, Tensor):
             operand = operand.detach().expand(result.shape)
-        before = Layout.of(args[place].detach().expand(result.shape))
-        self._remember(result, ElementwiseStep(kind, Layout.of(result), source, before, operand, detail))
+        after = Layout.of(result)
+        step: Origin = ElementwiseStep(kind, after, source, before, operand, detail)
+        if not is_weights and (kind == "exp" or any(one.kind == "exp" for one in steps)):
+            dimension = _dimension_of_sums(result, operand if kind == "times" and detail else None)
+            step = step if dimension is None else Softmax(after, dimension, step, after)
+        self._remember(result, step)
+
+    def _normalised(self, source: Unnormalised, given: Tensor, result: Tensor) -> None:
+        """Record a product of exponentials and values that was divided by the sums of the former."""
+        block = Block.whole(source.layout).relocate(Layout.of(given), Layout.of(result))
+        sums = source.left.sum(-1, keepdim=True).expand(source.left.shape)
+        weights = source.left / sums
+        out = None if block is None else block.of(result)
+        if out is not None and torch.allclose(weights @ source.right, out, rtol=1e-3, atol=1e-5, equal_nan=True):
+            parts = Layout.of(given).split(source.layout.shape[0], source.layout.stride[0]) or []
+            layout = Layout.of(weights.unflatten(0, [n for n, *_ in parts] or [-1]))
+            step = ElementwiseStep("times", Layout.of(weights), source.source, Layout.of(source.left), sums, True)
+            self._remember(weights, Softmax(layout, len(layout.shape) - 1, step, layout))
+            self._record_attention(weights, source.right, out, False)
+            self._forget(weights)
 
     def _unknown(self, func: Any, args: Any, result: Any) -> None:
         """Forget the origin of what is overwritten; note which results mix weights."""
@@ -202,18 +251,25 @@ class WrittenOut(TorchDispatchMode):
     def _product(self, args: Any, kwargs: Any, result: Tensor, start: int) -> None:
         left, right, out = (t if t.ndim == 3 else t[None] for t in (*args[start : start + 2], result))
         left, right = left.detach(), right.detach()
-        is_parameter = [isinstance(factor, nn.Parameter) for factor in args[start : start + 2]]
+        is_parameter = [self.is_learned(factor) for factor in args[start : start + 2]]
         sides = ((left, right, out, is_parameter[1]), (right.mT, left.mT, out.mT, is_parameter[0]))
         if not start and any(self._record_attention(*side) for side in sides):
             return
-        for number in [number for number, (reference, _) in self._origins.items() if reference.expired()]:
-            del self._origins[number]
+        self._forget_expired()
+        if is_parameter[1]:
+            self._remember(result, Options.of(result))
+            self.mix(args[start], result)
+            return
         origin: Origin = Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
         beta = float(kwargs.get("beta", 1))
         if start and beta:
             origin = ElementwiseStep(
                 "plus", Layout.of(out), origin, Layout.of(out), args[0].detach().expand(out.shape), beta
             )
+        for factor, other in ((left, right), (right.mT, left.mT)):
+            scores = self._origin_of(factor)
+            if scores and not start and any(step.kind == "exp" for step in steps_to(scores)[0]):
+                origin = Unnormalised(factor, other, scores, Layout.of(out if factor is left else out.mT))
         self._remember(result, origin)
         self.mix(args[start], result)
         self.mix(args[start + 1], result)
@@ -230,6 +286,9 @@ class WrittenOut(TorchDispatchMode):
             left = own
         if not isinstance(first, Softmax):
             return False
+        if first.is_over_options and (is_parameter or left.shape[1] == 1):
+            self._recorder.note_choice()
+            return False
         weighted_sum, n_items = WeightedSum(steps, first, left, right, out, mixed), self._recorder.stack.n_items
         if (first.scores is None and is_parameter) or (layout := weighted_sum.layout) is None:
             return False
@@ -241,3 +300,15 @@ class WrittenOut(TorchDispatchMode):
         if recorded := self._recorder.add(make, left, usual, weighted_sum.is_folded):
             self.outputs.follow(out, [Output(recorded, layout.context())])
         return True
+
+
+def _dimension_of_sums(weights: Tensor, divisor: Tensor | None) -> int | None:
+    """Return along which dimension exponentials sum to 1, or to less after a division by rows; None where to none."""
+    for dimension in reversed(range(weights.ndim)):
+        if weights.shape[dimension] == 1 or (divisor is not None and divisor.stride(dimension)):
+            continue
+        sums = weights.sum(dimension).float().nan_to_num()
+        is_one = bool(((sums - 1).abs() < 0.01).any())
+        if bool((sums < 1.01).all()) and (is_one if divisor is None else bool((sums > 0).any())):
+            return dimension
+    return None
