@@ -15,7 +15,7 @@ MAX_TABS = 4
 WATCH_SHIFTS = """() => {
   window.shifts = [];
   const isSidebar = ({ node, previousRect, currentRect }) =>
-    node?.closest?.("[data-testid=stSidebar]") || Math.abs(previousRect.x - currentRect.x) > 90;
+    node?.closest?.("[data-testid=stSidebar]") || currentRect.x - previousRect.x === 300;
   new PerformanceObserver((list) => {
     for (const { sources, value, hadRecentInput } of list.getEntries()) {
       const parts = sources.map(({ node }) => (node?.innerText ?? "").slice(0, 40));
