@@ -87,7 +87,7 @@ def test_back_goes_back_step_by_step_and_forward_again(page, app_url):
 
 
 def test_colour_bars_keep_their_colours_when_the_address_changes(page, app_url):
-    page.goto(f"{app_url}/vectors?step=weights")
+    page.goto(f"{app_url}/find?step=weights")
     page.locator("svg.marks").first.wait_for()
     settle(page, 1000)
     for _ in range(2):
