@@ -73,26 +73,26 @@ class Softmax:
     @property
     def is_over_options(self) -> bool:
         """Whether it chooses among what a layer was trained to put out, such as classes or experts, not positions."""
-        return isinstance(self.scores, Options) and self.scores.has_inside(self.scores_layout, self.dimension)
+        return isinstance(self.scores, LayerOutput) and self.scores.has_inside(self.scores_layout, self.dimension)
 
 
 @dataclass(frozen=True, eq=False)
-class Options:
+class LayerOutput:
     """The output of a layer: n numbers for each position, which stand side by side and were learned."""
 
     n: int
 
     @classmethod
-    def of(cls, tensor: Tensor) -> Options:
+    def of(cls, tensor: Tensor) -> LayerOutput:
         return cls(tensor.shape[-1])
 
     def has_inside(self, layout: Layout, dimension: int) -> bool:
         return layout.stride[dimension] * (layout.shape[dimension] - 1) < self.n
 
-    def part(self, layout: Layout) -> Options:
+    def part(self, layout: Layout) -> LayerOutput:
         """Return the same of a copy of a tensor that may hold a part of them."""
         inside = [n for dimension, n in enumerate(layout.shape) if self.has_inside(layout, dimension)]
-        return Options(math.prod(inside))
+        return LayerOutput(math.prod(inside))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ class MixedWeights:
         return cls(weights, source)
 
 
-Origin = Product | ElementwiseStep | Softmax | MixedWeights | Options | Unnormalised
+Origin = Product | ElementwiseStep | Softmax | MixedWeights | LayerOutput | Unnormalised
 
 
 def steps_to(origin: Origin | None) -> tuple[list[ElementwiseStep], Origin | None]:

@@ -27,8 +27,8 @@ from attention_core.attention.capture.order import Order, usual_order
 from attention_core.attention.capture.outputs import Output, Outputs
 from attention_core.attention.capture.provenance import (
     ElementwiseStep,
+    LayerOutput,
     MixedWeights,
-    Options,
     Origin,
     Product,
     Softmax,
@@ -136,7 +136,7 @@ class WrittenOut(TorchDispatchMode):
         """Remember that a linear layer put something out; follow attention into it."""
         if is_plain(result):
             self._forget_expired()
-            self._remember(result, Options.of(result))
+            self._remember(result, LayerOutput.of(result))
             self.mix(given, result)
             self.outputs.see(F.linear, [given], result)
 
@@ -193,7 +193,7 @@ class WrittenOut(TorchDispatchMode):
         if source is None and func not in EXPONENTIALS:
             return
         before = Layout.of(args[place].detach().expand(result.shape))
-        if isinstance(source, MixedWeights | Options):
+        if isinstance(source, MixedWeights | LayerOutput):
             self._remember(result, source if isinstance(source, MixedWeights) else source.part(before))
             return
         kind, operand, detail = STEPS[func](place, args, kwargs)
@@ -257,7 +257,7 @@ class WrittenOut(TorchDispatchMode):
             return
         self._forget_expired()
         if is_parameter[1]:
-            self._remember(result, Options.of(result))
+            self._remember(result, LayerOutput.of(result))
             self.mix(args[start], result)
             return
         origin: Origin = Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
