@@ -324,4 +324,9 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
 
 def covered(canvas: np.ndarray, paper: str) -> float:
     """Return the share of a canvas, uint8 (height, width, 4), that is not in the colour of its paper."""
-    return float((np.abs(canvas[..., :3].astype(int) - getrgb(PAPER[paper])).max(-1) > 40).mean())
+    return float(ink_of(canvas, paper).mean())
+
+
+def ink_of(canvas: np.ndarray, paper: str) -> np.ndarray:
+    """Return where a canvas, uint8 (height, width, 4), is not in the colour of its paper, bool (height, width)."""
+    return np.abs(canvas[..., :3].astype(int) - getrgb(PAPER[paper])).max(-1) > 40

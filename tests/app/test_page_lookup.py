@@ -261,3 +261,44 @@ def test_a_question_weighs_the_words_of_a_text(page):
     take(page, "Noisy time series")
     assert "These keys are numbers" in said(page)
     assert not page.error
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """A training of two steps of its progress."""
+    from attention_core.topics.lookup import series
+    from ui.computed import result_cache
+
+    monkeypatch.setattr(series, "N_BATCHES", 40)
+    result_cache.clear()
+    yield
+    result_cache.clear()
+
+
+@pytest.mark.parametrize("hidden", ["the end", "a gap, looking back", "a gap, looking both ways"])
+def test_a_curve_is_told_once_a_network_is_trained_and_kept(page, short, hidden):
+    given(open_tab(page, "time"), hiding=hidden)
+    assert not page.get("vega_lite_chart")
+    page.button(key="lookup_train").click().run()
+    assert len(page.get("vega_lite_chart")) == 2
+    assert body_with(page, "your curve").count("<tr><td>") == 3
+    page.button(key="lookup_curve_preset_Saw").click().run()
+    assert len(page.get("vega_lite_chart")) == 2
+    assert not [button for button in page.button if button.key == "lookup_train"]
+
+
+def test_an_empty_pad_leaves_the_last_curve(page, short):
+    open_tab(page, "time").button(key="lookup_train").click().run()
+    before = body_with(page, "your curve")
+    page.button(key="lookup_curve_clear").click().run()
+    assert "Draw from left to right" in said(page)
+    assert body_with(page, "your curve") == before
+
+
+def test_a_link_opens_a_curve_and_what_is_hidden_of_it(app):
+    for name, text in (("tab", "time"), ("hidden", "both"), ("curve_preset", "Climb")):
+        app.query_params[name] = text
+    opened(app, PAGE)
+    assert app.session_state["lookup_hiding"] == "a gap, looking both ways"
+    assert app.session_state["lookup_curve_preset"] == "Climb"
+    assert len(app.session_state["lookup_curve_drawing"]["objects"]) == 1

@@ -8,7 +8,7 @@ import pytest
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import pair_map
 from attention_core.charts.vega import signed_ramp
-from attention_core.topics.lookup.charts import regression_chart, sweep_chart
+from attention_core.topics.lookup.charts import regression_chart, series_chart, sweep_chart
 from attention_core.topics.matter.word_space import Neighbour, neighbours_chart
 from attention_core.topics.memory.charts import (
     DECADES,
@@ -216,3 +216,11 @@ def test_words_keep_their_order_and_their_numbers():
 def test_the_even_share_is_marked_at_one():
     spec = neighbours_chart(NEAR).to_dict()
     assert [{"even": 1.0}] in spec["datasets"].values()
+
+
+def test_what_is_told_of_a_curve_is_drawn_over_the_steps_that_were_asked():
+    spec = valid(series_chart(np.linspace(-1, 1, 5), {"attention": np.array([0.4, 0.9])}, range(3, 5)))
+    shaded, lines = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    assert shaded == [{"step": 2.5, "until": 4}]
+    assert [(row["step"], row["value"]) for row in lines if row["what"] == "attention"] == [(3, 0.4), (4, 0.9)]
+    assert len([row for row in lines if row["what"] == "drawn"]) == 5

@@ -20,9 +20,8 @@ from attention_core.topics.scoring.training import (
     train_score,
 )
 from ui.chart import draw_chart
-from ui.computed import result_cache
-from ui.job_queue import heavy_run
 from ui.layout import figures_table
+from ui.live_training import trained
 from ui.scoring.controls import NAME
 from ui.skeleton import note, paragraph
 from ui.state import Field, one_of, single_choice
@@ -81,27 +80,17 @@ def projections_section() -> None:
         note("Chance: 17%. Q and K have half the width of X here, so that all are of equal size.")
 
 
-def _trained(setups: Sequence[ScoreSetup]) -> tuple[ScoreRun, ...]:
+def _trained(setups: Sequence[ScoreSetup]) -> Sequence[ScoreRun]:
     """Return trainings that are done, or do them when asked to; nothing before."""
-    key, place = ("trained scores", *setups), st.empty()
-    known = result_cache().get(key)
-    if known:
-        return known.value
-    if not place.button(f"Train {len(setups)} networks", key=f"{NAME}_train", type="primary"):
-        return ()
-    with heavy_run():
-        known = result_cache().get(key)  # a visitor before may have asked for the same
-        runs = known.value if known else tuple(_runs(setups, place))
-    result_cache().put(key, runs)
-    place.empty()
-    return runs
 
+    def steps() -> Iterator[tuple[float, list[ScoreRun]]]:
+        done: list[ScoreRun] = []
+        for setup in setups:
+            for run in train_score(setup):
+                yield (len(done) + len(run.losses) * EVERY / N_STEPS) / len(setups), [*done, run]
+            done.append(run)
 
-def _runs(setups: Sequence[ScoreSetup], place: DeltaGenerator) -> Iterator[ScoreRun]:
-    for number, setup in enumerate(setups):
-        for run in train_score(setup):
-            place.progress((number + len(run.losses) * EVERY / N_STEPS) / len(setups), f"{setup.form}, d = {setup.d}")
-        yield run
+    return trained(tuple(setups), f"Train {len(setups)} networks", f"{NAME}_train", steps) or ()
 
 
 def _curves(panels: Mapping[str, Mapping[str, ScoreRun]]) -> DeltaGenerator:
