@@ -234,6 +234,8 @@ class Recording:
         """Return a pandas table with one row per head: what its queries do on average, in numbers.
 
         Entropy is in bits; largest is the mean of each row's largest weight, received the largest mean weight of a key.
+        Queries that may attend to no key do not count, nor, for largest, those that may attend to one alone, as the
+        first of a decoder: so it is in explain.heads.HeadSummary.
         """
         import pandas as pd
 
@@ -321,15 +323,15 @@ def _with_labels(trace: AttentionTrace, source: Axis, target: Axis) -> Attention
 
 def _row(head: HeadRecord) -> dict[str, Any]:
     summary, trace = head.trace.summary(head.head), head.trace
-    most = int(summary.received.argmax())
+    most, sees, chooses = int(summary.received.argmax()), summary.n_visible > 0, summary.n_visible > 1
     return {
         "head": head.name,
         "name": trace.story.name,
         "layer": int(head.name[1 : head.name.index("H")]),
         "number": head.head,
-        "entropy": float(summary.entropy.mean()),
-        "largest": float(summary.largest.mean()),
-        "score": float(summary.score_row_mean.mean()),
+        "entropy": float(summary.entropy[sees].mean()),
+        "largest": float(summary.largest[chooses].mean()),
+        "score": float(summary.score_row_mean[sees].mean()),
         "most_received": trace.story.key_axis.labels[most],
         "received": float(summary.received[most]),
     }

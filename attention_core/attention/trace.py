@@ -295,6 +295,7 @@ class Summary(NamedTuple):
     score_row_mean: Tensor  # (n_queries,) mean of each row of the scores over the keys it may attend to
     entropy: Tensor  # (n_queries,) of each row of the weights, in bits; log2(n_keys) = equal weights
     largest: Tensor  # (n_queries,) the largest weight of each row
+    n_visible: Tensor  # (n_queries,) keys to which each query may attend
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -396,17 +397,18 @@ class AttentionTrace(AttentionScores):
         averaged = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
         received = at_least_float32(self.query).new_zeros(self.n_keys)
         # Filled in place: a small result kept from every block would keep the memory of the block from being reused.
-        means, entropies, largest = received.new_empty(3, self.n_queries)
+        means, entropies, largest, n_visible = received.new_empty(4, self.n_queries)
         for rows, scores, weights in self.blocks(head):
             allowed = self.allowed(head, rows)
             received += weights[averaged[rows].to(weights.device)].sum(0)
             largest[rows] = weights.amax(1)
             entropies[rows] = -torch.xlogy(weights, weights).sum(1) / math.log(2)
+            n_visible[rows] = self.n_keys if allowed is None else allowed.sum(1).to(n_visible)
             if allowed is None:
                 means[rows] = scores.mean(1)
             else:
-                means[rows] = scores.masked_fill(~allowed, 0).sum(1) / allowed.sum(1).clamp(min=1)
-        return Summary(received / max(int(averaged.sum()), 1), means, entropies, largest)
+                means[rows] = scores.masked_fill(~allowed, 0).sum(1) / n_visible[rows].clamp(min=1)
+        return Summary(received / max(int(averaged.sum()), 1), means, entropies, largest, n_visible)
 
     def replace(self, edits: Edits) -> AttentionTrace:
         """Return the trace of the same layer on the same input with these edits instead of the present ones.

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.capture.order import usual_order
-from attention_core.attention.capture.trace_builder import Part, TraceBuilder, from_weights
+from attention_core.attention.capture.trace_builder import Part, TraceBuilder, from_weights, precision_note
 from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.attention.trace import AttentionTrace, at_least_float32
@@ -173,6 +173,7 @@ class _Call:
             sinks=self.sinks,
             is_causal=causal,
             mechanism=type(module).__name__,
+            note=precision_note(query.dtype),
             normaliser=None if normalisers is None else normalisers[item].clone(),
         )
         if self.all_weights is None and self.own is not None and not _spot_check(trace, self.own, self.inputs, item):

@@ -9,6 +9,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import Recording, capture, load_recording, trace_model
+from attention_core.explain.heads import summarise
 from tests.tiny_models import GPT, SIZES, STACKS
 
 IDS = torch.randint(3, 90, (2, 9), generator=torch.Generator().manual_seed(0))
@@ -94,6 +95,17 @@ def test_a_table_of_all_heads(recording):
     assert_close(row["largest"], float(weights.amax(1).mean()))
     assert_close(row["entropy"], float(-(weights * weights.log2()).sum(1).mean()), atol=1e-5, rtol=0)
     assert row["most_received"] == f"w{int(weights.mean(0).argmax())}"
+
+
+def test_a_query_without_a_choice_does_not_count_in_the_table():
+    with capture() as causal:
+        query, key, value = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0))
+        torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+    table = causal.to_frame()
+    for head in range(2):
+        summary = summarise(causal[0], head)
+        assert_close(table["largest"][head], float(causal[0].weights(head)[1:].amax(1).mean()))
+        assert_close(table["entropy"][head], summary.entropy, atol=1e-5, rtol=0)
 
 
 def test_pandas_is_imported_when_a_table_is_asked_for():

@@ -191,3 +191,7 @@ def test_other_types(dtype):
     assert trace.query.dtype == dtype
     assert_close(trace.weights(1).double(), module.weights[0, 1].detach().double(), atol=0.02, rtol=0)
     assert ("bfloat16" in trace.story.note) == (dtype == torch.bfloat16)
+    if dtype == torch.bfloat16:
+        own = torch.stack([trace.weights(head) for head in range(HEADS)])
+        apart = float((own - module.weights[0].detach()).abs().max())
+        assert f"its own weights differ from these by up to {apart:.2g}." in trace.story.note

@@ -13,7 +13,7 @@ from torch.nn.attention.bias import CausalBias, CausalVariant
 
 from attention_core.attention.capture.joining import joined, with_note
 from attention_core.attention.capture.order import Order, Piece, all_items, sizes_of, usual_order
-from attention_core.attention.capture.trace_builder import NO_HEADS, Items, Part, TraceBuilder
+from attention_core.attention.capture.trace_builder import NO_HEADS, Items, Part, TraceBuilder, precision_note
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, storage_of, unseen
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
@@ -272,7 +272,9 @@ class Recorder:
         def make(order: Order) -> list[AttentionTrace]:
             notes = [f"Dropout of {dropout_p:g} was on; these are the weights before it."] if dropout_p else []
             given, mask, causal = [query, key, value], attn_mask, is_causal
-            if short is not None:
+            if short is None:
+                notes.append(precision_note(query.dtype))
+            else:
                 given = [part.to(short) for part in given]
                 notes.append(f"Under autocast the model computed in {str(short).removeprefix('torch.')}.")
             if isinstance(mask, CausalBias):
@@ -291,7 +293,7 @@ class Recorder:
                 is_causal=causal,
                 dropout=dropout_p,
                 mechanism=mechanism,
-                note=" ".join(notes),
+                note=" ".join(filter(None, notes)),
             )
 
         return self.add(make, query, usual, query.ndim < 4)

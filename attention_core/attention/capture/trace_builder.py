@@ -56,6 +56,14 @@ class Part(NamedTuple):
         return found[0] if found else ""
 
 
+def precision_note(dtype: torch.dtype, apart: float | None = None) -> str:
+    """Return what is to be said of weights that a model computed in half precision, and how far these are from them."""
+    if dtype not in (torch.float16, torch.bfloat16):
+        return ""
+    how_far = "are rounded, these are not" if apart is None else f"differ from these by up to {apart:.2g}"
+    return f"The model computed in {str(dtype).removeprefix('torch.')}: its own weights {how_far}."
+
+
 class TraceBuilder:
     """Turns what one call was given into traces, and keeps every shared mask and bias once.
 

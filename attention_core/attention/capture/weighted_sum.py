@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention_core.attention.capture.joining import with_note
 from attention_core.attention.capture.order import Order
 from attention_core.attention.capture.provenance import (
     ElementwiseStep,
@@ -26,6 +27,7 @@ from attention_core.attention.capture.trace_builder import (
     Part,
     TraceBuilder,
     from_weights,
+    precision_note,
     split_large_negative,
     split_mask,
     split_minus_infinity,
@@ -68,6 +70,12 @@ def agrees(trace: AttentionTrace, weights: Tensor, context: Tensor | None = None
             if not torch.allclose(sums, theirs, rtol=0, atol=10 * allowance * size, equal_nan=True):
                 return False
     return True
+
+
+def _distance(trace: AttentionTrace, weights: Tensor) -> float:
+    """Return how far the weights of a trace are from these (n_heads, n_queries, n_keys), by some rows of many."""
+    rows = slice(None, None, -(-weights.numel() // (16 * FEW)))
+    return max(float((trace.weights(head, rows) - own[rows]).abs().max()) for head, own in enumerate(weights))
 
 
 def agrees_in_context(trace: AttentionTrace, context: Tensor) -> bool:
@@ -129,7 +137,8 @@ class WeightedSum:
             trace = _plain(plain, value, dropout, notes, part.name, builder)
             if agrees(trace, weights, None if dropout else context, dropout):
                 blind = bool(weights[..., :1].isnan().any())
-                return trace.with_story(note=f"{trace.story.note} {BLIND}".strip()) if blind else trace
+                apart = _distance(trace, weights) if precision_note(weights.dtype) and not dropout else None
+                return with_note(trace, f"{BLIND if blind else ''} {precision_note(weights.dtype, apart)}".strip())
         changed = any(step.kind == "changed" for step in self.steps)
         notes.append(MIXED if self.is_mixed else CHANGED if changed else SCORES_UNKNOWN)
         if dropout:
@@ -149,8 +158,6 @@ class WeightedSum:
         notes = []
         if dropout:
             notes.append(f"Dropout of {dropout:g} was on; these are the weights before it.")
-        if self.left.dtype in (torch.float16, torch.bfloat16):
-            notes.append(f"The model computed in {str(self.left.dtype).removeprefix('torch.')}.")
         return notes
 
 
