@@ -54,13 +54,21 @@ def test_one_file_reads_and_writes_the_session(root):
 
 
 INSIDE_TORCH = {"_C", "_buffers", "_cdata", "_dynamo", "_schema", "_to_copy", "_version"}
+INSIDE_TRANSFORMERS = {
+    "_attn_implementation_internal",
+    "_can_set_attn_implementation",
+    "_model_mapping",
+    "_supports_sdpa",
+}
 
 
-def test_one_file_reaches_into_torch_and_one_into_streamlit(root):
+def test_one_file_each_reaches_into_torch_transformers_and_streamlit(root):
     files = [path for layer in FORBIDDEN for path in (root / layer).rglob("*.py")]
     names = {path.relative_to(root).as_posix(): [*_attributes(path)] for path in files}
     of_torch = {path for path, used in names.items() if {name for _, name in used} & INSIDE_TORCH}
     assert of_torch == {"attention_core/attention/inside_torch.py"}
+    of_transformers = {path for path, used in names.items() if {name for _, name in used} & INSIDE_TRANSFORMERS}
+    assert of_transformers == {"attention_core/hub/inside_transformers.py"}
     of_streamlit = {path for path, used in names.items() for owner, name in used if owner == "st" and name[0] == "_"}
     of_streamlit |= {
         path.relative_to(root).as_posix()

@@ -26,6 +26,7 @@ from attention_core.bounds import (
 from attention_core.concurrency import Lock
 from attention_core.device import choose_device
 from attention_core.files import read_json
+from attention_core.hub.inside_transformers import model_class
 from attention_core.hub.model import (
     ModelError,
     ModelKind,
@@ -117,7 +118,7 @@ def kind_of(config: Any) -> ModelKind:
         return ModelKind.ENCODER
     if config.is_encoder_decoder:
         return ModelKind.ENCODER_DECODER
-    causal, masked = (type(config) in auto._model_mapping for auto in (AutoModelForCausalLM, AutoModelForMaskedLM))
+    causal, masked = (model_class(auto, config) is not None for auto in (AutoModelForCausalLM, AutoModelForMaskedLM))
     is_decoder = getattr(config, "is_decoder", False) or architecture.endswith(CAUSAL)
     writes = is_decoder or (causal and not masked) or hasattr(config, "vision_config")
     return ModelKind.DECODER if writes else ModelKind.ENCODER
@@ -138,19 +139,18 @@ def picture_tower(config: Any) -> Any | None:
     from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText
 
     tower = getattr(config, "vision_config", None)
-    writes = any(type(config) in auto._model_mapping for auto in (AutoModelForCausalLM, AutoModelForImageTextToText))
+    writes = any(model_class(auto, config) for auto in (AutoModelForCausalLM, AutoModelForImageTextToText))
     if tower is None or not hasattr(config, "text_config") or writes:
         return None
-    return tower if type(tower) in AutoModel._model_mapping else None
+    return tower if model_class(AutoModel, tower) else None
 
 
 def _main_input(config: Any) -> str:
     from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText
 
     for auto in (AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText):
-        if type(config) in auto._model_mapping:
-            found: Any = auto._model_mapping[type(config)]
-            return (found[0] if isinstance(found, tuple | list) else found).main_input_name
+        if (kind := model_class(auto, config)) is not None:
+            return str(kind.main_input_name)
     raise ModelError(f"The library transformers has no model for the architecture {config.model_type}.")
 
 
@@ -320,7 +320,7 @@ def _heads(config: Any, kind: ModelKind) -> list[Any]:
         ModelKind.ENCODER_DECODER: (library.AutoModelForSeq2SeqLM,),
         ModelKind.VISION: (library.AutoModelForImageClassification,),
     }
-    return [auto for auto in wanted[kind] if type(config) in auto._model_mapping]
+    return [auto for auto in wanted[kind] if model_class(auto, config)]
 
 
 def _tokenizer(folder: Path) -> Any:

@@ -39,6 +39,11 @@ from attention_core.hub.attention import (
     mask,
     running,
 )
+from attention_core.hub.inside_transformers import (
+    attn_implementation,
+    has_attention_interface,
+    knows_fused_attention,
+)
 from attention_core.hub.model import readable
 from attention_core.log import log
 
@@ -290,7 +295,7 @@ def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item
         output = None
         with watching(model, lambda: len(run.calls)) as entries, _tracing_attention_registered(), running(run):
             try:
-                with _attn_implementation([config for config, _ in configs], FUSED):
+                with attn_implementation([config for config, _ in configs], FUSED):
                     output = model(**inputs) if configs else None
             except UnknownAttentionError:
                 log.warning("%s is asked for its weights instead", type(model).__name__, exc_info=True)
@@ -358,7 +363,7 @@ def _second_run(
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return trace_second_run of a model that is asked for its weights, if it takes that argument."""
     asking = {**inputs, "output_attentions": True, "return_dict": True}
-    with _attn_implementation(_all_configs(model), "eager"):
+    with attn_implementation(_all_configs(model), "eager"):
         try:
             return trace_second_run(model, lambda: model(**asking), _n_items(inputs), entries, missed, **how)
         except TypeError as error:
@@ -408,18 +413,6 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
                 module.training = mode
 
 
-@contextmanager
-def _attn_implementation(configs: list[Any], name: str) -> Iterator[None]:
-    before = [config._attn_implementation_internal for config in configs]
-    try:
-        for config in configs:
-            config._attn_implementation_internal = name
-        yield
-    finally:
-        for config, old in zip(configs, before, strict=True):
-            config._attn_implementation_internal = old
-
-
 def _configs(model: nn.Module) -> list[tuple[Any, bool]]:
     """Return the settings of the parts with the interface, each with whether its model knows fused attention."""
     from transformers import PreTrainedConfig, PreTrainedModel
@@ -435,7 +428,7 @@ def _configs(model: nn.Module) -> list[tuple[Any, bool]]:
 
     def visit(module: nn.Module, can: bool, is_fused: bool) -> None:
         if isinstance(module, PreTrainedModel):
-            can, is_fused = type(module)._can_set_attn_implementation(), type(module)._supports_sdpa
+            can, is_fused = has_attention_interface(type(module)), knows_fused_attention(type(module))
         if can:
             add(getattr(module, "config", None), is_fused)
         for child in module.children():

@@ -1,0 +1,35 @@
+"""The hub's way into transformers' inside; tests/test_inside_transformers.py says what an upgrade has moved."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+
+def model_class(auto: Any, config: Any) -> Any | None:
+    """Return the class that an AutoModel class would build from a config, the first of several; None = it has none."""
+    if type(config) not in auto._model_mapping:
+        return None
+    found = auto._model_mapping[type(config)]
+    return found[0] if isinstance(found, tuple | list) else found
+
+
+def has_attention_interface(kind: type) -> bool:
+    """Return whether models of a class ask the library for their attention function."""
+    return bool(kind._can_set_attn_implementation())  # type: ignore[attr-defined]
+
+
+def knows_fused_attention(kind: type) -> bool:
+    return bool(kind._supports_sdpa)  # type: ignore[attr-defined]
+
+
+@contextmanager
+def attn_implementation(configs: Sequence[Any], name: str) -> Iterator[None]:
+    """Let models of these configs take the attention function of a name, unchecked; as before afterwards."""
+    before = [config._attn_implementation_internal for config in configs]
+    try:
+        for config in configs:
+            config._attn_implementation_internal = name
+        yield
+    finally:
+        for config, old in zip(configs, before, strict=True):
+            config._attn_implementation_internal = old
