@@ -10,13 +10,15 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from ui.chart import route
+from ui.faults import show_faults, show_lost_gpu
 from ui.headers import SecurityHeaders
 from ui.health import Health
 from ui.inside_streamlit import StopException
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, show_opened_file
 from ui.old_addresses import OldAddresses
 from ui.page_style import PageStyle
-from ui.skeleton import foot, page_head, show_faults, show_lost_gpu, show_restart_notice, sidebar
+from ui.restart import show_restart_notice
+from ui.skeleton import foot, page_head, sidebar
 from ui.state import read_address, show_link_faults, write_address
 from ui.take_along import go_to_session
 from ui.uploads import UploadBounds, show_refusal

@@ -3,13 +3,14 @@
 import streamlit as st
 
 from ui.computed import model_or_none
+from ui.glossary import paragraph
 from ui.memory.attention_gain import FRENCH, MODEL, cure_tab, look_back
 from ui.memory.first_screen import compare_lengths, draw_lengths, read_sentence, what_lengths_show
 from ui.memory.networks import NAME, WALK
 from ui.memory.self_attention import own_states_tab
 from ui.memory.what_follows import what_follows
 from ui.memory.word_by_word import fading_tab, walk_tab
-from ui.skeleton import Tab, page_frame, page_tabs, paragraph
+from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 

@@ -1,30 +1,20 @@
-"""The skeleton of every page: title, parts that rerun alone, tabs or a lecture's screens, sidebar, foot.
-
-What fails is said in the page.
-"""
+"""The skeleton of every page: title, parts that rerun alone, tabs or a lecture's screens, sidebar, foot."""
 
 from __future__ import annotations
 
-import gc
-import os
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
-from itertools import count
 from typing import Any, Literal, NamedTuple, Protocol
 
 import streamlit as st
 
-from attention_core.files import find_file
-from attention_core.log import log
 from ui.chart import forget_pictures, new_part, noted_in
+from ui.faults import show_faults
 from ui.inside_streamlit import StopException
-from ui.labels import error_markdown
 from ui.lecture import LECTURE, SCREENS, hide_what_stands_above, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.state import (
-    APP,
     PAGE,
     PLAYING,
     Field,
@@ -216,137 +206,3 @@ def sidebar() -> None:
             from ui.computed import computing_words
 
             st.caption(computing_words())
-
-
-GPU_LOST = Field(APP, "gpu_lost", False)
-NO_MEMORY = "**There is not enough memory for this just now.** Make the input smaller, or try again in a moment."
-_BUTTONS = count()
-
-
-@contextmanager
-def show_faults() -> Iterator[None]:
-    """Tell a visitor that memory ran out or a file is missing; go on without a lost GPU. All else comes through."""
-    try:
-        yield
-    except Exception as error:
-        from attention_core.device import choose_device, computes, disable_device, lacks_memory
-        from attention_core.weights import WeightsError
-
-        device = choose_device()
-        if isinstance(error, WeightsError):
-            log.warning("A page cannot go on", exc_info=True)
-            st.error(f"**The page needs a file that cannot be read.** {error_markdown(error)}", icon=":material/error:")
-        elif lacks_memory(error):
-            log.warning("No memory for a visitor's page", exc_info=True)
-            gc.collect()
-            st.error(NO_MEMORY, icon=":material/memory:")
-            st.button("Try again", key=f"fault_again_{next(_BUTTONS)}")
-        elif device != "cpu" and not computes(device):
-            log.error("%s is lost; all is computed on the CPU from now on", device, exc_info=True)
-            disable_device(device)
-            st.cache_resource.clear()  # what lies on the device is lost with it
-            GPU_LOST.value = True
-            st.rerun()
-        elif explains_failure():
-            log.warning("Files of the app have changed since it was started", exc_info=True)
-        else:
-            raise
-
-
-def show_lost_gpu() -> None:
-    """Say once to the visitor who met it that the GPU is lost."""
-    if GPU_LOST.value:
-        GPU_LOST.value = False
-        st.toast(
-            "The GPU has stopped answering. All is computed on the CPU now, and takes longer.", icon=":material/memory:"
-        )
-
-
-OWN = ("app.py", "pages", "ui", "attention_core")
-WORDS = "The files of this app have changed since it was started, so it has to be restarted."
-CHANGED = Field[bool | None](APP, "files_changed", None)
-"""Whether they had when this visitor came; None before it was checked."""
-
-
-def _written(file: str) -> tuple[int, int]:
-    stat = os.stat(file)  # noqa: PTH116  six times as quick as by its path, for every visitor
-    return stat.st_size, stat.st_mtime_ns
-
-
-_FILES = [str(file) for name in OWN for file in (find_file(name), *find_file(name).rglob("*.py")) if file.is_file()]
-_AT_START = {file: _written(file) for file in _FILES}
-
-
-def have_changed() -> bool:
-    """Return whether a file was written or removed since the start; about 1 ms. A watched app reloads by itself."""
-    if st.get_option("server.fileWatcherType") != "none":
-        return False
-    try:
-        return any(_written(file) != was for file, was in _AT_START.items())
-    except FileNotFoundError:
-        return True
-
-
-def show_restart_notice() -> None:
-    """Say above the page that the app has to be restarted; the files are looked at once for each visitor."""
-    if CHANGED.value is None:
-        CHANGED.value = have_changed()
-    if CHANGED.value:
-        st.warning(WORDS)
-
-
-def explains_failure() -> bool:
-    """Return whether changed files are why a part of a page failed; say so, unless the page does already."""
-    if not have_changed():
-        return False
-    if not CHANGED.value:
-        st.warning(WORDS)
-    return True
-
-
-TERMS = {
-    "softmax": "turns any scores into positive shares that sum to 1. The largest score gets the largest share.",
-    "log-odds": "the logarithm of p / (1 − p). 0 is fifty-fifty; adding 0.7 doubles the odds.",
-    "BLEU": "a mark from 0 to 100 for a translation: how many short runs of words it shares with a person's.",
-    "entropy": "how spread out shares are. 0 bits: all on one place. Each further bit doubles the number of places.",
-    "gate": "numbers from 0 to 1 by which others are multiplied: 0 shuts them out, 1 lets them through.",
-    "gradient": "how much a result moves when an input is nudged. Its norm is its length: how much in all.",
-    "GRU": "gated recurrent unit, a network that reads in order and learns how much of its memory to keep each time.",
-    "residual": "a layer's input is added to its output, so that the layer only has to learn the difference.",
-    "logit": "a score from which a softmax makes a probability.",
-    "rollout": "attention multiplied through all layers, to follow each position back to the input.",
-    "cosine": "how alike two directions are: 1 the same, 0 at right angles, −1 opposite. Lengths do not count.",
-    "modulo": "the remainder of a division: 33 modulo 31 is 2.",
-    "convolution": "the same small filter, slid over the whole picture.",
-    "beam search": "the model keeps a few of the best beginnings at each word, not only the single best one.",
-}
-
-
-def terms_in(*texts: str) -> list[str]:
-    """Return which of the terms some texts use."""
-    whole = " ".join(texts).replace("gated recurrent unit", "GRU")
-    return [
-        term
-        for term in TERMS
-        if re.search(rf"\b{term}(?:s|al)?\b(?! and sines)", whole, 0 if term.isupper() else re.IGNORECASE)
-    ]
-
-
-def explain(*texts: str) -> str | None:
-    """Return the help that explains the terms in some texts, Markdown; None = there are none."""
-    return "\n\n".join(f"**{term[0].upper()}{term[1:]}**: {TERMS[term]}" for term in terms_in(*texts)) or None
-
-
-def paragraph(text: str) -> None:
-    """Write Markdown; a question mark behind it explains its terms."""
-    st.markdown(text, help=explain(text))
-
-
-def note(text: str) -> None:
-    """Write small Markdown; a question mark behind it explains its terms."""
-    st.caption(text, help=explain(text))
-
-
-def abbr(term: str) -> str:
-    """Return HTML for a term that explains itself on hover."""
-    return f'<abbr title="{TERMS[term]}">{term}</abbr>'

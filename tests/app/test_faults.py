@@ -23,7 +23,7 @@ def visited() -> None:
     import streamlit as st
 
     from attention_core.device import choose_device
-    from ui.skeleton import show_faults, show_lost_gpu
+    from ui.faults import show_faults, show_lost_gpu
 
     with show_faults():
         st.text_input("A sentence", key="sentence")

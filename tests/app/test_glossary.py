@@ -6,8 +6,8 @@ import re
 import pytest
 
 from tests.app.tools import open_tab, opened
+from ui.glossary import TERMS, explain, terms_in
 from ui.navigation import PAGES
-from ui.skeleton import TERMS, explain, terms_in
 
 TEXTS = ("markdown", "caption", "info", "html")
 

@@ -36,9 +36,9 @@ from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, last_drawn, pu
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation
 from ui.first_screen import grey_out
+from ui.glossary import note
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade
-from ui.skeleton import note
 from ui.state import Field, plain_text
 from ui.try_this import TryThis, try_this
 

@@ -19,9 +19,9 @@ from attention_core.topics.groups.charts import party_chart
 from attention_core.weights import read_card
 from ui.chart import click, draw_chart
 from ui.computed import by_model
+from ui.glossary import note
 from ui.labels import error_markdown
 from ui.player import Stepper, show_step_chart, show_words
-from ui.skeleton import note
 from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import TryThis
 

@@ -19,6 +19,7 @@ from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, Lo
 from attention_core.topics.lookup.soft_lookup import exact_lookup, soft_lookup, value_labels
 from ui.computed import cached_computation
 from ui.first_screen import grey_out
+from ui.glossary import abbr, note
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import role_colour, shade
 from ui.lookup.table import (
@@ -31,7 +32,6 @@ from ui.lookup.table import (
     guess_again,
 )
 from ui.model_runs import pretrained_of
-from ui.skeleton import abbr, note
 from ui.state import Field, set_widget, single_choice, widget_value
 from ui.try_this import TryThis, try_this
 

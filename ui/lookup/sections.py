@@ -14,12 +14,12 @@ from attention_core.topics.lookup.charts import regression_chart, sweep_chart
 from attention_core.topics.lookup.encoders import SPELLING, Encoder, shared_runs
 from attention_core.topics.lookup.soft_lookup import regression, temperature_sweep, weigh_words
 from ui.chart import draw_chart
+from ui.glossary import paragraph
 from ui.labels import literal
 from ui.layout import section, shade
 from ui.lookup.first_screen import as_text
 from ui.lookup.table import NAME, TEMPERATURES, LookupRequest
 from ui.player import Stepper, query_row, show_step_chart, show_words
-from ui.skeleton import paragraph
 
 STEPS = Stepper(NAME)
 

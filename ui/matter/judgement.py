@@ -16,9 +16,9 @@ from attention_core.topics.matter.sentences import (
 )
 from attention_core.weights import WeightsError
 from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.glossary import note
 from ui.layout import figures_table
 from ui.player import Stepper, counted
-from ui.skeleton import note
 from ui.state import Field
 
 NAME = "matter"

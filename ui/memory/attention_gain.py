@@ -10,10 +10,11 @@ from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.translate.translation import Translation, read_source, translate
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
+from ui.glossary import paragraph
 from ui.labels import as_percent, literal
 from ui.memory.networks import NAME, recurrent
 from ui.player import Walk
-from ui.skeleton import OPEN_TAB, paragraph
+from ui.skeleton import OPEN_TAB
 from ui.try_this import TryThis
 
 MODEL = "translator-additive"

@@ -15,10 +15,10 @@ from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
+from ui.glossary import note
 from ui.labels import error_markdown
 from ui.memory.networks import NAME, WALK, recurrent
 from ui.player import LAST_POSITION, counted
-from ui.skeleton import note
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
 WITHOUT, ATTENTIVE = "translator-none", "translator-additive"

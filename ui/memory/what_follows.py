@@ -7,10 +7,10 @@ from attention_core.device import to_array
 from attention_core.topics.memory.both_ways import state_differences
 from attention_core.topics.translate.translation import read_source
 from ui.computed import cached_computation, model_or_stop
+from ui.glossary import note, paragraph
 from ui.labels import as_percent, error_markdown, literal
 from ui.memory.first_screen import WITHOUT, shaded_words
 from ui.memory.networks import NAME, READINGS
-from ui.skeleton import note, paragraph
 from ui.state import Field
 
 BEGUN_ALIKE = {

@@ -13,11 +13,11 @@ from attention_core.topics.memory.influence import CODE, FORMULAS, MemoryOvervie
 from attention_core.topics.translate.translation import read_source
 from ui.chart import draw_chart
 from ui.computed import cached_computation
+from ui.glossary import paragraph
 from ui.labels import literal
 from ui.layout import section
 from ui.memory.networks import NETWORKS, WALK, choose_reading, networks
 from ui.player import counted
-from ui.skeleton import paragraph
 
 CHART_WIDTH = 470
 STATE_RAMP, GATE_RAMP = signed_ramp(np.array([-1.0, 1.0])), Ramp(VIRIDIS, 0.0, 1.0)

@@ -15,13 +15,13 @@ from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts
 from attention_core.hub.run import ModelRun
 from attention_core.links import pack, unpack
 from ui.chart import draw_chart
+from ui.glossary import paragraph
 from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal
 from ui.model.glance import NAME, Selection, cached_with_run, chosen, head_map, head_name, portion, run_again, setting
 from ui.model.one_head import Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
-from ui.skeleton import paragraph
 from ui.state import Field, whole_number
 
 N_SHOWN = 6

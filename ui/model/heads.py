@@ -13,9 +13,9 @@ from attention_core.explain.heads import METRICS, HeadSummary, describe_head, di
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
+from ui.glossary import paragraph
 from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_layers, head_map, summaries_of
 from ui.model.one_head import WINDOW, Tokens, inside, patch_view, token_component, weights_chart, window_at
-from ui.skeleton import paragraph
 from ui.state import Field, one_of
 
 EXPLAINED = {

@@ -8,8 +8,8 @@ from attention_core.topics import pixels
 from ui.chart import draw_chart
 from ui.computed import by_model
 from ui.digits import inked
+from ui.glossary import note
 from ui.pixels.first_screen import NAME, Reading
-from ui.skeleton import note
 from ui.state import Field, between
 
 LAYER_SHOWN = Field(NAME, "patch_layer", 4, address="patch_layer", parse=between(1, 4))

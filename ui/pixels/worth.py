@@ -4,9 +4,9 @@ import streamlit as st
 
 from attention_core.topics.pixels.seeds import figure_range, mean_errors
 from ui.computed import card_or_empty
+from ui.glossary import explain
 from ui.layout import figures_table
 from ui.pixels.first_screen import ALIKE, ALONE, LAYERS, PLAIN, SELF
-from ui.skeleton import explain
 
 ROWS = LAYERS | {
     SELF: "each pixel from itself, A = I",

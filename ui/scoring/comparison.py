@@ -29,6 +29,7 @@ from attention_core.topics.scoring.compare import (
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation
+from ui.glossary import note, paragraph
 from ui.labels import number
 from ui.layout import figures_table
 from ui.scoring.controls import (
@@ -42,7 +43,6 @@ from ui.scoring.controls import (
     printed_vector,
     take_move,
 )
-from ui.skeleton import note, paragraph
 
 TWO = ("dot", "L2 distance")
 

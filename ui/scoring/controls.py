@@ -18,8 +18,8 @@ from attention_core.topics.scoring.presets import (
     random_vectors,
 )
 from attention_core.weights import read_card
+from ui.glossary import paragraph
 from ui.number_table import number_table
-from ui.skeleton import paragraph
 from ui.state import Field, expander, whole_number
 from ui.try_this import TRIED
 from ui.vector_plane import VectorPlane

@@ -20,10 +20,10 @@ from attention_core.topics.scoring.training import (
     train_score,
 )
 from ui.chart import draw_chart
+from ui.glossary import note, paragraph
 from ui.layout import figures_table
 from ui.live_training import trained
 from ui.scoring.controls import NAME
-from ui.skeleton import note, paragraph
 from ui.state import Field, one_of, single_choice
 
 RATE = Field(NAME, "rate", RATES[1], address="rate", parse=one_of(RATES))

@@ -11,8 +11,8 @@ from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.charts import cost_chart, distance_chart
 from attention_core.topics.translate.training import committed_costs
 from ui.chart import draw_chart
+from ui.glossary import note, paragraph
 from ui.layout import figures_table
-from ui.skeleton import note, paragraph
 from ui.transformer.experiment import CONFIG
 
 N = 48  # positions that are drawn

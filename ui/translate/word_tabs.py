@@ -13,9 +13,9 @@ from attention_core.topics.translate.charts import alignment_chart, collapse_cha
 from attention_core.topics.translate.translation import NEXT_LABEL, ShownTranslation, read_source, word_likeness
 from ui.chart import draw_chart
 from ui.computed import cached_computation
+from ui.glossary import note, paragraph
 from ui.layout import section
 from ui.player import query_row_expander, show_step_chart, show_step_heading, show_words
-from ui.skeleton import note, paragraph
 from ui.state import Field, single_choice, whole_number
 from ui.translate.first_screen import STEPS
 from ui.translate.forcing import WORD, follow_first_screen

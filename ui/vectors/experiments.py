@@ -13,9 +13,9 @@ from attention_core.topics.vectors import Problem
 from attention_core.topics.vectors.cells import FeedForward, feed_forward, masked_scores, softmax_parts
 from attention_core.topics.vectors.charts import column_bars, layers_chart, neuron_chart, short
 from ui.chart import draw_chart
+from ui.glossary import abbr, paragraph
 from ui.labels import number
 from ui.layout import section
-from ui.skeleton import abbr, paragraph
 from ui.state import Field, between
 from ui.vectors.cell import chosen_cell
 from ui.vectors.problem import NAME

@@ -17,7 +17,7 @@ from attention_core.topics.vectors.plane import pair_map, planar_tables
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import neighbours
 from ui.chart import note_picture
-from ui.skeleton import explain
+from ui.glossary import explain
 from ui.state import Field
 from ui.try_this import TRIED
 from ui.vector_plane import VectorPlane

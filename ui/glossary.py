@@ -1,0 +1,52 @@
+"""The terms that pages use, explained behind a question mark or on hover."""
+
+import re
+
+import streamlit as st
+
+TERMS = {
+    "softmax": "turns any scores into positive shares that sum to 1. The largest score gets the largest share.",
+    "log-odds": "the logarithm of p / (1 − p). 0 is fifty-fifty; adding 0.7 doubles the odds.",
+    "BLEU": "a mark from 0 to 100 for a translation: how many short runs of words it shares with a person's.",
+    "entropy": "how spread out shares are. 0 bits: all on one place. Each further bit doubles the number of places.",
+    "gate": "numbers from 0 to 1 by which others are multiplied: 0 shuts them out, 1 lets them through.",
+    "gradient": "how much a result moves when an input is nudged. Its norm is its length: how much in all.",
+    "GRU": "gated recurrent unit, a network that reads in order and learns how much of its memory to keep each time.",
+    "residual": "a layer's input is added to its output, so that the layer only has to learn the difference.",
+    "logit": "a score from which a softmax makes a probability.",
+    "rollout": "attention multiplied through all layers, to follow each position back to the input.",
+    "cosine": "how alike two directions are: 1 the same, 0 at right angles, −1 opposite. Lengths do not count.",
+    "modulo": "the remainder of a division: 33 modulo 31 is 2.",
+    "convolution": "the same small filter, slid over the whole picture.",
+    "beam search": "the model keeps a few of the best beginnings at each word, not only the single best one.",
+}
+
+
+def terms_in(*texts: str) -> list[str]:
+    """Return which of the terms some texts use."""
+    whole = " ".join(texts).replace("gated recurrent unit", "GRU")
+    return [
+        term
+        for term in TERMS
+        if re.search(rf"\b{term}(?:s|al)?\b(?! and sines)", whole, 0 if term.isupper() else re.IGNORECASE)
+    ]
+
+
+def explain(*texts: str) -> str | None:
+    """Return the help that explains the terms in some texts, Markdown; None = there are none."""
+    return "\n\n".join(f"**{term[0].upper()}{term[1:]}**: {TERMS[term]}" for term in terms_in(*texts)) or None
+
+
+def paragraph(text: str) -> None:
+    """Write Markdown; a question mark behind it explains its terms."""
+    st.markdown(text, help=explain(text))
+
+
+def note(text: str) -> None:
+    """Write small Markdown; a question mark behind it explains its terms."""
+    st.caption(text, help=explain(text))
+
+
+def abbr(term: str) -> str:
+    """Return HTML for a term that explains itself on hover."""
+    return f'<abbr title="{TERMS[term]}">{term}</abbr>'
