@@ -144,6 +144,7 @@ LONG = 12  # words from which on a sentence counts as long
 
 
 def group_references(pairs: Sequence[Pair]) -> dict[str, list[str]]:
+    """Return each English sentence with all its French ones, both normalised."""
     references: dict[str, list[str]] = defaultdict(list)
     for english, french in pairs:
         references[normalise(english)].append(normalise(french))

@@ -39,6 +39,8 @@ class Batch:
 
 
 class TranslationTask:
+    """The next French piece, given an English sentence and the French pieces before it."""
+
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
         split = split_pairs(read_pairs(data))
