@@ -3,8 +3,10 @@
 import pytest
 import torch
 
-from attention_core.device import choose_device
+from attention_core.device import choose_device, device_of, to_array
 from attention_core.models import build
+from attention_core.topics.lookup.series import BOTH, answers, draw_curves, train_series
+from attention_core.topics.scoring.training import QK, ScoreSetup, W, X, train_score
 from attention_core.train import RECIPES, sentiment, synthetic, vision
 from attention_core.train.loop import Options, TrainingProgress, train
 from tests import tiny_data
@@ -45,3 +47,19 @@ def test_whole_training(name, data, tmp_path):
     epochs = 2 / RECIPES[name].batches_per_epoch
     options = Options(name, epochs=epochs, data=data, checkpoints=tmp_path, weights=tmp_path)
     assert train(RECIPES[name], options).exists()
+
+
+@pytest.mark.parametrize("form", [X, W, QK])
+def test_a_score_is_trained_step_by_step(form):
+    run = next(train_score(ScoreSetup(form)))
+    assert len(run.losses) == 1
+    assert 0 <= run.accuracy <= 1
+
+
+def test_attention_over_time_is_trained_step_by_step():
+    model = next(train_series()).model
+    assert device_of(model).type == choose_device()
+    curves = draw_curves(2, torch.Generator(choose_device()).manual_seed(0))
+    told, weights = answers(model, curves, BOTH)
+    assert {to_array(one).shape for one in told.values()} == {(2, 10)}
+    assert to_array(weights).sum(-1) == pytest.approx(1, abs=1e-5)
