@@ -45,7 +45,7 @@ def settle(page: Page, seconds: float = 0.8) -> None:
     page.wait_for_function(IDLE)
 
 
-def clocked(page: Page, act: Callable[[], object], sign: str) -> float:
+def paint_time(page: Page, act: Callable[[], object], sign: str) -> float:
     """Press a key, and return the milliseconds, by the browser's clock, from it to the painted result.
 
     That is the first frame in which the sign, a JavaScript expression, has another text than before.

@@ -12,7 +12,7 @@ from functools import partial
 
 from playwright.sync_api import Page
 
-from benchmarks.browser import clocked, settle, visitor
+from benchmarks.browser import paint_time, settle, visitor
 from benchmarks.report import publish, spread
 from benchmarks.server import running
 from ui.navigation import entry_of
@@ -31,7 +31,7 @@ def key(ahead: bool, page: Page, number: int) -> float | None:
     page.evaluate(f"{MAP}.prefetching = {str(ahead).lower()}")
     page.locator("canvas.map").focus()
     known = page.evaluate(f"{MAP}.cache.tiles.size")
-    took = clocked(page, lambda: page.keyboard.press(("Shift+ArrowDown", "Shift+ArrowRight")[number % 2]), IN_VIEW)
+    took = paint_time(page, lambda: page.keyboard.press(("Shift+ArrowDown", "Shift+ArrowRight")[number % 2]), IN_VIEW)
     settle(page, 1)
     return took if ahead or page.evaluate(f"{MAP}.cache.tiles.size") > known else None
 
@@ -39,7 +39,7 @@ def key(ahead: bool, page: Page, number: int) -> float | None:
 def answer(page: Page, number: int) -> float:
     """Press a key on the floor."""
     page.locator(".st-key-floor .root").focus()
-    return clocked(page, lambda: page.keyboard.press("ArrowDown"), f"{ANSWERED}.dataset.answered")
+    return paint_time(page, lambda: page.keyboard.press("ArrowDown"), f"{ANSWERED}.dataset.answered")
 
 
 EDITS: dict[str, Edit] = {"key, not ahead": partial(key, False), "key, as visitors have it": partial(key, True)}

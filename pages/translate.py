@@ -5,16 +5,16 @@ import streamlit as st
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
-from ui.translate.additive import alignment_errors, any_length, being_learned
+from ui.translate.additive import alignment_errors, any_length, training_tab
 from ui.translate.first_screen import (
     NAME,
     STEPS,
     compare_two_models,
-    focused,
     list_translations,
     longer_sentence,
     offer_all_models,
     sentence_input,
+    stepped_model,
 )
 from ui.translate.forcing import WORD, force_french, forced_french_note
 from ui.translate.word_tabs import alignments, translate_steps, unrolled
@@ -33,14 +33,14 @@ with typed:
 with answer, st.container(key="translate_pair"):
     models = compare_two_models(text)
     if models:
-        forced_french_note(text, focused(models))
+        forced_french_note(text, stepped_model(models))
 with typed:
     offer_all_models()
 try_this(NAME, longer_sentence())
 
 tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []
 if models:
-    shown, row = focused(models), WORD.value
+    shown, row = stepped_model(models), WORD.value
     tabs = [
         Tab("steps", "Step by step", lambda: translate_steps(shown, row)),
         Tab("try", "Try", lambda: force_french(shown, row, text)),
@@ -51,5 +51,5 @@ if models:
         Tab("alignment", "Who looks where", lambda: alignments(models, text), formerly=("meaning",)),
     ]
     take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
-more += [Tab("learned", "How it was learned", being_learned), Tab("errors", "How far to believe it", alignment_errors)]
+more += [Tab("learned", "How it was learned", training_tab), Tab("errors", "How far to believe it", alignment_errors)]
 page_tabs(NAME, *tabs, more=tuple(more), players=(STEPS,))

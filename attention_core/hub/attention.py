@@ -130,7 +130,7 @@ def attention(
         context, normalisers = _fused(run, inputs)
     else:
         context, all_weights = _by_model(own, inputs)  # type: ignore[arg-type]
-    call, number = _Call(inputs, own, sinks, context, all_weights), len(run.calls)
+    call, number = _CallResult(inputs, own, sinks, context, all_weights), len(run.calls)
     parts = run.builder.parts(usual_order(query.shape[:2]), run.n_items)
     traces = [call.trace(run.builder, part, normalisers) for part in parts]
     try:
@@ -142,7 +142,7 @@ def attention(
 
 
 @dataclass
-class _Call:
+class _CallResult:
     """One call of the attention function, from which the trace of each item of the batch can be made.
 
     Attributes:

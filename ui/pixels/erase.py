@@ -12,7 +12,7 @@ from attention_core.topics.pixels import Answer
 from ui.chart import draw_chart
 from ui.computed import by_model
 from ui.digits import read_image
-from ui.pixels.first_screen import LAYER, NAME, Reading, map_chart, received
+from ui.pixels.first_screen import LAYER, NAME, Reading, attention_received, map_chart
 from ui.state import Field, between, single_choice
 
 N_DRAWS = 20
@@ -38,7 +38,7 @@ def erase_section(reading: Reading) -> None:
         "**A network without attention pays attention too**: how much each pixel moves its answer, its *Jacobian*, "
         "depends on the drawing. Erase ink, and both maps follow."
     )
-    taken, moving = received(before.traces[0], image).abs(), pixel_influence(FFN, image)
+    taken, moving = attention_received(before.traces[0], image).abs(), pixel_influence(FFN, image)
     most = max(2, int(ink_mask(image).sum()) - 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = single_choice("Erase", ERASED, (TAKEN, MOVING), wrap=True)
@@ -74,7 +74,7 @@ def _reads(now: Answer, before: Answer) -> str:
 def _case(title: str, image: Tensor, answer: Answer, moving: Tensor, words: str) -> None:
     """Draw how much is taken from each pixel, how much each moves the feed-forward network, and what is read."""
     st.markdown(f"**{title}**")
-    given, felt = to_array(received(answer.traces[0], image).abs()), to_array(moving)
+    given, felt = to_array(attention_received(answer.traces[0], image).abs()), to_array(moving)
     glow = map_chart(answer.traces[0], given, to_array(image), size=SIZE, bar=False)
     jacobian = picture(
         felt, Ramp(VIRIDIS, 0.0, float(felt.max()) or 1.0), title="moves", size=SIZE, bar=False, outline=to_array(image)

@@ -181,7 +181,7 @@ def layer_section() -> None:
     st.caption(EXPLAINED.get(MAP.value) or EXPLAINED[LAYER.value])
 
 
-def received(trace: AttentionTrace, image: Tensor) -> Tensor:
+def attention_received(trace: AttentionTrace, image: Tensor) -> Tensor:
     """Return how much each pixel is looked at by the ink queries on average, (28, 28)."""
     return trace.summary(0, ink_mask(image).flatten()).received.reshape(image.shape).cpu()
 

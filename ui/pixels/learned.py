@@ -18,7 +18,7 @@ from ui.chart import draw_chart
 from ui.computed import by_model, load_snapshots
 from ui.digits import read_image
 from ui.labels import error_markdown
-from ui.pixels.first_screen import INK_ONLY, LAYER, NAME, Reading, map_chart, received
+from ui.pixels.first_screen import INK_ONLY, LAYER, NAME, Reading, attention_received, map_chart
 from ui.state import Field, whole_number
 
 GIVEN = 0.4  # correlation, beyond that with the ink, above which much of a map was there at the start
@@ -45,7 +45,7 @@ def _moments(reading: Reading) -> None:
     words = {one: f"batch {int(snapshots[f'{one}.step']):,}" for one in steps}
     moment = MOMENT.widget(st.select_slider, "Moment of the training", steps, format_func=words.__getitem__)
     begun, trace, ended = (_at_moment(name, snapshots, one, image) for one in (steps[0], moment, steps[-1]))
-    first, now, last = (to_array(received(one, image)) for one in (begun, trace, ended))
+    first, now, last = (to_array(attention_received(one, image)) for one in (begun, trace, ended))
     row = to_array(trace.weights(0, [reading.query])[0])
     maps = (("The framed pixel takes from", row, reading.query), ("All ink takes from", now, None))
     *places, said = st.columns(3, gap="large")

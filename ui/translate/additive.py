@@ -51,7 +51,7 @@ def any_length(text: str) -> None:
         st.caption("Attention gives one vector, however long the sentence. Laid end to end, the states fit one length.")
 
 
-def being_learned() -> None:
+def training_tab() -> None:
     """Draw the alignments of three sentences, their French given, at a moment of the additive model's training."""
     try:
         learned = _learned()

@@ -89,7 +89,7 @@ def compare_two_models(text: str) -> dict[str, ShownTranslation]:
         if not why_missing(name)
     }
     if models:
-        rows = range(len(focused(models).view.target))
+        rows = range(len(stepped_model(models).view.target))
         WORD.clamp(0, rows[-1])
         if WORDS.plays:
             live(_follow_play, rows, players=(WORDS,))
@@ -100,7 +100,7 @@ def compare_two_models(text: str) -> dict[str, ShownTranslation]:
     return models
 
 
-def focused(models: Mapping[str, ShownTranslation]) -> ShownTranslation:
+def stepped_model(models: Mapping[str, ShownTranslation]) -> ShownTranslation:
     """Return the model whose words are stepped through."""
     return models.get(FOCUS.value) or next(iter(models.values()))
 
