@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.order import Order, part_of, sizes_of
+from attention_core.attention.capture.order import Order, part_of, sizes_of, usual_order
 from attention_core.attention.inside_torch import storage_of, version_of
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
@@ -98,8 +98,8 @@ class TraceBuilder:
         key: Tensor,
         value: Tensor,
         *,
-        part: Part,
-        order: Order,
+        part: Part | None = None,
+        order: Order | None = None,
         mask: Tensor | None = None,
         bias: Tensor | None = None,
         sinks: Tensor | None = None,
@@ -113,6 +113,8 @@ class TraceBuilder:
         n_heads, n_queries, 1). More is as for build.
         """
         sizes = sizes_of(query, key, value)
+        order = order or usual_order(sizes)
+        part = part or self.parts(order)[0]
 
         def own(tensor: Tensor) -> Tensor:
             return tensor.unbind()[part.number] if tensor.is_nested else part_of(tensor, sizes, order, part.number)
