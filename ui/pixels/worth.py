@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.topics.pixels.seeds import figure_range, mean_errors
+from attention_core.topics.pixels.seeds import figure_range, mean_errors, of_all_seeds
 from ui.computed import card_or_empty
 from ui.glossary import explain
 from ui.layout import figures_table
@@ -39,3 +39,7 @@ def worth_section() -> None:
             for name, card in cards.items()
         ),
     )
+    again = {name: n for name, card in cards.items() if (n := len(of_all_seeds(card, "test_accuracy"))) > 1}
+    if again:
+        named = " and ".join(f"*{ROWS[name]}* {n} times" for name, n in again.items())
+        st.caption(f"Trained again with other seeds: {named}. Errors are means; where figures differ, their range.")
