@@ -204,7 +204,7 @@ def heads_chart(
 
 def _bar(pictures: Mosaic) -> vl.Chart:
     names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{pictures.ramp.reference_label}'"
-    title = "weight, each picture up to its own largest"
+    title = "weight, each picture up to its own largest, not linear"
     return vl.colour_bar_layer(pictures.ramp, title, 200, labelExpr=names, titleLimit=400)
 
 

@@ -418,7 +418,7 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Spec:
     elif ramp.low < 0 < ramp.high:
         ticks.insert(1, 0.0)
     look: Spec = {
-        "title": title or None,
+        "title": title + ", not linear" * (ramp.exponent != 1) if title else None,
         "orient": "bottom",
         "direction": "horizontal",
         "gradientLength": length,

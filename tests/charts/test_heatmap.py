@@ -258,6 +258,7 @@ def test_colour_bar_of_a_small_matrix_ends_at_its_largest_cell(shape):
     ramp = signed_ramp(matrix)
     assert ramp.high == np.abs(matrix).max()
     assert "≥" not in colour_bar(ramp, "", 100)["labelExpr"]
+    assert colour_bar(ramp, "score", 100)["title"] == "score"
 
 
 def test_colour_bar_says_where_values_lie_beyond_its_end():
@@ -266,6 +267,11 @@ def test_colour_bar_says_where_values_lie_beyond_its_end():
     assert ramp.high in np.abs(matrix)
     assert 0 < (np.abs(matrix) > ramp.high).sum() <= 10
     assert "≥" in colour_bar(ramp, "", 100)["labelExpr"]
+
+
+def test_colour_bar_that_is_not_linear_says_so():
+    assert colour_bar(weights_ramp(5), "weight", 100)["title"] == "weight"
+    assert colour_bar(weights_ramp(500), "weight", 100)["title"] == "weight, not linear"
 
 
 def test_short_side_of_an_image_is_named_and_the_chosen_row_framed():
