@@ -327,6 +327,8 @@ def test_the_largest_far_weight_is_found_and_near_ones_do_not_count():
     first[0, 3, 2] = 0.99  # a neighbour
     second[1, 6, 1] = 0.8
     assert far_look([of_weights(first), of_weights(second)]) == FarLook(1, 1, 6, 1, second[1, 6, 1].item())
+    first[1, 7, 2] = 0.5
+    assert far_look([of_weights(first), of_weights(second)], among={(0, 0), (0, 1)})[:4] == (0, 1, 7, 2)
 
 
 def test_ignored_positions_are_neither_queries_nor_keys():

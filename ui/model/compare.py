@@ -7,6 +7,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 from attention_core.explain.heads import describe_head, distances_head_for_head
+from attention_core.hub.catalogue import IN_WORDS
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
 from ui.labels import error_markdown
@@ -56,8 +57,12 @@ def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     for column, shown, at in sides:
         with column:
             does = describe_head(summaries_of(shown, at.group)[at.layer][at.head])
-            st.markdown(f"**{shown.model}**, layer {at.layer + 1}, head {at.head + 1}: {does}")
+            st.markdown(f"**{_in_words(shown)}**, layer {at.layer + 1}, head {at.head + 1}: {does}")
             glance_picture(shown, at, width=520)
+
+
+def _in_words(run: ModelRun) -> str:
+    return error_markdown(IN_WORDS.get(run.model, run.model))
 
 
 def _other_run(asked: LatestRun | None) -> ModelRun | None:

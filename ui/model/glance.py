@@ -79,7 +79,7 @@ VIEW = Field(NAME, "view", "", address="view", text=lambda slug: "")
 
 
 def open_on_a_far_look(run: ModelRun) -> None:
-    """Open on the head in which one word looks hardest at another far away, unless somebody has chosen already."""
+    """Open on the head in which one word looks hardest at another far away, or on that word of the chosen head."""
     this = f"{run.model} {hash(tuple(run.tokens))}"
     if FAR_LOOK_OF.value not in ("", this):
         HEAD.forget_preset()
@@ -88,10 +88,14 @@ def open_on_a_far_look(run: ModelRun) -> None:
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
     group, layers = next(iter(run.groups.items()))
+    among = None
+    if HEAD.value is not None:
+        at = chosen_head(run)
+        group, layers, among = at.group, run.groups[at.group], {(at.layer, at.head)}
     signs = {place for place, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
     first = next((place for place in range(len(run.tokens)) if place not in run.special), 0)
     sinks = {first} if run.kind is ModelKind.DECODER else set()  # where heads of decoders look that find nothing
-    found = far_look(layers, run.special | signs | sinks)
+    found = far_look(layers, run.special | signs | sinks, among)
     if found is None:
         return
     if HEAD.value is None:
@@ -102,6 +106,13 @@ def open_on_a_far_look(run: ModelRun) -> None:
 
 def chosen(run: ModelRun) -> Selection:
     """Return what is looked at, brought inside the run: so a choice survives another text or another model."""
+    now = chosen_head(run)
+    TOKEN.clamp_to_options([now.query])
+    return now
+
+
+def chosen_head(run: ModelRun) -> Selection:
+    """Return what is looked at, see chosen, with the head brought inside the run, but not yet the query."""
     found, place = run.groups, HEAD.value or HeadChoice()
     if not found:
         raise ValueError("run must have at least one trace, got none")
@@ -117,7 +128,6 @@ def chosen(run: ModelRun) -> Selection:
             HEAD.value = place
     now = nearest(run, Selection(place.group, place.layer, place.head, TOKEN.value or 0))
     HEAD.clamp_to_options([HeadChoice(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
-    TOKEN.clamp_to_options([now.query])
     return now
 
 

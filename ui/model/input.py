@@ -9,7 +9,7 @@ from attention_core.hub.pictures import png_of, read_picture
 from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import error_markdown, literal
-from ui.model.glance import NAME, OTHER
+from ui.model.glance import NAME, OTHER, TOKEN
 from ui.model_runs import (
     PAGE_MODEL,
     LatestRun,
@@ -169,6 +169,8 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
 
 def _take(name: str, kind: ModelKind, text: str, second: str) -> None:
     TEXT[name, kind].value, SECOND_TEXT[name, kind].value = text, second
+    if name == NAME:
+        TOKEN.reset()
 
 
 def _picture(name: str) -> PictureInput | None:

@@ -139,11 +139,14 @@ class FarLook(NamedTuple):
     weight: float
 
 
-def far_look(layers: Sequence[AttentionTrace], ignored: Collection[int] = ()) -> FarLook | None:
+def far_look(
+    layers: Sequence[AttentionTrace], ignored: Collection[int] = (), among: Collection[tuple[int, int]] | None = None
+) -> FarLook | None:
     """Return the largest weight from any query to a key at least FAR positions before or after it.
 
-    Ignored positions, such as special tokens, count neither as queries nor as keys. None where there is no such pair,
-    or where there are more than MAX_LOOKED_THROUGH weights to look through.
+    Only heads `among` some, by layer and head, are looked at; None = all. Ignored positions, such as special tokens,
+    count neither as queries nor as keys. None where there is no such pair, or where there
+    are more than MAX_LOOKED_THROUGH weights to look through.
     """
     if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MAX_LOOKED_THROUGH:
         return None
@@ -155,6 +158,8 @@ def far_look(layers: Sequence[AttentionTrace], ignored: Collection[int] = ()) ->
             counts[queries == position] = False
             counts[:, keys == position] = False
         for head in range(trace.n_heads):
+            if among is not None and (layer, head) not in among:
+                continue
             weights = trace.weights(head).cpu() * counts
             place = int(weights.argmax()) if weights.numel() else 0
             query, key = divmod(place, trace.n_keys)
