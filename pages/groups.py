@@ -21,7 +21,11 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(NAME, "At this party a lock opens only when *two* other guests turn their keys together. Who finds the two?")
+page_frame(
+    NAME,
+    "Attention tries one key at a time. At this party a lock opens only when *two* other guests turn their keys "
+    "together.",
+)
 numbers = guest_numbers()
 traces = {head: head_trace(model, numbers) for head, model in HEADS.items()}
 party = st.container(key="groups_party")

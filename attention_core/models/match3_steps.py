@@ -8,7 +8,7 @@ VECTORS = Text(
     "X",
     r"x \mapsto \left(\cos \tfrac{2\pi f x}{31},\ \sin \tfrac{2\pi f x}{31}\right)_{f = 1, \dots, 15}",
     "x = vectors[numbers + [31]]  # fixed, not learned; 31 is nobody",
-    "Modulo 31 the numbers lie on a circle, here on fifteen of them. Adding is turning.",
+    "The numbers lie on a circle of 31 places, here on fifteen such circles at once. Adding is turning.",
     Role.INPUT,
 )
 PAIRS = Text(

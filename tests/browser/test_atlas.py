@@ -163,6 +163,10 @@ def test_flight_ends_on_words_that_can_be_read(page, app_url):
     assert cell >= 20
     assert row == pytest.approx(column)
     assert page.evaluate(f"{MAP}.labelOf('rows', {MAP}.mark[0])")
+    page.wait_for_timeout(400)
+    first, last = map(int, re.findall(r"[\d,]+", page.evaluate(f"{MAP}.said.textContent").replace(",", ""))[:2])
+    assert first <= row + 1 <= last < first + 25, "what is said to be in view is"
+    assert not page.locator(".st-key-atlas_try").count(), "nothing is left to guess"
 
 
 def test_overview_moves_the_map(atlas):

@@ -111,7 +111,7 @@ class MapView {
         this.goal = null;
       }
       this.paint();
-      if (share < 1) this.gliding = requestAnimationFrame(glide);
+      if (share < 1) this.gliding = requestAnimationFrame(glide); else this.settle();
     };
     glide(began);
   }

@@ -12,7 +12,7 @@ from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
 from ui.labels import as_percent, error_markdown, literal
 from ui.player import Player
 from ui.state import Field, whole_number
-from ui.try_this import TryThis
+from ui.try_this import NOT_TRIED, TRIED, TryThis
 
 RIBBON, PAGE = 1_500, 170
 """Cells along the map's shorter side at the two stops on the way."""
@@ -78,7 +78,9 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
 
 
 def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
-    """Return the guess where a word looks that returns; None where no text was read, or nothing in it returns."""
+    """Return the guess where a word looks that returns; None where nothing does, or the flight has shown it already."""
+    if STOP.value == LAST_STOP and TRIED[NAME].value == NOT_TRIED:
+        return None
     echo = None if source.text is None else _echo(shared.key, shared.atlas.head, source.text, shared.atlas.trace)
     if echo is None or source.text is None:
         return None
