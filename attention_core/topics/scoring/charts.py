@@ -81,7 +81,7 @@ def score_fields(
     words = {"align": "left", "baseline": "bottom"}
     layers = [
         vl.images(frame, space, smooth=True),
-        vl.texts(frame, space, "name", dy=-18, fontSize=12, color=vl.DARK_COLOUR, **words),
+        vl.texts(frame, space, "name", dy=-18, fontSize=12, fontWeight="bold", color=vl.LABEL_COLOUR, **words),
         vl.texts(frame, space, "ends", dy=-4, fontSize=10, color=vl.LABEL_COLOUR, **words),
     ]
     for colour, thick in (("white", 5.5), (vl.ROLE_COLOURS[Role.QUERY], 2.5)):
