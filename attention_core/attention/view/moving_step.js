@@ -389,6 +389,7 @@ class MovingStep {
   labels(at, { fits }, left, folded) {
     const { grid, paper } = this, [w, h] = [at.w / grid.m, at.h / grid.n], [rows, columns] = this.names;
     const x = between(left, at.x, folded), top = folded < 0.5 && this.factors.length ? this.places.open.right.y : at.y;
+    paper.font = `12px ${this.font}`;
     const cut = (text, room) => {
       let shown = text;
       while (shown.length > 1 && paper.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
