@@ -48,7 +48,9 @@ def any_length(text: str) -> None:
             ("numbers handed over", f"{price.attention:,}", f"{price.concatenation:,}"),
             ("parameters of the read-out", f"{price.attention_matrix:,}", f"{price.concatenation_matrix:,}"),
         )
-        st.caption("Attention gives one vector, however long the sentence. Laid end to end, the states fit one length.")
+        st.caption(
+            "Attention gives one vector, however long the sentence. Laid end to end, states fit one length of sentence."
+        )
 
 
 def training_tab() -> None:

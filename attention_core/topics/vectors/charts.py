@@ -1,6 +1,6 @@
 """One row's softmax, a mixture of values, a feed-forward network."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -108,10 +108,17 @@ def hull_chart(
         vl.mark("rule", spokes, at | ends, color=vl.ROLE_COLOURS[Role.WEIGHTS], opacity=0.55),
         vl.mark("circle", spokes, at, *tooltip, ("weight:Q", "", ".4f"), size=70, color=value, opacity=1),
         vl.mark("point", contexts, at, *tooltip, size=vl.field("size:Q", scale=None), **diamonds),
-        vl.texts(spokes, at, "label", color=value, **style),
+        *(vl.texts(side, at, "label", color=value, **style | look) for side, look in _outside(spokes, values)),
         vl.texts(chosen, at, "label", color=result, fontWeight="bold", **style),
     ]
     return vl.fixed_size(layers, 320, 320)
+
+
+def _outside(spokes: vl.Columns, values: np.ndarray) -> Iterator[tuple[vl.Columns, dict[str, Any]]]:
+    """Yield the values on the left of their middle and those on the right, with where names stand beside them."""
+    left = values[:, 0] < values[:, 0].mean()
+    for chosen, look in ((left, {"align": "right", "dx": -8}), (~left, {})):
+        yield {name: np.array(column, object)[chosen] for name, column in spokes.items()}, look
 
 
 def _points(places: np.ndarray) -> vl.Columns:
