@@ -17,29 +17,32 @@ from ui.start.live_answers import SIDE, roles_line, scene_answer, sentence_answe
 
 PENS = ("red", "orange", "green", "blue", "purple")
 FOLDER = find_file("ui/assets/start")
-SCREEN, SIZE = {"width": 1440, "height": 1400}, (672, 378)
-"""Of the window, and of a photograph: twice as large as it is shown on a card."""
+SCREEN, SIZE = {"width": 440, "height": 1400}, (672, 378)
+"""Of the window, as narrow as a telephone, and of a photograph: twice as large as it is shown on a card."""
+MARGIN = 16
+"""Pixels of the page left of what is photographed."""
 PARTS = {
-    "lookup": (".st-key-tells_lookup", 420),
-    "vectors": (".st-key-vectors_plane", 440),
-    "scoring": (".st-key-scoring_plane", 420),
-    "memory": (".stVegaLiteChart", 440),
-    "matter": (".st-key-matter_weighed", 440),
-    "translate": (".st-key-translate_lower_words", 450),
-    "transformer": (".stBidiComponent", 460),
-    "pixels": (".st-key-pixels_stage", 400),
-    "find": (".st-key-find_hero", 480),
-    "read": (".st-key-read_film", 400),
-    "ask": (".st-key-ask_look_0", 400),
-    "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 460),
-    "model": (".stBidiComponent", 460),
-    "atlas": (".st-key-atlas_stage", 460),
+    "lookup": (".st-key-tells_lookup", 0),
+    "vectors": (".st-key-vectors_plane", 245),
+    "scoring": (".st-key-scoring_plane", 245),
+    "memory": (".st-key-memory_pair", 0),
+    "matter": (".st-key-matter_weighed", 36),
+    "translate": (".st-key-translate_lower_words", 0),
+    "transformer": (".stBidiComponent", 0),
+    "pixels": (".st-key-pixels_stage", 60),
+    "find": (".st-key-find_hero", 0),
+    "read": (".st-key-read_pad", 0),
+    "ask": (".st-key-ask_look_0", 0),
+    "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 66),
+    "model": (".stBidiComponent", 0),
+    "atlas": (".st-key-atlas_stage", 0),
 }
-"""Which part of a page is photographed, from its upper left corner on, and how many of its pixels are a card wide."""
+"""Which part of a page is photographed, and how many pixels below its upper left corner the photograph begins."""
 PLACE = """(selector) => {
   const nodes = [...document.querySelectorAll(selector)].concat(...document.querySelectorAll(".stVegaLiteChart"));
-  const box = nodes.map((node) => node.getBoundingClientRect()).find(({ y, height }) => y > 60 && height > 40);
-  return { x: box.x, y: box.y };
+  const boxes = nodes.map((node) => node.getBoundingClientRect());
+  const box = boxes.find(({ x, y, height }) => x > 0 && y > 60 && height > 40);
+  return [box.x, box.y];
 }"""
 
 
@@ -61,14 +64,16 @@ def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
         page = first.context.browser.new_page(viewport=SCREEN, device_scale_factor=2)
         page.set_default_timeout(180_000)
         for name in names:
-            part, width = PARTS[name]
+            part, below = PARTS[name]
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
                 page.goto(f"{url}/{name}")
                 page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
                 page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
                 page.wait_for_timeout(4000)
-                clip = page.evaluate(PLACE, part) | {"width": width, "height": width * SIZE[1] / SIZE[0]}
+                x, y = page.evaluate(PLACE, part)
+                wide = SCREEN["width"]
+                clip = {"x": x - MARGIN, "y": y + below, "width": wide, "height": wide * SIZE[1] / SIZE[0]}
                 picture = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
                 picture.resize(SIZE, Image.Resampling.LANCZOS).save(FOLDER / f"{name}-{scheme}.webp", quality=70)
 

@@ -115,7 +115,7 @@ class StartScene {
     });
     this.answers.replaceChildren();
     for (const [name, word, share] of said) {
-      const cell = make(this.answers, "div", name === said[0][0] ? { title: ALIKE } : {});
+      const cell = make(this.answers, "div");
       make(cell, "span", "", name);
       make(cell, "b", "", word);
       make(cell, "span", "", asPercent(share));
@@ -171,7 +171,6 @@ class StartScene {
     return [(column + 0.5) * SIDE / n, clamp((row + 0.5) * SIDE / n + 46, 14, SIDE - 14)];
   }
 }
-const ALIKE = "Every place of the drawing gets the same weight.";
 const LABEL = "A drawing of coloured digits. Draw with a pointer, or with the arrow keys: the space bar puts the pen down and lifts it.";
 
 export default shownBy(StartScene, "drawn");

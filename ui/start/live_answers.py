@@ -24,6 +24,7 @@ __all__ = ["QuestionError", "can_be_read", "scene_answer", "sentence_answer"]
 SIDE = 320  # of the drawing, in its own pixels
 INK, PAPER = "#15191E", "#FFFFFF"
 NAMES = {"none": "Without attention", "additive": "With attention"}
+ALIKE, CHOSEN = "Looking everywhere alike", "Choosing where to look"
 MOST_WORDS, SHORT = 2, 2
 explain = by_model(SceneQuestion.explain)
 
@@ -97,7 +98,7 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
     alike = explain("scene-question", *given, (Uniform(),))
     return {
         "looks": looks,
-        "said": [[NAMES["none"], *_best(alike)], [NAMES["additive"], *_best(chosen)]],
+        "said": [[ALIKE, *_best(alike)], [CHOSEN, *_best(chosen)]],
     }
 
 
