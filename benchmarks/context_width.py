@@ -1,6 +1,6 @@
 """Does a wider vector save long sentences? python -m benchmarks.context_width [WIDTH ...] [--epochs N --resume].
 
-`translator-none` hands over one vector of 384 numbers; here it is trained with more and fewer. Weights are not kept.
+`translator-none` hands over one vector; here it is trained with more and fewer numbers. Weights are not kept.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from attention_core.weights import read_card
 from benchmarks.report import publish
 
 MODEL = "translator-none"
-WIDTHS = (192, 768)
+WIDTHS = (384, 768)
 FOLDER = Path("checkpoints") / "context_width"
 
 

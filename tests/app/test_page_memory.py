@@ -6,6 +6,7 @@ The networks have random numbers here, so that nothing depends on what they lear
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -119,7 +120,8 @@ def test_walking_goes_back_forth_and_stops_at_the_ends(page):
     assert "Forwards, `The`: keeps" in said(page)
 
 
-def test_playing_begins_again_at_the_first_word(page):
+def test_playing_begins_again_at_the_first_word(page, monkeypatch):
+    monkeypatch.setattr("ui.player.time", SimpleNamespace(monotonic=lambda: 0.0))  # however slow the machine, no beat
     write(page, BOOK)
     press(page, "memory_at_play")
     assert "Word 1 of 18" in said(page)
@@ -300,3 +302,15 @@ def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_way
     page.text_input(key="memory_second").set_value("").run()
     assert "type an English sentence" in said(page)
     assert not page.error
+
+
+def test_a_wider_vector_is_no_cure(page, root):
+    open_tab(page, "wider")
+    cards = json.loads((root / "benchmarks/results/context_width.json").read_text())["cards"]
+    assert [card["name"] for card in cards] == [f"translator-none-{width}" for width in (384, 768)]
+    assert len({card["epochs"] for card in cards}) == 1, "equal passes"
+    assert "passes, not five" in said(page)
+    for card in cards:
+        assert f"<td>{card['test']['bleu_long']:.1f}</td>" in bodies(page)
+    longest = [card["test"]["bleu_long"] for card in cards]
+    assert max(longest) < json.loads((root / "weights/translator-additive.json").read_text())["test"]["bleu_long"] / 2
