@@ -16,7 +16,7 @@ import attention_core
 from benchmarks.server import free_port
 from benchmarks.session import Session
 from tests import tiny_hub
-from ui.skeleton import WORDS
+from ui.restart import WORDS
 
 LIBRARY = """
 import sys, attention_core

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.server import command, free_port, started
 from benchmarks.session import Session
-from ui.skeleton import WORDS
+from ui.restart import WORDS
 
 ADDED = {"--server.port", "--server.address", "--server.headless"}
 

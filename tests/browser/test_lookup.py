@@ -22,7 +22,7 @@ def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page)
     page.get_by_text("This is kernel regression").wait_for()
     page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 1")
     open_tab(page, "Step by step")
-    page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 2")
+    page.locator("canvas.moving").wait_for()
 
 
 def test_try_this_finds_money_by_spelling_and_says_so(app_url, page):

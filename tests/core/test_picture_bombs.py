@@ -60,9 +60,9 @@ AT_ONCE = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from ui.memory_upkeep import spare_memory
+from ui.memory_upkeep import share_memory
 
-spare_memory()  # as the server does before it has threads
+share_memory()  # as the server does before it has threads
 from attention_core.hub.pictures import read_picture
 from tests.bombs import RESET, peak
 
