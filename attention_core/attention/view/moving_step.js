@@ -62,7 +62,7 @@ class Grid {
 class MovingStep {
   // `choose` gets the row and column of a clicked cell.
   constructor(root, choose) {
-    Object.assign(this, { root, choose, time: 1, open: 1 });
+    Object.assign(this, { root, choose, time: 1 });
     this.canvas = make(root, "canvas", { class: "moving", tabindex: 0, role: "img" });
     this.bar = make(root, "div", "film");
     this.button = make(this.bar, "button", "go", "▶");
@@ -158,7 +158,7 @@ class MovingStep {
 
   // Where all stands: the result, the factors beside it if there is room, the room of labels.
   measure() {
-    const { data, grid, factors } = this, width = (this.width = this.root.clientWidth || 500), [n, m] = [grid.n, grid.m];
+    const { data, grid, factors } = this, { width } = this, [n, m] = [grid.n, grid.m];
     this.paper.font = `12px ${this.font}`;
     const longest = (labels) => Math.max(0, ...labels.slice(0, 400).map((label) => this.paper.measureText(label).width));
     this.names = [data.rows, data.columns].map((labels, side) => (labels.length > MOST_WORDS ? numbered(labels.length, data.whole[side]) : labels));
@@ -179,7 +179,7 @@ class MovingStep {
       const fits = columns <= w / m - 4 || Math.max(...this.names[1].map((label) => label.length)) <= 3;
       const tall = fits ? 18 : Math.min(0.72 * columns + 12, 80), left = open ? share(across) : 0, over = open ? share(down) : 0;
       const result = { x: rowRoom + left + gap, y: tall + over + gap, w, h };
-      return { result, left: { x: rowRoom, y: result.y, w: left, h }, right: { x: result.x, y: tall, w, h: over }, fits, tall, side: Math.min(w / m, h / n) };
+      return { result, left: { x: rowRoom, y: result.y, w: left, h }, right: { x: result.x, y: tall, w, h: over }, fits, side: Math.min(w / m, h / n) };
     };
     const closed = lay(false), open = k ? lay(true) : closed;
     this.rowRoom = rowRoom;
@@ -192,12 +192,17 @@ class MovingStep {
     const { canvas, data } = this, style = getComputedStyle(this.root);
     this.paper = canvas.getContext("2d");
     [this.ink, this.font] = [style.color, style.fontFamily];
-    const height = data.grid ? this.measureSheet() : this.measure(), zoom = canvas.currentCSSZoom ?? 1, ratio = (devicePixelRatio || 1) * zoom;
-    const [wide, high] = [Math.round(this.width * ratio), Math.round(height * ratio)];
+    const width = this.root.clientWidth || 500;
+    if (this.measured !== this.grid || width !== this.width) {
+      [this.measured, this.width] = [this.grid, width];
+      this.height = data.grid ? this.measureSheet() : this.measure();
+    }
+    const { height } = this, zoom = canvas.currentCSSZoom ?? 1, ratio = (devicePixelRatio || 1) * zoom;
+    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
-    set(canvas, { style: `width:${this.width}px;height:${height}px` });
+    set(canvas, { style: `width:${width}px;height:${height}px` });
     this.paper.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.paper.clearRect(0, 0, this.width, height);
+    this.paper.clearRect(0, 0, width, height);
     this.paper.imageSmoothingEnabled = false;
     if (data.grid) this.drawSheet();
     else this.drawMatrix();
@@ -419,12 +424,11 @@ class MovingStep {
 
   // Positions of a picture: one picture for each dimension.
   measureSheet() {
-    const { data, grid } = this, width = (this.width = this.root.clientWidth || 500), [tall, wide] = data.grid;
+    const { data, grid, width } = this, [tall, wide] = data.grid;
     const across = grid.m === 1 ? 1 : grid.m <= 16 ? 4 : 8, name = grid.m === 1 ? 0 : 16;
     const size = grid.m === 1 ? Math.min(data.size - 120, width) : (Math.min(data.size, width) - 8 * across) / across;
     const scale = size / Math.max(tall, wide);
     this.sheet = { across, name, w: wide * scale, h: tall * scale };
-    this.pictures ??= new Map();
     return Math.ceil(grid.m / across) * (tall * scale + 8 + name) + BAR;
   }
 
