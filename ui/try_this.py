@@ -50,7 +50,7 @@ def try_this(page: str, surprise: TryThis) -> None:
     with st.container(key=f"{page}_try_this"):
         if state.value == NOT_TRIED:
             label = f"**Try this**: {surprise.button}"
-            st.button(label, key=f"{page}_try", icon=":material/bolt:", on_click=_set, args=(page, ASKED))
+            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_set, args=(page, ASKED))
         elif state.value == ASKED:
             _ask(page, surprise)
         else:
