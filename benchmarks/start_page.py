@@ -25,7 +25,7 @@ PARTS = {
     "lookup": (".st-key-tells_lookup", 0),
     "vectors": (".st-key-vectors_plane", 245),
     "scoring": (".st-key-scoring_plane", 245),
-    "memory": (".st-key-memory_pair", 0),
+    "memory": (".st-key-memory_long", 0),
     "matter": (".st-key-matter_weighed", 36),
     "translate": (".st-key-translate_lower_words", 0),
     "transformer": (".stBidiComponent", 0),

@@ -2,10 +2,17 @@
 
 import streamlit as st
 
-from ui.computed import model_or_none
+from ui.first_screen import last_on_phone
 from ui.glossary import paragraph
-from ui.memory.attention_gain import FRENCH, MODEL, cure_tab, look_back
-from ui.memory.first_screen import compare_lengths, draw_lengths, read_sentence, what_lengths_show
+from ui.memory.attention_gain import FRENCH, cure_tab, look_back, why_missing
+from ui.memory.first_screen import (
+    draw_lengths,
+    read_by_both,
+    read_sentence,
+    report_missing_network,
+    shorter,
+    what_lengths_show,
+)
 from ui.memory.networks import NAME, WALK
 from ui.memory.self_attention import own_states_tab
 from ui.memory.what_follows import what_follows
@@ -30,14 +37,23 @@ page_frame(
 )
 with st.container(key="desk_memory_sentence"):
     text = read_sentence()
-compare_lengths(text)
-words, chart = st.columns([1, 1.9], gap="large")
-with words:
-    what_lengths_show()
-    if not model_or_none(MODEL)[1]:
-        try_this(NAME, look_back(text))
-with chart:
-    draw_lengths(text)
+report_missing_network()
+last_on_phone("memory_screen", "memory_short", "memory_told", "memory_wide")
+pair = list(dict.fromkeys((shorter(text), text)))
+with st.container(key="memory_screen"):
+    short, long = st.columns([1, 2.1], gap="large")
+    with short:
+        with st.container(key="memory_short"):
+            for one in pair[:-1]:
+                read_by_both(one, pair)
+        with st.container(key="memory_told"):
+            what_lengths_show()
+            if not why_missing():
+                try_this(NAME, look_back(text))
+    with long:
+        with st.container(key="memory_long"):
+            read_by_both(text, pair)
+        draw_lengths(text)
 
 
 def doubts() -> None:

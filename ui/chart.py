@@ -80,14 +80,15 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
     """Return what keeps Streamlit from changing a chart.
 
     It sets sides to those of the full screen, where ui.skeleton enlarges a chart as a whole; and it moves the first
-    and the last name of an axis from the middle of what they name.
+    and the last name of an axis from what they name.
     """
     own = {side: spec[side] for side in sides if isinstance(spec.get(side), int | float)}
     kept = [
         {"name": side, "value": size, "on": [{"events": {"signal": side}, "update": f"min({side}, {size})"}]}
         for side, size in own.items()
     ]
-    config = {"axisDiscrete": {"labelFlush": False}, **spec.get("config", {})}
+    stay = {"labelFlush": False}
+    config = {"axisDiscrete": stay, "axisQuantitative": stay, **spec.get("config", {})}
     return {"params": [*spec.get("params", []), *kept], "config": config}
 
 

@@ -27,7 +27,7 @@ READ_BACK = {
     "La voiture est en route de la maison.": "The car is on the way of the house.",
     "Le chien dort sur la table et le lit sous le lit.": "The dog sleeps on the table, and the bed under the bed.",
     "Mon oncle a acheté une nouvelle maison dans la ville mais il s'est produit la semaine prochaine.": (
-        "My uncle bought a new house in the town but he happened next week."
+        "My uncle bought a new house in the city but he happened next week."
     ),
     "Ma voiture a acheté un journal rouge dans la maison mais il est en train de marcher dans le magasin.": (
         "My car bought a red newspaper in the house but he is walking in the shop."
@@ -55,6 +55,25 @@ SHORTER = dict(
     )
 )
 """Long sentence -> the short one that it begins with."""
+
+FAITHFUL = dict(
+    zip(
+        (
+            "Ma tante a acheté une voiture rouge.",
+            "Les enfants jouent dans le jardin.",
+            "Mon oncle a acheté une nouvelle maison.",
+            "Ma tante a acheté une voiture rouge le mois dernier parce qu'elle travaille dans la ville et son mari "
+            "travaille dans le village.",
+            "Les enfants jouent au jardin, mais leur mère dort dans sa chambre parce qu'elle travaillait toute la "
+            "nuit.",
+            "Mon oncle a acheté une nouvelle maison près de la gare l'année dernière parce qu'il travaille dans la "
+            "ville.",
+        ),
+        (*SHORTER.values(), *REMEMBERED.values()),
+        strict=True,
+    )
+)
+"""French in which nothing of these sentences is lost -> the sentence."""
 
 LAYERED = {
     "Who helped whom": "Tom helped Mary.",

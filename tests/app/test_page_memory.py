@@ -32,8 +32,8 @@ def folder(tmp_path_factory) -> Path:
             (here / path.name).symlink_to(path)
     for name in NETWORKS:
         torch.manual_seed(0)
-        write_weights(name, build(name).state_dict(), {"test": FIGURES, "development": FIGURES}, here)
-    (here / "translator-additive.json").write_text(json.dumps({"test": BETTER, "development": BETTER}))
+        write_weights(name, build(name).state_dict(), {"test": FIGURES, "development": FIGURES, "epochs": 5.0}, here)
+    (here / "translator-additive.json").write_text(json.dumps({"test": BETTER, "development": BETTER, "epochs": 5.0}))
     return here
 
 
@@ -91,7 +91,10 @@ def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(ap
     page = trained(app)
     body = shaded(page)
     assert body.count("Ma tante a acheté une voiture rouge") == 3
-    assert "“My car bought a red newspaper in the house but he is walking in the shop.”" in body
+    wrong = "My <mark>car</mark> bought a red <mark>newspaper</mark> in the <mark>house but he is walking</mark> in the"
+    assert f"<p>{wrong} <mark>shop.</mark></p>" in body
+    assert body.count("<p>My aunt bought a red car.</p>") == 2
+    assert f"<p>{next(iter(REMEMBERED.values()))}</p>" in body
     write(page, "one two three four five six seven eight")
     assert "<b>6 words</b>" in shaded(page)
     assert "<b>8 words</b>" in shaded(page)
@@ -103,7 +106,9 @@ def test_a_guess_opens_what_attention_gives_back(app):
     page = trained(app)
     press(page, "memory_try")
     page.segmented_control(key="memory_try_guess").set_value(2).run()
-    assert "`car`: **37%** of the context" in page.success[0].value
+    assert (
+        "`car`: **37%** of what attention gives is about that word, of the one vector **5.1%**" in page.success[0].value
+    )
     assert page.session_state["memory_tab"] == "cure"
     assert "French word 6 of" in said(page)
 
@@ -175,7 +180,8 @@ def cure(app, text=BOOK):
 
 def test_attention_gives_back_the_word_that_is_said(app):
     page = cure(app)
-    assert "**39%** of the context is about that word, of the last states **4.6%**" in said(page)
+    assert "**39%** of what attention gives is about that word, of the one vector **9%**" in said(page)
+    assert 'sister<span class="share">9<' in shaded(page), "the same share above"
     assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
     words = page.segmented_control(key="memory_cure_at")
     words.set_value(words.options.index("malade")).run()
@@ -309,7 +315,7 @@ def test_a_wider_vector_is_no_cure(page, root):
     cards = json.loads((root / "benchmarks/results/context_width.json").read_text())["cards"]
     assert [card["name"] for card in cards] == [f"translator-none-{width}" for width in (384, 768)]
     assert len({card["epochs"] for card in cards}) == 1, "equal passes"
-    assert "passes, not five" in said(page)
+    assert "trained longer</td><td>5</td><td>30.0</td><td>14.0</td>" in bodies(page)
     for card in cards:
         assert f"<td>{card['test']['bleu_long']:.1f}</td>" in bodies(page)
     longest = [card["test"]["bleu_long"] for card in cards]

@@ -10,6 +10,7 @@ from torch.testing import assert_close
 
 from attention_core.data.language_pieces import START, WINDOW, pieces
 from attention_core.data.pieces import START as FIRST_PIECE
+from attention_core.data.sentence_presets import FAITHFUL, READ_BACK, REMEMBERED, SHORTER
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_curve, read_forgetting
 from attention_core.models import build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
@@ -18,6 +19,7 @@ from attention_core.topics.memory.attention_gain import last_state_shares, word_
 from attention_core.topics.memory.both_ways import state_differences
 from attention_core.topics.memory.influence import first_word_left, memory_overview
 from attention_core.topics.memory.own_states import cut, foresee
+from attention_core.topics.memory.read_back import kept_words
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import french_prefix, read_source, translate
 
@@ -375,3 +377,20 @@ def test_sentences_that_begin_otherwise_share_no_word():
     whole = state_differences(model, read_source("the pie"), read_source("The pie"))
     assert whole.words == ["the", "pie"]
     assert whole.both_ways.max() < 1e-6
+
+
+def test_words_are_kept_where_they_stand_in_the_order_of_the_sentence():
+    words = kept_words("My car bought a Red newspaper, car.", "My aunt bought a red car.")
+    assert [word for word, is_kept in words if not is_kept] == ["car", "newspaper,"]
+    assert " ".join(word for word, _ in words) == "My car bought a Red newspaper, car."
+    assert kept_words("", "My aunt.") == []
+    assert [is_kept for _, is_kept in kept_words("aunt my", "My aunt")].count(True) == 1
+
+
+def test_attention_loses_nothing_of_the_examples_and_one_vector_much():
+    for sentence in (*SHORTER.values(), *REMEMBERED.values()):
+        french = translate(load("translator-additive", "cpu"), read_source(sentence)).text
+        assert FAITHFUL[french] == sentence
+    for sentence in REMEMBERED.values():
+        english = READ_BACK[translate(load("translator-none", "cpu"), read_source(sentence)).text]
+        assert sum(not is_kept for _, is_kept in kept_words(english, sentence)) >= 4

@@ -1,4 +1,4 @@
-"""The cure in one picture: what the last states know of every word, and the context when a French word is said."""
+"""The cure in one picture: every word's share in the one vector, and in the context when a French word is said."""
 
 from bisect import bisect
 
@@ -12,12 +12,12 @@ from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
 from ui.glossary import paragraph
 from ui.labels import as_percent, literal
+from ui.memory.first_screen import ATTENTIVE, WITHOUT, vector_shares
 from ui.memory.networks import NAME, recurrent
 from ui.player import Walk
 from ui.skeleton import OPEN_TAB
 from ui.try_this import TryThis
 
-MODEL = "translator-additive"
 GUESSED, BOUNDS = 5, (0.05, 0.25)
 """The French word that is guessed about; shares between the options of the guess."""
 FRENCH = Walk(f"{NAME}_cure", first=GUESSED, label="French word")
@@ -37,10 +37,8 @@ def look_back(text: str) -> TryThis:
         OPEN_TAB[NAME].value, FRENCH.field.value = "cure", place
 
     def outcome() -> tuple[int, str]:
-        source = read_source(text)
-        known = _what_is_known(recurrent(MODEL), source, _said(text)[0].ids[: pieces[place]])
-        here = int(known.weights.argmax())
-        return bisect(BOUNDS, float(known.context[here])), _verdict(french, source.word_labels[here], known, here)
+        known = _what_is_known(recurrent(ATTENTIVE), read_source(text), _said(text)[0].ids[: pieces[place]])
+        return bisect(BOUNDS, float(known.context[known.weights.argmax()])), _verdict(french, text, known)
 
     question = f"Attention says {french}. How much of what it receives is about the English word that it needs?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
@@ -49,35 +47,41 @@ def look_back(text: str) -> TryThis:
 
 def _said(text: str) -> tuple[Translation, list[str], list[int]]:
     """Return what attention makes of a sentence: its words, and the piece at which each begins."""
-    made = _translated(recurrent(MODEL), read_source(text))
+    made = _translated(recurrent(ATTENTIVE), read_source(text))
     first = {word: piece for piece, word in reversed(list(enumerate(made.word_of)))}
     return made, [made.word_labels[word] for word in sorted(first)], [first[word] for word in sorted(first)]
 
 
 def cure_tab(text: str) -> None:
     """Let a French word be clicked; draw what is known of each English word, before and then."""
-    why = model_or_none(MODEL)[1]
+    why = why_missing()
     if why:
         st.info(f"The additive model is not there. {why}")
         return
-    paragraph("Click a French word. Left: how much the last states know of each English word. Right: the context.")
-    model, sentence = recurrent(MODEL), read_source(text)
+    paragraph("Click a French word. Left: each English word's share in the one vector. Right: in what attention gives.")
+    sentence = read_source(text)
     made, labels, pieces = _said(text)
     words, picture = st.columns([1, 1], gap="large")
     with words:
         said = made.ids[: pieces[FRENCH.draw(labels)]]
-        known = _what_is_known(model, sentence, said)
-        here = int(known.weights.argmax())
-        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), sentence.word_labels[here], known, here))
-    chart = cure_chart(sentence.word_labels, to_array(known.last), to_array(known.context), marked=here)
-    alt = f"What the last states and the context know of each of {len(sentence.words)} English words"
+        known = _what_is_known(recurrent(ATTENTIVE), sentence, said)
+        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), text, known))
+    here = int(known.weights.argmax())
+    chart = cure_chart(sentence.word_labels, vector_shares(text), to_array(known.context), marked=here)
+    alt = f"Shares of {len(sentence.words)} English words in the one vector and in the context"
     with picture, st.container(key="memory_cure_picture"):
         draw_chart(chart, width="content", key="memory_cure", alt=alt)
 
 
-def _verdict(french: str, english: str, known: WordKnowledge, place: int) -> str:
-    last, context = float(known.last[place]), float(known.context[place])
+def _verdict(french: str, text: str, known: WordKnowledge) -> str:
+    place = int(known.weights.argmax())
+    english = literal(read_source(text).word_labels[place], 24)
     return (
-        f"To say {french}, the decoder looks at {literal(english, 24)}: **{as_percent(context)}** of the context is "
-        f"about that word, of the last states **{as_percent(last)}**."
+        f"To say {french}, the decoder looks at {english}: **{as_percent(float(known.context[place]))}** of what "
+        f"attention gives is about that word, of the one vector **{as_percent(float(vector_shares(text)[place]))}**."
     )
+
+
+def why_missing() -> str:
+    """Return why one of the two networks cannot be loaded, "" if both can."""
+    return model_or_none(ATTENTIVE)[1] or model_or_none(WITHOUT)[1]

@@ -1,4 +1,4 @@
-"""The first screen: a short and a long sentence, what is left of each and said of it, and BLEU by length."""
+"""The first screen: a short and a long sentence, what two networks say of each, and their BLEU by length."""
 
 import html
 from collections.abc import Sequence
@@ -7,10 +7,11 @@ import numpy as np
 import streamlit as st
 
 from attention_core.data.pieces import english_words
-from attention_core.data.sentence_presets import READ_BACK, REMEMBERED, SHORTER
+from attention_core.data.sentence_presets import FAITHFUL, READ_BACK, REMEMBERED, SHORTER
 from attention_core.device import to_array
 from attention_core.topics.memory.attention_gain import last_state_shares
 from attention_core.topics.memory.charts import NETWORK_COLOURS, TRANSLATOR_COLOURS, length_chart
+from attention_core.topics.memory.read_back import kept_words
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
@@ -23,6 +24,7 @@ from ui.words import readable_sentence, reading_remarks, sentence_box
 
 WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
 SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
+IN_ENGLISH = READ_BACK | FAITHFUL
 FIRST_WORDS = 6
 """Words of a sentence of one's own that make the short one."""
 
@@ -33,7 +35,7 @@ _last_states_know = cached_computation(spinner="Reading the sentence", by_model=
 def read_sentence() -> str:
     """Let a person type a sentence; return what there is to read, or was."""
     typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", height=68, on_change=_walk_to_the_end)
-    text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())), "memory_pair")
+    text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())), "memory_long", "memory_short")
     reading_remarks(read_source(text))
     return text
 
@@ -51,34 +53,43 @@ def n_words(text: str) -> int:
     return sum(any(map(str.isalnum, word)) for word in read_source(text).words)
 
 
-def compare_lengths(text: str) -> None:
-    """Draw a short sentence beside the long one: each word's share in the one vector, what two networks make of it."""
-    shares = {}
+def vector_shares(text: str) -> np.ndarray:
+    """Return each word's share in the one vector of the network without attention, the end included."""
+    return to_array(_last_states_know(recurrent(WITHOUT), read_source(text)))
+
+
+def report_missing_network() -> None:
+    """Say why the network without attention cannot be loaded, if so."""
     fault = model_or_none(WITHOUT)[1]
     if fault:
         st.error(
             f"**The network without attention cannot be loaded.** {error_markdown(fault)}", icon=":material/error:"
         )
-    sentences = dict.fromkeys((shorter(text), text))
-    if not fault:
-        shares = {one: to_array(_last_states_know(recurrent(WITHOUT), read_source(one))) for one in sentences}
-    largest = max((float(share.max()) for share in shares.values()), default=1.0)
-    with st.container(key="memory_pair"):
-        columns = st.columns([1, 1.9], gap="large")
-        for column, one in zip(columns, sentences, strict=False):
-            labels = read_source(one).word_labels
-            words = shaded_words(labels, shares[one], largest) if one in shares else html.escape(one)
-            said = "".join(_says(name, one) for name in SAYS)
-            column.html(f'<div class="short-and-long"><b>{counted(n_words(one), "words")}</b>{words}{said}</div>')
+
+
+def read_by_both(text: str, among: Sequence[str]) -> None:
+    """Draw a sentence with each word's share in the one vector, as dark as among some sentences, and its French."""
+    words = html.escape(text)
+    if not model_or_none(WITHOUT)[1]:
+        largest = max(float(vector_shares(one).max()) for one in among)
+        words = shaded_words(read_source(text).word_labels, vector_shares(text), largest)
+    said = "".join(_says(name, text) for name in SAYS)
+    st.html(f'<div class="short-and-long"><b>{counted(n_words(text), "words")}</b>{words}{said}</div>')
 
 
 def _says(name: str, text: str) -> str:
+    """Return HTML for the French of a network, below what it says in English where that is known."""
     model, fault = model_or_none(name)
-    french = "" if fault else _translated(model, read_source(text)).text
-    back = f'<span class="back">“{READ_BACK[french]}”</span>' if french in READ_BACK else ""
-    told = html.escape(french) if not fault else "<i>cannot be loaded</i>"
-    line = f'<p style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{SAYS[name]}</span>'
-    return f'{line}<span class="fr" lang="fr">{told}</span>{back}</p>'
+    line = f'<section style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{SAYS[name]}</span>'
+    if fault:
+        return f"{line}<p><i>cannot be loaded</i></p></section>"
+    french = _translated(model, read_source(text)).text
+    if french not in IN_ENGLISH:
+        return f'{line}<p lang="fr">{html.escape(french)}</p></section>'
+    words = kept_words(IN_ENGLISH[french], text)
+    english = " ".join(html.escape(word) if is_kept else f"<mark>{html.escape(word)}</mark>" for word, is_kept in words)
+    english = english.replace("</mark> <mark>", " ")
+    return f'{line}<p>{english}</p><span class="fr">In French: <i lang="fr">{html.escape(french)}</i></span></section>'
 
 
 def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:
@@ -111,5 +122,5 @@ def draw_lengths(text: str) -> None:
         if figures.scores:
             lengths = map(n_words, (text, shorter(text)))
             marked = {group_of(figures.groups, n): counted(n, "words") for n in lengths}
-            chart = length_chart(figures, width=600, height=150, called=SAYS, marked=marked)
+            chart = length_chart(figures, width=520, height=130, called=SAYS, marked=marked)
             draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")

@@ -23,9 +23,10 @@ _differences = cached_computation(by_model=True)(state_differences)
 def what_follows() -> None:
     """Let two sentences be typed; draw how much the states of their common words differ in both readings."""
     paragraph("Is Apple a fruit or a company? The words after it tell. Two sentences that begin alike:")
-    for column, field in zip(st.columns(2, gap="large"), BEGUN_ALIKE.values(), strict=True):
+    typed, read = st.columns([1, 1.3], gap="large")
+    for field in BEGUN_ALIKE.values():
         look = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.most}
-        field.widget(column.text_input, "A sentence", **look)
+        field.widget(typed.text_input, "A sentence", **look)
     try:
         sources = [read_source(field.value) for field in BEGUN_ALIKE.values()]
     except ValueError as error:
@@ -36,10 +37,11 @@ def what_follows() -> None:
         st.info("Let both sentences begin with the same word.")
         return
     forwards, both_ways = to_array(apart.forwards), to_array(apart.both_ways)
-    for column, title, shares in zip(st.columns(2, gap="large"), READINGS.values(), (forwards, both_ways), strict=True):
+    for title, shares in zip(READINGS.values(), (forwards, both_ways), strict=True):
         words = shaded_words(apart.words, shares, max(float(both_ways.max()), 1e-9))
-        column.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
-    note("Below each word: how far its state moves from one sentence to the other, in per cent of its length.")
+        read.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
+    with read:
+        note("Below each word: how far its state moves from one sentence to the other, in per cent of its length.")
     paragraph(
         "Read forwards only, the states cannot differ: the same words came before. Read both ways, the state of "
         f"{literal(apart.words[0], 24)} has moved by **{as_percent(float(both_ways[0]))}**. To name what a word stands "

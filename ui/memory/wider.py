@@ -3,11 +3,13 @@
 import streamlit as st
 
 from attention_core.files import find_file, read_figures
-from ui.glossary import note, paragraph
+from ui.computed import card_or_empty
+from ui.glossary import paragraph
 from ui.layout import figures_table
-from ui.memory.first_screen import ATTENTIVE, WITHOUT, bleu_by_length
+from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT
 
 COMMITTED = find_file("benchmarks/results/context_width.json")
+LONGER = "one vector, 384 numbers, trained longer", "attention, trained longer"
 
 
 def wider_vector() -> None:
@@ -16,14 +18,14 @@ def wider_vector() -> None:
     if figures is None:
         st.info("The figures of wider vectors are not there.")
         return
-    cards = figures["cards"]
-    paragraph("Twice the numbers help a little. But a long sentence still has to fit, and attention has no such limit.")
+    paragraph(
+        "Twice the numbers raise BLEU a little. But a long sentence still has to fit, and attention has no such limit."
+    )
+    widths = {f"{SAYS[WITHOUT]}, {card['name'].rsplit('-', 1)[1]} numbers": card for card in figures["cards"]}
+    longer = {label: card_or_empty(name) for label, name in zip(LONGER, (WITHOUT, ATTENTIVE), strict=True)}
     rows = [
-        (card["name"].rsplit("-", 1)[1], f"{card['test']['bleu']:.1f}", f"{card['test']['bleu_long']:.1f}")
-        for card in cards
+        (label, f"{card['epochs']:g}", f"{card['test']['bleu']:.1f}", f"{card['test']['bleu_long']:.1f}")
+        for label, card in (widths | longer).items()
+        if card
     ]
-    figures_table(("numbers in the one vector", "BLEU, all sentences", "12 words and more"), *rows)
-    lengths = bleu_by_length((WITHOUT, ATTENTIVE)).long
-    fully = f" Trained to the end, {lengths[WITHOUT]:.1f} and, with attention, {lengths[ATTENTIVE]:.1f}."
-    whole = fully if {WITHOUT, ATTENTIVE} <= set(lengths) else ""
-    note(f"These were trained on the same sentences for only {cards[0]['epochs']:g} passes, not five.{whole}")
+    figures_table(("", "passes over the sentences", "BLEU", "of 12 words and more"), *rows)

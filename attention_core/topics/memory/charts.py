@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import block, matrix_png
 from attention_core.charts.words import text_width
@@ -73,47 +72,45 @@ def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     }
 
 
+TRANSLATOR_COLOURS = {"translator-none": "#D55E00", "translator-additive": "#009E73"}
 LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 """Screen pixels: of a line, of the longest bar, of a number beside it, of what stands above, of the letters."""
 
 
-def cure_chart(words: Sequence[str], last: np.ndarray, context: np.ndarray, *, marked: int) -> vl.Chart:
-    """Draw one line per word: to the left what the last states know of it, to the right what the context knows.
+def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *, marked: int) -> vl.Chart:
+    """Draw one line per word: to the left its share in the one vector, to the right in the context.
 
     Both are shares (n,) on one scale. The marked word is bold.
     """
     n, middle = len(words), max(text_width(one, SIZE) for one in words) + 16
-    limit, left = max(float(last.max()), float(context.max()), 1e-9), ACROSS + NUMBER
+    limit, left = max(float(vector.max()), float(context.max()), 1e-9), ACROSS + NUMBER
     right = left + middle
     wide, tops = right + ACROSS + NUMBER, HEAD + LINE * np.arange(n)
     space = vl.corners(wide, HEAD + LINE * n)
     layers = []
-    for name, values, start, way, role in (
-        ("last states", last, left, -1, Role.KEY),
-        ("context", context, right, 1, Role.CONTEXT),
+    for name, values, start, way, colour in (
+        ("one vector", vector, left, -1, TRANSLATOR_COLOURS["translator-none"]),
+        ("attention", context, right, 1, TRANSLATOR_COLOURS["translator-additive"]),
     ):
         long, align = ACROSS * values / limit, "right" if way < 0 else "left"
         bars = vl.rectangles(np.minimum(start, start + way * long), tops + 4, long, LINE - 8)
         said = [f"{100 * value:.{0 if value >= 0.0095 else 1}f}%" for value in values]
         ends = {"left": start + way * (long + 4), "top": tops + LINE / 2, "text": said}
         layers += [
-            vl.mark("rect", bars, space, color=vl.ROLE_COLOURS[role]),
+            vl.mark("rect", bars, space, color=colour),
             vl.texts(ends, space, align=align, fontSize=11, color=vl.LABEL_COLOUR, baseline="middle"),
-            vl.text_at(
-                name, start, HEAD / 2, space, align=align, fontSize=SIZE, fontWeight="bold", color=vl.ROLE_COLOURS[role]
-            ),
+            vl.text_at(name, start, HEAD / 2, space, align=align, fontSize=SIZE, fontWeight="bold", color=colour),
         ]
     names = {"left": np.full(n, left + middle / 2), "top": tops + LINE / 2, "text": np.array(words, object)}
     for weight, chosen in (("normal", np.arange(n) != marked), ("bold", np.arange(n) == marked)):
         some = {name: column[chosen] for name, column in names.items()}
         layers.append(vl.texts(some, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=vl.LABEL_COLOUR))
-    lines = vl.rectangles(0.0, tops, wide, LINE, word=list(words), last=last, context=context)
-    tooltip = ("word:N", ("last:Q", "last states", ".1%"), ("context:Q", "context", ".1%"))
+    lines = vl.rectangles(0.0, tops, wide, LINE, word=list(words), vector=vector, context=context)
+    tooltip = ("word:N", ("vector:Q", "one vector", ".1%"), ("context:Q", "attention", ".1%"))
     return vl.fixed_size([*layers, vl.hover_cells(lines, space, *tooltip)], round(wide), HEAD + LINE * n)
 
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
-TRANSLATOR_COLOURS = {"translator-none": "#D55E00", "translator-additive": "#009E73"}
 """Okabe and Ito 2008; every line also has its name at its end."""
 FADING_SIZE = (430, 190)
 NAME_HEIGHT = 15  # screen pixels between two names
@@ -200,11 +197,11 @@ def length_chart(
     x = vl.field(
         "words:O",
         sort=figures.groups,
-        title="words of the English sentence",
+        title=None,
         scale=dict(paddingOuter=0.2, type="point"),
         axis=dict(labelAngle=0, grid=False),
     )
-    y = vl.field("bleu:Q", title="BLEU", scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
+    y = vl.field("bleu:Q", title=None, scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
     scale = vl.category_scale(names, [TRANSLATOR_COLOURS[name] for name in names])
     space = {"x": x, "y": y, "color": vl.field("model:N", scale=scale, legend=None)}
     tooltip = ("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")
@@ -224,7 +221,9 @@ def length_chart(
         vl.mark("line", data, space, *tooltip, strokeWidth=2.2, point={"size": 70}, aria=True),
         vl.texts(ends, place, "label", align="left", dx=12, fontSize=12, color=vl.TEXT_COLOUR),
     ]
-    return vl.fixed_size(layers, width, height)
+    about = "translation quality (BLEU) by words of the English sentence"
+    heading = dict(text=about, anchor="start", fontSize=12, fontWeight="normal", offset=22)
+    return vl.fixed_size(layers, width, height, title=heading)
 
 
 def spread_out(places: list[float], gap: float, lowest: float) -> list[float]:
