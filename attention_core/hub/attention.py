@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -31,7 +31,9 @@ class Run:
     """The run in progress in this thread.
 
     Attributes:
-        edits: by number of the call of the attention function.
+        edits: by number of the call of the attention function, for every item of the batch.
+        item_edits: those of each item besides, in the same way; empty = none.
+        take: is given the number of each call and its weights (batch, n_heads, n_queries, n_keys); no trace is kept.
         calls: (the module, its traces: one, or one of each part of the batch), in the order of execution.
         float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
         blind: id of a mask -> the mask and which queries may see no key in it, None if there are none.
@@ -39,10 +41,25 @@ class Run:
 
     n_items: int
     edits: Mapping[int, Edits] = field(default_factory=dict)
+    item_edits: Sequence[Mapping[int, Edits]] = ()
+    take: Callable[[int, Tensor], None] | None = None
     builder: TraceBuilder = field(default_factory=TraceBuilder)
     calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)
     float_masks: frozenset[int] = frozenset()
     blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
+
+    @property
+    def edited(self) -> list[int]:
+        """The calls that have edits."""
+        return [number for edits in (self.edits, *self.item_edits) for number, its in edits.items() if its]
+
+    def edits_of(self, number: int, n_parts: int) -> list[Edits]:
+        """Return the edits of a call for each part of its batch; an item may come in several parts, such as windows."""
+        n_items = len(self.item_edits)
+        of_items = [own.get(number, ()) for own in self.item_edits] or [()]
+        parts = [of_items[part * n_items // n_parts] for part in range(n_parts)]
+        common = self.edits.get(number, ())
+        return [(*filter(None, (edit.for_item(part) for edit in common)), *own) for part, own in enumerate(parts)]
 
 
 class AttentionCall(NamedTuple):
@@ -124,17 +141,25 @@ def attention(
     causal = more.get("is_causal")  # by the rule of the library's own fused attention
     causal = getattr(module, "is_causal", True) if causal is None else causal
     causal = bool(query.shape[2] > 1 and attention_mask is None and causal)
-    inputs = AttentionCall(module, query, key, value, attention_mask, causal, settings)
+    inputs, number = AttentionCall(module, query, key, value, attention_mask, causal, settings), len(run.calls)
+    if run.take is not None:
+        if own is None:
+            raise UnknownAttentionError(f"{type(module).__name__} has no attention of its own that hands out weights")
+        context, weights = _by_model(own, inputs)
+        run.take(number, weights)
+        run.calls.append((module, []))
+        return context, None
     normalisers, all_weights = None, None
     if not unusual:
         context, normalisers = _fused(run, inputs)
     else:
         context, all_weights = _by_model(own, inputs)  # type: ignore[arg-type]
-    call, number = _CallResult(inputs, own, sinks, context, all_weights), len(run.calls)
+    call = _CallResult(inputs, own, sinks, context, all_weights)
     parts = run.builder.parts(usual_order(query.shape[:2]), run.n_items)
     traces = [call.trace(run.builder, part, normalisers) for part in parts]
     try:
-        context, traces[0] = call.edited(traces[0], run.edits.get(number, ()), parts[0].number)
+        edits = run.edits_of(number, len(query))
+        context, traces = call.edited(traces, edits, [part.number for part in parts])
     except EditError as reason:
         raise RefusedEditError(f"edits of trace {number}: {reason}") from None
     run.calls.append((module, traces))
@@ -174,7 +199,7 @@ class _CallResult:
             is_causal=causal,
             mechanism=type(module).__name__,
             note=precision_note(query.dtype),
-            normaliser=None if normalisers is None else normalisers[item].clone(),
+            normaliser=None if normalisers is None else normalisers[item].detach().clone(),
         )
         if self.all_weights is None and self.own is not None and not _spot_check(trace, self.own, self.inputs, item):
             self.context, self.all_weights = _by_model(self.own, self.inputs)
@@ -189,27 +214,38 @@ class _CallResult:
             trace = from_weights(weights, name=part.name, note=WEIGHTS_ONLY, mechanism=type(module).__name__)
         return trace
 
-    def edited(self, trace: AttentionTrace, edits: Edits, item: int) -> tuple[Tensor, AttentionTrace]:
-        """Return the context and the trace of an item with edits; only rows that these change are computed anew."""
-        if not edits:
-            return self.context, trace
-        only_context = all(edit.target == "context" for edit in edits)
-        if SCALED_BY_SINK in trace.story.note and not only_context:
-            raise EditError("a sink scales what its heads hand over, so that no weight can be set")
-        kept, value = replace(trace, edits=edits), self.inputs.value
-        context = self.context.clone()
-        for number, own in enumerate(context):
-            its = tuple(filter(None, (edit.for_item(number) for edit in edits)))
-            plain = trace if number == item or only_context else self.trace(TraceBuilder(), Part(number))
+    def edited(
+        self, traces: list[AttentionTrace], edits: Sequence[Edits], kept: Sequence[int]
+    ) -> tuple[Tensor, list[AttentionTrace]]:
+        """Return the context and the traces of the kept parts of the batch with the edits of each part.
+
+        Only rows that these change are computed anew.
+        """
+        if not any(edits):
+            return self.context, traces
+        traces, context, value = list(traces), self.context.clone(), self.inputs.value
+        for number, its in enumerate(edits):
+            if not its:
+                continue
+            only_context = all(edit.target == "context" for edit in its)
+            if SCALED_BY_SINK in traces[0].story.note and not only_context:
+                raise EditError("a sink scales what its heads hand over, so that no weight can be set")
+            place = kept.index(number) if number in kept else None
+            if place is None and not only_context:
+                plain = self.trace(TraceBuilder(), Part(number))
+            else:
+                plain = traces[place or 0]
             changed = replace(plain, edits=its, normaliser=plain.normaliser if only_context else None)
+            own = context[number]
             for head in range(plain.n_heads):
                 values = at_least_float32(value[number, head // (plain.n_heads // value.shape[1])])
                 for rows, weights, _ in changed.row_blocks(head, changed.changed_rows(head)):
                     own[rows, head] = (weights @ values).to(own.dtype)
                 for edit in its:
                     own[:, head] = edit.context(head, own[:, head])
-            kept = changed if number == item else kept
-        return context, kept
+            if place is not None:
+                traces[place] = changed
+        return context, traces
 
 
 def _fused(run: Run, inputs: AttentionCall) -> tuple[Tensor, Tensor | None]:

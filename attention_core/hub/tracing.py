@@ -25,7 +25,7 @@ from attention_core.attention.capture import watched
 from attention_core.attention.capture.order import usual_order
 from attention_core.attention.capture.recorder import N_HEADS, is_attention, name_of
 from attention_core.attention.capture.trace_builder import Items, Part, TraceBuilder, from_weights
-from attention_core.attention.edits import DropHead, Edits
+from attention_core.attention.edits import Edits, drop_heads
 from attention_core.attention.recording import Recording, looks_back, name_traces
 from attention_core.attention.trace import AttentionTrace
 from attention_core.concurrency import Lock
@@ -253,12 +253,18 @@ def trace_model(
 
 
 def run_model(
-    model: Any, inputs: Mapping[str, Any], *, edits: Mapping[int, Edits] | None = None
+    model: Any,
+    inputs: Mapping[str, Any],
+    *,
+    edits: Mapping[int, Edits] | None = None,
+    item: Items = 0,
+    gradients: bool = False,
 ) -> tuple[Recording, Any]:
     """Run a transformers model once, left as it was; return every attention in it and what it put out.
 
     With output_hidden_states=True, use_cache=True or labels among the inputs the output has what they ask for;
-    output_attentions and return_dict are dropped.
+    output_attentions and return_dict are dropped. The item of the batch that is recorded is as in trace_model. With
+    gradients, they find their way back from the output to the parameters and to what the edits hold.
 
     Edits, by number of the trace in Recording.traces, are made inside the attention, for every item of the batch, so
     that all that follows changes; the trace has them. The same numbers serve for another run of the same model as long
@@ -270,40 +276,70 @@ def run_model(
         UnsupportedError: a model without attention, or one that lets nobody see it; an edit names what is not there or
             cannot be done, or the model's code bypasses the library's attention interface, so that none can.
     """
-    return _run(model, inputs, edits or {})
+    return _run(model, inputs, edits or {}, item, gradients=gradients)
+
+
+def run_items(model: Any, inputs: Mapping[str, Any], edits: Sequence[Mapping[int, Edits]]) -> Any:
+    """Run a model once on a batch in which every item has edits of its own, see run_model; return its output."""
+    return _run(model, inputs, {}, item_edits=edits)[1]
 
 
 def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Collection[tuple[int, int]]]) -> Any:
     """Run a model once on a batch in which every item loses heads of its own, see run_model; return its output."""
-    edits: dict[int, Edits] = {}
-    for item, heads in enumerate(ablations):
-        for number, head in heads:
-            edits[number] = (*edits.get(number, ()), DropHead(head, item))
-    return _run(model, inputs, edits)[1]
+    return run_items(model, inputs, [*map(drop_heads, ablations)])
 
 
-def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item: Items = 0) -> tuple[Recording, Any]:
+def stream_weights(model: Any, inputs: Mapping[str, Any], take: Callable[[int, Tensor], None]) -> None:
+    """Run a model once and hand over the weights of each attention as it happens; nothing is kept.
+
+    `take` is given the number of the attention and its weights, (batch, n_heads, n_queries, n_keys), as the model's own
+    written-out attention has them.
+
+    Raises:
+        UnsupportedError: parts of the model bypass the library's attention interface, or have no such attention:
+            trace_model tells what can be seen of it.
+    """
+    _check_model(model)
+    run = Run(_n_items(inputs), take=take)
+    with _TRACE_LOCK, evaluating(model), torch.no_grad():
+        entries, output = _run_interface(model, dict(inputs), run)
+    if output is None or not run.calls or entries.missed:
+        raise UnsupportedError(f"{type(model).__name__} does not hand over its weights as it runs")
+
+
+def _run(
+    model: Any,
+    inputs: Mapping[str, Any],
+    edits: Mapping[int, Edits],
+    item: Items = 0,
+    item_edits: Sequence[Mapping[int, Edits]] = (),
+    gradients: bool = False,
+) -> tuple[Recording, Any]:
     _check_model(model)
     if item != "all" and not 0 <= item < _n_items(inputs):
         raise ValueError(f"item must be from 0 to {_n_items(inputs) - 1}, got {item}")
-    edits = {number: its for number, its in edits.items() if its}
+    run = Run(_n_items(inputs), edits, item_edits, builder=TraceBuilder(item))
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
-    with _TRACE_LOCK, _evaluating(model), torch.no_grad():
-        configs = _configs(model)
-        run = Run(_n_items(inputs), edits, TraceBuilder(item))
-        run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
-        output = None
-        with watching(model, lambda: len(run.calls)) as entries, _tracing_attention_registered(), running(run):
-            try:
-                with attn_implementation([config for config, _ in configs], FUSED):
-                    output = model(**inputs) if configs else None
-            except UnknownAttentionError:
-                log.warning("%s is asked for its weights instead", type(model).__name__, exc_info=True)
+    with _TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
+        entries, output = _run_interface(model, inputs, run)
         if run.calls and output is not None:
             return _recording(run, entries, model, inputs), output
-        if edits:
+        if run.edited:
             raise _cannot_be_edited(model, "its code bypasses")
         return _trace_without_interface(model, inputs, item)
+
+
+def _run_interface(model: nn.Module, inputs: dict[str, Any], run: Run) -> tuple[ModuleLog, Any]:
+    """Return what attention modules a run enters, and its output; None where it has to be run in another way."""
+    configs, output = _configs(model), None
+    run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
+    with watching(model, lambda: len(run.calls)) as entries, _tracing_attention_registered(), running(run):
+        try:
+            with attn_implementation([config for config, _ in configs], FUSED):
+                output = model(**inputs) if configs else None
+        except UnknownAttentionError:
+            log.warning("%s is asked for its weights instead", type(model).__name__, exc_info=True)
+    return entries, output
 
 
 def _cannot_be_edited(model: nn.Module, what: str) -> RefusedEditError:
@@ -312,14 +348,14 @@ def _cannot_be_edited(model: nn.Module, what: str) -> RefusedEditError:
 
 
 def _recording(run: Run, entries: ModuleLog, model: Any, inputs: dict[str, Any]) -> Recording:
-    wrong = [number for number in run.edits if not 0 <= number < len(run.calls)]
+    wrong = [number for number in run.edited if not 0 <= number < len(run.calls)]
     if wrong:
         raise RefusedEditError(f"edits: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
     places = {module: name for name, module in model.named_modules()}
     calls = [(places.get(module, type(module).__name__), module, traces) for module, traces in run.calls]
     again = entries.repeats(len(calls))
     more, missed = _trace_missed_modules(model, inputs, entries, run.builder.item)
-    if more and run.edits:
+    if more and run.edited:
         raise _cannot_be_edited(model, "parts of its code bypass")
     for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
         calls.insert(number, call)
@@ -401,7 +437,8 @@ def _tracing_attention_registered() -> Iterator[None]:
 
 
 @contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Keep a model in evaluation mode inside the block; each of its modules is left in the mode that it had."""
     before = {module: module.training for module in model.modules()}
     if any(before.values()):
         model.eval()

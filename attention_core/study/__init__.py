@@ -1,0 +1,226 @@
+"""Study a model: what its heads do over a corpus, what hangs on them, and why they look where they look.
+
+    from attention_core.study import Study
+    study = Study(model, tokenizer)  # any model that trace_model takes; nothing is ported
+    gap = lambda out: out.logit(" Mary") - out.logit(" John")
+    study.patch(clean, corrupt, metric=gap).values  # (n_layers, n_heads)
+
+Layers and heads count from 0. A layer is an attention, in the order in which the model runs them. Inputs are a text for
+the tokenizer, or what the model is called with, one item; a metric is a function of an ModelOutput that gives a number.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.edits import Edits
+from attention_core.attention.recording import Recording
+from attention_core.data.phrase_book import phrase_book
+from attention_core.device import device_of
+from attention_core.hub.model import readable
+from attention_core.hub.tracing import run_model
+from attention_core.study.attribute import Attribution, Lens, attribute, lens
+from attention_core.study.effects import (
+    Effects,
+    Runner,
+    as_map,
+    changes_at,
+    cut_edges,
+    dropped,
+    foretold,
+    joined,
+    n_at_once,
+    slopes,
+)
+from attention_core.study.output import Metric, ModelOutput, number
+from attention_core.study.sites import Site, activations, evaluated, reference
+from attention_core.study.sources import Stream
+
+__all__ = ["Attribution", "Effects", "Lens", "ModelOutput", "Study"]
+
+Input = str | Mapping[str, Any]
+N_REFERENCES = 100
+"""Sentences of the corpus that comes along from which means and other inputs are taken."""
+
+
+class Study:
+    """A model, and the questions that can be put to it.
+
+    Args:
+        model: a transformers model, in any precision and on any device; it is left as it was.
+        tokenizer: of the model, for texts; of a vision model its image processor. Not needed where inputs are tensors.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any = None) -> None:
+        self.model, self.tokenizer = model, tokenizer
+
+    def inputs(self, given: Input) -> dict[str, Any]:
+        """Return what the model is called with: of a text what the tokenizer makes of it, on the model's device.
+
+        Raises:
+            ValueError: more than one item, or a text without a tokenizer.
+        """
+        if isinstance(given, str) or not isinstance(given, Mapping):
+            if self.tokenizer is None:
+                raise ValueError("without a tokenizer an input is a mapping of tensors, such as input_ids")
+            kind = "text" if isinstance(given, str) else "images"
+            given = dict(self.tokenizer(**{kind: given}, return_tensors="pt"))
+        device, known = device_of(self.model), signature(self.model.forward).parameters
+        inputs = {name: value.to(device) if isinstance(value, Tensor) else value for name, value in given.items()}
+        if "token_type_ids" not in known:  # some tokenizers make more than their models take
+            inputs.pop("token_type_ids", None)
+        if any(isinstance(value, Tensor) and value.ndim and len(value) != 1 for value in inputs.values()):
+            raise ValueError("a study looks at one item at a time: give tensors whose first dimension is 1")
+        return inputs
+
+    def run(self, given: Input, edits: Mapping[int, Edits] | None = None) -> tuple[Recording, ModelOutput]:
+        """Run the model once, perhaps with edits by layer; return every attention, and what came out."""
+        inputs = self.inputs(given)
+        recording, output = run_model(self.model, inputs, edits=edits)
+        if tokens := self.tokens(inputs):
+            recording.label(tokens)
+        return recording, ModelOutput.of_batch(output, self.tokenizer)[0]
+
+    def tokens(self, given: Input) -> tuple[str, ...]:
+        """Return the tokens of an input as people read them; empty where nobody knows."""
+        ids = (given if isinstance(given, Mapping) else self.inputs(given)).get("input_ids")
+        if ids is None or not hasattr(self.tokenizer, "convert_ids_to_tokens"):
+            return ()
+        return readable(self.tokenizer, ids[0].tolist())
+
+    def ablate(
+        self,
+        clean: Input,
+        *,
+        metric: Metric,
+        at: Site = "head_out",
+        how: Literal["zero", "mean", "resample"] = "zero",
+        reference: Iterable[Input] | None = None,
+        positions: Sequence[int] | None = None,
+        heads: Sequence[tuple[int, int]] | None = None,
+        query: int = -1,
+        window: int = 1,
+        seed: int = 0,
+    ) -> Effects:
+        """Return the metric without each part of the run, one part at a time and many in a batch.
+
+        Args:
+            clean: the input.
+            metric: what is measured.
+            at: "head_out", what a head hands over, a map of layers and heads; "layer", all heads of a layer;
+                "position", all heads of a layer at one position, layers and positions; "edge", that one query may not
+                look at one key, layers and keys; "mlp" and "residual", what an MLP adds to the residual stream and the
+                stream after a layer, layers and positions.
+            how: what takes its place: nothing, the mean over a corpus, or what another text of the corpus has there.
+            reference: the corpus; None = sentences that come along.
+            positions: at which alone the part is exchanged; None = at all.
+            heads: (layer, head), of "head_out" those that are tried, of "edge" those in which the edge is cut; None =
+                all.
+            query: of "edge", from whose row the edge is cut.
+            window: of "edge", in how many layers around each it is cut.
+            seed: of "resample".
+
+        Raises:
+            UnsupportedError: nothing in this model can be exchanged there, with the reason.
+        """
+        inputs = self.inputs(clean)
+        runner, before = self._runner(inputs, metric)
+        if at == "edge" or (at in ("head_out", "layer") and how == "zero" and positions is None):
+            traces = run_model(self.model, inputs)[0].traces
+            changes = cut_edges(traces, query, window, heads) if at == "edge" else dropped(traces, heads, at)
+        else:
+            own = activations(self.model, inputs, at)[0][0]
+            other = (
+                [torch.zeros_like(one) for one in own]
+                if how == "zero"
+                else self._reference(reference, own, at, how, seed)
+            )
+            changes = changes_at(at, own, other, self.model, self._places(own, positions))
+            changes = {place: change for place, change in changes.items() if heads is None or place in heads}
+        values = dict(zip(changes, runner.measured([*changes.values()], metric), strict=True))
+        return Effects(as_map(values), before, site=at, tokens=self.tokens(inputs))
+
+    def patch(
+        self,
+        clean: Input,
+        corrupt: Input,
+        *,
+        metric: Metric,
+        at: Site = "head_out",
+        positions: Sequence[int] | None = None,
+        gradient: bool = True,
+    ) -> Effects:
+        """Return the metric of the corrupt run after each of its parts is given what it has in the clean run.
+
+        Args:
+            clean: the run from which parts are taken.
+            corrupt: the run in which they are put, of as many tokens.
+            metric: what is measured; Effects.before is that of the corrupt run, goal that of the clean one.
+            at: as for ablate, and "pattern": a head has the clean run's weights, and its own values.
+            positions: at which alone parts are exchanged, of a pattern its rows; None = at all.
+            gradient: whether one gradient foretells the effects, too, see Effects.estimate and correlation.
+        """
+        pair = joined(self.inputs(clean), self.inputs(corrupt))
+        (other, own), output = activations(self.model, pair, at)
+        goal = number(metric(ModelOutput.of_batch(output, self.tokenizer)[0]))
+        inputs = self.inputs(corrupt)
+        runner, before = self._runner(inputs, metric)
+        places = self._places(own, positions)
+        changes = changes_at(at, own, other, self.model, places)
+        values = dict(zip(changes, runner.measured([*changes.values()], metric), strict=True))
+        estimate = None
+        if gradient and at != "pattern":
+            steps = foretold(at, own, other, slopes(runner, at, own, metric), places)
+            flat = torch.cat([step.flatten() for step in steps]).double().cpu() + before
+            estimate = as_map(dict(zip(changes, flat.tolist(), strict=True)))
+        return Effects(as_map(values), before, goal, at, self.tokens(inputs), estimate)
+
+    def attribute(self, clean: Input, *, metric: Metric) -> Attribution:
+        """Return how much each head, MLP and the embedding add to a metric that is linear in the logits.
+
+        Norms keep the scales that they had. Of a model without logits the metric reads ModelOutput.hidden.
+
+        Raises:
+            UnsupportedError: the architecture or its head is not described, see families.py.
+            ValueError: the metric is not linear.
+        """
+        return attribute(self.stream(clean), metric, self.tokenizer)
+
+    def lens(self, clean: Input, *, position: int = -1, n: int = 5) -> Lens:
+        """Return the n likeliest tokens (or classes) after each layer, at a position.
+
+        Raises:
+            UnsupportedError: the architecture is not described, or has no head.
+        """
+        return lens(self.stream(clean), self.tokenizer, position, n)
+
+    def stream(self, clean: Input) -> Stream:
+        """Return the run of an input as sums over sources; of a model in half precision that of a copy in float32."""
+        inputs = self.inputs(clean)
+        return Stream(self.model, inputs, self.tokens(inputs))
+
+    def _runner(self, inputs: Mapping[str, Any], metric: Metric) -> tuple[Runner, float]:
+        with torch.no_grad():
+            output = ModelOutput.of_batch(evaluated(self.model, inputs), self.tokenizer)[0]
+        return Runner(self.model, inputs, self.tokenizer, n_at_once(output)), number(metric(output))
+
+    def _reference(
+        self, corpus: Iterable[Input] | None, own: list[Tensor], at: Site, how: str, seed: int
+    ) -> list[Tensor]:
+        if corpus is None:
+            sentences = phrase_book()
+            corpus = sentences[:: len(sentences) // N_REFERENCES]
+        return reference(self.model, map(self.inputs, corpus), own, at, how, seed)
+
+    @staticmethod
+    def _places(own: Sequence[Tensor], positions: Sequence[int] | None) -> list[int] | None:
+        """Return positions counted from 0; an IndexError names one that is not there."""
+        if positions is None:
+            return None
+        n = own[0].shape[1]
+        if wrong := [position for position in positions if not -n <= position < n]:
+            raise IndexError(f"positions must be from 0 to {n - 1}, got {wrong[0]}")
+        return [position % n for position in positions]

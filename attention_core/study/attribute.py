@@ -1,0 +1,169 @@
+"""Which parts of a run make a logit: direct logit attribution, and what a model would say after each layer.
+
+Sources: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"; Wang et al. 2022, "Interpretability in
+the Wild", section 3.1; the lens, nostalgebraist 2020, "interpreting GPT: the logit lens".
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention_core.hub.language import token_text
+from attention_core.hub.tracing import UnsupportedError
+from attention_core.study.families import FrozenNorm, matrix
+from attention_core.study.output import Metric, ModelOutput, linear_part
+from attention_core.study.sources import BIAS, Source, Stream
+from attention_core.study.table import Table
+
+Stage = tuple[Callable[[Tensor], Tensor], Tensor]
+"""A linear map, and the bias (d,) that it adds."""
+
+
+@dataclass(eq=False)
+class Attribution(Table):
+    """A metric that is linear in the logits as a sum over the parts of a run.
+
+    Attributes:
+        value: the metric, before a softcap of the logits.
+        sources: the parts, whose vectors are numbers here.
+        shape: (n_layers, n_heads).
+        residue: what the parts leave, by rounding.
+        note: what else was frozen or left out; empty = nothing.
+    """
+
+    value: float
+    sources: Sequence[Source]
+    shape: tuple[int, int]
+    residue: float
+    note: str = ""
+
+    def __getitem__(self, name: str) -> float:
+        """Return what a part adds: "embedding", "2.0", "mlp 2", "biases"."""
+        return next(float(source.vectors) for source in self.sources if source.name == name)
+
+    @property
+    def heads(self) -> Tensor:
+        """(n_layers, n_heads)."""
+        n_layers, n_heads = self.shape
+        return torch.tensor([[self[f"{layer}.{head}"] for head in range(n_heads)] for layer in range(n_layers)])
+
+    @property
+    def mlps(self) -> Tensor:
+        """(n_layers,)."""
+        return torch.tensor([self[f"mlp {layer}"] for layer in range(self.shape[0])])
+
+    def by_token(self, layer: int, head: int) -> Tensor:
+        """Return what a head adds from each token that it looked at, (n_tokens,)."""
+        source = next(one for one in self.sources if one.name == f"{layer}.{head}")
+        assert source.parts is not None
+        return torch.stack([part.vectors for part in source.parts()]).cpu()
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        return {
+            "part": [*(source.name for source in self.sources), "residue"],
+            "value": [*(float(source.vectors) for source in self.sources), self.residue],
+        }
+
+
+def attribute(stream: Stream, metric: Metric, tokenizer: Any = None) -> Attribution:
+    """Return which parts add how much to a metric.
+
+    Raises:
+        UnsupportedError: the logits are not read off the last layer by a described head.
+        ValueError: the metric is not linear in the logits, or in the last layer of a model without them.
+    """
+    output = ModelOutput.of_batch(stream.output, tokenizer)[0]
+    logits, note = output.logits, ""
+    has_head = all(module is not None and module in stream.calls for module in stream.head)
+    if logits is not None:
+        if not has_head:
+            raise UnsupportedError("its logits are not read off the last layer by a head that is described")
+        before_cap = stream.calls[stream.head[-1]].put_out.float()  # type: ignore[index]
+        before_cap = before_cap[0] if logits.ndim == 1 else before_cap
+        note = "The logits are taken before the softcap." * (not torch.allclose(before_cap, logits, atol=1e-4))
+        logits = before_cap
+    value, by_logits, by_hidden = linear_part(metric, ModelOutput(logits, output.hidden, tokenizer))
+    slope = by_hidden if by_logits is None else by_logits if by_logits.ndim == 2 else by_logits[None]
+    assert slope is not None
+    positions = slope.abs().sum(-1).nonzero()[:, 0]
+    slope = slope[positions].to(stream.dtype)
+    stages = [*_stages(stream, positions, () if by_logits is None else stream.head)]
+    if len(stream.head) > 1 and by_logits is not None:
+        note = f"{note} The function between the last layer and the logits is frozen at its own ratio.".strip()
+
+    def to_value(vectors: Tensor, after: int = 0) -> Tensor:
+        for linear, _ in stages[after:]:
+            vectors = linear(vectors)
+        return (vectors * slope).sum()
+
+    sources = [source.through(to_value) for source in stream.sources(len(stream.layers), positions)]
+    added = [to_value(bias.expand(len(positions), -1), place + 1) for place, (_, bias) in enumerate(stages)]
+    sources[-1] = Source(BIAS, sources[-1].vectors + sum(added))
+    residue = value - float(sum(source.vectors for source in sources))
+    return Attribution(value, sources, (len(stream.layers), stream.traces[0].n_heads), residue, note)
+
+
+def _stages(stream: Stream, positions: Tensor, head: Sequence[Any]) -> Iterator[Stage]:
+    """Yield the linear maps, and the biases that they add, from the stream after the last layer to the logits."""
+    before = None
+    for module in filter(None, (stream.final, *head)):
+        if before is not None and before is not stream.final:
+            plain = stream.put_out(before)
+            gate = torch.where(plain == 0, 0, stream.given(module) / plain)[positions]
+            yield partial(torch.mul, gate), torch.zeros_like(gate[0])
+        if hasattr(module, "weight") and module.weight.ndim == 2:
+            weight, bias = (one.to(stream.dtype) for one in matrix(module))
+            yield partial(torch.matmul, other=weight), bias
+        else:
+            norm = FrozenNorm(module, stream.given(module), stream.dtype)
+            yield partial(norm, positions=positions), norm.bias
+        before = module
+
+
+@dataclass(eq=False)
+class Lens(Table):
+    """What a model would say after each layer.
+
+    Attributes:
+        logits: (n_layers + 1, n_tokens), of the embedding and then after each layer.
+        likeliest: of each of them, the (text, probability) of those that are likeliest, best first.
+    """
+
+    logits: Tensor
+    likeliest: Sequence[Sequence[tuple[str, float]]]
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        rows = [(layer, rank, *one) for layer, several in enumerate(self.likeliest) for rank, one in enumerate(several)]
+        return dict(zip(("layers", "rank", "token", "probability"), zip(*rows, strict=True), strict=True))
+
+
+def lens(stream: Stream, tokenizer: Any, position: int, n: int) -> Lens:
+    """Return what the model's own last norm and head make of the stream at a position, as if the layers ended there.
+
+    Raises:
+        UnsupportedError: the model has no head that is described.
+    """
+    model, place = stream.precise, stream.family.head[0].split(".")[0]
+    if any(module is None for module in stream.head):
+        raise UnsupportedError(f"{type(model).__name__} has no head that says a word or a class")
+    states = torch.stack([stream.states(layer)[position] for layer in range(len(stream.layers) + 1)])
+    with torch.no_grad():
+        logits = getattr(model, place)(states if stream.final is None else stream.final(states)).float()
+    if cap := getattr(model.config, "final_logit_softcapping", None):
+        logits = cap * (logits / cap).tanh()
+    top = logits.softmax(-1).topk(min(n, logits.shape[-1]))
+    names = getattr(model.config, "id2label", {}) if place == "classifier" else {}
+
+    def name(token: int) -> str:
+        known = hasattr(tokenizer, "convert_ids_to_tokens") and not names
+        return token_text(tokenizer, token) if known else str(names.get(token, token))
+
+    likeliest = [
+        [(name(token), share) for token, share in zip(tokens, shares, strict=True)]
+        for tokens, shares in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+    ]
+    return Lens(logits.cpu(), likeliest)

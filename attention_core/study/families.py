@@ -1,0 +1,170 @@
+"""Where architectures keep what is linear in them: norms, projections, what is added to the residual stream.
+
+Nothing of a model is written again here: a description names its modules. One more architecture is one more entry, if
+its layers add the output of an attention and of an MLP to a residual stream.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.hub.tracing import UnsupportedError
+
+
+@dataclass(frozen=True)
+class Family:
+    """Dotted places of modules; those of a layer are below it, "" = there is none.
+
+    Attributes:
+        layers: below the base model.
+        attention: the module that calls the attention function.
+        projections: below it, of query, key and value, or the one of all three.
+        by_head: whether one projection of all three has query, key and value of a head side by side (GPT-NeoX), or all
+            queries first (GPT-2).
+        output: which multiplies the heads by W_O.
+        reads: the norm through which the attention reads the stream.
+        writes: the norm of what the attention adds to it.
+        after: the norms of the stream itself, after the attention's and the MLP's output are added (post-norm).
+        mlp: whose output is added.
+        final: below the base model, the norm after the last layer.
+        head: below the model, what makes logits of the last layer: linear maps and norms, in order; between two of
+            them a function may act on each number. Several, for the classes of a family that differ.
+    """
+
+    layers: str
+    attention: str
+    projections: tuple[str, ...]
+    output: str
+    mlp: str
+    by_head: bool = False
+    reads: str = ""
+    writes: str = ""
+    after: tuple[str, str] = ("", "")
+    final: str = ""
+    head: tuple[str, ...] = ("lm_head",)
+
+
+LLAMA = Family(
+    layers="layers",
+    attention="self_attn",
+    projections=("q_proj", "k_proj", "v_proj"),
+    output="self_attn.o_proj",
+    mlp="mlp",
+    reads="input_layernorm",
+    final="norm",
+)
+GEMMA = replace(LLAMA, writes="post_attention_layernorm", mlp="post_feedforward_layernorm")
+GPT_2 = Family("h", "attn", ("c_attn",), "attn.c_proj", "mlp", reads="ln_1", final="ln_f")
+GPT_NEOX = Family(
+    layers="layers",
+    attention="attention",
+    projections=("query_key_value",),
+    output="attention.dense",
+    mlp="mlp",
+    by_head=True,
+    reads="input_layernorm",
+    final="final_layer_norm",
+)
+BERT = Family(
+    layers="encoder.layer",
+    attention="attention.self",
+    projections=("query", "key", "value"),
+    output="attention.output.dense",
+    mlp="output.dense",
+    after=("attention.output.LayerNorm", "output.LayerNorm"),
+    head=("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.decoder"),
+)
+VIT = replace(
+    LLAMA,
+    attention="attention",
+    output="attention.o_proj",
+    reads="layernorm_before",
+    final="layernorm",
+    head=("classifier",),
+)
+FAMILIES = {
+    "gpt2": GPT_2,
+    "gpt_neox": GPT_NEOX,
+    **dict.fromkeys(("llama", "mistral", "qwen2", "qwen3"), LLAMA),
+    **dict.fromkeys(("gemma2", "gemma3_text"), GEMMA),
+    "olmo2": replace(GEMMA, reads=""),
+    "bert": BERT,
+    "roberta": replace(BERT, head=("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder")),
+    "vit": VIT,
+}
+"""By what transformers calls the architecture, model_type."""
+
+
+def family_of(model: Any) -> Family:
+    """Return the description of a model's architecture; UnsupportedError says that there is none."""
+    kind = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
+    if kind not in FAMILIES:
+        raise UnsupportedError(
+            f"nobody has described where {kind} keeps its norms and projections (attention_core/study/families.py), "
+            f"so that nothing of it can be taken apart; described are {', '.join(FAMILIES)}"
+        )
+    return FAMILIES[kind]
+
+
+def part(module: Any, place: str) -> Any:
+    """Return the module at a dotted place below another one, or None where it has none."""
+    for name in place.split("."):
+        module = getattr(module, name, None)
+    return module if place else None
+
+
+def matrix(linear: Any) -> tuple[Tensor, Tensor]:
+    """Return W (d_in, d_out) and b (d_out,) of a linear map, x W + b; GPT-2 stores W so, others transposed."""
+    weight = linear.weight.detach()
+    weight = weight if type(linear).__name__ == "Conv1D" else weight.T
+    bias = getattr(linear, "bias", None)
+    return weight, weight.new_zeros(weight.shape[1]) if bias is None else bias.detach()
+
+
+def projection(family: Family, attention: nn.Module, which: int, n_heads: int) -> tuple[Tensor, Tensor]:
+    """Return W (n_heads, d_model, d) and b (n_heads, d) of query, key or value: which = 0, 1, 2.
+
+    There are as many heads as the attention has of these.
+    """
+    names = family.projections
+    weight, bias = matrix(getattr(attention, names[which % len(names)]))
+    n_parts = 3 // len(names)
+    shape = (n_heads, n_parts, -1) if family.by_head else (n_parts, n_heads, -1)
+    of_part = (slice(None), which) if family.by_head else (which if n_parts > 1 else 0,)
+    weights = weight.T.reshape(*shape, weight.shape[0])[of_part]  # (n_heads, d, d_model)
+    return weights.transpose(1, 2), bias.reshape(shape)[of_part]
+
+
+class FrozenNorm:
+    """A norm as the linear map that it was in one run, the scale of each position kept as it was.
+
+    Attributes:
+        bias: (d,), what it adds.
+    """
+
+    def __init__(self, norm: Any, given: Tensor, dtype: torch.dtype) -> None:
+        """Freeze a norm on what it was given, (n_positions, d) or with more axes between."""
+        with torch.no_grad():
+            put_out = norm(given).to(dtype)
+            self._centres = isinstance(norm, nn.LayerNorm)
+            if self._centres:
+                self._gain, self.bias = norm.weight.detach().to(dtype), norm.bias.detach().to(dtype)
+            else:  # of the same numbers a root mean square norm makes its gains, whatever it calls them
+                self._gain = norm(torch.full_like(given[:1], 1000.0))[0].to(dtype)
+                self.bias = torch.zeros_like(self._gain)
+            plain = self._before_scale(given.to(dtype), slice(None))
+            length = (plain * plain).sum(-1, keepdim=True).clamp_min(torch.finfo(dtype).tiny)
+            self._scale = ((put_out - self.bias) * plain).sum(-1, keepdim=True) / length
+
+    def __call__(self, vectors: Tensor, positions: Any, columns: slice = slice(None)) -> Tensor:
+        """Return what becomes of parts of the vectors at these positions, (n, d), without the bias.
+
+        Columns are those that the vectors have, of a root mean square norm of more; the others would be 0.
+        """
+        return self._before_scale(vectors, columns) * self._scale[positions]
+
+    def _before_scale(self, vectors: Tensor, columns: slice) -> Tensor:
+        centred = vectors - vectors.mean(-1, keepdim=True) if self._centres else vectors
+        return centred * self._gain[columns]

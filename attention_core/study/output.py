@@ -1,0 +1,104 @@
+"""What a model put out for one item, as a metric reads it: any function of an ModelOutput that gives a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class ModelOutput:
+    """What a model put out for one item of a batch.
+
+    Attributes:
+        logits: (n_positions, n_tokens), or (n_classes,) of a classifier; None = the model has none.
+        hidden: the last layer, (n_positions, d_model); None where the model hands out logits alone.
+        tokenizer: that says which token a text is.
+    """
+
+    logits: Tensor | None
+    hidden: Tensor | None = None
+    tokenizer: Any = None
+
+    @classmethod
+    def of_batch(cls, output: Any, tokenizer: Any = None) -> list[ModelOutput]:
+        """Return the outputs of all items of what a transformers model returned."""
+        logits, hidden = output.get("logits"), output.get("last_hidden_state")
+        n = len(logits if logits is not None else hidden)
+        pairs = zip(
+            [None] * n if logits is None else logits.float(),
+            [None] * n if hidden is None else hidden.float(),
+            strict=True,
+        )
+        return [cls(*pair, tokenizer) for pair in pairs]
+
+    def scores(self, position: int = -1) -> Tensor:
+        """Return the logits (n_tokens,) of one position, or those of the classes; ValueError where there are none."""
+        if self.logits is None:
+            raise ValueError("this model hands out no logits: a metric reads `hidden`, the last layer")
+        return self.logits if self.logits.ndim == 1 else self.logits[position]
+
+    def logit(self, token: str | int, position: int = -1) -> Tensor:
+        return self.scores(position)[token_id(self.tokenizer, token)]
+
+    def log_probability(self, token: str | int, position: int = -1) -> Tensor:
+        """Return the natural logarithm of a token's probability."""
+        return self.scores(position).log_softmax(-1)[token_id(self.tokenizer, token)]
+
+    def probability(self, token: str | int, position: int = -1) -> Tensor:
+        return self.log_probability(token, position).exp()
+
+
+Metric = Callable[[ModelOutput], Any]
+"""Gives a number, or a tensor of one; through a tensor a gradient finds its way back."""
+
+
+def token_id(tokenizer: Any, token: str | int) -> int:
+    """Return the number of a text that is one token, such as " Mary"; a ValueError says into what it falls apart."""
+    if not isinstance(token, str):
+        return int(token)
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):
+        raise ValueError(f"without a tokenizer a token is a number, got {token!r}")
+    for text in dict.fromkeys((token, token.lstrip())):  # some vocabularies put the space before a word themselves
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        if len(ids) == 1 and ids[0] != getattr(tokenizer, "unk_token_id", None):
+            return int(ids[0])
+    pieces = ", ".join(
+        map(repr, tokenizer.convert_ids_to_tokens(tokenizer(token, add_special_tokens=False)["input_ids"]))
+    )
+    raise ValueError(f"{token!r} is no single token of this model: it is {pieces}")
+
+
+def number(value: Any) -> float:
+    return float(value.detach()) if isinstance(value, Tensor) else float(value)
+
+
+def linear_part(metric: Metric, output: ModelOutput) -> tuple[float, Tensor | None, Tensor | None]:
+    """Return a metric and its gradients by the logits and by the last layer; None = it does not read them.
+
+    Raises:
+        ValueError: the metric is not linear in them, so that no sum of parts can be it.
+    """
+    present = [one.detach().requires_grad_() for one in (output.logits, output.hidden) if one is not None]
+
+    def of_leaves(factor: float) -> Any:
+        leaves = iter(factor * leaf for leaf in present)
+        logits, hidden = (None if one is None else next(leaves) for one in (output.logits, output.hidden))
+        return metric(ModelOutput(logits, hidden, output.tokenizer))
+
+    with torch.enable_grad():
+        value, twice = of_leaves(1), of_leaves(2)
+        if not isinstance(value, Tensor) or not value.requires_grad:
+            raise ValueError("a metric that is taken apart returns a tensor made of `logits` or of `hidden`")
+        slopes = iter(torch.autograd.grad(value, present, allow_unused=True))
+    if abs(number(twice) - 2 * number(value)) > 1e-3 * max(1.0, abs(number(value))):
+        raise ValueError(
+            "only a metric that is linear in the logits is a sum of parts: a logit, or the difference of two; "
+            "ablate and patch take any metric"
+        )
+    by_logits, by_hidden = (None if one is None else next(slopes) for one in (output.logits, output.hidden))
+    return number(value), by_logits, by_hidden

@@ -1,0 +1,238 @@
+"""The residual stream of one run as a sum: of the embedding, every head, every MLP and the biases.
+
+A norm is linear once its scale is frozen, and so are projections, rotary positions and, with its weights as they were,
+a head. So whatever reads the stream is a sum over sources; a head among them is a sum over the tokens that it looked
+at, and each of those, again, over the sources of its stream. Sums are in float64 where the device has it.
+Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.device import device_of
+from attention_core.hub.tracing import UnsupportedError, run_model
+from attention_core.study.families import FrozenNorm, family_of, matrix, part, projection
+from attention_core.study.sites import states_of
+
+BIAS = "biases"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A part of a sum of vectors.
+
+    Attributes:
+        name: "embedding", "2.0" for head 0 of layer 2, "mlp 2", "biases"; of a part of a source "2.0 of 5 car".
+        vectors: (n_positions, d) or (d,), what it adds.
+        parts: gives the sources that add up to it; None = it is no sum, as of an MLP.
+    """
+
+    name: str
+    vectors: Tensor
+    parts: Callable[[], Iterator[Source]] | None = None
+
+    def through(self, linear: Callable[[Tensor], Tensor]) -> Source:
+        """Return what a linear map makes of the source and of its parts."""
+        parts = self.parts
+        deeper = None if parts is None else lambda: (one.through(linear) for one in parts())
+        return Source(self.name, linear(self.vectors), deeper)
+
+
+class Stream:
+    """One run of a model of a described architecture, and the sources of everything in it.
+
+    Raises:
+        UnsupportedError: the architecture is not described, or this model is not built as its description says.
+    """
+
+    def __init__(self, model: Any, inputs: Mapping[str, Any], tokens: Sequence[str] = ()) -> None:
+        self.family, family = family_of(model), family_of(model)
+        self.precise = in_float32(model)
+        base = self.precise.base_model
+        self.layers: list[nn.Module] = list(part(base, family.layers) or ())
+        self.attentions: list[Any] = [part(layer, family.attention) for layer in self.layers]
+        self.head = [part(self.precise, place) for place in family.head]
+        self.final = part(base, family.final)
+        after = [part(layer, place) for layer in self.layers for place in family.after]
+        watched = [*self.layers, *self.attentions, *self.head, self.final, *after]
+        watched += [part(layer, place) for layer in self.layers for place in (family.reads, family.writes, family.mlp)]
+        with watching_calls([module for module in watched if module is not None]) as self.calls:
+            self.recording, self.output = run_model(self.precise, inputs)
+        self.traces: list[AttentionTrace] = self.recording.traces
+        if len(self.traces) != len(self.layers) or any(module not in self.calls for module in self.attentions):
+            raise UnsupportedError(f"this {type(model).__name__} has other attentions than its layers say")
+        self.dtype = torch.float32 if device_of(self.precise).type == "mps" else torch.float64
+        self.n = self.traces[0].n_queries
+        self.tokens = [*tokens] or [str(position) for position in range(self.n)]
+        self.reads = [self._norm(part(layer, family.reads)) for layer in self.layers]
+        self.writes = [self._norm(part(layer, family.writes)) for layer in self.layers]
+        self.after = [self._norm(norm) for norm in after]
+
+    def _norm(self, module: Any) -> FrozenNorm | None:
+        return None if module is None else FrozenNorm(module, self.given(module), self.dtype)
+
+    def given(self, module: Any) -> Tensor:
+        """Return the states (n, d) that a module was given in the run."""
+        return self.calls[module].given
+
+    def put_out(self, module: Any) -> Tensor:
+        """Return what a module put out in the run, (n, d), in the precision of sums."""
+        return self.calls[module].put_out.to(self.dtype)
+
+    def states(self, layer: int) -> Tensor:
+        """Return the stream (n, d_model) with which a layer begins; n_layers = after the last one."""
+        own = layer < len(self.layers)
+        return self.given(self.layers[layer]) if own else self.calls[self.layers[-1]].put_out
+
+    def sources(self, layer: int, positions: Tensor) -> Iterator[Source]:
+        """Yield what adds up to the stream with which a layer begins, (n_positions, d_model) each, the biases last."""
+        embedding = self.states(0).to(self.dtype)[positions]
+        yield Source("embedding", self._carried(embedding, 0, layer, positions))
+        biases = torch.zeros_like(embedding)
+        for number in range(layer):
+
+            def to_here(vectors: Tensor, after: int = 2 * number) -> Tensor:
+                return self._carried(vectors, after, layer, positions)
+
+            for head in range(self.traces[number].n_heads):
+                yield self._head(number, head, positions).through(to_here)
+            biases += to_here(self._written(number, self._matrix(number)[1].expand_as(biases), positions))
+            if (norm := self.after[2 * number]) is not None:
+                biases += self._carried(norm.bias.expand_as(biases), 2 * number + 1, layer, positions)
+            added = self.put_out(part(self.layers[number], self.family.mlp))[positions]
+            yield Source(f"mlp {number}", self._carried(added, 2 * number + 1, layer, positions))
+            if (norm := self.after[2 * number + 1]) is not None:
+                biases += self._carried(norm.bias.expand_as(biases), 2 * number + 2, layer, positions)
+        yield Source(BIAS, biases)
+
+    def _carried(self, vectors: Tensor, after: int, layer: int, positions: Tensor) -> Tensor:
+        """Return what the norms of the stream itself, from one on up to a layer, make of vectors in it."""
+        for norm in self.after[after : 2 * layer]:
+            vectors = vectors if norm is None else norm(vectors, positions)
+        return vectors
+
+    def _matrix(self, layer: int) -> tuple[Tensor, Tensor]:
+        weight, bias = matrix(part(self.layers[layer], self.family.output))
+        return weight, bias.to(self.dtype)
+
+    def _written(self, layer: int, vectors: Tensor, positions: Tensor) -> Tensor:
+        norm = self.writes[layer]
+        return vectors if norm is None else norm(vectors, positions)
+
+    def _head(self, layer: int, head: int, positions: Tensor) -> Source:
+        """Return what a head adds to the stream, whose parts are the tokens that it looked at."""
+        trace = self.traces[layer]
+        d_v = trace.value.shape[-1]
+        output = self._matrix(layer)[0][head * d_v : (head + 1) * d_v].to(self.dtype)  # (d_v, d_model)
+        weights = trace.weights(head, positions).to(self.dtype)
+        values = trace.value_of(head).to(self.dtype)
+
+        def written(vectors: Tensor) -> Tensor:
+            return self._written(layer, vectors @ output, positions)
+
+        def words() -> Iterator[Source]:
+            for key in range(trace.n_keys):
+
+                def read(value: Tensor, key: int = key) -> Tensor:  # one value, as it is weighed at each position
+                    return written(weights[:, key, None] * value)
+
+                name = f"{layer}.{head} of {key} {self.tokens[key]}"
+                deeper = partial(self._value, layer, head, key, read)
+                yield Source(name, read(values[key]), deeper)
+
+        return Source(f"{layer}.{head}", written(weights @ values), words)
+
+    def _value(self, layer: int, head: int, key: int, read: Callable[[Tensor], Tensor]) -> Iterator[Source]:
+        position = torch.tensor([key], device=self.traces[layer].value.device)
+        return (one.through(read) for one in self.read(layer, head, 2, position))
+
+    def read(self, layer: int, head: int, which: int, positions: Tensor) -> Iterator[Source]:
+        """Yield what adds up to a head's query, key or value (which = 0, 1, 2), (n_positions, d) each, biases last.
+
+        Query and key are as they meet: normed and rotated where the architecture does so.
+        """
+        trace, attention = self.traces[layer], self.attentions[layer]
+        n_heads = (trace.query, trace.key, trace.value)[which].shape[0]
+        own = head // (trace.n_heads // n_heads)
+        weights, biases = projection(self.family, attention, which, n_heads)
+        weight, norm = weights[own].to(self.dtype), self.reads[layer]
+        finish = self._finish(attention, which, own, n_heads, weights, biases) if which < 2 else None
+
+        def project(vectors: Tensor) -> Tensor:
+            projected = (vectors if norm is None else norm(vectors, positions)) @ weight
+            return projected if finish is None else finish(projected, positions)
+
+        for source in self.sources(layer, positions):
+            source = source.through(project)
+            if source.name == BIAS:
+                bias = biases[own].to(self.dtype) + (0 if norm is None else norm.bias @ weight)
+                bias = bias.expand_as(source.vectors)
+                source = Source(BIAS, source.vectors + (bias if finish is None else finish(bias, positions)))
+            yield source
+
+    def _finish(
+        self, attention: Any, which: int, own: int, n_heads: int, weights: Tensor, biases: Tensor
+    ) -> Callable[[Tensor, Tensor], Tensor]:
+        """Return what is done to projected queries or keys of a head: a frozen norm, a rotation."""
+        norm = part(attention, ("q_norm", "k_norm")[which])
+        frozen, columns = None, slice(None)
+        if norm is not None:
+            every = torch.einsum("nd,hde->nhe", self.given(attention), weights) + biases  # (n, n_heads, d)
+            of_all = norm.weight.shape[-1] > every.shape[-1]
+            frozen = FrozenNorm(norm, every.flatten(1) if of_all else every[:, own], self.dtype)
+            columns = slice(own * every.shape[-1], (own + 1) * every.shape[-1]) if of_all else columns
+        rotary: Any = self.calls[attention].settings.get("position_embeddings")
+        rotate = sys.modules[type(attention).__module__].apply_rotary_pos_emb if rotary is not None else None
+
+        def finish(vectors: Tensor, positions: Tensor) -> Tensor:
+            if frozen is not None:
+                vectors = frozen(vectors, positions, columns)
+            if rotate is None:
+                return vectors
+            turns = [one[0].to(self.dtype)[positions][None] for one in rotary]
+            return rotate(vectors[None, None], vectors[None, None], *turns)[0][0, 0]
+
+        return finish
+
+
+class ModuleCall(NamedTuple):
+    """What a module was given and put out for the first item, (n, d), and what else it was called with."""
+
+    given: Tensor
+    put_out: Tensor
+    settings: Mapping[str, Any]
+
+
+@contextmanager
+def watching_calls(modules: Sequence[nn.Module]) -> Iterator[dict[nn.Module, ModuleCall]]:
+    """Keep the last call of each of these modules inside the block."""
+    calls: dict[nn.Module, ModuleCall] = {}
+
+    def keep(module: nn.Module, args: Any, settings: Any, output: Any) -> None:
+        given = args[0] if args else settings["hidden_states"]
+        first, last = (torch.atleast_2d(one.detach()[0]) for one in (given, states_of(output)))
+        calls[module] = ModuleCall(first, last, settings)
+
+    handles = [module.register_forward_hook(keep, with_kwargs=True) for module in modules]
+    try:
+        yield calls
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def in_float32(model: Any) -> Any:
+    """Return the model itself, or of one in half precision a copy in float32."""
+    half = any(one.dtype in (torch.float16, torch.bfloat16) for one in model.parameters())
+    return copy.deepcopy(model).float() if half else model
