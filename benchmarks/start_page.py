@@ -26,7 +26,7 @@ PARTS = {
     "vectors": (".st-key-vectors_plane", 245),
     "scoring": (".st-key-scoring_plane", 245),
     "memory": (".st-key-memory_long", 0),
-    "matter": (".st-key-matter_weighed", 36),
+    "matter": (".st-key-matter_weighed", 0),
     "translate": (".st-key-translate_lower_words", 0),
     "transformer": (".stBidiComponent", 0),
     "pixels": (".st-key-pixels_stage", 60),

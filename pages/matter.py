@@ -15,9 +15,9 @@ from ui.matter.judgement import (
     blocked_words,
     doubts,
     three_models,
-    without_attention,
+    worth_of_attention,
 )
-from ui.matter.words import alike_words, surprise, words_section
+from ui.matter.words import alike_words, surprise, who_decides, words_section
 from ui.player import export_bar, show_step_chart, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
@@ -41,12 +41,13 @@ with st.container(key="matter_first"):
         is_read = report_unknown_words(sentence.words, sentence.known)
     blocked = blocked_words(text)
     trace = attention_trace(text, blocked)
-    with judgement, st.container(key="matter_answer"):
-        answer(text, blocked, is_read)
+    with judgement:
+        with st.container(key="matter_answer"):
+            answer(text, blocked, is_read)
+        who_decides(sentence, text, trace, blocked)
+        try_this(NAME, surprise(text))
     words_section(sentence, text, trace, blocked)
-    if is_read:
-        without_attention(text, blocked)
-    try_this(NAME, surprise(text))
+    worth_of_attention()
 
 
 def matter_steps() -> None:

@@ -40,30 +40,43 @@ def test_every_preset_is_judged_by_three_models_side_by_side(page):
 
 def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "positive 89%" in verdict(page), "the first example is judged as people do"
-    assert "“funny” has 66% of the weight, “warm” 6%. Yet without “funny” the answer moves by 6 points" in said(page)
-    assert "and without “warm” by 68 points" in said(page)
-    assert "every weight equal says positive" in said(page)
+    assert "**“funny”** has 66% of the weight. Delete it: the answer moves by **6 points**" in said(page)
+    assert "Delete **“warm”**, which has 6%: by **68 points**" in said(page)
+    assert "trained with every weight equal is right on" in said(page)
     assert "hardly helps" in said(page)
 
 
 def test_a_heavy_word_that_pushes_the_other_way_is_told(page):
     say(page, PRESETS["The other way"])
-    assert "“boring” has 18% of the weight and pushes the *other* way" in said(page)
+    assert "**“boring”** has 18% of the weight and pushes the *other* way" in said(page)
 
 
-def test_the_surprise_asks_first_and_keeps_attention_from_the_heaviest_word(page):
-    say(page, "The plot is dull.")
+def test_the_surprise_asks_first_and_deletes_a_light_word(page):
+    block(say(page, "The plot is dull."), 3)
     page.button(key="matter_try").click().run()
     assert page.text_area(key=TEXT).value == "The plot is dull."
-    page.segmented_control(key="matter_try_guess").set_value(2)
+    page.segmented_control(key="matter_try_guess").set_value(1)
     settled(page)
-    assert page.text_area(key=TEXT).value == "Not bad at all."
-    assert "1 word blocked; before: negative" in verdict(page)
-    assert "hardly changes. **Right**: Negative 90% before, negative 90% now." in page.success[0].value
-    page.button(key="matter_unblock").click().run()
-    assert "“all” has 28%" in said(page)
+    assert page.text_area(key=TEXT).value == "Not bad, and funny."
+    assert "negative 79%" in verdict(page), "and no word is blocked"
+    told = page.success[0].value
+    assert (
+        "at bad. **Right**: At *bad*: 82% of the weight, *funny* 1.1%. Positive 89% before, negative 79% now." in told
+    )
+    assert "Delete *funny* instead: positive 83%." in told
+    assert "**“bad”** has 82% of the weight and decides: delete it, and the answer moves by **61 points**" in said(page)
+    say(page, "Not bad, warm and.")
+    assert "positive 83%" in verdict(page), "as was told"
     page.button(key="matter_example_2").click().run()
     assert page.button(key="matter_try"), "what came of the guess goes with the sentence"
+
+
+def test_a_word_that_attention_may_not_look_at_stays(page):
+    block(say(page, PRESETS["Negation"]), 1)
+    assert "1 word blocked; before: negative 90%" in verdict(page)
+    assert "Blocking it changes nothing" in said(page)
+    page.button(key="matter_unblock").click().run()
+    assert "**“bad”** has 70%" in said(page)
 
 
 def test_praise_and_blame_are_told_apart(page):

@@ -1,13 +1,9 @@
-// A sentence; above each word a bar for its weight, hanging below it one for what the answer does without the word. If
-// weights told what words do, the two would mirror each other. A click or Enter on a word tells Python to block it.
+// A sentence; above each word a bar for its weight, hanging below it one for what the answer does when the word is deleted.
+// If weights told what words do, the two would mirror each other. A click or Enter on a word tells Python to block it.
 const points = (change) => minus(`${change >= 0.0005 ? "+" : ""}${(100 * change).toFixed(Math.abs(change) < 0.0095 ? 1 : 0)}`);
 
 class WeighedWords {
   constructor(root) {
-    const legend = make(root, "p", "legend");
-    make(legend, "span", "weight", "above: weight");
-    make(legend, "span", "up", "below: without the word, more positive");
-    make(legend, "span", "down", "more negative, in points");
     this.sentence = make(root, "div", { class: "sentence", role: "group", "aria-label": "The sentence; press a word to block it" });
     this.tip = make(root, "p", { class: "tip", "aria-live": "polite" });
   }
@@ -24,6 +20,12 @@ class WeighedWords {
     const most = Math.max(uniform, ...weights), widest = Math.max(least, ...ifRemoved.map(Math.abs));
     this.sentence.replaceChildren();
     this.sentence.classList.toggle("many", words.length > 24);
+    const names = make(this.sentence, "div", "cell names"), even = make(names, "div", "above");
+    make(even, "u").style.setProperty("--share", uniform / most);
+    make(even, "small", "", `even share ${asPercent(uniform)}`).style.setProperty("--share", uniform / most);
+    const both = make(names, "p", "word");
+    make(both, "span", "", "weight ↑");
+    make(both, "span", "", "deleted ↓");
     this.cells = words.map((word, place) => {
       const isBlocked = blocked.includes(place), change = ifRemoved[place], cell = make(this.sentence, "div", "cell");
       const above = make(cell, "div", "above"), weight = isBlocked ? "blocked" : asPercent(weights[place]);
@@ -32,7 +34,7 @@ class WeighedWords {
       make(above, "u").style.setProperty("--share", uniform / most);
       make(cell, "button", {
         class: `word${isBlocked ? " blocked" : ""}`, "aria-pressed": isBlocked,
-        "aria-label": `${word}, weight ${asPercent(weights[place])}, without it ${points(change)} points`,
+        "aria-label": `${word}, weight ${asPercent(weights[place])}, if deleted ${points(change)} points`,
       }, word);
       const below = make(cell, "div", `below ${change > 0 ? "up" : "down"}`);
       make(below, "i").style.setProperty("--share", Math.abs(change) / widest);
@@ -50,13 +52,15 @@ class WeighedWords {
   }
 
   told(place) {
-    if (place === null) return ["Click a word to keep attention from it."];
+    if (place === null) return [
+      create("span", { className: "narrow", textContent: "Above: weight, dashed an even share. " }), "Below: how many points “positive” rises or falls when the word is deleted. Click a word: it stays, but attention may not look at it.",
+    ];
     const { words, weights, uniform, ifRemoved, positive, blocked, turned } = this.data;
     const word = [bold(words[place]), turned[place] ? `, read as ${turned[place]}` : ""];
-    if (blocked.includes(place)) return [...word, ": blocked, its weight is exactly 0. Click to give it back."];
+    if (blocked.includes(place)) return [...word, ": attention may not look at it, its weight is exactly 0. Click to give it back."];
     return [
-      ...word, `: ${(weights[place] / uniform).toFixed(1)} times its even share. “Positive” is at ${asPercent(positive)}; without `,
-      `the word at ${asPercent(positive + ifRemoved[place])}.`,
+      ...word, `: ${(weights[place] / uniform).toFixed(1)} times its even share. “Positive” is at ${asPercent(positive)}; with `,
+      `the word deleted, at ${asPercent(positive + ifRemoved[place])}.`,
     ];
   }
 }

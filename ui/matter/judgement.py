@@ -72,22 +72,21 @@ def answer(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
     before = ""
     if blocked:
         was = verdict_of(ATTENTION, text, ())
-        before = f"with {counted(len(blocked), 'words')} blocked; before: {was.answer} {was.confidence:.0%}"
+        before = f"with {counted(len(blocked), 'words')} blocked; before: {was.said}"
     colour = f"color-mix(in srgb, {SIDES[now.answer]} 75%, currentcolor)"
     st.html(
-        f'<p class="judgement" style="color:{colour}">{now.answer} {now.confidence:.0%} '
-        f"<small>{before}</small></p>{_fault(text, now.answer)}"
+        f'<p class="judgement" style="color:{colour}">{now.said} <small>{before}</small></p>{_fault(text, now.answer)}'
     )
 
 
-def without_attention(text: str, blocked: tuple[int, ...]) -> None:
-    """Say what a plain average answers, and how much attention helps."""
+def worth_of_attention() -> None:
+    """Say how much attention helps over a plain average."""
     figures = [card_or_empty(name).get("development_accuracy") for name in (ATTENTION, AVERAGE)]
-    if model_or_none(AVERAGE)[0] is not None and all(figures):
-        even, (own, other) = verdict_of(AVERAGE, text, blocked), figures
+    if all(figures):
+        own, other = figures
         note(
-            f"A network trained with every weight equal says {even.answer} {even.confidence:.0%}. It is right on "
-            f"{other:.1%} of 925 new sentences, attention on {own:.1%}: here attention hardly helps."
+            f"A network trained with every weight equal is right on {other:.1%} of 925 new sentences, this one on "
+            f"{own:.1%}: here attention hardly helps."
         )
 
 
@@ -110,7 +109,7 @@ def three_models(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
         except WeightsError:
             missing.append(f"**{title}**: {model_or_none(name)[1]}")
             continue
-        said = f"{verdict.answer} {verdict.confidence:.0%}" if is_read else "no judgement"
+        said = verdict.said if is_read else "no judgement"
         rows.append((title, said, f"{accuracy:.1%}" if isinstance(accuracy, float) else "unknown"))
     left, right = st.columns(2, gap="large")
     with left:

@@ -1,5 +1,7 @@
 """The words of a sentence: what each weighs beside what it does, the surprise in that, and words that are alike."""
 
+from operator import itemgetter
+
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
@@ -9,6 +11,7 @@ from attention_core.charts.words import Bars, bar_table
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import (
     Sentence,
+    Verdict,
     against_the_answer,
     disagreement,
     read_sentence,
@@ -17,7 +20,7 @@ from attention_core.topics.matter.word_space import neighbours_chart, neighbours
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import cached_computation, model_or_stop
-from ui.labels import distinct, error_markdown, literal, number
+from ui.labels import as_percent, distinct, error_markdown, literal, number
 from ui.matter.judgement import (
     ATTENTION,
     BLOCKED,
@@ -33,7 +36,8 @@ from ui.words import text_field
 
 HARDLY = 0.02  # a change of the probability below which blocking a word is said to change nothing
 SHOWN = "matter_words"
-NEGATION = PRESETS["Negation"]
+FIRST, LIGHT, JUMPS_TO = PRESETS["Not bad"], "warm", "bad"
+"""The sentence of the surprise, its word that decides with little weight, and where attention looks without it."""
 PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
 """The word whose neighbours are shown."""
 _component = component("weighed_words")
@@ -47,11 +51,12 @@ def _press() -> None:
 
 
 def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
-    """Draw every word with its weight and with what the answer does without it; say where the two disagree."""
+    """Draw every word with its weight and with what the answer does when it is deleted."""
     weights = trace.weights()[0].tolist()
     if_removed = removed(text, blocked).tolist()
     positive = verdict_of(ATTENTION, text, blocked).positive
-    note_picture(lambda: _bars(sentence.labels, weights, if_removed), "Every word's weight, and the answer without it")
+    about = "Every word's weight, and how the answer moves when it is deleted"
+    note_picture(lambda: _bars(sentence.labels, weights, if_removed), about)
     with st.container(key=SHOWN):
         _component(
             key="matter_weighed",
@@ -68,12 +73,19 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
             default={"pressed": None},
             on_pressed_change=_press,
         )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="matter_told"):
+
+
+def who_decides(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
+    """Say where weights and what deleting does disagree, or what keeping attention from words did."""
+    with st.container(key="matter_told"):
         if blocked:
-            st.markdown(_what_blocking_did(text, blocked), width="content")
+            st.markdown(_what_blocking_did(text, blocked))
             st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.reset)
         else:
-            st.markdown(_where_they_disagree(sentence, weights, if_removed, positive))
+            positive = verdict_of(ATTENTION, text, blocked).positive
+            st.markdown(
+                _where_they_disagree(sentence, trace.weights()[0].tolist(), removed(text, ()).tolist(), positive)
+            )
 
 
 def _bars(words: list[str], weights: list[float], changes: list[float]) -> Chart:
@@ -87,7 +99,7 @@ def _bars(words: list[str], weights: list[float], changes: list[float]) -> Chart
             (ROLE_COLOURS[Role.WEIGHTS],),
             1 / len(words),
         ),
-        Bars("without it", changes, reach, [number(100 * one, "+.1f") for one in changes], tuple(SIDES.values())),
+        Bars("if deleted", changes, reach, [number(100 * one, "+.1f") for one in changes], tuple(SIDES.values())),
     ]
     return bar_table(words, columns)
 
@@ -101,17 +113,20 @@ def _where_they_disagree(sentence: Sentence, weights: list[float], changes: list
     against = against_the_answer(weights, changes, positive)
     if against is not None:
         return (
-            f"{names[against]} has {weights[against]:.0%} of the weight and pushes the *other* way: without it the "
-            f"network is surer, by {_points(changes[against])}."
+            f"**{names[against]}** has {weights[against]:.0%} of the weight and pushes the *other* way: delete it, and "
+            f"the network is surer by {_points(changes[against])}."
         )
-    pair = disagreement(weights, changes)
-    if pair is None:
-        return "In this sentence, heavier words also change more. Try another."
+    pair, heaviest = disagreement(weights, changes), weights.index(max(weights))
+    if pair is None or abs(changes[heaviest]) == max(map(abs, changes)):
+        return (
+            f"**{names[heaviest]}** has {weights[heaviest]:.0%} of the weight and decides: delete it, and the answer "
+            f"moves by **{_points(changes[heaviest])}**."
+        )
     heavy, light = pair
     return (
-        f"{names[heavy]} has {weights[heavy]:.0%} of the weight, {names[light]} {weights[light]:.0%}. Yet without "
-        f"{names[heavy]} the answer moves by {_points(changes[heavy])}, and without {names[light]} by "
-        f"{_points(changes[light])}."
+        f"**{names[heavy]}** has {weights[heavy]:.0%} of the weight. Delete it: the answer moves by "
+        f"**{_points(changes[heavy])}**. Delete **{names[light]}**, which has {weights[light]:.0%}: by "
+        f"**{_points(changes[light])}**."
     )
 
 
@@ -129,27 +144,31 @@ def _what_blocking_did(text: str, blocked: tuple[int, ...]) -> str:
 
 
 def surprise(text: str) -> TryThis:
-    """Return the page's surprise: attention is kept from the word that it weighs most, and the answer stays."""
-    weights, before = attention_trace(NEGATION).weights()[0], verdict_of(ATTENTION, NEGATION, ())
-    heaviest = int(weights.argmax())
-    word = read_sentence(NEGATION).words[heaviest]
+    """Return the page's surprise: a word with little weight is deleted, attention jumps and the answer turns round."""
+    trace, before = attention_trace(FIRST), verdict_of(ATTENTION, FIRST, ())
+    words, weights = read_sentence(FIRST).words, trace.weights()[0].tolist()
+    heaviest = weights.index(max(weights))
 
     def act() -> None:
-        text_field(NAME).value = NEGATION
-        BLOCKED.value = [heaviest]
+        text_field(NAME).value = FIRST.replace(f" {LIGHT}", "")
+        BLOCKED.reset()
 
     def outcome() -> tuple[int, str]:
-        was, now = (verdict_of(ATTENTION, text, words) for words in ((), tuple(BLOCKED.value)))
-        said = f"{was.answer.capitalize()} {was.confidence:.0%} before, {now.answer} {now.confidence:.0%} now."
-        if now.answer != was.answer:
-            return 0, said
-        return (1 if was.confidence - now.confidence >= HARDLY else 2), said
+        now = dict(zip(read_sentence(text).words, attention_trace(text).weights()[0].tolist(), strict=True))
+        place, (word, share) = words[heaviest], max(now.items(), key=itemgetter(1))
+        rest = f", *{place}* {as_percent(now.get(place, 0))}" if word != place else ""
+        other = Verdict(before.positive + float(removed(FIRST, ())[heaviest]))
+        said = (
+            f"At *{word}*: {as_percent(share)} of the weight{rest}. {before.said.capitalize()} before, "
+            f"{verdict_of(ATTENTION, text, ()).said} now. Delete *{place}* instead: {other.said}."
+        )
+        return next((option for option, one in enumerate((place, JUMPS_TO)) if one == word), 2), said
 
     return TryThis(
-        f"keep attention from *{word}*",
-        f"*{word}* has {float(weights[heaviest]):.0%} of the weight in *{NEGATION}* What if attention may not look at "
-        f"it? The answer, {before.answer} {before.confidence:.0%}:",
-        ("turns round", "grows less sure", "hardly changes"),
+        f"delete *{LIGHT}*",
+        f"*{LIGHT}* has {weights[words.index(LIGHT)]:.0%} of the weight in *{FIRST}* Delete it: where does attention "
+        "look then?",
+        (f"still at {words[heaviest]}", f"at {JUMPS_TO}", "elsewhere"),
         act,
         outcome,
         SHOWN,

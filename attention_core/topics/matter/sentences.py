@@ -79,6 +79,10 @@ class Verdict(NamedTuple):
     def confidence(self) -> float:
         return max(self.positive, 1 - self.positive)
 
+    @property
+    def said(self) -> str:
+        return f"{self.answer} {self.confidence:.0%}"
+
 
 @lru_cache(maxsize=200)
 def read_sentence(text: str) -> Sentence:
