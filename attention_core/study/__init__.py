@@ -38,8 +38,9 @@ from attention_core.study.effects import (
 from attention_core.study.output import Metric, ModelOutput, number
 from attention_core.study.sites import Site, activations, evaluated, reference
 from attention_core.study.sources import Stream
+from attention_core.study.why import Against, Why, why
 
-__all__ = ["Attribution", "Effects", "Lens", "ModelOutput", "Study"]
+__all__ = ["Attribution", "Effects", "Lens", "ModelOutput", "Study", "Why"]
 
 Input = str | Mapping[str, Any]
 N_REFERENCES = 100
@@ -196,6 +197,25 @@ class Study:
             UnsupportedError: the architecture is not described, or has no head.
         """
         return lens(self.stream(clean), self.tokenizer, position, n)
+
+    def why(self, clean: Input, *, layer: int, head: int, query: int, key: int, against: Against = "mean") -> Why:
+        """Return one score as a table, sources of its query by sources of its key.
+
+        Args:
+            clean: the input.
+            layer: whose head it is.
+            head: of the layer.
+            query: position, from 0 or, below it, from the end.
+            key: position.
+            against: with what the key is compared: "mean", the mean of the other keys that the query may see; another
+                key's position, the table is of this one *rather than* that one; None, with nothing.
+
+        Raises:
+            UnsupportedError: the architecture is not described, see families.py.
+            IndexError: there is no such head or position.
+            ValueError: the query may not see the key.
+        """
+        return why(self.stream(clean), layer, head, query, key, against)
 
     def stream(self, clean: Input) -> Stream:
         """Return the run of an input as sums over sources; of a model in half precision that of a copy in float32."""

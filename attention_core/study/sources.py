@@ -12,7 +12,7 @@ import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,7 +33,8 @@ class Source:
     """A part of a sum of vectors.
 
     Attributes:
-        name: "embedding", "2.0" for head 0 of layer 2, "mlp 2", "biases"; of a part of a source "2.0 of 5 car".
+        name: "embedding", "2.0" for head 0 of layer 2, "mlp 2", "biases"; of a part what follows the name of the whole,
+            such as " of 5 car" or ": embedding".
         vectors: (n_positions, d) or (d,), what it adds.
         parts: gives the sources that add up to it; None = it is no sum, as of an MLP.
     """
@@ -58,7 +59,7 @@ class Stream:
 
     def __init__(self, model: Any, inputs: Mapping[str, Any], tokens: Sequence[str] = ()) -> None:
         self.family, family = family_of(model), family_of(model)
-        self.precise = in_float32(model)
+        self.model, self.inputs, self.precise = model, inputs, in_float32(model)
         base = self.precise.base_model
         self.layers: list[nn.Module] = list(part(base, family.layers) or ())
         self.attentions: list[Any] = [part(layer, family.attention) for layer in self.layers]
@@ -147,7 +148,7 @@ class Stream:
                 def read(value: Tensor, key: int = key) -> Tensor:  # one value, as it is weighed at each position
                     return written(weights[:, key, None] * value)
 
-                name = f"{layer}.{head} of {key} {self.tokens[key]}"
+                name = f" of {key} {self.tokens[key].strip()}"
                 deeper = partial(self._value, layer, head, key, read)
                 yield Source(name, read(values[key]), deeper)
 
@@ -155,7 +156,8 @@ class Stream:
 
     def _value(self, layer: int, head: int, key: int, read: Callable[[Tensor], Tensor]) -> Iterator[Source]:
         position = torch.tensor([key], device=self.traces[layer].value.device)
-        return (one.through(read) for one in self.read(layer, head, 2, position))
+        values = (one.through(read) for one in self.read(layer, head, 2, position))
+        return (replace(one, name=f": {one.name}") for one in values)
 
     def read(self, layer: int, head: int, which: int, positions: Tensor) -> Iterator[Source]:
         """Yield what adds up to a head's query, key or value (which = 0, 1, 2), (n_positions, d) each, biases last.

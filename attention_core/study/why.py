@@ -1,0 +1,190 @@
+"""Why a head looks where it looks: one score as a table, sources of the query by sources of the key.
+
+A score is a product of a query and a key. Both are sums over the embedding, every earlier head, every MLP and the
+biases (sources.py), so that the score is a sum over pairs of them, one cell each. A softmax compares: what all keys
+have in common changes no weight, and is left out by taking each key less the mean of the others.
+Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", on composition of queries and keys.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.scores import ScaledDot
+from attention_core.hub.tracing import UnsupportedError, run_model
+from attention_core.study.sources import Source, Stream
+from attention_core.study.table import Table
+
+Against = Literal["mean"] | int | None
+"""What a key is compared with: the mean of the other visible keys, one other key, or nothing."""
+N_LARGEST = 20
+
+
+@dataclass(eq=False, repr=False)
+class Why(Table):
+    """One score, taken apart.
+
+    Attributes:
+        score: what the model recorded, scaled and before a softcap; less what the key is compared with.
+        title: which score, in words.
+        query_sources: the parts of the query, whose vectors are (d_k,).
+        key_sources: the parts of the key, less what it is compared with.
+        factor: by which products are scaled.
+        note: what has to be known of this attention; empty = nothing.
+    """
+
+    score: float
+    title: str
+    query_sources: Sequence[Source]
+    key_sources: Sequence[Source]
+    factor: float
+    note: str = ""
+
+    @property
+    def cells(self) -> Tensor:
+        """(n_query_sources, n_key_sources); all together, and the residue, are the score."""
+        query, key = (torch.stack([one.vectors for one in own]) for own in (self.query_sources, self.key_sources))
+        return (self.factor * query @ key.T).cpu()
+
+    @property
+    def residue(self) -> float:
+        """What the cells leave of the score, by rounding."""
+        return self.score - float(self.cells.sum())
+
+    def by_query(self) -> dict[str, float]:
+        """Return what each source of the query adds, the largest first."""
+        return _margin(self.query_sources, self.cells.sum(1))
+
+    def by_key(self) -> dict[str, float]:
+        """Return what each source of the key adds, the largest first."""
+        return _margin(self.key_sources, self.cells.sum(0))
+
+    def largest(self, n: int = N_LARGEST) -> list[tuple[str, str, float]]:
+        """Return the (source of the query, source of the key, value) of the cells that are farthest from 0."""
+        cells = self.cells
+        order = cells.abs().flatten().argsort(descending=True)[:n].tolist()
+        places = [divmod(place, cells.shape[1]) for place in order]
+        return [
+            (self.query_sources[row].name, self.key_sources[column].name, float(cells[row, column]))
+            for row, column in places
+        ]
+
+    def open(self, side: Literal["query", "key"], name: str) -> Why:
+        """Return the table with one source in its parts: a head by the tokens that it looked at, each by its sources.
+
+        Raises:
+            ValueError: there is no such source, or it is no sum: the embedding is the token itself, an MLP is not
+                linear.
+        """
+        sources = self.query_sources if side == "query" else self.key_sources
+        place = next((place for place, one in enumerate(sources) if one.name == name), None)
+        if place is None:
+            raise ValueError(f"the {side} has the sources {', '.join(one.name for one in sources)}, got {name!r}")
+        source = sources[place]
+        if source.parts is None:
+            raise ValueError(f"{name} is no sum: only heads, and the tokens that they looked at, can be opened")
+        parts = [replace(part, name=f"{name}{part.name}") for part in source.parts()]
+        opened = [*sources[:place], *(part for part in parts if part.vectors.any()), *sources[place + 1 :]]
+        return replace(self, query_sources=opened) if side == "query" else replace(self, key_sources=opened)
+
+    def __repr__(self) -> str:
+        sides = [("query", self.by_query()), ("key", self.by_key())]
+        parts = [
+            f"the largest part on the {side}'s side is {next(iter(m))}, {m[next(iter(m))]:+.3g}" for side, m in sides
+        ]
+        return f"{self.title}: {self.score:.4g}; {', '.join(parts)}. {self.note}".strip()
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        rows = self.largest(len(self.query_sources) * len(self.key_sources))
+        return dict(zip(("query", "key", "value"), zip(*rows, strict=True), strict=True))
+
+    def _repr_html_(self) -> str:
+        margins = [("Query", self.by_query()), ("Key", self.by_key())]
+        tables = [
+            (("source of the " + side.lower(), "adds"), [*margin.items()][:N_LARGEST]) for side, margin in margins
+        ]
+        rows = [(f"{query} × {key}", value) for query, key, value in self.largest()]
+        tables.append((("largest cells: query × key", "adds"), rows))
+        drawn = "".join(_html(heads, own) for heads, own in tables)
+        return f"<p>{html.escape(repr(self))}</p><div style='display:flex;gap:2em'>{drawn}</div>"
+
+
+def _margin(sources: Sequence[Source], values: Tensor) -> dict[str, float]:
+    named = zip([source.name for source in sources], values.tolist(), strict=True)
+    return dict(sorted(named, key=lambda pair: -pair[1]))
+
+
+def _html(heads: Sequence[str], rows: Sequence[tuple[str, float]]) -> str:
+    body = "".join(f"<tr><td>{html.escape(name)}</td><td>{value:+.3f}</td></tr>" for name, value in rows)
+    return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{body}</table>"
+
+
+def why(stream: Stream, layer: int, head: int, query: int, key: int, against: Against = "mean") -> Why:
+    """Return the score of a query and a key as a table of their sources.
+
+    Raises:
+        IndexError: there is no such layer, head, query or key.
+        ValueError: the query may not see the key, or the other one.
+        UnsupportedError: the attention is no scaled dot product of what the description says.
+    """
+    traces = stream.traces
+    for what, place, n in (("layer", layer, len(traces)), ("head", head, traces[0].n_heads)):
+        if not 0 <= place < n:
+            raise IndexError(f"{what} must be from 0 to {n - 1}, got {place}")
+    trace = traces[layer]
+    query, key = _place("query", query, trace.n_queries), _place("key", key, trace.n_keys)
+    if not isinstance(trace.score, ScaledDot) or not trace.query.shape[-1]:
+        raise UnsupportedError("the run shows weights alone, of which no query and key are known")
+    allowed = trace.allowed(head, [query])
+    visible = list(range(trace.n_keys)) if allowed is None else allowed[0].nonzero()[:, 0].tolist()
+    other = against if against in ("mean", None) else _place("key", int(against), trace.n_keys)
+    if wrong := [one for one in (key, other) if isinstance(one, int) and one not in visible]:
+        raise ValueError(f"query {query} may not see key {wrong[0]}")
+    others = [one for one in visible if one != key] if other == "mean" else [other] if isinstance(other, int) else []
+    positions = torch.tensor([key, *others], device=trace.query.device)
+    contrast = torch.full((len(positions),), -1 / max(len(others), 1), dtype=stream.dtype, device=positions.device)
+    contrast[0] = 1
+    at = torch.tensor([query], device=positions.device)
+    plain = ScaledDot(trace.score.scale)
+    recorded = trace.score_tile(head, at, positions, score=plain)[0].to(stream.dtype)
+    label = [f"{position} {stream.tokens[position]!r}" for position in (query, key)]
+    compared = f" less the mean of the {len(others)} other keys" if other == "mean" else ""
+    compared = f" rather than {other} {stream.tokens[other]!r}" if isinstance(other, int) else compared
+    return Why(
+        score=float(contrast @ recorded),
+        title=f"Score of head {layer}.{head}, query {label[0]}, key {label[1]}{compared}",
+        query_sources=[one.through(lambda vectors: vectors[0]) for one in stream.read(layer, head, 0, at)],
+        key_sources=[one.through(lambda vectors: contrast @ vectors) for one in stream.read(layer, head, 1, positions)],
+        factor=trace.score.factor(trace.key.shape[-1]),
+        note=_note(stream, layer, head, query, key),
+    )
+
+
+def _note(stream: Stream, layer: int, head: int, query: int, key: int) -> str:
+    trace, notes = stream.traces[layer], []
+    cap = trace.score.cap if isinstance(trace.score, ScaledDot) else None
+    capped = float(trace.scores(head, [query], [key]))
+    if cap is not None:
+        notes.append(f"A softcap of {cap:g} makes the score of this cell {capped:.4g}; the table is from before it.")
+    if hasattr(stream.attentions[layer], "q_norm"):
+        notes.append("Query and key are normed before they meet (QK-norm), by the scales of this run.")
+    if stream.precise is not stream.model:
+        half = run_model(stream.model, stream.inputs)[0].traces[layer]
+        difference = float(half.scores(head, [query], [key])) - capped
+        dtype = str(half.query.dtype).removeprefix("torch.")
+        notes.append(
+            f"The model computes in {dtype}, which changes this score by {difference:+.2g}; here it is float32."
+        )
+    return " ".join(notes)
+
+
+def _place(what: str, position: int, n: int) -> int:
+    if not -n <= position < n:
+        raise IndexError(f"{what} must be from 0 to {n - 1}, got {position}")
+    return position % n
