@@ -11,7 +11,7 @@ class TwoOrders {
         make(row, "span", "which", name);
         return { words: make(row, "div", "words"), french: make(row, "p", { class: "french", lang: "fr" }) };
       });
-      return { card, title, rows, verdict: make(card, "p", "verdict") };
+      return { card, title, rows };
     });
   }
 
@@ -20,8 +20,8 @@ class TwoOrders {
     data.ways.forEach((way, number) => this.fill(this.ways[number], way, data));
   }
 
-  fill({ card, title, rows: [typed, other], verdict }, way, { labels, word_of, order, width }) {
-    title.textContent = way.title;
+  fill({ card, title, rows: [typed, other] }, way, { labels, word_of, order, width }) {
+    title.replaceChildren(`${way.title}: `, create("span", { className: "verdict", textContent: way.verdict }));
     card.classList.toggle("long", labels.length > 5);
     card.classList.toggle("many", labels.length > 8);
     card.classList.toggle("same", way.same);
@@ -35,7 +35,7 @@ class TwoOrders {
         const piece = make(word, "span", "piece");
         make(piece, "span", "", labels[place]);
         this.paint(make(piece, "canvas"), numbers.subarray(at * width, (at + 1) * width));
-        if (changed) make(piece, "small", changed[at] < 0.001 ? "" : "moved", changed[at] < 0.001 ? "the same" : `${asPercent(changed[at])} new`);
+        if (changed) make(piece, "small", changed[at] < 0.001 ? "" : "moved", changed[at] < 0.001 ? "0%" : asPercent(changed[at]));
       });
     };
     const before = placesOf(other.words.childElementCount ? other.words : typed.words);
@@ -45,7 +45,6 @@ class TwoOrders {
     this.move(other.words, from);
     typed.french.textContent = way.french[0];
     other.french.textContent = way.french[1];
-    verdict.textContent = way.verdict;
   }
 
   paint(canvas, numbers) {

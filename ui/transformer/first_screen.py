@@ -82,9 +82,7 @@ def two_orders(experiment: Experiment) -> None:
                 "changed": comparison.changed[:n_shown].tolist(),
                 "french": french,
                 "same": french[0] == french[1],
-                "verdict": "The same French: the order is lost."
-                if french[0] == french[1]
-                else "Each order has its own French.",
+                "verdict": "the order is lost" if french[0] == french[1] else "each order, its own French",
             }
         )
     labels, places = source.labels[:n_shown], next(iter(found.values())).order[:n_shown].tolist()
