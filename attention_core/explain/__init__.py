@@ -1,1 +1,1 @@
-"""What a trace says: what heads do, alignments, how far to believe a map."""
+"""From traces to statements: what heads do, alignments, how far to believe a map."""

@@ -233,12 +233,19 @@ class Transformer(TiedTranslator):
 
     def embed(self, ids: Tensor, first: int = 0) -> Tensor:
         """Return vectors of pieces, scaled by sqrt(d_model), plus positions from the first on, (batch, n, d_model)."""
-        embedded = self.embedding(ids) * math.sqrt(self.config.d_model)
-        return self.dropout(embedded + self.positions[first : first + ids.shape[1]])
+        return self._with_positions(self.embedding(ids), first)
+
+    def _with_positions(self, vectors: Tensor, first: int = 0) -> Tensor:
+        scaled = vectors * math.sqrt(self.config.d_model)
+        return self.dropout(scaled + self.positions[first : first + vectors.shape[1]])
 
     def encode(self, source: Tensor, edits: EditsByAttention | None = None) -> TransformerEncoding:
         """Read source pieces (batch, n_source), the end piece last."""
-        x, activations = self.embed(source), []
+        return self.encode_vectors(self.embedding(source), edits)
+
+    def encode_vectors(self, vectors: Tensor, edits: EditsByAttention | None = None) -> TransformerEncoding:
+        """Read the pieces' vectors (batch, n_source, d_model), neither scaled nor placed yet."""
+        x, activations = self._with_positions(vectors), []
         for number, layer in enumerate(self.encoder):
             x, of_layer = layer(x, _edits(edits, "encoder", number))
             activations.append(of_layer)

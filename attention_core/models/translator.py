@@ -189,6 +189,7 @@ class TiedTranslator(nn.Module):
     embedding: nn.Embedding
     output_bias: Tensor
     encode: Callable[..., Any]
+    encode_vectors: Callable[..., Any]
     decode: Callable[..., Any]
 
     def features(self, source: Tensor, target: Tensor) -> Tensor:
@@ -250,7 +251,11 @@ class Translator(TiedTranslator):
 
     def encode(self, source: Tensor) -> SourceEncoding:
         """Read source pieces (batch, n_source), the end piece last, in both directions."""
-        embedded = self.dropout(self.embedding(source))
+        return self.encode_vectors(self.embedding(source))
+
+    def encode_vectors(self, vectors: Tensor) -> SourceEncoding:
+        """Read the pieces' vectors (batch, n_source, d_embedding)."""
+        embedded = self.dropout(vectors)
         states, last = self.encoder(embedded)
         return SourceEncoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1))
 

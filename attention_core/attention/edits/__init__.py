@@ -24,7 +24,7 @@ from attention_core.attention.edits.edit import (
     refuse_edits,
 )
 from attention_core.attention.edits.parse import edits_from_plain
-from attention_core.attention.edits.replacement import OutputFrom, PatternFrom, SetWeights, with_runs
+from attention_core.attention.edits.replacement import GivenWeights, OutputFrom, PatternFrom, SetWeights, with_runs
 
 __all__ = [
     "EDITS",
@@ -35,6 +35,7 @@ __all__ = [
     "Edit",
     "EditError",
     "Edits",
+    "GivenWeights",
     "NoScale",
     "OutputFrom",
     "PatternFrom",

@@ -247,6 +247,31 @@ class PatternFrom(Edit):
         return f"head {self.head + 1} looks as {self.run}"
 
 
+@dataclass(frozen=True, eq=False)
+class GivenWeights(Edit):
+    """All queries have these weights, which nothing computes: for many variants of one attention in one batch.
+
+    No trace can hold it: a trace computes its weights from scores. Gradients pass through the weights.
+
+    Attributes:
+        weights: broadcastable to (batch, n_heads, n_queries, n_keys).
+    """
+
+    name = "given weights"
+    target = "weights"
+
+    weights: Tensor
+
+    def check(self, attention: AttentionScores) -> None:
+        raise EditError("a trace cannot hold weights that are given for a whole batch: use set weights")
+
+    def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
+        return [GivenWeights(self.weights[..., first : first + n, :].repeat(1, 1, n_times, 1))]
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        return "all weights are given"
+
+
 def with_runs(edits: Edits, find: Callable[[RunHead], Any]) -> Edits:
     """Return edits with their patterns and outputs filled in; find(RunHead) returns the trace of that attention."""
     return tuple(_with_run(edit, find) for edit in edits)

@@ -1,0 +1,130 @@
+"""Do maps point at what answers need? python -m attention_core.evaluate faithfulness MODEL [--json --card].
+
+Held-out inputs are erased in the order of attention, of gradient x input and at random: the smaller the area under the
+curve of the answer's probability, the better the order.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.data.mnist import load_mnist
+from attention_core.data.pieces import read_pairs, split_pairs
+from attention_core.data.review_pieces import read_reviews, split_reviews
+from attention_core.data.scenes import find_scenes, glyphs_of, number_scenes
+from attention_core.device import choose_device
+from attention_core.evaluate.classification import as_tensors
+from attention_core.evaluate.translation import group_references
+from attention_core.explain import subjects
+from attention_core.explain.assessment import ATTENTION, GRADIENT, RANDOM, curves_of
+from attention_core.explain.attribution import Subject, gradient_times_input, kendall_tau, random_orders, removal
+from attention_core.explain.variation import shuffled
+from attention_core.models import load
+from attention_core.topics.matter.sentences import read_sentence
+from attention_core.topics.translate.translation import read_source, translate
+from attention_core.weights import read_card, weights_folder
+
+N_INPUTS = 500
+N_SHUFFLED = 8  # orders of the keys for each input
+SEED = 31
+
+
+def _digits(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    images, _ = as_tensors(load_mnist("t10k", data), device)
+    return (subjects.pixel_subject(model, image / 255) for image in images[_chosen(len(images), n)])
+
+
+def _hidden(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    scenes = find_scenes(glyphs_of(load_mnist("t10k", data)), n, torch.Generator().manual_seed(SEED))
+    return (subjects.mask_subject(model, picture.to(device)) for picture in scenes[0])  # type: ignore[arg-type]
+
+
+def _numbers(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    scenes = number_scenes(glyphs_of(load_mnist("t10k", data)), n, torch.Generator().manual_seed(SEED))
+    return (subjects.reading_subject(model, picture.to(device)) for picture in scenes[0])  # type: ignore[arg-type]
+
+
+def _reviews(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    reviews = split_reviews(read_reviews(data)).development
+    for place in _chosen(len(reviews), n).tolist():
+        yield subjects.sentence_subject(model, read_sentence(reviews[place].sentence).words)  # type: ignore[arg-type]
+
+
+def _sentences(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    texts = list(group_references(split_pairs(read_pairs(data)).test))
+    for place in _chosen(len(texts), n).tolist():
+        source = read_source(texts[place])
+        target = torch.tensor(translate(model, source).ids, device=device)  # type: ignore[arg-type]
+        yield subjects.translation_subject(model, source.ids.to(device), target, source.word_of, source.words)  # type: ignore[arg-type]
+
+
+def _chosen(n_all: int, n: int) -> Tensor:
+    return torch.randperm(n_all, generator=torch.Generator().manual_seed(SEED))[:n]
+
+
+INPUTS: dict[str, Callable[[nn.Module, str | None, str, int], Iterator[Subject]]] = {
+    **dict.fromkeys(("pixel-classifier", "pixel-notes", "pixel-notes-ink"), _digits),
+    "feature-mask": _hidden,
+    "digit-reader": _numbers,
+    "sentence-attention": _reviews,
+    **{f"translator-{name}": _sentences for name in ("additive", "dot", "general", "transformer")},
+}
+"""Models with attention over an input whose parts can be erased, and their held-out inputs."""
+
+
+def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int = N_INPUTS) -> dict[str, Any]:
+    """Return areas of deletion with intervals (95 %), how often attention beats random order, and what shuffling does.
+
+    Raises:
+        DataError: the data are missing or damaged.
+        WeightsError: the model's weights are.
+    """
+    model = load(name, device)
+    areas: dict[str, list[float]] = {order: [] for order in (ATTENTION, GRADIENT, RANDOM)}
+    agreements, moves = [], []
+    for subject in islice(INPUTS[name](model, data, device, n), n):
+        orders = {ATTENTION: subject.received, GRADIENT: gradient_times_input(subject), RANDOM: random_orders(subject)}
+        for order, curve in curves_of(subject, orders).items():
+            areas[order].append(curve.area)
+        agreements.append(kendall_tau(subject.received, removal(subject)))
+        moves.append(float(shuffled(subject, N_SHUFFLED).median()))
+    better = [ours < chance for ours, chance in zip(areas[ATTENTION], areas[RANDOM], strict=True)]
+    return {
+        "n": len(better),
+        "area_of_deletion": {order: _mean(values) for order, values in areas.items()},
+        "attention_beats_random": round(sum(better) / len(better), 3),
+        "tau_of_attention_and_removal": _mean(agreements),
+        "moved_by_shuffling": _mean(moves),
+    }
+
+
+def _mean(values: list[float]) -> list[float]:
+    """Return the mean and the half width of its 95 % interval."""
+    column = torch.tensor(values, dtype=torch.float64)
+    half = 1.96 * float(column.std(correction=1)) / sqrt(len(values)) if len(values) > 1 else 0.0
+    return [round(float(column.mean()), 4), round(half, 4)]
+
+
+def main(arguments: list[str]) -> dict[str, Any]:
+    """Evaluate as the command line says; --card writes the figures into the model's card."""
+    parser = argparse.ArgumentParser(prog="python -m attention_core.evaluate faithfulness", description=__doc__)
+    parser.add_argument("model", choices=sorted(INPUTS))
+    parser.add_argument("--n", type=int, default=N_INPUTS, help="how many inputs")
+    parser.add_argument("--data", help="folder of the data sets, else the variable ATTENTION_DATA")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--card", action="store_true", help="write the figures into the model's card")
+    asked = parser.parse_args(arguments)
+    figures = faithfulness(asked.model, asked.data, choose_device(asked.device), asked.n)
+    if asked.card:
+        card = read_card(asked.model) | {"faithfulness": figures}
+        (weights_folder() / f"{asked.model}.json").write_text(json.dumps(card, indent=2) + "\n")
+    result = {"model": asked.model, **figures}
+    print(json.dumps(result) if asked.json else "\n".join(f"{key}: {value}" for key, value in result.items()))
+    return result

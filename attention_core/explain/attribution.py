@@ -1,0 +1,173 @@
+"""Does attention point at what the answer needs? Orders of importance, and what erasing in such an order does.
+
+An answer is one or several distributions of probability: a digit's ten classes, or those of each word of a
+translation. How far it moves is the total variation, 0 to 1, averaged over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+N_PATH = 32  # points on the path of integrated gradients
+N_RANDOM = 5  # random orders whose curves are averaged
+N_POINTS = 10  # steps of a curve
+AT_ONCE = 64  # variants of an input that go through a model together
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One input of a model and its answer, so that the input and its attention can be changed.
+
+    A unit is what is erased as a whole: an ink pixel, a block of regions, a word.
+
+    Attributes:
+        inputs: (n, d), the numbers that the gradient is of.
+        baseline: broadcastable to (n, d), what stands for nothing there.
+        unit_of: int64 (n,), the unit of each row of the inputs; -1 = never erased.
+        received: (n_units,), how much attention each unit receives: the mean over the queries, summed over its keys.
+        predict: inputs (batch, n, d) -> probabilities (batch, n_answers, n_classes), with gradients.
+        erase: bool (batch, n_units) -> probabilities without those units.
+        weights: of each attention by name, (n_heads, n_queries, n_keys).
+        reweigh: weights by name, (batch, n_heads, n_queries, n_keys), of some attentions -> probabilities of the same
+            input, with gradients.
+        names: what units are called, or empty.
+    """
+
+    inputs: Tensor
+    baseline: Tensor
+    unit_of: Tensor
+    received: Tensor
+    predict: Callable[[Tensor], Tensor]
+    erase: Callable[[Tensor], Tensor]
+    weights: Mapping[str, Tensor]
+    reweigh: Callable[[Mapping[str, Tensor]], Tensor]
+    names: Sequence[str] = ()
+
+    @property
+    def n_units(self) -> int:
+        return len(self.received)
+
+    def probabilities(self) -> Tensor:
+        """Return the answer, (n_answers, n_classes)."""
+        return self.predict(self.inputs[None])[0].detach()
+
+    def per_unit(self, rows: Tensor) -> Tensor:
+        """Return a value for each row of the inputs, (n,), summed over units, (n_units,)."""
+        kept = self.unit_of >= 0
+        return rows.new_zeros(self.n_units).index_add(0, self.unit_of[kept], rows[kept])
+
+
+def confidence(probabilities: Tensor, answer: Tensor) -> Tensor:
+    """Return the mean probability, (batch,), of classes (n_answers,) in answers (batch, n_answers, n_classes)."""
+    return probabilities.gather(2, answer.expand(len(probabilities), -1)[..., None])[..., 0].mean(1)
+
+
+def total_variation(first: Tensor, second: Tensor) -> Tensor:
+    """Return how far answers (batch, n_answers, n_classes) lie apart, 0 to 1, (batch,)."""
+    return (first - second).abs().sum(-1).mean(-1) / 2
+
+
+def _answers(subject: Subject, erased: Tensor, answer: Tensor) -> Tensor:
+    parts = [confidence(subject.erase(part), answer) for part in erased.split(AT_ONCE)]
+    return torch.cat(parts).detach()
+
+
+def removal(subject: Subject) -> Tensor:
+    """Return how much the answer's probability falls when each unit alone is erased, (n_units,).
+
+    Source: leave-one-out, Li et al. 2016, "Understanding neural networks through representation erasure".
+    """
+    now = subject.probabilities()
+    answer = now.argmax(-1)
+    erased = torch.eye(subject.n_units, dtype=torch.bool, device=subject.received.device)
+    return confidence(now[None], answer) - _answers(subject, erased, answer)
+
+
+def gradient_times_input(subject: Subject) -> Tensor:
+    """Return gradient x (input - baseline) of the answer's probability, summed over units, (n_units,).
+
+    Source: Shrikumar et al. 2017, section 2; the first order of the fall when a unit goes.
+    """
+    return _path_gradient(subject, torch.ones(1))
+
+
+def integrated_gradients(subject: Subject) -> Tensor:
+    """Return the integrated gradients of the answer's probability, (n_units,).
+
+    They sum, over all rows of the inputs, to the probability minus that of the baseline.
+
+    Source: Sundararajan et al. 2017, eq. 3, by the midpoint rule.
+    """
+    return _path_gradient(subject, (torch.arange(N_PATH) + 0.5) / N_PATH)
+
+
+def _path_gradient(subject: Subject, shares: Tensor) -> Tensor:
+    answer = subject.probabilities().argmax(-1)
+    inputs, baseline = subject.inputs.detach(), subject.baseline.expand_as(subject.inputs).detach()
+    total = torch.zeros_like(inputs)
+    with torch.inference_mode(False), torch.enable_grad():
+        for part in shares.to(inputs).split(8):
+            points = (baseline + part[:, None, None] * (inputs - baseline)).requires_grad_()
+            value = confidence(subject.predict(points), answer).sum()
+            total = total + torch.autograd.grad(value, points)[0].sum(0)
+    return subject.per_unit((total / len(shares) * (inputs - baseline)).sum(-1))
+
+
+def random_orders(subject: Subject, n: int = N_RANDOM, seed: int = 0) -> Tensor:
+    """Return n random orders of the units as importances, (n, n_units)."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(n, subject.n_units, generator=generator).to(subject.received.device)
+
+
+class Curve(NamedTuple):
+    """The answer's probability as units go or come, the most important first."""
+
+    shares: Sequence[float]  # of the units that are gone, or have come, from 0 to 1
+    probability: Sequence[float]
+    spread: Sequence[float]  # the standard deviation over several orders, else 0
+
+    @property
+    def area(self) -> float:
+        """The area under the curve: for erasing, smaller is better."""
+        pairs = zip(self.shares, self.shares[1:], self.probability, self.probability[1:], strict=False)
+        return sum((right - left) * (low + high) / 2 for left, right, low, high in pairs)
+
+
+def curve(subject: Subject, importance: Tensor, *, inserts: bool = False) -> Curve:
+    """Erase ever more units, or insert ever more into nothing, in the order of their importance.
+
+    Importance is (n_units,), or (k, n_units) for the mean over several orders.
+
+    Source: Samek et al. 2017, "Evaluating the visualization of what a deep neural network has learned"; insertion:
+    Petsiuk et al. 2018, "RISE", section 4.3.
+    """
+    orders = importance if importance.ndim > 1 else importance[None]
+    ranks = orders.argsort(1, descending=True).argsort(1)
+    shares = torch.linspace(0, 1, min(N_POINTS, subject.n_units) + 1)
+    n_first = (shares * subject.n_units).round().to(ranks.device)
+    erased = ranks[:, None] < n_first[None, :, None]  # (n_orders, n_points, n_units)
+    answer = subject.probabilities().argmax(-1)
+    values = _answers(subject, (~erased if inserts else erased).flatten(0, 1), answer).view(len(orders), -1)
+    return Curve(shares.tolist(), values.mean(0).tolist(), values.std(0, correction=0).tolist())
+
+
+def kendall_tau(first: Tensor, second: Tensor) -> float:
+    """Return the rank correlation tau-b of two lists, -1 to 1; 0 where one is constant.
+
+    Source: Kendall 1945; as a measure of agreement of attention with gradients, Jain and Wallace 2019, section 4.1.
+    """
+    signs = [(values[:, None] - values[None]).sign().double() for values in (first, second)]
+    scale = float((signs[0].square().sum() * signs[1].square().sum()).sqrt())
+    return float((signs[0] * signs[1]).sum()) / scale if scale else 0.0
+
+
+def overlap(first: Tensor, second: Tensor, k: int) -> float:
+    """Return which share of the k largest of one list are among the k largest of the other."""
+    k = min(k, len(first))
+    largest = [set(values.topk(k).indices.tolist()) for values in (first, second)]
+    return len(largest[0] & largest[1]) / k

@@ -1,0 +1,236 @@
+"""Our trained models' inputs and answers as subjects of attribution: what is erased, and what the gradient is of."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.attend import attend
+from attention_core.attention.edits import GivenWeights
+from attention_core.attention.scores import Dot, Score
+from attention_core.data.pieces import START
+from attention_core.data.pieces import UNKNOWN as UNKNOWN_PIECE
+from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
+from attention_core.device import device_of
+from attention_core.explain.attribution import Subject
+from attention_core.explain.faithfulness import ink_mask
+from attention_core.models.digit_reader import END, DigitReader
+from attention_core.models.feature_mask import FeatureMask
+from attention_core.models.sentence_attention import SentenceClassifier
+from attention_core.models.transformer import Transformer
+from attention_core.models.translator import Translator
+
+BLOCK = 3  # regions along a side of a block of the reader's strip, which are erased together
+OWN = "attention"  # the name of the only attention
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    """Return probabilities (batch, n_answers, n_classes); logits without answers, (batch, n_classes), are one."""
+    return (logits[:, None] if logits.ndim == 2 else logits).softmax(-1)
+
+
+def _received(weights: Tensor, unit_of: Tensor) -> Tensor:
+    """Return the mean weight of (n_heads, n_queries, n_keys) that each unit receives, summed over its keys."""
+    mean, kept = weights.mean((0, 1)), unit_of >= 0
+    return mean.new_zeros(int(unit_of.max()) + 1).index_add(0, unit_of[kept], mean[kept])
+
+
+def _erasing(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tensor, unit_of: Tensor) -> Callable:
+    def erase(erased: Tensor) -> Tensor:
+        gone = erased[:, unit_of.clamp(min=0)] & (unit_of >= 0)
+        return predict(torch.where(gone[..., None], baseline, inputs))
+
+    return erase
+
+
+@torch.no_grad()
+def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
+    """Return the subject of a digit classifier over pixels and a picture (side, side); only ink is erased, to paper."""
+    inputs = image.flatten()[:, None].clone()
+    ink = ink_mask(image).flatten()
+    unit_of = torch.where(ink, ink.cumsum(0) - 1, -1)
+    trace = model(image[None], trace=True).traces[0]
+    weights = torch.stack([trace.weights(head) for head in range(trace.n_heads)])
+
+    def predict(pixels: Tensor) -> Tensor:
+        return _softmax(model(pixels.view(-1, *image.shape)).logits)
+
+    def reweigh(given: Mapping[str, Tensor]) -> Tensor:
+        pictures = image.expand(len(given[OWN]), *image.shape)
+        return _softmax(model(pictures, edits=(GivenWeights(given[OWN]),)).logits)
+
+    baseline = torch.zeros_like(inputs)
+    erase = _erasing(predict, inputs, baseline, unit_of)
+    received = _received(weights, unit_of)
+    return Subject(inputs, baseline, unit_of, received, predict, erase, {OWN: weights}, reweigh)
+
+
+@torch.no_grad()
+def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
+    """Return the subject of the soft mask and a picture (60, 60); a unit is a region, erased as a key."""
+    features = model.features(picture[None, None]).flatten(2).transpose(1, 2).contiguous()
+    query = model.query[None, None, None]
+    weights = model(picture[None]).weights[0][None].clone()
+
+    def attended(keys: Tensor, mask: Tensor | None = None) -> Tensor:
+        own = query.expand(len(keys), -1, -1, -1)
+        context = attend(own, keys[:, None], keys[:, None], score=Dot(), mask=mask).context
+        return _softmax(model.classify(context[:, 0, 0]))
+
+    def reweigh(given: Mapping[str, Tensor]) -> Tensor:
+        return _softmax(model.classify((given[OWN] @ features)[:, 0, 0]))
+
+    unit_of = torch.arange(features.shape[1], device=features.device)
+    return Subject(
+        inputs=features[0],
+        baseline=torch.zeros_like(features[0]),
+        unit_of=unit_of,
+        received=weights[0, 0],
+        predict=attended,
+        erase=lambda erased: attended(features.expand(len(erased), -1, -1), ~erased[:, None, None]),
+        weights={OWN: weights},
+        reweigh=reweigh,
+    )
+
+
+@torch.no_grad()
+def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
+    """Return the subject of the reader and a picture (48, 192); a unit is a block of regions, erased as keys.
+
+    There are as many answers as looks, the end included.
+    """
+    regions = model.encode(picture[None])
+    rows, columns = model.grid
+    down, along = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
+    unit_of = (down // BLOCK * -(-columns // BLOCK) + along // BLOCK).flatten().to(regions.device)
+    whole = model(picture[None])
+    ends = (whole.logits[0].argmax(-1) == END).nonzero()
+    n_looks = int(ends[0]) + 1 if len(ends) else whole.logits.shape[1]
+    weights = whole.weights[:1, :n_looks].clone()
+
+    def looks(keys: Tensor, given: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+        state, logits = model.start.expand(len(keys), -1), []
+        own = keys[:, None]
+        for number in range(n_looks):
+            edits = () if given is None else (GivenWeights(given[..., number : number + 1, :]),)
+            output = attend(state[:, None, None], own, own, score=model.score(), mask=mask, edits=edits)
+            glimpse = output.context[:, 0, 0]
+            state = model.cell(glimpse, state)
+            logits.append(model.classify(torch.cat((glimpse, state), -1)))
+        return _softmax(torch.stack(logits, 1))
+
+    def erase(erased: Tensor) -> Tensor:
+        return looks(regions.expand(len(erased), -1, -1), mask=~erased[:, unit_of][:, None, None])
+
+    return Subject(
+        inputs=regions[0],
+        baseline=torch.zeros_like(regions[0]),
+        unit_of=unit_of,
+        received=_received(weights, unit_of),
+        predict=looks,
+        erase=erase,
+        weights={OWN: weights},
+        reweigh=lambda given: looks(regions.expand(len(given[OWN]), -1, -1), given[OWN]),
+    )
+
+
+@torch.no_grad()
+def sentence_subject(model: SentenceClassifier, words: Sequence[str]) -> Subject:
+    """Return the subject of a judge of sentences and the words of one, which are left out whole.
+
+    The gradient is of the words' vectors, with that of the unknown word for nothing.
+    """
+    device = device_of(model)
+
+    def pieces(kept: Sequence[str]) -> Tensor:
+        return pieces_of([word.lower() for word in kept])[0].to(device)
+
+    whole = pieces(words)
+    encoding = model.encode(whole[None])
+    weights = _weights(model.queries(1), encoding.states[:, None], model.score())
+
+    def answer(context: Tensor) -> Tensor:
+        return _softmax(model.answer(context[:, 0, 0]))
+
+    def predict(embedded: Tensor) -> Tensor:
+        states = model.encoder(embedded)[0][:, None]
+        return answer(attend(model.queries(len(embedded)), states, states, score=model.score()).context)
+
+    def erase(erased: Tensor) -> Tensor:
+        empty = torch.full_like(whole[:1], PAD)
+        empty[0, 0] = UNKNOWN  # no words are no evidence: one that is not known
+        parts = [pieces(list(compress(words, (~gone).tolist()))) if not gone.all() else empty for gone in erased]
+        mask = torch.zeros(len(parts), max(map(len, parts)), dtype=torch.bool, device=device)
+        padded = torch.full((*mask.shape, empty.shape[1]), PAD, device=device)
+        for place, part in enumerate(parts):
+            mask[place, : len(part)], padded[place, : len(part)] = True, part
+        return _softmax(model(padded, mask).logits)
+
+    unknown = model.vectors.table.weight[UNKNOWN].expand(1, -1)
+    return Subject(
+        inputs=encoding.embedded[0].clone(),
+        baseline=unknown.clone(),
+        unit_of=torch.arange(len(words), device=device),
+        received=weights[0, 0],
+        predict=predict,
+        erase=erase,
+        weights={OWN: weights},
+        reweigh=lambda given: answer(given[OWN] @ encoding.states[:, None]),
+        names=words,
+    )
+
+
+@torch.no_grad()
+def translation_subject(
+    model: Translator | Transformer, source: Tensor, target: Tensor, word_of: Sequence[int], words: Sequence[str] = ()
+) -> Subject:
+    """Return the subject of a translator: source pieces (n_source,), the end last, and its translation (n_target,).
+
+    An answer per piece of the translation, given those before it. A word is erased by making its pieces the unknown
+    one, so that the others keep their places; the end piece stays. Of a transformer, the weights are those of the
+    decoder's layers on the source, "cross 1" the first.
+    """
+    device, n_words = source.device, max(word_of)
+    unit_of = torch.tensor([word if word < n_words else -1 for word in word_of], device=device)
+    fed = torch.cat((source.new_tensor([START]), target[:-1]))
+
+    def decode(vectors: Tensor, given: Mapping[str, Tensor] | None = None) -> Tensor:
+        read = fed.expand(len(vectors), -1)
+        edits = {name: (GivenWeights(one),) for name, one in (given or {}).items()}
+        if isinstance(model, Transformer):
+            by_layer = {("cross", int(name.split()[1]) - 1): edit for name, edit in edits.items()}
+            return _softmax(model.logits(model.decode(model.encode_vectors(vectors), read, by_layer)[0]))
+        return _softmax(model.logits(model.decode(model.encode_vectors(vectors), read, edits.get(OWN, ()))[0]))
+
+    def erase(erased: Tensor) -> Tensor:
+        gone = erased[:, unit_of.clamp(min=0)] & (unit_of >= 0)
+        return decode(model.embedding(torch.where(gone, UNKNOWN_PIECE, source)))
+
+    inputs = model.embedding(source).clone()
+    weights = _translator_weights(model, source, fed)
+    mean = torch.stack([one.mean((0, 1)) for one in weights.values()]).mean(0)
+    return Subject(
+        inputs=inputs,
+        baseline=model.embedding.weight[UNKNOWN_PIECE].expand(1, -1).clone(),
+        unit_of=unit_of,
+        received=_received(mean[None, None], unit_of),
+        predict=decode,
+        erase=erase,
+        weights=weights,
+        reweigh=lambda given: decode(inputs.expand(len(next(iter(given.values()))), -1, -1), given),
+        names=words,
+    )
+
+
+def _translator_weights(model: Translator | Transformer, source: Tensor, fed: Tensor) -> dict[str, Tensor]:
+    if isinstance(model, Transformer):
+        crossed = model.decode(model.encode(source[None]), fed[None])[2]
+        return {f"cross {place + 1}": _weights(one.query, one.memory.key) for place, one in enumerate(crossed)}
+    encoding = model.encode(source[None])
+    return {OWN: _weights(model.decode(encoding, fed[None])[1][:, None], model.keys(encoding)[:, None], model.score())}
+
+
+def _weights(query: Tensor, key: Tensor, score: Score | None = None) -> Tensor:
+    """Return the weights of a batch's first item, (n_heads, n_queries, n_keys)."""
+    return attend(query, key, key, score=score, with_weights=True).weights[0].clone()  # type: ignore[index]

@@ -1,0 +1,121 @@
+"""How much does an answer hang on its weights? Others in their place: shuffled, uniform, as different as possible."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.explain.attribution import Subject, total_variation
+
+BOUND = 0.1  # how far the answer may move while weights are made different, in total variation
+N_SEARCH = 60  # steps of that search
+LEAST = 1e-9  # a weight below this counts as this where its logarithm is taken
+AT_ONCE = 2**22  # numbers of weights that go through a model together
+
+
+def shuffled(subject: Subject, n: int = 100, seed: int = 0, names: Sequence[str] | None = None) -> Tensor:
+    """Return how far the answer moves for n random orders of the keys, (n,); one order serves all rows and heads.
+
+    Keys that no query looks at keep their place: they may be hidden.
+
+    Source: Jain and Wallace 2019, "Attention is not explanation", section 4.2.1.
+    """
+    generator, now = torch.Generator().manual_seed(seed), subject.probabilities()
+    names = list(names or subject.weights)
+    at_once = max(1, AT_ONCE // sum(subject.weights[name].numel() for name in names))
+    moved = []
+    for first in range(0, n, at_once):
+        size = min(at_once, n - first)
+        given = {name: _shuffle(subject.weights[name], size, generator) for name in names}
+        moved.append(total_variation(subject.reweigh(given), now).detach())
+    return torch.cat(moved)
+
+
+def _shuffle(weights: Tensor, n: int, generator: torch.Generator) -> Tensor:
+    seen = (weights > 0).flatten(0, -2).any(0).nonzero()[:, 0]
+    order = torch.arange(weights.shape[-1], device=weights.device).repeat(n, 1)
+    mixed = torch.rand(n, len(seen), generator=generator).argsort(1).to(seen.device)
+    order[:, seen] = seen[mixed]
+    return torch.stack([weights[..., row] for row in order])
+
+
+def uniform(subject: Subject, names: Sequence[str] | None = None) -> float:
+    """Return how far the answer moves when each query looks alike at all keys that it looks at at all."""
+    given = {name: _even(subject.weights[name])[None] for name in names or subject.weights}
+    return float(total_variation(subject.reweigh(given), subject.probabilities())[0])
+
+
+def _even(weights: Tensor) -> Tensor:
+    seen = (weights > 0).to(weights)
+    return seen / seen.sum(-1, keepdim=True).clamp(min=1)
+
+
+def divergence(first: Tensor, second: Tensor) -> Tensor:
+    """Return the Jensen-Shannon divergence of rows, (..., n) -> (...), in bits, 0 to 1."""
+    middle = (first + second) / 2
+    parts = [torch.xlogy(rows, rows.clamp(min=LEAST) / middle.clamp(min=LEAST)).sum(-1) for rows in (first, second)]
+    return (parts[0] + parts[1]) / 2 / torch.tensor(2.0).log()
+
+
+class OtherWeights(NamedTuple):
+    """Weights that differ much and keep the answer."""
+
+    weights: Mapping[str, Tensor]  # by name, (n_heads, n_queries, n_keys)
+    divergence: float  # mean of the rows' Jensen-Shannon divergence from the true weights, bits
+    moved: float  # how far the answer moves, at most the bound
+
+
+def most_different(
+    subject: Subject, bound: float = BOUND, names: Sequence[str] | None = None, seed: int = 0
+) -> OtherWeights:
+    """Search for the most different weights under which the answer moves by at most the bound.
+
+    Gradient ascent (Adam) on the divergence of softmax rows, with a penalty on what the answer moves beyond the bound;
+    a key that a query does not see stays hidden. The best of what keeps the bound is returned, the true weights
+    themselves if nothing does.
+
+    Source: adversarial attention, Jain and Wallace 2019, eq. 3; Wiegreffe and Pinter 2019 on what it can tell.
+    """
+    names = list(names or subject.weights)
+    true = {name: subject.weights[name].detach() for name in names}
+    now, generator = subject.probabilities(), torch.Generator().manual_seed(seed)
+    best = OtherWeights(true, 0.0, 0.0)
+    with torch.inference_mode(False), torch.enable_grad():
+        logits = {}
+        for name, weights in true.items():
+            noise = torch.randn(weights.shape, generator=generator).to(weights)
+            logits[name] = (weights.clamp(min=LEAST).log().clamp(min=-8) + noise).clone().requires_grad_()
+        optimiser = torch.optim.Adam(logits.values(), lr=0.5)
+        for _ in range(N_SEARCH):
+            given = {name: _softmax(logits[name], true[name]) for name in names}
+            apart = torch.cat([divergence(given[name], true[name]).flatten() for name in names]).mean()
+            moved = total_variation(subject.reweigh({name: rows[None] for name, rows in given.items()}), now)[0]
+            figures = apart.item(), moved.item()
+            if figures[1] <= bound and figures[0] > best.divergence:
+                best = OtherWeights({name: rows.detach() for name, rows in given.items()}, *figures)
+            loss = -apart + 20 * (moved - 0.8 * bound).clamp(min=0)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return best
+
+
+def _softmax(logits: Tensor, true: Tensor) -> Tensor:
+    rows = logits.masked_fill(true <= 0, -torch.inf).softmax(-1)
+    return torch.where((true > 0).any(-1, keepdim=True), rows, 0.0)
+
+
+def rollout(layers: Sequence[Tensor]) -> Tensor:
+    """Return how much of each input reaches each position through a stack of self-attentions, (n, n), rows sum to 1.
+
+    Each layer, (n_heads, n, n), is averaged over heads and with the identity, for the residual connection.
+
+    Source: Abnar and Zuidema 2020, "Quantifying attention flow in transformers", section 3.
+    """
+    total = torch.eye(layers[0].shape[-1], dtype=layers[0].dtype, device=layers[0].device)
+    for weights in layers:
+        mean = weights.mean(0)
+        mixed = (mean + torch.eye(len(mean), dtype=mean.dtype, device=mean.device)) / 2
+        total = mixed / mixed.sum(-1, keepdim=True) @ total
+    return total

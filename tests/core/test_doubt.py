@@ -1,0 +1,285 @@
+"""Whether a map explains an answer: orders, curves, other weights; each against an independent computation."""
+
+import itertools
+import json
+import math
+
+import pytest
+import torch
+from captum.attr import IntegratedGradients
+from scipy.stats import kendalltau
+from torch import nn
+
+from attention_core.attention.attend import attend
+from attention_core.attention.edits import EditError, GivenWeights
+from attention_core.data.mnist import load_mnist
+from attention_core.evaluate.__main__ import main
+from attention_core.evaluate.faithfulness import SEED
+from attention_core.explain import subjects
+from attention_core.explain.assessment import ATTENTION, GRADIENT, RANDOM, assess, verdict
+from attention_core.explain.attribution import (
+    Curve,
+    Subject,
+    curve,
+    gradient_times_input,
+    integrated_gradients,
+    kendall_tau,
+    overlap,
+    removal,
+    total_variation,
+)
+from attention_core.explain.variation import divergence, most_different, rollout, shuffled, uniform
+from attention_core.models import load
+from attention_core.topics.matter.sentences import judge, read_sentence, remove_each
+from attention_core.topics.translate.translation import explain, explain_layers, read_source, translate
+from tests.tiny_data import write_digits
+
+TEXT = "The film is not bad, the music is warm."
+
+
+def toy(n: int = 6, n_classes: int = 3) -> Subject:
+    """Return one learned query over n keys that are values too, with a linear answer."""
+    torch.manual_seed(3)
+    keys, query, answer = torch.randn(n, 4), torch.randn(4), nn.Linear(4, n_classes).requires_grad_(False)
+    unit_of = torch.arange(n)
+
+    def predict(inputs, mask=None):
+        scores = inputs @ query
+        scores = scores if mask is None else scores.masked_fill(mask, -torch.inf)
+        weights = torch.nan_to_num(scores.softmax(-1))
+        return answer((weights[:, None] @ inputs)[:, 0]).softmax(-1)[:, None]
+
+    weights = (keys @ query).softmax(-1)[None, None]
+    return Subject(
+        inputs=keys,
+        baseline=torch.zeros(1, 4),
+        unit_of=unit_of,
+        received=weights[0, 0],
+        predict=predict,
+        erase=lambda erased: predict(keys.expand(len(erased), -1, -1), erased),
+        weights={"attention": weights},
+        reweigh=lambda given: answer((given["attention"] @ keys)[:, 0, 0]).softmax(-1)[:, None],
+    )
+
+
+def test_removal_is_what_each_unit_alone_takes_away():
+    subject = toy()
+    now = subject.probabilities()[0]
+    for unit, fall in enumerate(removal(subject).tolist()):
+        rest = torch.cat((subject.inputs[:unit], subject.inputs[unit + 1 :]))
+        assert fall == pytest.approx(float(now.max() - subject.predict(rest[None])[0, 0, now.argmax()]), abs=1e-6)
+
+
+def test_integrated_gradients_are_captums_and_complete():
+    subject = toy()
+    answer = int(subject.probabilities().argmax())
+    theirs = IntegratedGradients(lambda inputs: subject.predict(inputs)[:, 0]).attribute(
+        subject.inputs[None], subject.baseline.expand(1, 6, 4), target=answer, n_steps=32, method="riemann_middle"
+    )
+    ours = integrated_gradients(subject)
+    torch.testing.assert_close(ours, theirs[0].sum(-1).float(), atol=1e-5, rtol=1e-4)
+    gone = subject.predict(torch.zeros(1, 6, 4))[0, 0, answer]
+    assert float(ours.sum()) == pytest.approx(float(subject.probabilities()[0, answer] - gone), abs=5e-3)
+
+
+def test_gradient_times_input_is_the_slope_towards_nothing():
+    subject, small = toy(), 1e-3
+    answer = int(subject.probabilities().argmax())
+    for unit, value in enumerate(gradient_times_input(subject).tolist()):
+        ends = []
+        for sign in (1, -1):
+            moved = subject.inputs.double().clone()
+            moved[unit] *= 1 + sign * small
+            ends.append(float(subject.predict(moved.float()[None])[0, 0, answer]))
+        assert value == pytest.approx((ends[0] - ends[1]) / (2 * small), abs=2e-3)
+
+
+def test_curves_follow_the_order():
+    subject = toy()
+    order = torch.tensor([3.0, 1.0, 6.0, 2.0, 5.0, 4.0])  # units 2, 4, 5, 0, 3, 1 in turn
+    answer = int(subject.probabilities().argmax())
+    gone, come = curve(subject, order), curve(subject, order, inserts=True)
+    for point in range(7):
+        first = torch.isin(torch.arange(6), torch.tensor([2, 4, 5, 0, 3, 1])[:point])
+        assert gone.probability[point] == pytest.approx(float(subject.erase(first[None])[0, 0, answer]))
+        assert come.probability[point] == pytest.approx(float(subject.erase(~first[None])[0, 0, answer]))
+
+
+def test_area_is_that_of_the_trapezia():
+    assert Curve([0, 0.5, 1], [1, 0.5, 0.5], [0, 0, 0]).area == pytest.approx(0.625)
+
+
+def test_tau_is_scipys():
+    torch.manual_seed(0)
+    for first, second in itertools.pairwise(torch.randint(0, 5, (4, 12)).float()):
+        assert kendall_tau(first, second) == pytest.approx(kendalltau(first, second).statistic)
+    assert kendall_tau(torch.ones(4), torch.arange(4.0)) == 0
+
+
+def test_overlap_of_the_largest():
+    assert overlap(torch.tensor([5.0, 4, 3, 0]), torch.tensor([5.0, 0, 4, 3]), 2) == 0.5
+    assert overlap(torch.tensor([1.0, 2]), torch.tensor([2.0, 1]), 5) == 1
+
+
+def test_shuffled_weights_move_the_answer_as_permuted_keys_do():
+    subject = toy(3)
+    now, moved = subject.probabilities(), []
+    for order in itertools.permutations(range(3)):
+        given = subject.weights["attention"][..., list(order)][None]
+        moved.append(float(total_variation(subject.reweigh({"attention": given}), now)))
+    seen = shuffled(subject, 100).tolist()
+    assert all(any(math.isclose(value, one, abs_tol=1e-6) for one in moved) for value in seen)
+    assert len({round(value, 5) for value in seen}) == len({round(value, 5) for value in moved})
+
+
+def test_uniform_leaves_hidden_keys_hidden():
+    subject = toy(4)
+    weights = torch.tensor([[[0.7, 0.3, 0.0, 0.0]]])
+    hidden = Subject(**{**vars(subject), "weights": {"attention": weights}})
+    even = subject.reweigh({"attention": torch.tensor([[[[0.5, 0.5, 0.0, 0.0]]]])})
+    assert uniform(hidden) == pytest.approx(float(total_variation(even, subject.probabilities())))
+
+
+def test_divergence_is_that_of_jensen_and_shannon():
+    first, second = torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.0, 0.5, 0.5])
+    assert float(divergence(first, second)) == pytest.approx(0.5)
+    assert float(divergence(torch.eye(2)[0], torch.eye(2)[1])) == pytest.approx(1)
+
+
+def test_other_weights_keep_the_answer_and_differ():
+    subject = toy(12)
+    other = most_different(subject)
+    rows = other.weights["attention"]
+    now = subject.probabilities()
+    assert float(total_variation(subject.reweigh({"attention": rows[None]}), now)) == pytest.approx(other.moved)
+    assert other.moved <= 0.1
+    assert other.divergence == pytest.approx(float(divergence(rows, subject.weights["attention"]).mean()))
+    assert other.divergence > 0.3
+    torch.testing.assert_close(rows.sum(-1), torch.ones(1, 1))
+
+
+def test_rollout_multiplies_layers_with_their_residuals():
+    layers = [torch.rand(2, 3, 3).softmax(-1) for _ in range(2)]
+    mixed = [0.5 * layer.mean(0) + 0.5 * torch.eye(3) for layer in layers]
+    torch.testing.assert_close(rollout(layers), mixed[1] @ mixed[0])
+
+
+def test_an_assessment_grows_and_says_no_more_than_it_knows():
+    shares, found = [], None
+    for share, found in assess(toy()):
+        shares.append(share)
+        if share < 0.3:
+            assert verdict(found) == ""
+            assert found.advantage(ATTENTION) is None
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert set(found.deletion) == set(found.insertion) == {ATTENTION, GRADIENT, "integrated gradients", RANDOM}
+    assert verdict(found).startswith("Here the map")
+    assert found.agreement(ATTENTION) == pytest.approx(kendalltau(found.subject.received, found.removal).statistic)
+
+
+def test_given_weights_are_what_is_summed_and_no_trace_holds_them():
+    query, key, value = torch.randn(2, 1, 3, 4), torch.randn(2, 1, 5, 4), torch.randn(2, 1, 5, 2)
+    weights = torch.rand(2, 1, 3, 5)
+    output = attend(query, key, value, edits=(GivenWeights(weights),), with_weights=True)
+    torch.testing.assert_close(output.context, weights @ value)
+    assert output.weights is weights
+    rows = GivenWeights(weights).for_queries(1, 2, 1)[0]
+    torch.testing.assert_close(rows.weights, weights[..., 1:3, :])
+    sentence, model = read_sentence(TEXT), load("sentence-attention", "cpu")
+    with pytest.raises(EditError, match="whole batch"):
+        model.trace(sentence.pieces, sentence.labels, (GivenWeights(torch.ones(1, 1, 1, len(sentence.words))),))
+
+
+def digit(side: int) -> torch.Tensor:
+    picture = torch.zeros(side, side)
+    picture[side // 4 : 3 * side // 4, side // 2 - 1 : side // 2 + 2] = 1
+    return picture
+
+
+def subject_of(name: str) -> Subject:
+    model = load(name, "cpu")
+    if name.startswith("pixel"):
+        return subjects.pixel_subject(model, digit(28))
+    if name == "feature-mask":
+        return subjects.mask_subject(model, digit(60))
+    if name == "digit-reader":
+        picture = torch.zeros(48, 192)
+        picture[10:38, 40:44] = picture[10:38, 100:104] = 1
+        return subjects.reading_subject(model, picture)
+    if name.startswith("translator"):
+        source = read_source("The red car is old.")
+        target = torch.tensor(translate(model, source).ids)
+        return subjects.translation_subject(model, source.ids, target, source.word_of, source.words)
+    return subjects.sentence_subject(model, read_sentence(TEXT).words)
+
+
+MODELS = [
+    "pixel-notes",
+    "pixel-classifier",
+    "feature-mask",
+    "digit-reader",
+    "sentence-attention",
+    "translator-additive",
+    "translator-transformer",
+]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_true_weights_and_nothing_erased_give_the_models_own_answer(name):
+    subject = subject_of(name)
+    now = subject.probabilities()
+    given = {name: weights[None].expand(2, *weights.shape) for name, weights in subject.weights.items()}
+    torch.testing.assert_close(subject.reweigh(given), now.expand(2, *now.shape), atol=1e-5, rtol=1e-4)
+    whole = torch.zeros(1, subject.n_units, dtype=torch.bool)
+    torch.testing.assert_close(subject.erase(whole)[0], now, atol=1e-5, rtol=1e-4)
+    assert subject.received.shape == (subject.n_units,)
+    inputs = subject.inputs[None].clone().requires_grad_()
+    assert torch.autograd.grad(subject.predict(inputs).max(), inputs)[0].abs().sum() > 0
+
+
+def test_the_subjects_answers_are_what_the_pages_say():
+    sentence, model = read_sentence(TEXT), load("sentence-attention", "cpu")
+    subject = subject_of("sentence-attention")
+    positive = subject.probabilities()[0, 1]
+    assert float(positive) == pytest.approx(judge(model, sentence).positive, abs=1e-6)
+    sign = 1 if positive >= 0.5 else -1
+    torch.testing.assert_close(-sign * removal(subject), remove_each(model, sentence), atol=1e-6, rtol=0)
+
+
+def test_the_translators_weights_are_those_of_its_trace():
+    source = read_source("The red car is old.")
+    additive, transformer = (load(f"translator-{name}", "cpu") for name in ("additive", "transformer"))
+    trace = explain(additive, source, translate(additive, source))
+    torch.testing.assert_close(subject_of("translator-additive").weights["attention"][0], trace.weights(0))
+    traces = explain_layers(transformer, source, translate(transformer, source))
+    weights = subject_of("translator-transformer").weights
+    for layer in range(3):
+        for head in range(6):
+            torch.testing.assert_close(weights[f"cross {layer + 1}"][head], traces["cross", layer].weights(head))
+
+
+def test_only_ink_is_erased():
+    subject = subject_of("pixel-notes")
+    assert subject.n_units == int((digit(28) > 0.3).sum())
+    black = subject.erase(torch.ones(1, subject.n_units, dtype=torch.bool))
+    torch.testing.assert_close(black[0], subject.predict(torch.zeros(1, 784, 1))[0])
+
+
+def test_the_command_measures_maps_over_held_out_digits(tmp_path, capsys):
+    write_digits(tmp_path)
+    assert main(["faithfulness", "pixel-notes", "--n", "3", "--data", str(tmp_path), "--json", "--device", "cpu"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["n"] == 3
+    images = load_mnist("t10k", tmp_path).images
+    chosen = torch.randperm(len(images), generator=torch.Generator().manual_seed(SEED))[:3].tolist()
+    model, areas = load("pixel-notes", "cpu"), []
+    for place in chosen:
+        subject = subjects.pixel_subject(model, torch.tensor(images[place] / 255, dtype=torch.float32))
+        areas.append(curve(subject, subject.received).area)
+    assert figures["area_of_deletion"]["attention"][0] == pytest.approx(sum(areas) / 3, abs=1e-4)
+
+
+def test_the_command_says_what_data_are_missing(tmp_path, capsys):
+    assert main(["faithfulness", "feature-mask", "--data", str(tmp_path), "--device", "cpu"]) == 1
+    assert "t10k-images" in capsys.readouterr().err
