@@ -35,7 +35,7 @@ elif text and source:
     two_orders(experiment_on(text))
     st.caption(
         "Under each word: 24 of its 192 numbers, and how far all of them moved from *As typed*. One network, trained "
-        "with positions, which are switched off on the left. Trained without, it could not tell the orders apart either."
+        "with positions; on the left they are switched off. Trained without, it could not tell the orders apart either."
     )
     try_this(NAME, surprise(text, restore))
 
