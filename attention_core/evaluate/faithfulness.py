@@ -21,10 +21,10 @@ from attention_core.data.scenes import find_scenes, glyphs_of, number_scenes
 from attention_core.device import choose_device
 from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
-from attention_core.explain import subjects
-from attention_core.explain.assessment import ATTENTION, GRADIENT, RANDOM, curves_of
-from attention_core.explain.attribution import Subject, gradient_times_input, kendall_tau, random_orders, removal
-from attention_core.explain.variation import shuffled
+from attention_core.faithfulness import subjects
+from attention_core.faithfulness.assessment import ATTENTION, GRADIENT, RANDOM, curves_of
+from attention_core.faithfulness.attribution import Subject, gradient_times_input, kendall_tau, random_orders, removal
+from attention_core.faithfulness.variation import shuffled
 from attention_core.models import load
 from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.translate.translation import read_source, translate

@@ -1,1 +1,1 @@
-"""From traces to statements: what heads do, alignments, how far to believe a map."""
+"""What a trace says: what heads do, alignments, how far to believe a map."""

@@ -15,9 +15,9 @@ from attention_core.attention.edits import EditError, GivenWeights
 from attention_core.data.mnist import load_mnist
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.faithfulness import SEED
-from attention_core.explain import subjects
-from attention_core.explain.assessment import ATTENTION, GRADIENT, RANDOM, assess, verdict
-from attention_core.explain.attribution import (
+from attention_core.faithfulness import subjects
+from attention_core.faithfulness.assessment import ATTENTION, GRADIENT, RANDOM, assess, verdict
+from attention_core.faithfulness.attribution import (
     Curve,
     Subject,
     curve,
@@ -28,7 +28,7 @@ from attention_core.explain.attribution import (
     removal,
     total_variation,
 )
-from attention_core.explain.variation import divergence, most_different, rollout, shuffled, uniform
+from attention_core.faithfulness.variation import divergence, most_different, rollout, shuffled, uniform
 from attention_core.models import load
 from attention_core.topics.matter.sentences import judge, read_sentence, remove_each
 from attention_core.topics.translate.translation import explain, explain_layers, read_source, translate

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from attention_core.explain.attribution import (
+from attention_core.faithfulness.attribution import (
     Curve,
     Subject,
     curve,
@@ -17,7 +17,7 @@ from attention_core.explain.attribution import (
     random_orders,
     removal,
 )
-from attention_core.explain.variation import OtherWeights, most_different, shuffled, uniform
+from attention_core.faithfulness.variation import OtherWeights, most_different, shuffled, uniform
 
 ATTENTION, GRADIENT, INTEGRATED, RANDOM = "attention", "gradient × input", "integrated gradients", "random"
 FIRST = 5  # the k of the overlap

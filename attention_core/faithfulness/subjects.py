@@ -13,8 +13,8 @@ from attention_core.data.pieces import START
 from attention_core.data.pieces import UNKNOWN as UNKNOWN_PIECE
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
 from attention_core.device import device_of
-from attention_core.explain.attribution import Subject
 from attention_core.explain.faithfulness import ink_mask
+from attention_core.faithfulness.attribution import Subject
 from attention_core.models.digit_reader import END, DigitReader
 from attention_core.models.feature_mask import FeatureMask
 from attention_core.models.sentence_attention import SentenceClassifier

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.explain.attribution import Subject, total_variation
+from attention_core.faithfulness.attribution import Subject, total_variation
 
 BOUND = 0.1  # how far the answer may move while weights are made different, in total variation
 N_SEARCH = 60  # steps of that search
