@@ -37,7 +37,7 @@ def test_the_extras_ask_for_what_requirements_txt_asks_for(root, project):
     assert asked.pop("torch") == "torch>=2.13,<3"  # what is there already is kept
     assert listed.pop("torch") == "torch==2.13.0"
     assert asked == listed
-    assert set(extras) == {"charts", "hub", "app", "all"}
+    assert set(extras) == {"charts", "hub", "study", "app", "all"}
 
 
 def test_the_newest_version_of_the_changelog_is_the_package_s(root):

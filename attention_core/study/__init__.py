@@ -9,8 +9,9 @@ Layers and heads count from 0. A layer is an attention, in the order in which th
 the tokenizer, or what the model is called with, one item; a metric is a function of an ModelOutput that gives a number.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
+from itertools import count
 from typing import Any, Literal
 
 import torch
@@ -22,7 +23,7 @@ from attention_core.data.phrase_book import phrase_book
 from attention_core.device import device_of
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model
-from attention_core.study.attribute import Attribution, Lens, attribute, lens
+from attention_core.study.attribution import Attribution, Lens, attribute, lens
 from attention_core.study.effects import (
     Effects,
     Runner,
@@ -35,14 +36,17 @@ from attention_core.study.effects import (
     n_at_once,
     slopes,
 )
+from attention_core.study.heads import CorpusText, Example, Heads, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
 from attention_core.study.sites import Site, activations, evaluated, reference
 from attention_core.study.sources import Stream
-from attention_core.study.why import Against, Why, why
+from attention_core.study.why import Against, Why, explain_score
 
-__all__ = ["Attribution", "Effects", "Lens", "ModelOutput", "Study", "Why"]
+__all__ = ["Attribution", "Effects", "Example", "Heads", "Lens", "ModelOutput", "Study", "Why"]
 
 Input = str | Mapping[str, Any]
+N_SENTENCES = 500
+"""Of those that come along, in a corpus."""
 N_REFERENCES = 100
 """Sentences of the corpus that comes along from which means and other inputs are taken."""
 
@@ -58,8 +62,8 @@ class Study:
     def __init__(self, model: Any, tokenizer: Any = None) -> None:
         self.model, self.tokenizer = model, tokenizer
 
-    def inputs(self, given: Input) -> dict[str, Any]:
-        """Return what the model is called with: of a text what the tokenizer makes of it, on the model's device.
+    def inputs(self, given: Input, **settings: Any) -> dict[str, Any]:
+        """Return what the model is called with, on its device: of a text what the tokenizer makes of it, with settings.
 
         Raises:
             ValueError: more than one item, or a text without a tokenizer.
@@ -68,7 +72,7 @@ class Study:
             if self.tokenizer is None:
                 raise ValueError("without a tokenizer an input is a mapping of tensors, such as input_ids")
             kind = "text" if isinstance(given, str) else "images"
-            given = dict(self.tokenizer(**{kind: given}, return_tensors="pt"))
+            given = dict(self.tokenizer(**{kind: given}, return_tensors="pt", **settings))
         device, known = device_of(self.model), signature(self.model.forward).parameters
         inputs = {name: value.to(device) if isinstance(value, Tensor) else value for name, value in given.items()}
         if "token_type_ids" not in known:  # some tokenizers make more than their models take
@@ -91,6 +95,21 @@ class Study:
         if ids is None or not hasattr(self.tokenizer, "convert_ids_to_tokens"):
             return ()
         return readable(self.tokenizer, ids[0].tolist())
+
+    def heads(self, corpus: Iterable[Input] | None = None, *, progress: Callable[[int], Any] | None = None) -> Heads:
+        """Return what every head does over a corpus, in memory that grows with the number of heads alone.
+
+        Args:
+            corpus: texts, or inputs of one item each, as a stream; too long a text is cut. None = sentences that come
+                along.
+            progress: is given how many texts are done.
+
+        Raises:
+            ValueError: the corpus is empty.
+            UnsupportedError: the model shows no attention.
+        """
+        corpus = phrase_book()[:: len(phrase_book()) // N_SENTENCES] if corpus is None else corpus
+        return heads_over(self.model, self.tokenizer, map(self._text, count(), corpus), progress)
 
     def ablate(
         self,
@@ -215,12 +234,20 @@ class Study:
             IndexError: there is no such head or position.
             ValueError: the query may not see the key.
         """
-        return why(self.stream(clean), layer, head, query, key, against)
+        return explain_score(self.stream(clean), layer, head, query, key, against)
 
     def stream(self, clean: Input) -> Stream:
         """Return the run of an input as sums over sources; of a model in half precision that of a copy in float32."""
         inputs = self.inputs(clean)
         return Stream(self.model, inputs, self.tokens(inputs))
+
+    def _text(self, number: int, given: Input) -> CorpusText:
+        inputs = self.inputs(given, **({"truncation": True} if isinstance(given, str) else {}))
+        ids = inputs.get("input_ids")
+        if ids is None:
+            return CorpusText(number, inputs, torch.zeros(1, 1, dtype=torch.bool, device=device_of(self.model)))
+        special = torch.tensor(getattr(self.tokenizer, "all_special_ids", ()), dtype=ids.dtype, device=ids.device)
+        return CorpusText(number, inputs, torch.isin(ids, special))
 
     def _runner(self, inputs: Mapping[str, Any], metric: Metric) -> tuple[Runner, float]:
         with torch.no_grad():

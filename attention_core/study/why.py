@@ -125,7 +125,7 @@ def _html(heads: Sequence[str], rows: Sequence[tuple[str, float]]) -> str:
     return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{body}</table>"
 
 
-def why(stream: Stream, layer: int, head: int, query: int, key: int, against: Against = "mean") -> Why:
+def explain_score(stream: Stream, layer: int, head: int, query: int, key: int, against: Against = "mean") -> Why:
     """Return the score of a query and a key as a table of their sources.
 
     Raises:

@@ -1,0 +1,373 @@
+"""Every head over a corpus: what it does on average, how sure that is, what it is called, and where it is clearest.
+
+Texts stream by: a batch holds texts of one length, so that nothing is padded, and of its weights only sums for each
+head are kept. The numbers are those of a HeadSummary, one for each text. Names are given by what a head does on random
+tokens that are repeated, where nothing can be known but the repetition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.trace import at_least_float32, spans
+from attention_core.explain.heads.summary import CLEAR, is_of_itself
+from attention_core.hub.model import readable
+from attention_core.hub.tracing import UnsupportedError, run_model, stream_weights
+from attention_core.study.table import Table
+
+METRICS = ("entropy", "relative_entropy", "distance", "first", "itself", "previous", "following", "special", "unspent")
+"""The fields of a HeadSummary."""
+NAMES = {
+    "previous token": "Olsson et al. 2022, In-context Learning and Induction Heads",
+    "induction": "Olsson et al. 2022, In-context Learning and Induction Heads",
+    "duplicate token": "Wang et al. 2022, Interpretability in the Wild, section 3",
+    "sink": "Xiao et al. 2023, Efficient Streaming Language Models with Attention Sinks",
+    "separator": "Clark et al. 2019, What Does BERT Look At?, section 3.2",
+    "positional": "Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 5.2",
+}
+"""What heads are called, by whom. Of the shares that are CLEAR the largest counts, positional only if there is none."""
+POSITIONAL = 0.9
+"""The share of rows whose largest weight lies equally far away, from which on a head is called positional (Voita)."""
+N_REPEATS, PERIOD = 16, 20
+"""Sequences of repeated random tokens, and the tokens in each half."""
+CHUNK, MAX_TEXTS, MAX_CELLS = 512, 32, 8_000_000
+"""Texts that are sorted by length at a time; texts, and weights of an attention, in a batch."""
+PLAIN_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
+"""Of models that are called with these alone, what they are given can be made up."""
+N_EXAMPLES = 3
+SHUFFLED = 10
+"""Of so many texts one is shuffled."""
+
+
+class Example(NamedTuple):
+    """A row of a head that looks at one key most clearly: a text's tokens, the positions, the weight."""
+
+    tokens: Sequence[str]
+    query: int
+    key: int
+    weight: float
+
+
+@dataclass(eq=False)
+class Heads(Table):
+    """Every head of a model over a corpus, one row each.
+
+    Attributes:
+        layers: names of the attentions.
+        means: by column, of each layer (n_heads,): METRICS over the corpus, NAMES over repeated random tokens.
+        margins: half the 95 % interval of each mean, over texts.
+        shuffled: METRICS over shuffled texts of the corpus; empty where nothing can be shuffled.
+        examples: by (layer, head), the strongest rows of different texts, the strongest first; of keys that are neither
+            the query itself, nor the first, nor special.
+        n_texts: of the corpus.
+    """
+
+    layers: Sequence[str]
+    means: Mapping[str, Sequence[Tensor]]
+    margins: Mapping[str, Sequence[Tensor]]
+    shuffled: Mapping[str, Sequence[Tensor]]
+    examples: Mapping[tuple[int, int], Sequence[Example]]
+    n_texts: int
+
+    def map(self, column: str) -> Tensor:
+        """Return a mean of every head, (n_layers, n_heads); nan where a layer has fewer."""
+        return torch.nn.utils.rnn.pad_sequence([*self.means[column]], batch_first=True, padding_value=math.nan)
+
+    def name(self, layer: int, head: int) -> str:
+        """Return what a head is called, one of NAMES; empty where nothing is clear."""
+        shares = {name: float(self.means[name][layer][head]) for name in NAMES if name in self.means}
+        positional = shares.pop("positional", 0.0)
+        name, share = max(shares.items(), key=lambda one: -1 if math.isnan(one[1]) else one[1], default=("", 0.0))
+        return name if share >= CLEAR else "positional" if positional >= POSITIONAL else ""
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        places = [(layer, head) for layer, own in enumerate(self.means["entropy"]) for head in range(len(own))]
+        names = [self.name(*place) for place in places]
+        columns: dict[str, list[Any]] = {"layer": [layer for layer, _ in places], "head": [head for _, head in places]}
+        columns |= {"name": names, "source": [NAMES.get(name, "") for name in names]}
+        for kind, values in (("", self.means), ("_margin", self.margins), ("_shuffled", self.shuffled)):
+            columns |= {f"{one}{kind}": torch.cat([*own]).tolist() for one, own in values.items()}
+        best = [next(iter(self.examples.get(place, ())), None) for place in places]
+        columns["example"] = ["" if one is None else "".join(one.tokens) for one in best]
+        columns["example_query"] = ["" if one is None else one.tokens[one.query] for one in best]
+        columns["example_key"] = ["" if one is None else one.tokens[one.key] for one in best]
+        return columns
+
+
+class _Means:
+    """Means over texts of numbers of each head, and their intervals, from sums."""
+
+    def __init__(self) -> None:
+        self._sums: dict[int, Tensor] = {}
+
+    def add(self, layer: int, values: Tensor) -> None:
+        """Add the numbers (n_texts, n_heads, n_columns) of some texts; nan counts for nothing."""
+        values = values.double().cpu() if values.device.type != "mps" else values.cpu().double()
+        powers = torch.stack([(~values.isnan()).double(), values.nan_to_num(0), values.nan_to_num(0) ** 2])
+        self._sums[layer] = self._sums.get(layer, 0) + powers.sum(1)
+
+    def of(self, names: Sequence[str]) -> tuple[dict[str, list[Tensor]], dict[str, list[Tensor]]]:
+        """Return the means and the margins by name, one tensor (n_heads,) for each layer."""
+        means, margins = {}, {}
+        for column, name in enumerate(names):
+            own = [self._sums[layer][..., column] for layer in sorted(self._sums)]
+            means[name] = [total / n for n, total, _ in own]
+            variances = [(squares / n - (total / n) ** 2).clamp_min(0) * n / (n - 1) for n, total, squares in own]
+            margins[name] = [1.96 * (v / n).sqrt() for v, (n, _, _) in zip(variances, own, strict=True)]
+        return means, margins
+
+
+def statistics(weights: Tensor, special: Tensor, of_itself: bool) -> Tensor:
+    """Return the METRICS (n_texts, n_heads, 9) of weights (n_texts, n_heads, n_queries, n_keys), see HeadSummary.
+
+    `special` is bool (n_texts, n_keys).
+    """
+    n_queries, n_keys = weights.shape[-2:]
+    n_visible, total = (weights > 0).sum(-1), weights.sum(-1)
+    seeing, choosing = n_visible > 0, n_visible > 1
+    entropy = -torch.xlogy(weights, weights).sum(-1) / math.log(2)
+    nothing = torch.full_like(weights[:, :, 0, 0], math.nan)
+
+    def mean(values: Tensor, counts: Tensor) -> Tensor:
+        return (values * counts).sum(-1) / counts.sum(-1)
+
+    on_special = mean((weights * special[:, None, None]).sum(-1), choosing)
+    beside = [nothing] * 3
+    distance, later = nothing, choosing
+    if of_itself:
+        diagonals = ((weights.diagonal(offset, -2, -1), offset) for offset in (0, -1, 1))
+        beside = [mean(own, choosing[..., max(0, -k) : n_queries - max(0, k)]) for own, k in diagonals]
+        place = torch.arange(n_keys, device=weights.device)
+        apart = (weights * (place - place[:, None]).abs()).sum(-1) / total.clamp_min(1e-12)
+        distance, later = mean(apart, seeing & (total > 1e-12)), choosing & (place > 0)
+    columns = [
+        mean(entropy, seeing),
+        mean(entropy / n_visible.clamp_min(2).log2(), choosing),
+        distance,
+        mean(weights[..., 0], later),
+        *beside,
+        torch.where(special.any(-1, keepdim=True), on_special, nothing),
+        mean((1 - total).masked_fill((1 - total).abs() < 1e-4, 0), choosing),
+    ]
+    return torch.stack(columns, -1)
+
+
+def of_repeats(weights: Tensor, start: int, period: int, special: Tensor) -> Tensor:
+    """Return the shares of NAMES (n_texts, n_heads, 6) while tokens are read again, from start + period on."""
+    rows = torch.arange(start + period, start + 2 * period, device=weights.device)
+    own = weights[:, :, rows]
+
+    def on(keys: Tensor) -> Tensor:
+        return own.gather(-1, keys.expand(*own.shape[:2], -1)[..., None])[..., 0].mean(-1)
+
+    separators = special.clone()
+    separators[:, 0] = False
+    separator = (own * separators[:, None, None]).sum(-1).mean(-1)
+    offsets = own.argmax(-1) - rows
+    same = (offsets == offsets.mode(-1, keepdim=True).values).float().mean(-1)
+    separator = torch.where(separators.any(-1, keepdim=True), separator, torch.full_like(separator, math.nan))
+    return torch.stack(
+        [on(rows - 1), on(rows - period + 1), on(rows - period), own[..., 0].mean(-1), separator, same], -1
+    )
+
+
+@dataclass(eq=False)
+class _Strongest:
+    """The strongest rows of each head so far, of different texts: O(heads) numbers."""
+
+    best: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)  # layer -> weights, (text, cell); (k, n_heads)
+
+    def add(self, layer: int, weights: Tensor, special: Tensor, numbers: Tensor, of_itself: bool) -> None:
+        barred = special[:, None, None].expand(-1, 1, weights.shape[-2], -1).clone()
+        barred[..., 0] = True
+        if of_itself:
+            barred.diagonal(0, -2, -1).fill_(True)
+        largest, cells = weights.masked_fill(barred, 0).flatten(2).max(-1)
+        query, key = cells // weights.shape[-1], cells % weights.shape[-1]
+        places = torch.stack([numbers.to(cells.device)[:, None].expand_as(cells), query, key], -1).cpu()
+        largest = largest.float().cpu()
+        if layer in self.best:
+            largest = torch.cat([self.best[layer][0], largest])
+            places = torch.cat([self.best[layer][1], places])
+        largest, order = largest.topk(min(N_EXAMPLES, len(largest)), 0)
+        self.best[layer] = (largest, places.gather(0, order[..., None].expand(-1, -1, 3)))
+
+    def texts(self) -> set[int]:
+        return {int(text) for _, places in self.best.values() for text in places[..., 0].flatten()}
+
+    def examples(self, tokens: Mapping[int, Sequence[str]]) -> dict[tuple[int, int], list[Example]]:
+        return {
+            (layer, head): [
+                Example(tokens[text], query, key, weight)
+                for weight, (text, query, key) in zip(largest[:, head].tolist(), places[:, head].tolist(), strict=True)
+                if text in tokens and weight > 0
+            ]
+            for layer, (largest, places) in self.best.items()
+            for head in range(largest.shape[1])
+        }
+
+
+class CorpusText(NamedTuple):
+    """One item of a corpus: its number, what the model is called with, and which of its tokens are special."""
+
+    number: int
+    inputs: Mapping[str, Tensor]
+    special: Tensor  # bool (1, n)
+
+
+def heads_over(
+    model: Any, tokenizer: Any, texts: Iterable[CorpusText], progress: Callable[[int], Any] | None = None
+) -> Heads:
+    """Return what every head does on average over texts, see Study.heads; a ValueError says that there are none."""
+    stream = iter(texts)
+    first = next(stream, None)
+    if first is None:
+        raise ValueError("the corpus is empty")
+    traces = run_model(model, first.inputs)[0].traces
+    reader = _Reader(model, [is_of_itself(trace) for trace in traces], _streams(model, first.inputs))
+    corpus, shuffled, repeats, strongest = _Means(), _Means(), _Means(), _Strongest()
+    kept: dict[int, CorpusText] = {}
+    known: set[int] = set()
+    n_texts = 0
+    for some in _batches(chain([first], stream), max(trace.n_heads for trace in traces)):
+        reader.statistics(some, corpus, strongest)
+        n_texts += len(some)
+        kept |= {text.number: text for text in some}
+        kept = {number: kept[number] for number in strongest.texts() if number in kept}
+        if "input_ids" in first.inputs:
+            known.update(id for text in some for id in text.inputs["input_ids"][~text.special].tolist())
+            if tenth := [_shuffled(text) for text in some if text.number % SHUFFLED == 0]:
+                reader.statistics(tenth, shuffled)
+        if progress is not None:
+            progress(n_texts)
+    period = _period(model, first, len(known))
+    if period > 1:
+        reader.repeats(_repeated(first, sorted(known), period), period, repeats)
+    (means, margins), (of_names, their_margins) = corpus.of(METRICS), repeats.of([*NAMES] if period > 1 else [])
+    tokens = {
+        number: readable(tokenizer, text.inputs["input_ids"][0].tolist())
+        for number, text in kept.items()
+        if hasattr(tokenizer, "convert_ids_to_tokens") and "input_ids" in text.inputs
+    }
+    return Heads(
+        layers=[trace.story.name for trace in traces],
+        means=means | of_names,
+        margins=margins | their_margins,
+        shuffled=shuffled.of(METRICS)[0] if known else {},
+        examples=strongest.examples(tokens),
+        n_texts=n_texts,
+    )
+
+
+@dataclass(eq=False)
+class _Reader:
+    """Runs a model on batches of texts and adds up what its heads do."""
+
+    model: Any
+    of_itself: Sequence[bool]  # of each attention, whether queries and keys are the same positions
+    streams: bool  # whether the model hands over its weights as it runs; else it is recorded, which takes longer
+
+    def weights(self, texts: Sequence[CorpusText], take: Callable[[int, Tensor, Tensor, int], None]) -> None:
+        """Hand over each attention's weights, which keys are special, and how many windows each text has."""
+        inputs = {name: torch.cat([text.inputs[name] for text in texts]) for name in texts[0].inputs}
+        special = torch.cat([text.special for text in texts])
+
+        def hand_over(layer: int, weights: Tensor) -> None:
+            fits = special.shape == (len(weights), weights.shape[-1])
+            own = special if fits else special.new_zeros(len(weights), weights.shape[-1])
+            take(layer, at_least_float32(weights), own, len(weights) // len(texts))
+
+        if self.streams:
+            return stream_weights(self.model, inputs, hand_over)
+        traces = run_model(self.model, inputs, item="all")[0].traces
+        n_parts = len(traces) // len(self.of_itself)
+        for layer in range(len(self.of_itself)):
+            own = [torch.stack([*map(one.weights, range(one.n_heads))]) for one in traces[layer * n_parts :][:n_parts]]
+            hand_over(layer, torch.stack(own))
+        return None
+
+    def statistics(self, texts: Sequence[CorpusText], means: _Means, strongest: _Strongest | None = None) -> None:
+        numbers = torch.tensor([text.number for text in texts])
+
+        def take(layer: int, weights: Tensor, special: Tensor, n_windows: int) -> None:
+            values = statistics(weights, special, self.of_itself[layer])
+            means.add(layer, values.unflatten(0, (len(texts), n_windows)).nanmean(1))
+            if strongest is not None:
+                strongest.add(layer, weights, special, numbers.repeat_interleave(n_windows), self.of_itself[layer])
+
+        self.weights(texts, take)
+
+    def repeats(self, texts: Sequence[CorpusText], period: int, means: _Means) -> None:
+        start = int((~texts[0].special[0]).nonzero()[0])
+
+        def take(layer: int, weights: Tensor, special: Tensor, _: int) -> None:
+            if self.of_itself[layer]:
+                means.add(layer, of_repeats(weights, start, period, special))
+            else:
+                means.add(layer, weights.new_full((*weights.shape[:2], len(NAMES)), math.nan))
+
+        self.weights(texts, take)
+
+
+def _streams(model: Any, inputs: Mapping[str, Tensor]) -> bool:
+    try:
+        stream_weights(model, inputs, lambda *_: None)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _batches(texts: Iterable[CorpusText], n_heads: int) -> Iterator[list[CorpusText]]:
+    """Yield texts whose inputs have the same shapes, of a stream that is sorted chunk by chunk."""
+    stream = iter(texts)
+    while chunk := list(islice(stream, CHUNK)):
+        groups: dict[Any, list[CorpusText]] = {}
+        for text in chunk:
+            groups.setdefault(tuple(one.shape for one in text.inputs.values()), []).append(text)
+        for group in groups.values():
+            n_cells = n_heads * group[0].special.shape[-1] ** 2
+            for span in spans(0, len(group), max(1, min(MAX_TEXTS, MAX_CELLS // n_cells))):
+                yield group[span]
+
+
+def _with_ids(text: CorpusText, ids: Tensor) -> CorpusText:
+    return text._replace(inputs={**text.inputs, "input_ids": ids})
+
+
+def _shuffled(text: CorpusText) -> CorpusText:
+    """Return a text whose tokens have changed places at random; those that are special stay."""
+    ids, words = text.inputs["input_ids"].clone(), ~text.special
+    order = torch.randperm(int(words.sum()), generator=torch.Generator().manual_seed(text.number))
+    ids[words] = ids[words][order.to(ids.device)]
+    return _with_ids(text, ids)
+
+
+def _period(model: Any, first: CorpusText, n_known: int) -> int:
+    """Return how many random tokens are repeated: as many as are known and as the model's positions allow."""
+    most = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "n_positions", None)
+    room = PERIOD if not isinstance(most, int) else (most - int(first.special.sum())) // 2 - 1
+    return min(PERIOD, room, n_known) if set(first.inputs) <= PLAIN_INPUTS else 0
+
+
+def _repeated(first: CorpusText, known: Sequence[int], period: int) -> list[CorpusText]:
+    """Return sequences of random tokens of the corpus, read twice, between the special tokens of a text."""
+    ids, special = first.inputs["input_ids"][0], first.special[0]
+    words = (~special).nonzero()[:, 0]
+    before, after = ids[: words[0]], ids[words[-1] + 1 :]
+    generator, pool = torch.Generator().manual_seed(0), torch.tensor(known)
+    texts = []
+    for number in range(N_REPEATS):
+        random = pool[torch.randperm(len(pool), generator=generator)[:period]].to(ids)
+        both = torch.cat([before, random, random, after])[None]
+        marked = torch.ones_like(both, dtype=torch.bool)
+        marked[:, len(before) : len(before) + 2 * period] = False
+        rest = {name: torch.ones_like(both) for name in first.inputs if name == "attention_mask"}
+        texts.append(CorpusText(number, {"input_ids": both} | rest, marked))
+    return texts
