@@ -9,17 +9,17 @@ from ui.try_this import TryThis, try_this
 from ui.vectors.experiments import neuron_panel, softmax_panel
 from ui.vectors.more import average_section, both_ways_section, pixels_section
 from ui.vectors.notations import notations_section
-from ui.vectors.pairs import PLANE, example_choice, move_x1, moved_weights, show_pairs
+from ui.vectors.pairs import PLANE, example_choice, leave_scores, moved_scores, show_pairs
 from ui.vectors.problem import NAME, STEPS, attention, follow_preset, typed_problem
 from ui.vectors.rules import rules
 from ui.vectors.steps import chosen_query, step_by_step
 
-MOVE_ONE = TryThis(
-    "move x1, and nothing else",
-    "You move x1 alone. How many of the nine weights will change?",
+WITHOUT_SOFTMAX = TryThis(
+    "move x1 without the softmax",
+    "x1 moves, but there is no softmax. How many of the nine scores change?",
     ("3, its own row", "5, all pairs with x1", "all 9"),
-    move_x1,
-    moved_weights,
+    leave_scores,
+    moved_scores,
     PLANE.place_key,
 )
 
@@ -29,7 +29,7 @@ def workbench() -> None:
     follow_preset()
     place = PLANE.place()
     example_choice()
-    try_this(NAME, MOVE_ONE)
+    try_this(NAME, WITHOUT_SOFTMAX)
     with st.container(key="desk_vectors_rules"):
         rules()
     problem = typed_problem()
@@ -52,5 +52,5 @@ def workbench() -> None:
         show_pairs(problem, trace)
 
 
-page_frame(NAME, "Three inputs make nine pairs. Drag one input: how many of their nine weights change?")
+page_frame(NAME, "Three inputs make nine pairs. Move only one: how many of the nine weights change?")
 live(workbench)

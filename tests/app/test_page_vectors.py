@@ -58,6 +58,8 @@ def test_it_opens_on_nine_pairs_and_three_arrows_with_the_rules_closed(root, mon
     page = App(root / "app.py", default_timeout=60).switch_page("pages/vectors.py").run()
     shown = pairs(page)
     assert (len(shown["arrows"]), np.shape(shown["weights"])) == (3, (3, 3))
+    assert (np.array(shown["arrows"]) != shown["from"]).any(1).tolist() == [True, False, False]
+    assert (np.abs(np.array(shown["before"]) - shown["weights"]) > 1e-9).all(), "one has moved: nine weights changed"
     assert shown["neuron"] == ["0.8, −0.5", "−0.7, 0.6", "0.5, −0.8"]
     assert not page.get("arrow_data_frame")
     assert "vectors_scoring" not in [box.key for box in page.selectbox]
@@ -188,10 +190,12 @@ def test_three_pixels_lead_to_the_digit_page(page):
     assert "784 × 784 pairs" in said(page)
 
 
-def test_moving_one_input_changes_all_weights_and_the_verdict_goes_with_the_example(page):
+def test_without_softmax_the_move_changes_five_scores_and_the_verdict_goes_with_the_example(page):
     page.button(key="vectors_try").click().run()
-    page.segmented_control(key="vectors_try_guess").set_value(2).run()
-    assert "all 9. **Right**: 9 of 9 weights changed. Only 5 scores did" in page.success[0].value
+    page.segmented_control(key="vectors_try_guess").set_value(1).run()
+    assert "pairs with x1. **Right**: 5 of 9 scores changed" in page.success[0].value
+    assert not pairs(page)["soft"]
+    assert (np.abs(np.array(pairs(page)["before"]) - pairs(page)["weights"]) > 1e-9).sum() == 5
     choose(page, "selectbox", "preset", "huge")
     assert page.button(key="vectors_try")
 

@@ -33,9 +33,14 @@ def test_a_message_from_before_pythons_own_change_is_dropped(state):
     assert problem.CELLS.value["X"][0] == [1, 0.5]
 
 
-def test_moving_one_vector_changes_five_scores_and_all_nine_weights(state):
-    pairs.move_x1()
-    guess, words = pairs.moved_weights()
-    assert np.array_equal(problem.typed_problem().tables["X"][0], pairs.MOVED_TO)
-    assert guess == 2
-    assert words.startswith("9 of 9 weights changed. Only 5 scores did")
+def test_moving_one_vector_changes_all_nine_weights_but_five_scores(state):
+    now, before = problem.typed_problem(), problem.problem_before()
+    assert (now.tables["X"] != before.tables["X"]).any(1).tolist() == [True, False, False]
+    assert ((problem.attention(now).weights() - problem.attention(before).weights()).abs() > 0.03).all()
+    pairs.leave_scores()
+    guess, words = pairs.moved_scores()
+    x, old = (np.array(one.tables["X"]) for one in (problem.typed_problem(), problem.problem_before()))
+    through = now.tables["W_Q"] @ now.tables["W_K"].T
+    assert (x @ through @ x.T != old @ through @ old.T).sum() == 5
+    assert guess == 1
+    assert words.startswith("5 of 9 scores changed")

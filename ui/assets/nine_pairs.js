@@ -8,19 +8,31 @@ class NinePairs extends Plane {
     this.count = make(this.beside, "p", { class: "count", role: "status" });
   }
 
-  taken() { this.base = this.weights(); }
+  // What has changed is told since the last touch; until the first one, since the example's own beginning.
+  taken() {
+    this.from = this.arrows.map((arrow) => [...arrow]);
+    this.base = this.weights();
+  }
 
   adopt(data, tell) {
-    if (data.revision !== this.revision) this.base = data.before;
+    if (data.revision !== this.revision) this.from = null;
     super.adopt(data, tell);
+    if (!this.from) this.base = data.before;
+    else if (data.map) this.base = this.weights(this.from);
     this.svg.parentNode.hidden = data.arrows.length === 0;
     if (isNew(this.table, data.rows, data.columns, data.neuron)) this.buildTable(data);
   }
 
-  buildBehind() { this.edges = make(this.svg, "svg:path", "edge"); }
+  buildBehind() {
+    this.edges = make(this.svg, "svg:path", "edge");
+    this.ghosts = make(this.svg, "svg:path", "ghost");
+    this.ways = make(this.svg, "svg:path", "way");
+    this.before = this.arrows.map(() => make(this.svg, "svg:text", "name before"));
+  }
 
   buildTable({ rows, columns, neuron }) {
     this.table.replaceChildren();
+    this.table.style.setProperty("--rows", rows.length);
     const head = make(this.table, "tr");
     make(head, "td");
     for (const name of columns) make(head, "th", { scope: "col" }, `${name} is asked`);
@@ -39,16 +51,16 @@ class NinePairs extends Plane {
   }
 
   // The rows of a table: as they are dragged, or as Python gave them where they are no arrows.
-  rowsOf(name) {
+  rowsOf(name, arrows) {
     const { tables, given } = this.data;
-    return tables.includes(name) ? this.arrows.filter((_, place) => tables[place] === name) : given[name];
+    return tables.includes(name) ? arrows.filter((_, place) => tables[place] === name) : given[name];
   }
 
-  weights() {
+  weights(arrows = this.arrows) {
     const { map, allowed, query, key, soft, weights } = this.data;
     if (!map) return weights;
-    const asked = this.rowsOf(key);
-    return this.rowsOf(query).map((row, i) => {
+    const asked = this.rowsOf(key, arrows);
+    return this.rowsOf(query, arrows).map((row, i) => {
       const turned = map[0].map((_, column) => row.reduce((sum, value, at) => sum + value * map[at][column], 0));
       const scores = asked.map((other, j) =>
         allowed && !allowed[i][j] ? -Infinity : other.reduce((sum, value, at) => sum + value * turned[at], 0));
@@ -59,6 +71,7 @@ class NinePairs extends Plane {
   follow() {
     const at = (place) => this.arrows[place].map((value, axis) => (axis ? this.y(value) : this.x(value)));
     set(this.edges, { d: this.data.edges.map(([one, other]) => `M${at(one)}L${at(other)}`).join("") });
+    this.drawGhosts(at);
     if (!this.cells) return;
     const weights = this.weights(), { soft, allowed, neuron } = this.data, flat = weights.flat();
     const most = soft ? 1 : Math.max(...flat.map(Math.abs), 1e-9), written = soft ? asPercent : two;
@@ -68,13 +81,29 @@ class NinePairs extends Plane {
       const weight = weights[i][j], moved = base ? weight - base[i][j] : 0, isMasked = allowed && !allowed[i][j];
       changed += Math.abs(moved) > 1e-9;
       share.textContent = isMasked ? "may not" : written(weight);
-      change.textContent = Math.abs(moved) > 1e-9 ? `${moved > 0 ? "+" : "−"}${written(Math.abs(moved)).replace("%", "")}` : "";
+      change.textContent = Math.abs(moved) > 1e-9 ? `was ${written(base[i][j])}` : "";
+      cell.classList.toggle("masked", Boolean(isMasked));
       cell.style.setProperty("--share", `${((80 * Math.abs(weight)) / most).toFixed(1)}%`);
       cell.classList.toggle("below", weight < 0);
     }));
     const rest = changed && neuron.length ? ` Of the neuron's ${neuron.length}: none.` : "";
-    const told = `${changed} of ${flat.length} weights changed.${rest}`;
+    const what = soft ? "weights" : "scores";
+    const told = changed ? `${changed} of ${flat.length} ${what} changed.${rest}` : base ? "Drag an arrow." : "";
     if (this.count.textContent !== told) this.count.textContent = told;
+  }
+
+  // Arrows that have moved are shown where they were, too.
+  drawGhosts(at) {
+    const from = this.from ?? this.data.from ?? this.arrows;
+    const was = (place) => [this.x(from[place][0]), this.y(from[place][1])];
+    const moved = this.arrows.map((_, place) => place).filter((place) => `${from[place]}` !== `${this.arrows[place]}`);
+    set(this.ghosts, { d: moved.map((place) => `M${CENTRE} ${CENTRE}L${was(place)}`).join("") });
+    this.before.forEach((label, place) => {
+      label.textContent = moved.includes(place) ? `${this.data.names[place]} before` : "";
+      const [x, y] = was(place);
+      set(label, { x: clamp(x, 45, SIDE - 45), y: clamp(y + (y > CENTRE ? 16 : -16), 12, this.depth - 12) });
+    });
+    set(this.ways, { d: moved.map((place) => `M${was(place)}L${at(place)}`).join("") });
   }
 
   describe(place) {

@@ -1,7 +1,7 @@
 // Arrows in a plane, dragged by their tips. What follows a drag is drawn here, frame by frame; Python is told at most every
 // `pause` milliseconds, and hardly when several messages are unanswered, so that a slow server is not flooded. A page's
 // own view extends it: `follow` draws what stands beside the arrows, `describe` says it.
-const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16, LABEL_ROOM = 20;
+const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16, LABEL_ROOM = 20, FLOOR_ROOM = 34;
 
 const two = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
 
@@ -46,7 +46,18 @@ class Plane {
   x(value) { return CENTRE + (value * CENTRE) / (1.1 * this.extent); }
   y(value) { return CENTRE - (value * CENTRE) / (1.1 * this.extent); }
 
+  // The plane ends below what lies in it, and grows when something is dragged further down.
+  reachDown(lowest) {
+    const needed = clamp(this.y(Math.min(lowest, -0.25 * this.extent)) + FLOOR_ROOM, 0, SIDE);
+    if (needed <= this.depth) return;
+    this.depth = needed;
+    set(this.svg, { viewBox: `0 0 ${SIDE} ${needed}` });
+    this.svg.style.aspectRatio = `${SIDE} / ${needed}`;
+  }
+
   build() {
+    this.depth = 0;
+    this.reachDown(Math.min(...[...this.arrows, ...(this.data.from ?? [])].map(([, y]) => y)));
     const focused = this.svg.getRootNode().activeElement?.dataset?.place;
     this.svg.replaceChildren();
     const names = this.data.names.join(", ");
@@ -95,7 +106,7 @@ class Plane {
       }
       const box = this.box, perUnit = box.width / (2.2 * this.extent);
       this.move(place, (event.clientX - box.x - box.width / 2) / perUnit,
-        -(event.clientY - box.y - box.height / 2) / perUnit);
+        1.1 * this.extent - (event.clientY - box.y) / perUnit);
     };
     tip.onpointerup = tip.onpointercancel = () => {
       if (this.held !== place) return;
@@ -124,6 +135,7 @@ class Plane {
     const step = this.extent / STEPS;
     const snap = (v) => Number((Math.round(clamp(v, -this.extent, this.extent) / step) * step).toFixed(3));
     this.arrows[place] = [snap(x), snap(y)];
+    this.reachDown(this.arrows[place][1]);
     this.request();
     this.send();
   }
@@ -148,8 +160,9 @@ class Plane {
     set(head, length > 1e-9
       ? { d: `M${tx} ${ty}L${bx - uy * size * 0.45} ${by + ux * size * 0.45}L${bx + uy * size * 0.45} ${by - ux * size * 0.45}Z` }
       : { d: `M${tx - 5} ${ty}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z` });
-    const out = (t, u) => clamp(t + (length > 1e-9 ? u : 0.7) * 17, 12, SIDE - 12);
-    const spot = [out(tx, ux), out(ty, uy)], isTaken = ([x, y]) => Math.hypot(x - spot[0], y - spot[1]) < LABEL_ROOM;
+    const out = (t, u, side, by) => clamp(t + (length > 1e-9 ? u : 0.7) * by, 12, side - 12);
+    const wide = 17 + 4 * Math.max(this.data.names[place].length - 2, 0);
+    const spot = [out(tx, ux, SIDE, wide), out(ty, uy, this.depth, 17)], isTaken = ([x, y]) => Math.hypot(x - spot[0], y - spot[1]) < LABEL_ROOM;
     while (this.named.some(isTaken)) spot[0] += LABEL_ROOM;
     this.named.push(spot);
     set(this.labels[place], { x: spot[0], y: spot[1] });

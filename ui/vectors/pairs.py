@@ -5,7 +5,6 @@ from math import ceil
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import matrix_chart
@@ -25,10 +24,11 @@ from ui.vectors.problem import (
     FIRST,
     NAME,
     PRESET,
+    SETTINGS,
     attention,
     choose_preset,
-    example,
     follow_preset,
+    problem_before,
     typed_problem,
     write_tables,
 )
@@ -36,8 +36,6 @@ from ui.vectors.problem import (
 PLANE = VectorPlane(NAME, "nine_pairs", pause=120)
 ARROWS: Field[list[list[float]]] = Field(NAME, "arrows", list)
 """What the browser has of them."""
-MOVED_TO = (-1.0, 1.5)
-"""Where x1 goes in Try this."""
 
 
 def example_choice() -> None:
@@ -67,6 +65,8 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     if arrows != ARROWS.value:
         PLANE.refresh()
         ARROWS.value = arrows
+    before = problem_before()
+    came_from = [row for name in tables for row in before.tables[name].tolist()]
     made_scores, allowed = pair_map(problem, trace), trace.allowed()
     data = {
         "names": [label for name in tables for label in problem.row_labels(name)],
@@ -79,7 +79,8 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "rows": list(axes[0].labels),
         "columns": list(axes[1].labels),
         "weights": weights.tolist(),
-        "before": attention(example()).weights().tolist(),
+        "before": attention(before).weights().tolist(),
+        "from": came_from if np.shape(came_from) == np.shape(arrows) else None,
         "map": None if made_scores is None else made_scores.tolist(),
         "allowed": None if allowed is None else allowed.tolist(),
         "edges": neighbours(problem) if tables else [],
@@ -106,23 +107,22 @@ def take_drag() -> None:
     write_tables(tables)
 
 
-def move_x1() -> None:
-    """Move x1 of the first example, and nothing else."""
+def leave_scores() -> None:
+    """Show the first example without its softmax."""
     choose_preset(FIRST)
     follow_preset(anew=True)
-    tables = example().tables
-    write_tables(tables | {"X": np.vstack([[MOVED_TO], tables["X"][1:]])})
+    SETTINGS["softmax"].value = False
+    PLANE.refresh()
 
 
-def moved_weights() -> tuple[int, str]:
-    """Return which guess came true, 3, 5 or 9 weights, and in words what has changed since the example."""
-    now, old = attention(typed_problem()), attention(example())
+def moved_scores() -> tuple[int, str]:
+    """Return which guess came true, 3, 5 or 9 scores, and in words what has changed since the move."""
+    now, old = attention(typed_problem()), attention(problem_before())
     if old.weights().shape != now.weights().shape:
         return -1, "These are other pairs now."
-    changed = int(((now.weights() - old.weights()).abs() > 1e-9).sum())
-    scores = int(((step_of(now, "scores").value() - step_of(old, "scores").value()).abs() > 1e-9).sum())
+    changed = int(((now.scores(0) - old.scores(0)).abs() > 1e-9).sum())
     words = (
-        f"{changed} of {now.weights().numel()} weights changed. Only {scores} scores did, but the weights of a row "
-        "share 100%: if one grows, the others shrink. A neuron's weights would all have stayed."
+        f"{changed} of {now.weights().numel()} scores changed: what x1 asks, and what it is asked. The softmax spreads "
+        "it: weights of a row share 100%, so if one grows, the others shrink."
     )
     return {3: 0, 5: 1, 9: 2}.get(changed, -1), words

@@ -1,6 +1,7 @@
 """What a visitor has set in the workbench, and the problem that it makes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -75,6 +76,11 @@ def follow_preset(*, anew: bool = False) -> None:
 def example() -> Problem:
     """Return what the tables began with."""
     return PRESETS[LOADED.value].problem()
+
+
+def problem_before() -> Problem:
+    """Return what the tables began with, before the example moved something, under the settings of now."""
+    return replace(PRESETS[LOADED.value].problem_before(), settings=typed_problem().settings)
 
 
 def write_tables(tables: Mapping[str, np.ndarray]) -> None:

@@ -1,6 +1,6 @@
 """Problems to start from, each with a line that says what to look at; three pixels of a drawing."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,11 +17,19 @@ class ProblemPreset:
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     step: str = "inputs"  # the step to open on
+    before: dict[str, str] = field(default_factory=dict)  # tables that stood there before something was moved
 
     def problem(self) -> Problem:
-        rows = {name: text.split(";") for name, text in self.tables.items()}
-        tables = {name: np.array([row.split() for row in texts], dtype=np.float64) for name, texts in rows.items()}
-        return Problem(tables, self.labels, self.settings)
+        return Problem(_read(self.tables), self.labels, self.settings)
+
+    def problem_before(self) -> Problem:
+        """Return the problem before something was moved: what changed is told since then."""
+        return replace(self.problem(), tables=_read(self.tables | self.before))
+
+
+def _read(tables: dict[str, str]) -> dict[str, np.ndarray]:
+    rows = {name: text.split(";") for name, text in tables.items()}
+    return {name: np.array([row.split() for row in texts], dtype=np.float64) for name, texts in rows.items()}
 
 
 EYE = "1 0; 0 1"
@@ -30,6 +38,7 @@ PRESETS = {
         "Three inputs, nine pairs",
         "Attention has a weight for each pair, made from the inputs. A neuron has none for a pair.",
         {"X": "1 0.5; -0.5 1; 1 1.5", "W_Q": "1 0.5; 0 1", "W_K": "0.5 -1; 1 0.5", "W_V": EYE, "W_O": EYE},
+        before={"X": "-1.5 0.5; -0.5 1; 1 1.5"},
     ),
     "equal": ProblemPreset(
         "Two equal keys",
