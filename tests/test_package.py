@@ -51,7 +51,8 @@ def test_the_lines_of_python_in_readme_and_library_page_run_from_top_to_bottom(r
     code = NOTEBOOK.format(root=str(root), blocks=blocks)
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.stdout.endswith("fine\n"), done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"attention.html", "run.npz", "run.html", "figure.svg"}
+    files = {"attention.html", "run.npz", "run.html", "figure.svg", "heads.parquet"}
+    assert {path.name for path in tmp_path.iterdir()} == files
 
 
 def test_the_site_has_every_public_name_and_every_page_and_fetches_nothing(root, tmp_path):

@@ -253,6 +253,7 @@ class Recording:
         grid: tuple[int, int] | None = None,
         steps: Sequence[Step] = (),
         most_bytes: int | None = None,
+        measures: Mapping[str, Sequence[Sequence[float]]] = {},
     ) -> View:
         """Return every layer and head as a page, for a notebook's cell or a file: View.save("run.html").
 
@@ -268,6 +269,8 @@ class Recording:
             grid: rows and columns of its patches, the last positions of an axis; None = as the axes say.
             steps: of the first head, to be walked through, such as steps_of(trace).
             most_bytes: of the file; weights of heads that are not open become as coarse as that needs.
+            measures: numbers of every head by name, one row for each trace; the first colours the small pictures, the
+                others stand beside it.
 
         Raises:
             ValueError: there is no attention or no such head, or more weights than a page can take.
@@ -276,7 +279,7 @@ class Recording:
         if tokens:
             shown.label(tokens, target_tokens)
         places = head_places(layer, head)
-        opening = Opening(places, query, picture, grid, steps, most_bytes)
+        opening = Opening(places, query, picture, grid, steps, most_bytes, measures)
         return view_of(shown.traces, repr(shown)[1:-1], shown.note, opening)
 
     def to_html(self, path: str | Path, **options: Any) -> None:

@@ -33,7 +33,8 @@ class Run:
     Attributes:
         edits: by number of the call of the attention function, for every item of the batch.
         item_edits: those of each item besides, in the same way; empty = none.
-        take: is given the number of each call and its weights (batch, n_heads, n_queries, n_keys); no trace is kept.
+        take: is given the number of each call, its weights (batch, n_heads, n_queries, n_keys) and its context (batch,
+            n_queries, n_heads, d_v); no trace is kept.
         calls: (the module, its traces: one, or one of each part of the batch), in the order of execution.
         float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
         blind: id of a mask -> the mask and which queries may see no key in it, None if there are none.
@@ -42,7 +43,7 @@ class Run:
     n_items: int
     edits: Mapping[int, Edits] = field(default_factory=dict)
     item_edits: Sequence[Mapping[int, Edits]] = ()
-    take: Callable[[int, Tensor], None] | None = None
+    take: Callable[[int, Tensor, Tensor], None] | None = None
     builder: TraceBuilder = field(default_factory=TraceBuilder)
     calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)
     float_masks: frozenset[int] = frozenset()
@@ -146,7 +147,7 @@ def attention(
         if own is None:
             raise UnknownAttentionError(f"{type(module).__name__} has no attention of its own that hands out weights")
         context, weights = _by_model(own, inputs)
-        run.take(number, weights)
+        run.take(number, weights, context)
         run.calls.append((module, []))
         return context, None
     normalisers, all_weights = None, None

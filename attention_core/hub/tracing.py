@@ -289,11 +289,11 @@ def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Col
     return run_items(model, inputs, [*map(drop_heads, ablations)])
 
 
-def stream_weights(model: Any, inputs: Mapping[str, Any], take: Callable[[int, Tensor], None]) -> None:
-    """Run a model once and hand over the weights of each attention as it happens; nothing is kept.
+def stream_attention(model: Any, inputs: Mapping[str, Any], take: Callable[[int, Tensor, Tensor], None]) -> Any:
+    """Run a model once and hand over each attention as it happens, of which nothing is kept; return the output.
 
-    `take` is given the number of the attention and its weights, (batch, n_heads, n_queries, n_keys), as the model's own
-    written-out attention has them.
+    `take` is given the number of the attention, its weights (batch, n_heads, n_queries, n_keys) and its context (batch,
+    n_queries, n_heads, d_v), as the model's own written-out attention has them.
 
     Raises:
         UnsupportedError: parts of the model bypass the library's attention interface, or have no such attention:
@@ -304,7 +304,8 @@ def stream_weights(model: Any, inputs: Mapping[str, Any], take: Callable[[int, T
     with _TRACE_LOCK, evaluating(model), torch.no_grad():
         entries, output = _run_interface(model, dict(inputs), run)
     if output is None or not run.calls or entries.missed:
-        raise UnsupportedError(f"{type(model).__name__} does not hand over its weights as it runs")
+        raise UnsupportedError(f"{type(model).__name__} bypasses the library's attention interface")
+    return output
 
 
 def _run(

@@ -19,12 +19,14 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
+from attention_core.attention.view.page import View
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import device_of
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model
 from attention_core.study.attribution import Attribution, Lens, attribute, lens
 from attention_core.study.effects import (
+    ACROSS,
     Effects,
     Runner,
     as_map,
@@ -236,6 +238,34 @@ class Study:
         """
         return explain_score(self.stream(clean), layer, head, query, key, against)
 
+    def show(
+        self, clean: Input, *, colour: Any = None, beside: Sequence[Any] | Mapping[str, Any] = (), **options: Any
+    ) -> View:
+        """Return every layer and head as a page, its small pictures coloured by one result, others told beside it.
+
+        Args:
+            clean: the input.
+            colour: what ablate, patch or attribute returned, or any numbers (n_layers, n_heads); the page opens on the
+                largest.
+            beside: more of them; by name, if they are a mapping.
+            options: as for Recording.show.
+
+        Raises:
+            ValueError: a result that has no number for each head.
+        """
+        named = beside if isinstance(beside, Mapping) else {}
+        results = [*([] if colour is None else [colour]), *(() if named else beside)]
+        measures: dict[str, Tensor] = {}
+        for result in results:
+            name, values = head_map(result)
+            measures[name if name not in measures else f"{name} ({len(measures) + 1})"] = values
+        measures |= {name: head_map(result)[1] for name, result in named.items()}
+        if colour is not None:
+            strongest = int(next(iter(measures.values())).abs().nan_to_num(-1).argmax())
+            layer, head = divmod(strongest, next(iter(measures.values())).shape[1])
+            options = {"layer": layer, "head": head} | options
+        return self.run(clean)[0].show(measures={name: values.tolist() for name, values in measures.items()}, **options)
+
     def stream(self, clean: Input) -> Stream:
         """Return the run of an input as sums over sources; of a model in half precision that of a copy in float32."""
         inputs = self.inputs(clean)
@@ -271,3 +301,13 @@ class Study:
         if wrong := [position for position in positions if not -n <= position < n]:
             raise IndexError(f"positions must be from 0 to {n - 1}, got {wrong[0]}")
         return [position % n for position in positions]
+
+
+def head_map(result: Any) -> tuple[str, Tensor]:
+    """Return what a result is called, and its numbers (n_layers, n_heads); a ValueError says that it has none."""
+    if isinstance(result, Effects) and ACROSS.get(result.site) == "head":
+        return f"change by {'patching' if result.goal == result.goal else 'ablation'}", result.change
+    values = result.heads if isinstance(result, Attribution) else result
+    if not isinstance(values, Tensor) or values.ndim != 2:
+        raise ValueError(f"only numbers of every head can be shown with heads, got {type(result).__name__}")
+    return "direct effect" if isinstance(result, Attribution) else "value", values

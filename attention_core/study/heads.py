@@ -19,7 +19,7 @@ from torch import Tensor
 from attention_core.attention.trace import at_least_float32, spans
 from attention_core.explain.heads.summary import CLEAR, is_of_itself
 from attention_core.hub.model import readable
-from attention_core.hub.tracing import UnsupportedError, run_model, stream_weights
+from attention_core.hub.tracing import UnsupportedError, run_model, stream_attention
 from attention_core.study.table import Table
 
 METRICS = ("entropy", "relative_entropy", "distance", "first", "itself", "previous", "following", "special", "unspent")
@@ -279,13 +279,13 @@ class _Reader:
         inputs = {name: torch.cat([text.inputs[name] for text in texts]) for name in texts[0].inputs}
         special = torch.cat([text.special for text in texts])
 
-        def hand_over(layer: int, weights: Tensor) -> None:
+        def hand_over(layer: int, weights: Tensor, _: Any = None) -> None:
             fits = special.shape == (len(weights), weights.shape[-1])
             own = special if fits else special.new_zeros(len(weights), weights.shape[-1])
             take(layer, at_least_float32(weights), own, len(weights) // len(texts))
 
         if self.streams:
-            return stream_weights(self.model, inputs, hand_over)
+            return stream_attention(self.model, inputs, hand_over)
         traces = run_model(self.model, inputs, item="all")[0].traces
         n_parts = len(traces) // len(self.of_itself)
         for layer in range(len(self.of_itself)):
@@ -318,7 +318,7 @@ class _Reader:
 
 def _streams(model: Any, inputs: Mapping[str, Tensor]) -> bool:
     try:
-        stream_weights(model, inputs, lambda *_: None)
+        stream_attention(model, inputs, lambda *_: None)
     except UnsupportedError:
         return False
     return True

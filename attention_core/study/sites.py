@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.capture.recorder import is_attention
-from attention_core.attention.trace import AttentionTrace
-from attention_core.hub.tracing import UnsupportedError, evaluating, run_model
+from attention_core.hub.tracing import UnsupportedError, evaluating, stream_attention
 
 Site = Literal["head_out", "layer", "position", "pattern", "edge", "residual", "mlp"]
 MODULES = ("residual", "mlp")
@@ -34,20 +33,19 @@ def activations(model: Any, inputs: Mapping[str, Any], site: Site) -> tuple[list
         if any(len(seen[module]) != 1 for module in modules):
             raise UnsupportedError(f"layers of {type(model).__name__} share a module, or do not all run")
         return [[_item(seen[module][0], item, n_items) for module in modules] for item in range(n_items)], output
-    recording, output = run_model(model, inputs, item="all" if n_items > 1 else 0)
-    traces = recording.traces
-    if any("window" in trace.story.name or "such as windows" in trace.story.note for trace in traces):
+    found: Activations = []
+
+    def take(_: int, weights: Tensor, context: Tensor) -> None:
+        found.append(weights if site == "pattern" else context.transpose(1, 2))
+
+    output = stream_attention(model, inputs, take)
+    if any(len(one) != n_items for one in found):
         raise UnsupportedError(f"{type(model).__name__} attends in windows: only how='zero' is known there")
-    of = (lambda trace: trace.context) if site != "pattern" else (lambda trace: trace.weights)
-    return [[_all_heads(trace, of(trace)) for trace in traces[item::n_items]] for item in range(n_items)], output
+    return [[one[item] for one in found] for item in range(n_items)], output
 
 
 def _item(states: Tensor, item: int, n_items: int) -> Tensor:
     return states.reshape(n_items, -1, states.shape[-1])[item][None]  # some layers have all items in one row
-
-
-def _all_heads(trace: AttentionTrace, of: Callable[[int], Tensor]) -> Tensor:
-    return torch.stack([of(head) for head in range(trace.n_heads)])
 
 
 def evaluated(model: nn.Module, inputs: Mapping[str, Any]) -> Any:

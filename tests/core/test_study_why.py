@@ -146,3 +146,26 @@ def test_what_the_bundled_model_says_is_added_up_from_words(bundled):
     assert int(cut.values.argmin()) == 2 * 6
     with pytest.raises(ValueError, match="no single token of this model"):
         bundled.ablate(TEXT, metric=lambda out: out.logit("red car"))
+
+
+def test_results_colour_the_heads_of_a_page_and_stand_beside_them(bundled):
+    other = "John has a red hat. John has a red"
+
+    def gap(out):
+        return out.logit(" car") - out.logit(" hat")
+
+    put, cut = bundled.patch(TEXT, other, metric=gap), bundled.ablate(TEXT, metric=gap)
+    found = bundled.attribute(TEXT, metric=gap)
+    shown = bundled.show(TEXT, colour=put, beside=[cut, found])
+    assert shown.data["open"] == [[3, 5]]
+    assert [one["name"] for one in shown.data["measures"]] == [
+        "change by patching",
+        "change by ablation",
+        "direct effect",
+    ]
+    assert shown.data["measures"][1]["values"][3][5] == pytest.approx(float(cut.change[3, 5]))
+    named = bundled.show(TEXT, beside={"logit": found}, layer=1, head=2)
+    assert (named.data["open"], named.data["measures"][0]["name"]) == ([[1, 2]], "logit")
+    assert "measures" in named.page()
+    with pytest.raises(ValueError, match="only numbers of every head"):
+        bundled.show(TEXT, colour=bundled.ablate(TEXT, metric=gap, at="residual"))

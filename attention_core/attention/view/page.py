@@ -5,8 +5,8 @@ import json
 import math
 import re
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -73,6 +73,7 @@ class Opening:
     grid: tuple[int, int] | None = None  # of the last positions of long axes, or the first where they are named so
     steps: Sequence[Step] = ()
     most_bytes: int | None = None  # None = as large as pack_head makes it
+    measures: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)  # of heads; nan = none
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,6 +127,7 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
         "open": [[numbers.index(number), head] for number, head in opening.heads if number in numbers],
         "query": opening.query,
         "picture": None if opening.picture is None else _picture(opening.picture),
+        "measures": [_measure(*one) for one in opening.measures.items()],
         "steps": [_step(step, first[1], traces[first[0]], side) for step in opening.steps],
     }
     room = None
@@ -243,6 +245,12 @@ def _picture(picture: np.ndarray) -> dict[str, Any]:
     every = -(-max(picture.shape[:2]) // LARGEST_PICTURE)
     small = np.ascontiguousarray(picture[::every, ::every, :3], dtype=np.uint8)
     return {"height": small.shape[0], "width": small.shape[1], "data": text_of(small.transpose(2, 0, 1).tobytes())}
+
+
+def _measure(name: str, values: Sequence[Sequence[float]]) -> dict[str, Any]:
+    known = [abs(value) for row in values for value in row if math.isfinite(value)]
+    rows = [[value if math.isfinite(value) else None for value in row] for row in values]
+    return {"name": name, "values": rows, "largest": max(known, default=0) or 1}
 
 
 def _step(step: Step, head: int, trace: AttentionTrace, side: int) -> dict[str, Any]:

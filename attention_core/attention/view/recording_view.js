@@ -5,6 +5,8 @@ const MOST_OPEN = 6;
 
 const kindOf = (trace) => trace.name.split(" ")[0].split(".").filter((part) => part && !/^\d+$/.test(part)).join(" ") || "attention";
 
+const toldMeasures = (head) => head.measures.map(([name, value]) => `${name} ${minus(value.toPrecision(3))}`).join(" · ");
+
 class RecordingView {
   constructor(root, data) {
     this.data = data;
@@ -111,6 +113,13 @@ class RecordingView {
       row.forEach((head, across) => {
         const button = make(this.glance, "button", { class: "thumb", "aria-label": head.name, title: head.name });
         head.canvas = make(button, "canvas", { "aria-hidden": true, width: 1, height: 1 });
+        head.measures = this.data.measures.map(({ name, values }) => [name, values[head.trace.layer]?.[across]]).filter(([, value]) => value != null);
+        if (head.measures.length) {
+          const [name, value] = head.measures[0], { largest } = this.data.measures.find((measure) => measure.name === name);
+          const told = `${head.name}: ${toldMeasures(head)}`, strong = `${Math.round((100 * Math.abs(value)) / largest)}%`;
+          set(button, { "aria-label": told, title: told });
+          button.style.borderBottom = `5px solid color-mix(in srgb, var(${value < 0 ? "--query" : "--key"}) ${strong}, transparent)`;
+        }
         this.buttons.set(head, button);
         button.onclick = (event) => {
           const more = event.shiftKey || event.ctrlKey || event.metaKey || this.several.getAttribute("aria-pressed") === "true";
@@ -147,7 +156,7 @@ class RecordingView {
     const alike = this.open.filter((head) => head.n === last.n && head.m === last.m);
     this.title.replaceChildren(alike.map((head) => head.name).join(", "));
     const { name, mechanism, note } = last.trace;
-    make(this.title, "small", "", [...new Set([name, mechanism, note])].filter(Boolean).join(" · "));
+    make(this.title, "small", "", [...new Set([name, mechanism, note, toldMeasures(last)])].filter(Boolean).join(" · "));
     const [from, to] = this.filter.value.split(","), [rows, columns] = axes.map((axis, place) => {
       const part = [from, to][place], n = axis.pieces.length;
       return part ? [axis.parts[part], axis.parts[+part + 1] ?? n] : [0, n];
