@@ -24,6 +24,7 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     visitor.locator(".st-key-transformer_two_orders .word").get_by_text("dog", exact=True).first.wait_for()
     settle(visitor)
     heads = visitor.locator(HEADS)
+    heads.scroll_into_view_if_needed()
     place = heads.bounding_box()
     visitor.mouse.click(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.42)
     visitor.wait_for_url(re.compile(r"head=encoder-2-4"))
