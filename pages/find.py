@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.data.canvases import CanvasRemark
 from ui.canvas import last_drawn
 from ui.digits import equal_weights, verdict
+from ui.doubts import find_doubts
 from ui.find.first_screen import EQUAL, NAME, PAD, answers, digit_pad, mask_section, read, seen_on
 from ui.find.tabs import STEPS, block_section, find_steps
 from ui.first_screen import grey_out
@@ -38,6 +39,7 @@ page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: find_steps(reading)),
     Tab("try", "Try", lambda: block_section(reading), formerly=("block",)),
+    more=(find_doubts(reading),),
     players=(STEPS,),
 )
 take_along(lambda: export_bar(reading.trace, NAME, query=0, picture=reading.canvas))

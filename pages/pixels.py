@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad, last_drawn
 from ui.digits import equal_weights, inked, prepared, verdict
+from ui.doubts import pixel_doubts
 from ui.first_screen import grey_out
 from ui.pixels.erase import erase_section
 from ui.pixels.first_screen import EQUAL, NAME, PAD, REMARKS, STEPS, answers, layer_section, pixel_map, read
@@ -52,6 +53,7 @@ page_tabs(
         Tab("worth", "How much of the work did attention do?", worth_section),
         Tab("kept", "Does V stay close to X?", lambda: kept_section(reading)),
         Tab("patches", "49 patches", lambda: patches_section(reading)),
+        *([pixel_doubts(reading)] if reading.learned.traces[0].has_softmax else []),
     ),
     players=(STEPS,),
 )

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.doubts import read_doubts
 from ui.first_screen import last_on_phone
 from ui.player import export_bar
 from ui.read.answer import answer, looks_chart
@@ -31,6 +32,7 @@ page_tabs(
     Tab("question", "Another question", lambda: another_question(drawing)),
     more=(
         Tab("steps", "State, glimpse, state: one look in formulas", lambda: read_steps(drawing), formerly=("state",)),
+        read_doubts(drawing),
     ),
     players=(WALK, STEPS),
 )

@@ -85,7 +85,7 @@ def curves_of(subject: Subject, orders: Mapping[str, Tensor], inserts: bool = Fa
     return {name: curve(subject, order, inserts=inserts) for name, order in orders.items()}
 
 
-def verdict(found: Assessment) -> str:
+def verdict(found: Assessment, parts: str = "parts") -> str:
     """Return what the curves say of the map, in a sentence that claims no more than they show; "" = not known yet."""
     gain = found.advantage(ATTENTION)
     if gain is None:
@@ -93,10 +93,10 @@ def verdict(found: Assessment) -> str:
     n = max(1, round(found.subject.n_units / 10))
     after = [_at(found.deletion[name], 0.1) for name in (ATTENTION, RANDOM)]
     lost = [100 * (found.deletion[ATTENTION].probability[0] - value) for value in after]
-    what = "part" if n == 1 else f"{n} parts"
+    first = f"one of the {parts}, the one" if n == 1 else f"the {n} {parts}"
     costs = (
-        f"erasing the {what} that attention weighs most costs the answer {lost[0]:.0f} points, "
-        f"as many at random {lost[1]:.0f}"
+        f"erasing {first} that attention weighs most, costs the answer {max(0, lost[0]):.0f} points; at random, it "
+        f"costs {max(0, lost[1]):.0f}"
     )
     if gain > CLEAR:
         return f"Here the map points at what the answer needs: {costs}."

@@ -1,7 +1,9 @@
 """Our trained models' inputs and answers as subjects of attribution: what is erased, and what the gradient is of."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from itertools import compress
+from typing import ParamSpec
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +25,19 @@ from attention_core.models.translator import Translator
 
 BLOCK = 3  # regions along a side of a block of the reader's strip, which are erased together
 OWN = "attention"  # the name of the only attention
+P = ParamSpec("P")
+
+
+def _with_plain_tensors(make: Callable[P, Subject]) -> Callable[P, Subject]:
+    """Let tensors be such that gradients may pass through them later, wherever it is called."""
+
+    @wraps(make)
+    def plain(*args: P.args, **kwargs: P.kwargs) -> Subject:
+        with torch.inference_mode(False), torch.no_grad():
+            copies = [one.clone() if isinstance(one, Tensor) else one for one in args]
+            return make(*copies, **kwargs)  # type: ignore[arg-type]
+
+    return plain
 
 
 def _softmax(logits: Tensor) -> Tensor:
@@ -44,7 +59,7 @@ def _erasing(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tens
     return erase
 
 
-@torch.no_grad()
+@_with_plain_tensors
 def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
     """Return the subject of a digit classifier over pixels and a picture (side, side); only ink is erased, to paper."""
     inputs = image.flatten()[:, None].clone()
@@ -66,7 +81,7 @@ def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
     return Subject(inputs, baseline, unit_of, received, predict, erase, {OWN: weights}, reweigh)
 
 
-@torch.no_grad()
+@_with_plain_tensors
 def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
     """Return the subject of the soft mask and a picture (60, 60); a unit is a region, erased as a key."""
     features = model.features(picture[None, None]).flatten(2).transpose(1, 2).contiguous()
@@ -94,7 +109,7 @@ def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
     )
 
 
-@torch.no_grad()
+@_with_plain_tensors
 def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
     """Return the subject of the reader and a picture (48, 192); a unit is a block of regions, erased as keys.
 
@@ -135,7 +150,7 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
     )
 
 
-@torch.no_grad()
+@_with_plain_tensors
 def sentence_subject(model: SentenceClassifier, words: Sequence[str]) -> Subject:
     """Return the subject of a judge of sentences and the words of one, which are left out whole.
 
@@ -181,7 +196,7 @@ def sentence_subject(model: SentenceClassifier, words: Sequence[str]) -> Subject
     )
 
 
-@torch.no_grad()
+@_with_plain_tensors
 def translation_subject(
     model: Translator | Transformer, source: Tensor, target: Tensor, word_of: Sequence[int], words: Sequence[str] = ()
 ) -> Subject:

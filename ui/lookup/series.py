@@ -31,8 +31,8 @@ from ui.canvas import Pad, drawing_pad, ink_of, last_drawn
 from ui.chart import draw_chart
 from ui.computed import compute_turn
 from ui.layout import figures_table
-from ui.live_training import trained
 from ui.lookup.table import NAME
+from ui.queued_result import train_on_demand
 from ui.state import Field, named, single_choice
 
 MAP_HEIGHT = 170
@@ -55,7 +55,7 @@ def time_section() -> None:
         st.markdown("Draw a curve. A part of it is hidden: what will a network say that has learned from others?")
         pad = drawing_pad(PAD)
         hidden = single_choice("Hidden", HIDING, list(HIDDEN), wrap=True)
-        learned = trained("series", "Train the network", f"{NAME}_train", _steps)
+        learned = train_on_demand("series", "Train the network", f"{NAME}_train", _steps)
         curve = curve_of(ink_of(pad.canvas, pad.paper))
         if curve is None:
             st.info("Draw from left to right.")

@@ -1,0 +1,43 @@
+"""The section that asks whether a map explains its answer, on every page that has it."""
+
+import pytest
+
+from attention_core.faithfulness import subjects
+from attention_core.faithfulness.assessment import ATTENTION, assess
+from attention_core.models import load
+from attention_core.topics.matter.sentences import read_sentence
+from tests.app.tools import frames, said
+
+PAGES = ("find", "pixels", "read", "matter", "translate")
+
+
+def curves(page) -> dict[str, list[float]]:
+    """Return the curves of deletion that are drawn."""
+    (data,) = (frame for frame in frames(page) if {"order", "erased", "probability"} <= set(frame.columns))
+    return {order: rows["probability"].tolist() for order, rows in data.groupby("order", sort=False)}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
+    page = visit(name, tab="doubts")
+    assert not page.exception
+    assert "**Here the map" in said(page)
+    drawn = curves(page)
+    assert list(drawn) == ["attention", "gradient × input", "integrated gradients", "random"]
+    assert len({round(values[0], 4) for values in drawn.values()}) == 1  # nothing is erased yet
+    assert "Shuffled a hundred times" in said(page)
+
+
+def test_its_curve_is_the_librarys(visit):
+    page = visit("matter", text="A dull film with a wonderful end.", tab="doubts")
+    words = read_sentence("A dull film with a wonderful end.").words
+    for _, found in assess(subjects.sentence_subject(load("sentence-attention", "cpu"), words)):
+        pass
+    assert curves(page)["attention"] == pytest.approx(found.deletion[ATTENTION].probability, abs=1e-4)
+
+
+def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
+    page = visit("pixels", layer="pixel-notes-product", tab="worth")
+    labels = [expander.label for expander in page.expander]
+    assert "49 patches" in labels
+    assert "Is this map an explanation?" not in labels

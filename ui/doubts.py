@@ -1,0 +1,83 @@
+"""Whether a page's map explains its answer: what each page erases, and how its map is drawn."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attention_core.charts import overlay
+from attention_core.device import device_of
+from attention_core.faithfulness import subjects
+from attention_core.faithfulness.attribution import Subject
+from attention_core.topics.matter.sentences import read_sentence
+from attention_core.topics.read import ReadDrawing
+from attention_core.topics.translate.translation import ShownTranslation, read_source
+from ui.computed import model_or_stop
+from ui.faithfulness import faithfulness_tab
+from ui.find import first_screen as find
+from ui.matter import judgement as matter
+from ui.pixels import first_screen as pixels
+from ui.read import first_screen as read
+from ui.skeleton import Tab
+from ui.translate.models import NAME as TRANSLATE
+
+SIZE = 190  # screen pixels of a drawing with a map over it
+
+
+def _on_device(model: nn.Module, values: np.ndarray) -> Tensor:
+    return torch.as_tensor(values, dtype=torch.float32, device=device_of(model))
+
+
+def pixel_doubts(reading: pixels.Reading) -> Tab:
+    name, image = pixels.LAYER.value, reading.drawing.image
+
+    def subject() -> Subject:
+        model = model_or_stop(name)
+        return subjects.pixel_subject(model, _on_device(model, image))
+
+    def draw(received: np.ndarray):  # type: ignore[no-untyped-def]
+        return pixels.map_chart(reading.trace, received, image, size=SIZE, bar=False)
+
+    return faithfulness_tab(pixels.NAME, name, image.tobytes(), subject, "ink pixels", draw)
+
+
+def find_doubts(reading: find.FindReading) -> Tab:
+    def subject() -> Subject:
+        model = model_or_stop(find.MODEL)
+        return subjects.mask_subject(model, _on_device(model, reading.picture))  # type: ignore[arg-type]
+
+    def draw(received: np.ndarray):  # type: ignore[no-untyped-def]
+        return overlay(reading.canvas, received.reshape(reading.masks.shape[1:]), size=SIZE, bar=False)
+
+    return faithfulness_tab(find.NAME, find.MODEL, reading.picture.tobytes(), subject, "regions", draw)
+
+
+def read_doubts(drawing: ReadDrawing) -> Tab:
+    def subject() -> Subject:
+        model = model_or_stop(read.MODEL)
+        return subjects.reading_subject(model, _on_device(model, drawing.picture))  # type: ignore[arg-type]
+
+    def draw(received: np.ndarray):  # type: ignore[no-untyped-def]
+        grid = drawing.reading.trace.story.key_axis.grid
+        return overlay(drawing.canvas, received.reshape(grid), size=2 * SIZE, bar=False)  # type: ignore[arg-type]
+
+    key = drawing.picture.tobytes()
+    return faithfulness_tab(read.NAME, read.MODEL, key, subject, "blocks of nine regions", draw)
+
+
+def matter_doubts(text: str) -> Tab:
+    def subject() -> Subject:
+        return subjects.sentence_subject(model_or_stop(matter.ATTENTION), read_sentence(text).words)  # type: ignore[arg-type]
+
+    return faithfulness_tab(matter.NAME, matter.ATTENTION, text, subject, "words")
+
+
+def translation_doubts(text: str, shown: ShownTranslation) -> Tab:
+    name, ids = f"translator-{shown.translator}", tuple(shown.translation.ids)
+
+    def subject() -> Subject:
+        model, source = model_or_stop(name), read_source(text)
+        device = device_of(model)
+        pieces, target = source.ids.to(device), torch.tensor(ids, device=device)
+        return subjects.translation_subject(model, pieces, target, source.word_of, source.words)  # type: ignore[arg-type]
+
+    return faithfulness_tab(TRANSLATE, name, (text, ids), subject, "words")

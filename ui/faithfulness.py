@@ -1,0 +1,126 @@
+"""One section for all pages: is this map an explanation of this answer?"""
+
+from collections.abc import Callable, Hashable
+
+import numpy as np
+import streamlit as st
+import torch
+
+from attention_core.charts import vega as vl
+from attention_core.charts.faithfulness import deletion_chart, two_weights_chart
+from attention_core.device import to_array
+from attention_core.faithfulness.assessment import (
+    ATTENTION,
+    GRADIENT,
+    INTEGRATED,
+    RANDOM,
+    Assessment,
+    assess,
+    moved_by_shuffling,
+    verdict,
+)
+from attention_core.faithfulness.attribution import Subject
+from ui.chart import draw_chart
+from ui.computed import card_or_empty
+from ui.labels import number
+from ui.layout import figures_table
+from ui.queued_result import queued_result
+from ui.skeleton import Tab
+
+ORDERS = (ATTENTION, GRADIENT, INTEGRATED, RANDOM)
+
+
+def faithfulness_tab(
+    name: str,
+    model: str,
+    key: Hashable,
+    subject: Callable[[], Subject],
+    part: str,
+    draw_map: Callable[[np.ndarray], vl.Chart] | None = None,
+) -> Tab:
+    """Return the section of a page.
+
+    Args:
+        name: the page's.
+        model: the trained model's name, whose card says how it does over many inputs.
+        key: tells the input from others.
+        subject: makes the subject, in the queue.
+        part: what is erased, in the plural, such as "ink pixels".
+        draw_map: draws what each key receives, (n_keys,); without it each part's weight is drawn by name.
+    """
+    return Tab("doubts", "Is this map an explanation?", lambda: _section(name, model, key, subject, part, draw_map))
+
+
+def _section(
+    name: str,
+    model: str,
+    key: Hashable,
+    subject: Callable[[], Subject],
+    part: str,
+    draw_map: Callable[[np.ndarray], vl.Chart] | None,
+) -> None:
+    def portions():  # type: ignore[no-untyped-def]
+        with torch.inference_mode(False):
+            yield from assess(subject())
+
+    found = queued_result(
+        ("faithfulness", model, key), portions, lambda known: st.markdown(f"**{verdict(known, part)}**")
+    )
+    st.markdown(f"**{verdict(found, part)}**")
+    left, right = st.columns([1.15, 1], gap="large")
+    with left:
+        draw_chart(deletion_chart(found.deletion), key=f"{name}_deletion", alt=f"Erasing {part} in four orders")
+        st.caption(
+            f"{part.capitalize()} are erased, the most important first (Samek et al. 2017). The smaller the area, the "
+            "better the order. Agreement (Kendall's τ, −1 to 1): with what erasing each alone does."
+        )
+        rows = [(order, *_figures(found, order)) for order in ORDERS]
+        figures_table(("order", "area under it", "agreement"), *rows)
+    with right:
+        _other_weights(name, found, draw_map)
+    _over_many(model)
+
+
+def _figures(found: Assessment, order: str) -> tuple[str, str]:
+    agreement = "" if order == RANDOM else number(found.agreement(order) or 0.0, "+.2f")
+    return f"{found.deletion[order].area:.2f}", agreement
+
+
+def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray], vl.Chart] | None) -> None:
+    other, moved = found.other, moved_by_shuffling(found)
+    if other is None or moved is None or found.uniform is None:
+        return
+    st.markdown(
+        f"Shuffled a hundred times, these weights move the answer by {moved:.0%} (median); all equal, by "
+        f"{found.uniform:.0%}. " + ("So the answer hangs on them." if moved > 0.2 else "So it hardly hangs on them.")
+    )
+    own, theirs = (_received(weights) for weights in (found.subject.weights, other.weights))
+    if draw_map:
+        for column, title, values in zip(st.columns(2), ("These weights", "Others"), (own, theirs), strict=True):
+            with column:
+                draw_chart(draw_map(values), width="content", key=f"{name}_map_{title}", alt=title)
+                st.caption(title)
+    else:
+        n = found.subject.n_units
+        chart = two_weights_chart(found.subject.names, own[:n].tolist(), theirs[:n].tolist())
+        draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another that would do")
+    st.markdown(
+        f"The others were searched for: they differ as much as they can ({other.divergence:.2f} of 1), and the answer "
+        f"moves by {other.moved:.0%}. That such weights exist does not make these wrong: see Jain and Wallace 2019, "
+        "and Wiegreffe and Pinter 2019."
+    )
+
+
+def _received(weights: dict) -> np.ndarray:
+    """Return the mean weight that each key receives, over attentions, heads and queries."""
+    return np.mean([to_array(one.mean((0, 1))) for one in weights.values()], 0)
+
+
+def _over_many(model: str) -> None:
+    if figures := card_or_empty(model).get("faithfulness"):
+        areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
+        st.caption(
+            f"Over {figures['n']} new inputs the areas are {areas[ATTENTION]:.2f} by attention, {areas[GRADIENT]:.2f} "
+            f"by gradient × input, {areas[RANDOM]:.2f} at random. Attention beats chance in "
+            f"{figures['attention_beats_random']:.0%} of them."
+        )
