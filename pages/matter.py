@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MAX_WORDS, read_sentence
 from ui.computed import model_or_stop
+from ui.doubts import matter_doubts
 from ui.matter.judgement import (
     ATTENTION,
     BLOCKED,
@@ -13,7 +14,6 @@ from ui.matter.judgement import (
     answer,
     attention_trace,
     blocked_words,
-    doubts,
     three_models,
     worth_of_attention,
 )
@@ -69,7 +69,7 @@ page_tabs(
     Tab("models", "Three models", lambda: three_models(text, blocked, is_read), formerly=("try",)),
     more=(
         Tab("similar", "Do similar words get similar weights?", lambda: alike_words(sentence, trace)),
-        Tab("doubts", "How far to believe the weights", lambda: doubts(text, trace, blocked)),
+        matter_doubts(text),
     ),
     players=(STEPS,),
 )

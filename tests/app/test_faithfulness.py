@@ -31,8 +31,7 @@ def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
 def test_its_curve_is_the_librarys(visit):
     page = visit("matter", text="A dull film with a wonderful end.", tab="doubts")
     words = read_sentence("A dull film with a wonderful end.").words
-    for _, found in assess(subjects.sentence_subject(load("sentence-attention", "cpu"), words)):
-        pass
+    *_, (_, found) = assess(subjects.sentence_subject(load("sentence-attention", "cpu"), words))
     assert curves(page)["attention"] == pytest.approx(found.deletion[ATTENTION].probability, abs=1e-4)
 
 

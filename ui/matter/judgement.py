@@ -10,7 +10,6 @@ from attention_core.topics.matter.sentences import (
     Verdict,
     explain,
     judge,
-    rank_agreement,
     read_sentence,
     remove_each,
 )
@@ -124,24 +123,3 @@ def three_models(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
             "* **Two phases**: the trained attention is frozen; a second network sees each word in proportion to its "
             "weight, and nothing else."
         )
-
-
-def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
-    """Compare weights with what removing words does, for this sentence and over many."""
-    lines = []
-    if trace.n_keys >= 4 and not blocked:
-        agreement = rank_agreement(trace.weights()[0].tolist(), removed(text, ()).abs().tolist())
-        lines.append(f"**{agreement:+.2f}** in this sentence")
-    card = card_or_empty(ATTENTION).get("rank_agreement_of_weight_and_removal")
-    if card is not None:
-        lines.append(f"**{card['mean']:+.2f}** on average over {card['sentences']} new ones")
-    if lines:
-        st.markdown(
-            f"Do heavier words change the answer more? Rank correlation {', '.join(lines)} (1 = always, 0 = unrelated)."
-        )
-    st.markdown(
-        "A blocked word is not forgotten: the states of its neighbours have read it. Two networks can weigh words "
-        "differently and answer alike (Jain and Wallace 2019).\n\n"
-        "In training, a second small network had to answer from the words alone, using the same weights; without it "
-        "the correlation is 0.07.\n\nOne new sentence in five is judged wrong, negation above all."
-    )
