@@ -23,8 +23,7 @@ from ui.try_this import try_this
 
 page_frame(
     NAME,
-    "Attention tries one key at a time. At this party a lock opens only when *two* other guests turn their keys "
-    "together.",
+    "At this party *two* keys, turned together, open a lock; one alone never does. Attention tries one at a time.",
 )
 numbers = guest_numbers()
 traces = {head: head_trace(model, numbers) for head, model in HEADS.items()}

@@ -41,6 +41,11 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
         "##### One guest at a time: opens 0 of 3 locks, 1 false alarm",
         "##### Two guests at once: opens 3 of 3 locks",
     ]
+    missed, alarm = (
+        {frame["fill"][at] for at in range(8) if frame["fault"][at] == fault}
+        for frame, fault in ((party(page, 0), "missed"), (party(page, 0), "false alarm"))
+    )
+    assert len(missed | alarm) == 2, "two kinds of fault have two colours"
     assert party(page, 0)["fault"].tolist().count("missed") == 3
     assert not any(party(page, 1)["fault"])
     assert "Ben (7) tries the keys of Cleo (16) and Finn (8) together" in said(page)

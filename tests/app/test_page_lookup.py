@@ -47,7 +47,8 @@ def greyed(page) -> bool:
 
 def test_arrival_finds_a_car_where_a_dictionary_finds_nothing(page):
     assert "<b>not found</b> no key is exactly “automobile”" in answers(page)
-    assert re.search(r"<b>car</b> 9\d% of the weight", answers(page))
+    assert re.search(r"<b>car</b> 9\d% of the attention", answers(page))
+    assert "The answer is the mixture" in answers(page)
     assert not page.query_params
 
 
@@ -65,10 +66,10 @@ def test_every_preset_is_looked_up_exactly_and_softly(page):
 def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
     ask(by_title(page), "Show, attend and tell\nShow atend an tel")
     assert "not found" not in answers(page)
-    assert "100% of the weight lies on Show, attend and tell" in answers(page)
+    assert "100% of the attention lies on Show, attend and tell" in answers(page)
     given(page, query=1)
     assert "not found" in answers(page)
-    assert "100% of the weight lies on Show, attend and tell" in answers(page)
+    assert "100% of the attention lies on Show, attend and tell" in answers(page)
 
 
 def test_what_a_query_finds_is_in_view_also_among_many_records(page):
@@ -164,7 +165,7 @@ def test_queries_outlive_an_empty_table(page):
     for records in ("", "attention = 2000"):
         given(page, records=records)
     assert page.session_state["lookup_queries"] == "attension"
-    assert "100% of the weight lies on attention" in answers(page)
+    assert "100% of the attention lies on attention" in answers(page)
 
 
 def test_four_thousand_records_are_bounded_and_told(page):

@@ -32,7 +32,7 @@ def middle(locator):
 def at(page, x, y):
     """Screen place of a point in the plane, which runs from -4.4 to 4.4."""
     box = page.locator("svg[role=group]").bounding_box()
-    return box["x"] + box["width"] * (0.5 + x / 8.8), box["y"] + box["height"] * (0.5 - y / 8.8)
+    return box["x"] + box["width"] * (0.5 + x / 8.8), box["y"] + box["width"] * (0.5 - y / 8.8)
 
 
 def drag_to(page, place, x, y):
@@ -91,7 +91,7 @@ def test_the_shares_of_a_dragged_key_follow_at_once(plane):
 def test_angle_lengths_and_dot_product_obey_the_cosine_formula(plane):
     drag_to(plane, 1, -1.0, 3.0)
     plane.mouse.up()
-    text = plane.locator(".equation .numbers").inner_text().replace("−", "-")
+    text = plane.locator(".equations .numbers").first.inner_text().replace("−", "-")
     length_q, length_k, degrees, dot = map(float, re.findall(r"-?\d+\.\d+", text))
     assert length_k == pytest.approx(10**0.5, abs=0.05)
     assert length_q * length_k * math.cos(degrees * 3.14159265 / 180) == pytest.approx(dot, abs=0.05)

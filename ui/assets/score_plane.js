@@ -11,16 +11,14 @@ const geometry = (q, k) => {
   return { dot, distance, lengthQ, lengthK, cosine, degrees: defined ? (Math.acos(cosine) * 180) / Math.PI : null };
 };
 const ANSWERS = [
-  { name: "Dot product", formula: "q · k", about: "rewards direction and length", of: ({ dot }) => dot },
+  { name: "Dot product", formula: "q · k", about: "rewards direction and length. Attention uses it, divided by √dₖ.", of: ({ dot }) => dot },
   { name: "Nearness", formula: "−|q − k|² / 2", about: "rewards closeness", of: ({ distance }) => -(distance ** 2) / 2 },
 ];
 
 class ScorePlane extends Plane {
   constructor(root) {
     super(root);
-    this.equation = make(root.firstChild, "div", "equation");
-    this.equation.innerHTML = '<span class="q">q</span> · <span class="k"></span> = |<span class="q">q</span>| ' +
-      '|<span class="k"></span>| cos θ <span class="numbers"></span>';
+    this.equations = make(root.firstChild, "div", "equations");
     this.beside = make(root, "div", "beside");
     this.answers = make(this.beside, "div", "answers");
     this.all = make(this.beside, "div", "all");
@@ -32,8 +30,6 @@ class ScorePlane extends Plane {
   }
 
   buildBehind() {
-    this.shadow = make(this.svg, "svg:line", "shadow");
-    this.drop = make(this.svg, "svg:line", "drop");
     this.arc = make(this.svg, "svg:path", "arc");
     this.theta = make(this.svg, "svg:text", "theta");
     this.answers.replaceChildren();
@@ -72,7 +68,7 @@ class ScorePlane extends Plane {
     this.verdict.textContent = agree ? `Now they agree on ${keyName(winners[0] + 1)}.` : "They disagree.";
     this.verdict.classList.toggle("disagree", !agree);
     this.drawAngle(q, keys[active], this.facts[active]);
-    this.writeEquation(this.facts[active], keyName(active + 1));
+    this.equations.replaceChildren(...[...new Set([active, winners[0]])].sort().map((place) => this.equation(place)));
     const { functions, bare } = this.data;
     this.svg.parentNode.hidden = bare;
     this.answers.hidden = Boolean(functions);
@@ -89,16 +85,11 @@ class ScorePlane extends Plane {
       `weight ${(100 * this.shares[place - 1]).toFixed(0)} percent`;
   }
 
-  drawAngle(q, k, { dot, cosine, lengthQ, lengthK, degrees }) {
+  drawAngle(q, k, { dot, degrees }) {
     const shown = degrees !== null;
-    for (const node of [this.shadow, this.drop, this.arc, this.theta]) node.style.display = shown ? "" : "none";
+    for (const node of [this.arc, this.theta]) node.style.display = shown ? "" : "none";
     if (!shown) return;
-    const projection = lengthK * cosine, foot = [(q[0] / lengthQ) * projection, (q[1] / lengthQ) * projection];
-    const cross = q[0] * k[1] - q[1] * k[0], aside = cross > 0 ? 7 : -7;  // beside q, on the side away from k
-    const [ax, ay] = [(q[1] / lengthQ) * aside, (q[0] / lengthQ) * aside];
-    set(this.shadow, { x1: CENTRE + ax, y1: CENTRE + ay, x2: this.x(foot[0]) + ax, y2: this.y(foot[1]) + ay });
-    set(this.drop, { x1: this.x(k[0]), y1: this.y(k[1]), x2: this.x(foot[0]), y2: this.y(foot[1]) });
-    const from = Math.atan2(q[1], q[0]), turn = Math.atan2(cross, dot);
+    const from = Math.atan2(q[1], q[0]), turn = Math.atan2(q[0] * k[1] - q[1] * k[0], dot);
     const at = (angle, r) => [CENTRE + r * Math.cos(angle), CENTRE - r * Math.sin(angle)];
     const [a, b] = [at(from, 34), at(from + turn, 34)];
     set(this.arc, { d: `M${a[0]} ${a[1]}A34 34 0 0 ${turn > 0 ? 0 : 1} ${b[0]} ${b[1]}` });
@@ -107,11 +98,14 @@ class ScorePlane extends Plane {
     this.theta.textContent = `${degrees.toFixed(0)}°`;
   }
 
-  writeEquation({ dot, lengthQ, lengthK, degrees }, name) {
+  // A key's dot product in numbers, as lengths and an angle.
+  equation(place) {
+    const { dot, lengthQ, lengthK, degrees } = this.facts[place];
     const angle = degrees === null ? "(no angle: a vector is 0)" : `cos ${degrees.toFixed(1)}°`;
-    const write = (part, text) => { for (const node of this.equation.querySelectorAll(part)) node.textContent = text; };
-    write(".k", name);
-    write(".numbers", `= ${two(lengthQ)} × ${two(lengthK)} × ${angle} = ${two(dot)}`);
+    const line = create("div"), k = `<span class="k">${keyName(place + 1)}</span>`;
+    line.innerHTML = `<span class="q">q</span> · ${k} = |<span class="q">q</span>| |${k}| cos θ ` +
+      `<span class="numbers">= ${two(lengthQ)} × ${two(lengthK)} × ${angle} = <b>${two(dot)}</b></span>`;
+    return line;
   }
 }
 

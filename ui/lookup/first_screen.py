@@ -19,9 +19,9 @@ from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, Lo
 from attention_core.topics.lookup.soft_lookup import exact_lookup, soft_lookup, value_labels
 from ui.computed import cached_computation
 from ui.first_screen import grey_out
-from ui.glossary import abbr, note
+from ui.glossary import note
 from ui.labels import distinct, error_markdown, literal
-from ui.layout import role_colour, shade
+from ui.layout import role_colour
 from ui.lookup.table import (
     BY,
     NAME,
@@ -112,20 +112,20 @@ def _vectors(name: str, texts: tuple[str, ...]) -> Tensor:
 def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Draw what a dictionary says to a query, and what the soft look-up brings back."""
     records, text = asked.records, asked.queries[query]
-    (hit,), likeness = exact_lookup(records, [text]), step_of(trace, "scores").value()[query]
+    (hit,) = exact_lookup(records, [text])
     weights, context, labels = trace.weights()[query], trace.context()[query], value_labels(records)
     best = int(weights.argmax())
     found = _strong(hit.value) if hit.found else f"<b>not found</b> no key is exactly “{_plain(as_text(text)[:60])}”"
-    share = f"{float(weights[best]):.0%} of the weight"
+    share = f"{float(weights[best]):.0%} of the attention"
     if records.numeric_values:
         soft = f"{_strong(f'{float(context[0]):.5g}')} the weighted average<br>"
         soft += f"{share} lies on {_plain(as_text(records.keys[best]))}"
     else:
         top = context.topk(min(2, len(labels)))
         shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
-        back = "; ".join(f"{share:.0%} {labels[column]}" for share, column in shares if share >= 0.005)
-        near = f" ({abbr('cosine')} {float(likeness[best]):.2f})" * (not records.numeric_keys)
-        soft = f"{_strong(records.keys[best])} {share}{near}<br>{_plain(back)}"
+        back = " + ".join(f"{share:.0%} {_plain(labels[column])}" for share, column in shares if share >= 0.005)
+        rest = " + …" * (float(top.values.sum()) < 0.995)
+        soft = f"{_strong(records.keys[best])} {share}<p>The answer is the mixture: <strong>{back}{rest}</strong></p>"
     grey_out("lookup_answer", not asked.is_present)
     with st.container(key="lookup_answer"):
         st.html(
@@ -145,14 +145,14 @@ def remark_on_nothing_near(asked: LookupRequest, trace: AttentionTrace, query: i
 
 
 def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
-    """Draw the records, each key as dark as the weight that a query gives it; of many, the heaviest come first."""
+    """Draw the records, each with a bar as long as the weight that a query gives it; of many, the heaviest come first."""
     records = asked.records
     weighed = list(zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True))
     if len(asked.text) > FITS:
         weighed.sort(key=lambda record: record[2], reverse=True)
     rows = "".join(
-        f'<tr><td style="background:{shade(weight)}">{_plain(as_text(key))}</td><td>{_plain(as_text(value))}</td>'
-        f"<td>{weight:.0%}</td></tr>"
+        f"<tr><td>{_plain(as_text(key))}</td><td>{_plain(as_text(value))}</td>"
+        f'<td><span><i style="width:{weight:.1%}"></i></span>{weight:.0%}</td></tr>'
         for key, value, weight in weighed
     )
     heads = zip((Role.KEY, Role.VALUE, Role.WEIGHTS), (records.key_name, records.value_name, "weight"), strict=True)

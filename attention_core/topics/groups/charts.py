@@ -8,8 +8,9 @@ from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.topics.groups import Guest
 
-WIDTH, HEIGHT, UNIT = 420, 324, 100  # screen pixels of the chart, and of the radius of the circle
-RIGHT, WRONG, SHUT = "#009E73", "#D55E00", "#6B7785"
+WIDTH, HEIGHT, UNIT = 500, 372, 128  # screen pixels of the chart, and of the radius of the circle
+RIGHT, SHUT = "#009E73", "#6B7785"
+FAULTS = {"missed": "#D55E00", "false alarm": "#7B4BB7"}
 BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
 SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
 SHUT_LOCK, OPEN_LOCK = BODY + SHACKLE.format(-0.4, -0.1), BODY + SHACKLE.format(-0.65, -0.45)
@@ -28,22 +29,23 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, select: 
         "name": [guest.name for guest in guests],
         "fault": [guest.fault for guest in guests],
         "lock": [OPEN_LOCK if guest.is_opened else SHUT_LOCK for guest in guests],
-        "fill": [WRONG if guest.fault else RIGHT if guest.is_opened else SHUT for guest in guests],
+        "fill": [FAULTS.get(guest.fault, RIGHT if guest.is_opened else SHUT) for guest in guests],
     }
     x = vl.field("x:Q", axis=None, scale=vl.exact_scale(-WIDTH / 2 / UNIT, WIDTH / 2 / UNIT))
     y = vl.field("y:Q", axis=None, scale=vl.exact_scale(-HEIGHT / 2 / UNIT, HEIGHT / 2 / UNIT))
     space, whole = {"x": x, "y": y}, {"filled": True, "opacity": 1}
-    names = data | {"x": 1.56 * places["x"], "y": 1.36 * places["y"]}
-    faults = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.15, -0.15)}  # not over the lock
+    names = data | {"x": 1.48 * places["x"], "y": 1.3 * places["y"]}
+    faults = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.14, -0.14)}  # not over the lock
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
+    bold = {"fontSize": 14, "fontWeight": "bold"}
     lock = {**space, "shape": vl.field("lock:N", scale=None)}
     layers = [
         _lines(places, query, looks, space),
-        vl.mark("point", chosen, space, shape="circle", size=2200, filled=False, strokeWidth=3, stroke=vl.CHOSEN),
-        vl.clickable(vl.mark("point", data, space, shape="circle", size=1400, color=vl.FILL, **whole), select, "guest"),
-        vl.mark("point", data, lock, size=400, color="white", **whole),
-        vl.texts(names, space, fontSize=14, color=vl.TEXT_COLOUR, column="name"),
-        vl.texts(faults, space, fontSize=13, color=WRONG, fontWeight="bold", column="fault"),
+        vl.mark("point", chosen, space, shape="circle", size=3000, filled=False, strokeWidth=3, stroke=vl.CHOSEN),
+        vl.clickable(vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole), select, "guest"),
+        vl.mark("point", data, lock, size=560, color="white", **whole),
+        vl.texts(names, space, fontSize=15, color=vl.TEXT_COLOUR, column="name"),
+        vl.mark("text", faults, {**space, "text": vl.field("fault:N"), "color": vl.field("fill:N", scale=None)}, **bold),
     ]
     return vl.fixed_size(layers, WIDTH, HEIGHT)
 
