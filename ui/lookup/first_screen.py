@@ -145,7 +145,7 @@ def remark_on_nothing_near(asked: LookupRequest, trace: AttentionTrace, query: i
 
 
 def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
-    """Draw the records, each with a bar as long as the weight that a query gives it; of many, the heaviest come first."""
+    """Draw the records, each with a bar of the weight that a query gives it; of many, the heaviest come first."""
     records = asked.records
     weighed = list(zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True))
     if len(asked.text) > FITS:

@@ -37,7 +37,7 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, select: 
     names = data | {"x": 1.48 * places["x"], "y": 1.3 * places["y"]}
     faults = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.14, -0.14)}  # not over the lock
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
-    bold = {"fontSize": 14, "fontWeight": "bold"}
+    bold, fill = {"fontSize": 14, "fontWeight": "bold"}, vl.field("fill:N", scale=None)
     lock = {**space, "shape": vl.field("lock:N", scale=None)}
     layers = [
         _lines(places, query, looks, space),
@@ -45,7 +45,7 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, select: 
         vl.clickable(vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole), select, "guest"),
         vl.mark("point", data, lock, size=560, color="white", **whole),
         vl.texts(names, space, fontSize=15, color=vl.TEXT_COLOUR, column="name"),
-        vl.mark("text", faults, {**space, "text": vl.field("fault:N"), "color": vl.field("fill:N", scale=None)}, **bold),
+        vl.mark("text", faults, {**space, "text": vl.field("fault:N"), "color": fill}, **bold),
     ]
     return vl.fixed_size(layers, WIDTH, HEIGHT)
 
