@@ -1,10 +1,11 @@
 """One section for all pages: is this map an explanation of this answer?"""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 
 import numpy as np
 import streamlit as st
 import torch
+from torch import Tensor
 
 from attention_core.charts import vega as vl
 from attention_core.charts.faithfulness import deletion_chart, two_weights_chart
@@ -94,15 +95,15 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
         f"Shuffled a hundred times, these weights move the answer by {moved:.0%} (median); all equal, by "
         f"{found.uniform:.0%}. " + ("So the answer hangs on them." if moved > 0.2 else "So it hardly hangs on them.")
     )
-    own, theirs = (_received(weights) for weights in (found.subject.weights, other.weights))
+    own, theirs = (_received(weights) for weights in (found.subject.weights, other.weights))  # (n_keys,)
     if draw_map:
         for column, title, values in zip(st.columns(2), ("These weights", "Others"), (own, theirs), strict=True):
             with column:
-                draw_chart(draw_map(values), width="content", key=f"{name}_map_{title}", alt=title)
+                draw_chart(draw_map(to_array(values)), width="content", key=f"{name}_map_{title}", alt=title)
                 st.caption(title)
     else:
-        n = found.subject.n_units
-        chart = two_weights_chart(found.subject.names, own[:n].tolist(), theirs[:n].tolist())
+        by_word = (found.subject.per_unit(weights).tolist() for weights in (own, theirs))
+        chart = two_weights_chart(found.subject.names, *by_word)
         draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another that would do")
     st.markdown(
         f"The others were searched for: they differ as much as they can ({other.divergence:.2f} of 1), and the answer "
@@ -111,9 +112,9 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
     )
 
 
-def _received(weights: dict) -> np.ndarray:
+def _received(weights: Mapping[str, Tensor]) -> Tensor:
     """Return the mean weight that each key receives, over attentions, heads and queries."""
-    return np.mean([to_array(one.mean((0, 1))) for one in weights.values()], 0)
+    return torch.stack([one.mean((0, 1)) for one in weights.values()]).mean(0)
 
 
 def _over_many(model: str) -> None:

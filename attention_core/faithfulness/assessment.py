@@ -90,24 +90,14 @@ def verdict(found: Assessment, parts: str = "parts") -> str:
     gain = found.advantage(ATTENTION)
     if gain is None:
         return ""
-    n = max(1, round(found.subject.n_units / 10))
-    after = [_at(found.deletion[name], 0.1) for name in (ATTENTION, RANDOM)]
-    lost = [100 * (found.deletion[ATTENTION].probability[0] - value) for value in after]
-    first = f"one of the {parts}, the one" if n == 1 else f"the {n} {parts}"
-    costs = (
-        f"erasing {first} that attention weighs most, costs the answer {max(0, lost[0]):.0f} points; at random, it "
-        f"costs {max(0, lost[1]):.0f}"
+    own, chance = (found.deletion[name].area for name in (ATTENTION, RANDOM))
+    how = "points no better than chance at"
+    if abs(gain) > CLEAR:
+        how = "points at" if gain > 0 else "is worse than chance at pointing at"
+    return (
+        f"Here the map {how} what the answer needs: while {parts} are erased in its order, the answer keeps a "
+        f"probability of {own:.0%} on average; in random order, {chance:.0%}."
     )
-    if gain > CLEAR:
-        return f"Here the map points at what the answer needs: {costs}."
-    if gain < -CLEAR:
-        return f"Here the map is worse than chance at pointing to what the answer needs: {costs}."
-    return f"Here the map points no better than chance at what the answer needs: {costs}."
-
-
-def _at(curve: Curve, share: float) -> float:
-    place = min(range(len(curve.shares)), key=lambda place: abs(curve.shares[place] - share))
-    return curve.probability[place]
 
 
 def moved_by_shuffling(found: Assessment) -> float | None:
