@@ -23,20 +23,20 @@ from ui.try_this import try_this
 
 page_frame(
     NAME,
-    "The first network squeezes the sentence into **one vector**. The second may **look back** at every English word: "
-    "pick a French word to see where.",
+    "The first network squeezes the sentence into **one vector**. The second has **additive attention**: each French "
+    "word looks back at every English word.",
 )
 
 typed, answer = st.columns([1, 2.25], gap="medium")
 with typed:
     text = sentence_input()
-    list_translations(text)
 with answer, st.container(key="translate_pair"):
     models = compare_two_models(text)
     if models:
         forced_french_note(text, stepped_model(models))
 with typed:
     offer_all_models()
+    list_translations(text)
 try_this(NAME, longer_sentence())
 
 tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []

@@ -21,6 +21,7 @@ class PageEntry:
         name: of its file below pages/, of its folder below ui/, and of its address.
         title: in the sidebar and on the page's card.
         question: the one that the page answers.
+        promise: what surprises there, in a few words on its card, Markdown.
         leads_on: one sentence at the page's foot, before the link to the next page.
     """
 
@@ -28,6 +29,7 @@ class PageEntry:
     name: str
     title: str
     question: str
+    promise: str
     leads_on: str
 
     @property
@@ -46,6 +48,7 @@ PAGES = (
         "start",
         "Start",
         "What is attention, in one live example, and where do I go?",
+        "",
         "The idea is older than networks: it begins with looking something up.",
     ),
     PageEntry(
@@ -53,6 +56,7 @@ PAGES = (
         "lookup",
         "Look up softly",
         "What if a dictionary could almost match?",
+        "*Automobile* finds *car*.",
         "Where do queries, keys and values come from, if nobody types them?",
     ),
     PageEntry(
@@ -60,6 +64,7 @@ PAGES = (
         "vectors",
         "Three vectors, nine pairs",
         "How do inputs interact, and what do Q, K, V add?",
+        "Drag one input, and nine weights change.",
         "Here a dot product compared them. There are other ways, and they reward other things.",
     ),
     PageEntry(
@@ -67,6 +72,7 @@ PAGES = (
         "scoring",
         "What a score measures",
         "Eight ways to compare a query with a key: what does each one reward?",
+        "Two scores disagree about the best key.",
         "That is the idea. Why did anybody need it? See how a network without it forgets.",
     ),
     PageEntry(
@@ -74,6 +80,7 @@ PAGES = (
         "memory",
         "What a recurrent network forgets",
         "Why was attention needed?",
+        "“My aunt bought a red car” becomes “My car bought a red newspaper”.",
         "With attention no word has to be remembered: one learned question picks the words that count.",
     ),
     PageEntry(
@@ -81,6 +88,7 @@ PAGES = (
         "matter",
         "Which words matter",
         "Which words of a sentence decide a judgement?",
+        "“Not bad” is praise: which word makes it so?",
         "One question served a whole sentence here. A translator asks anew at every word.",
     ),
     PageEntry(
@@ -88,6 +96,7 @@ PAGES = (
         "translate",
         "Translate and align",
         "What does a decoder look at, word by word?",
+        "Without attention, the red car loses its red.",
         "These translators still read word after word. Take that away, and a transformer is left.",
     ),
     PageEntry(
@@ -95,6 +104,7 @@ PAGES = (
         "transformer",
         "Inside a transformer",
         "What remains when the recurrent network is removed?",
+        "Shuffle the words: nothing changes, until places are added.",
         "Attention does not need words: next, the 784 pixels of a drawing ask one another.",
     ),
     PageEntry(
@@ -102,6 +112,7 @@ PAGES = (
         "pixels",
         "Draw a digit",
         "Which pixels does a pixel take from?",
+        "What you draw becomes the map.",
         "Here every pixel asked. In a picture full of clutter a single question can find the digit.",
     ),
     PageEntry(
@@ -109,6 +120,7 @@ PAGES = (
         "find",
         "Find the digit",
         "Where does a network look in clutter?",
+        "Where is the digit? The weights show it.",
         "It looked once. To read a whole number, the attention has to move.",
     ),
     PageEntry(
@@ -116,6 +128,7 @@ PAGES = (
         "read",
         "Read a number",
         "How does attention move from step to step?",
+        "The gaze moves from digit to digit.",
         "The network chose where to look. Now a question in words chooses.",
     ),
     PageEntry(
@@ -123,6 +136,7 @@ PAGES = (
         "ask",
         "Ask about a drawing",
         "How does a question choose where to look?",
+        "To answer “left of the blue one”, it looks twice.",
         "So far one thing asked one other. What if it asked two at a time?",
     ),
     PageEntry(
@@ -130,6 +144,7 @@ PAGES = (
         "groups",
         "Beyond pairs",
         "Why only pairs, and what can three do?",
+        "A lock that opens only when two turn their keys together.",
         "All of these networks were ours. Now look into the heads of other people's models.",
     ),
     PageEntry(
@@ -137,6 +152,7 @@ PAGES = (
         "model",
         "Your own model",
         "What do the heads of any transformer, yours too, look at?",
+        "*it* looks at *animal*: which head does that?",
         "When the text is as long as a book, its attention becomes a map.",
     ),
     PageEntry(
@@ -144,6 +160,7 @@ PAGES = (
         "atlas",
         "The atlas",
         "What does attention look like over two thousand sentences?",
+        "Thousands of sentences on one map. Fly in.",
         "This is the last page. Start has the whole path, and everything in it takes your own input.",
     ),
 )

@@ -23,6 +23,11 @@ PLACES = ("top left", "top right", "bottom left", "bottom right", "top", "bottom
 RELATIONS = ("left of", "right of", "above", "below")
 
 
+def answer_in_words(answer: str) -> str:
+    """Return an answer as a person would say it."""
+    return "no such digit" if answer == NOTHING else answer
+
+
 class QuestionKind(StrEnum):
     """What a question asks for."""
 

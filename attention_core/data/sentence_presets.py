@@ -38,6 +38,9 @@ READ_BACK = {
 }
 """French that the translator without attention makes of examples -> what it says, in English."""
 
+LOST = dict(zip(READ_BACK, ("red", "the cat", "near the station"), strict=False))
+"""French that it makes of TRANSLATE -> words of the English sentence that are lost in it."""
+
 REMEMBERED = {
     "Aunt and car": "My aunt bought a red car last month because she works in the city and her husband works in the "
     "village.",

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 
 from attention_core.data.pieces import END
-from attention_core.data.sentence_presets import CLASSIC, GIVEN, READ_BACK, REMEMBERED, TRANSLATE
+from attention_core.data.sentence_presets import CLASSIC, GIVEN, LOST, READ_BACK, REMEMBERED, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import (
     bodies,
@@ -30,6 +30,8 @@ def write(page, text):
 
 def listed(page) -> str:
     """The list of all models' translations, as HTML."""
+    if not page.toggle(key="translate_all").value:
+        all_six(page)
     return body_with(page, 'class="said-by-all"')
 
 
@@ -43,15 +45,14 @@ def all_six(page):
     return page
 
 
-def test_page_opens_translated_by_two_models_with_three_in_one_list_and_all_six_a_click_away(page):
+def test_page_opens_translated_by_two_models_and_all_six_in_one_list_a_click_away(page):
     assert page.segmented_control(key="translate_model_upper").value == "none"
     assert page.segmented_control(key="translate_model_lower").value == "additive"
-    for n_listed in (3, 6):
-        body = listed(page)
-        assert body.count('class="one') == n_listed
-        assert body.count('class="one shown"') == 2
-        all_six(page)
-    assert "Additive attention, word 2 of" in said(page)
+    assert "said-by-all" not in bodies(page)
+    assert "Additive attention, word 3 of" in said(page)
+    body = listed(page)
+    assert body.count('class="one') == 6
+    assert body.count('class="one shown"') == 2
     tabs = ("steps", "alignment", "length", "learned")
     assert sum(len(charts(open_tab(page, tab))) for tab in tabs) >= 6
 
@@ -90,6 +91,8 @@ def test_multiplied_vectors_stand_beside_the_context(page):
 
 def test_the_unrolled_network_follows_words_and_steps(page):
     open_tab(page, "unrolled")
+    assert "word 3 of 9: fed **voiture**, the decoder says **rouge**" in said(page)
+    press(page, "translate_word_previous")
     assert "word 2 of 9: fed **la**, the decoder says **voiture**" in said(page)
     assert "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets" in said(page)
     press(page, "translate_word_next")
@@ -112,7 +115,6 @@ def test_whether_attention_follows_the_likeness_of_words_is_told_where_it_is_dra
 
 def test_words_are_stepped_through_to_both_ends(page):
     write(page, "Hello.")
-    press(page, "translate_word_previous")
     assert "word 1 of" in said(page)
     assert page.button(key="translate_word_previous").disabled
     seen = 1
@@ -217,10 +219,9 @@ def test_a_model_that_nobody_looks_at_is_not_asked(page, monkeypatch):
     for module in (first_screen, models):
         monkeypatch.setattr(module, "translation", lambda name, *given: asked.append(name) or plain(name, *given))
     write(page, "The red dog is in the garden.")
-    assert set(asked) == {"none", "additive", "transformer"}
+    assert set(asked) == {"none", "additive"}
     given(page, models={"upper": "none", "lower": "dot"})
-    assert listed(page).count('class="one') == 4
-    assert set(asked) == {"none", "additive", "transformer", "dot"}
+    assert set(asked) == {"none", "additive", "dot"}
 
 
 def test_nothing_typed_says_what_to_do_and_leaves_the_last_answer_in_grey(page):
@@ -278,6 +279,18 @@ def test_what_is_said_in_english_of_a_translation_is_of_what_the_model_says(page
     assert says >= set(READ_BACK)
 
 
+def test_what_is_lost_without_attention_is_said_in_english_and_the_word_that_has_it_is_pointed_at(page):
+    assert "**red** is lost: “The car is on the way of the house.”" in said(page)
+    assert "**rouge** looks at **red**" in said(page)
+    write(page, TRANSLATE["Two animals"])
+    assert "**the cat** is lost" in said(page)
+    assert "the decoder is about to say **chat**" in said(page)
+    for (french, lost), english in zip(LOST.items(), TRANSLATE.values(), strict=False):
+        assert models.translation("none", english).text == french
+        assert lost in english
+        assert lost not in READ_BACK[french]
+
+
 def test_odd_input_is_read_and_kept(page):
     for kind, text in ODD.items():
         write(page, text)
@@ -324,5 +337,5 @@ def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp
     finally:
         st.cache_resource.clear()
     assert [error.value for error in page.error if "git checkout -- weights" in error.value]
-    assert listed(all_six(page)).count("cannot be loaded") == 5
-    assert "Additive attention, word 2 of" in said(page)
+    assert listed(page).count("cannot be loaded") == 5
+    assert "Additive attention, word 3 of" in said(page)

@@ -58,7 +58,7 @@ def test_the_words_play_by_themselves_and_take_the_steps_along(app_url, page):
     page.emulate_media(reduced_motion="no-preference")
     page.goto(f"{app_url}/translate")
     words = page.get_by_test_id("stMarkdown").filter(has_text="Additive attention, word")
-    expect(words).to_contain_text("word 2 of")
+    expect(words).to_contain_text("word 3 of")
     settle(page)
     button = page.locator(".st-key-translate_at_play button")
     button.click()

@@ -1,7 +1,7 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
 // word) or who looks at it (a source word); a click or Enter on a target word tells Python. A line stays one line, for in
 // two rows the arcs of the upper one would seem to come from the lower one's words: it shrinks, then scrolls sideways.
-const FAINTEST = 0.03, BEAT = 800, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560;
+const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560, HALL = 740, LARGEST = 1.35;
 
 class AlignedWords {
   constructor(root) {
@@ -21,7 +21,6 @@ class AlignedWords {
     else if (moved) this.looked = null;
     this.note.textContent = data.note;
     this.paint();
-    if (data.play && !this.plays) this.play();
     if (moved && this.targets[data.active]) this.bring(this.targets[data.active]);
   }
 
@@ -68,31 +67,18 @@ class AlignedWords {
     if (hadFocus) this.targets[Math.min(this.data.active, this.targets.length - 1)]?.focus({ preventScroll: true });
   }
 
-  // Look at one target word after the other, once, and at the active one at last, until a pointer or the keyboard comes.
-  play() {
-    this.plays = true;
-    this.stage.onpointerenter = this.stage.onfocusin = () => { this.plays = false; };
-    let target = 0;
-    const next = () => {
-      if (!this.plays || !this.stage.isConnected) return;
-      if (target >= this.targets.length) return this.look(null);
-      this.look({ target });
-      target += 1;
-      setTimeout(next, BEAT);
-    };
-    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) next();
-  }
-
   look(at) {
     this.looked = at;
     this.paint();
   }
 
-  // Make the words as small as it takes to show the longer line whole, down to what can still be read.
+  // Make the words as small as it takes to show the longer line whole, down to what can still be read; larger in a hall.
   fit() {
     this.stage.style.removeProperty("--fit");
-    const room = this.frame.clientWidth - 8, share = room / this.stage.scrollWidth;
-    if (share < 1) this.stage.style.setProperty("--fit", Math.max(0.98 * share, room < PHONE ? SMALLEST_ON_A_PHONE : SMALLEST));
+    const ends = [this.sources, this.targets].map((words) => words.at(-1).offsetLeft + words.at(-1).offsetWidth);
+    const room = this.frame.clientWidth - 8, share = 0.98 * room / Math.max(...ends);
+    const least = room < PHONE ? SMALLEST_ON_A_PHONE : SMALLEST, most = room > HALL ? LARGEST : 1;
+    this.stage.style.setProperty("--fit", clamp(share, least, most));
     this.place();
   }
 

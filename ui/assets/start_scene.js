@@ -1,6 +1,6 @@
 // A drawing that is asked about: pink where each look goes, and an arrow from one look to the next. A pen draws on it, or the
 // arrow keys with the space bar. Python hears of every stroke; an answer names the message that it answers.
-const SIDE = 320, PEN = 12, STEP = 8, PACE = 1400, FAINTEST = 1.5, FULL = 8, NEAR = 3;
+const SIDE = 320, PEN = 12, STEP = 8, FAINTEST = 1.5, FULL = 8, NEAR = 3;
 
 class StartScene {
   constructor(root) {
@@ -118,9 +118,9 @@ class StartScene {
       const cell = make(this.answers, "div");
       make(cell, "span", "", name);
       make(cell, "b", "", word);
-      make(cell, "span", "", asPercent(share));
+      make(cell, "span", "", `${asPercent(share)} sure`);
     }
-    this.play();
+    this.show([0, 1]);
   }
 
   // One look as cells of pink, on the scale of all maps over pictures: nothing where it is as if it looked everywhere alike.
@@ -131,13 +131,6 @@ class StartScene {
       const x = (place % n) * cell, y = Math.floor(place / n) * cell;
       make(group, "svg:rect", { x, y, width: cell, height: cell, opacity: weight / full });
     });
-  }
-
-  play() {
-    const looks = this.looks;
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.show([0, 1]);
-    this.show([0]);
-    setTimeout(() => { if (looks === this.looks && !this.stroke) this.show([0, 1]); }, PACE);
   }
 
   show(numbers) {

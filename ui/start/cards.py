@@ -22,6 +22,7 @@ def page_cards() -> None:
             with column.container(border=True, height="stretch"):
                 _photograph(entry)
                 st.page_link(path_of(entry), label=f"**{entry.title}**")
+                st.caption(entry.promise)
 
 
 def _photograph(entry: PageEntry) -> None:

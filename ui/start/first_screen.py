@@ -57,7 +57,7 @@ DRAWING = Field(NAME, "drawing", "", address="strokes", parse=checked_strokes, t
 """Packed strokes; "" = the drawing that is there on arrival."""
 ANSWERED = Field(NAME, "answered", 0.0)
 """The stroke, by its time, that the present answer knows."""
-HEIGHTS = {"none": 182, "additive": 156, "scene": 524}
+HEIGHTS = {"none": 206, "additive": 184, "scene": 524}
 """Pixels that the pictures take, kept for them while they come."""
 _words, _scene = component("aligned_words"), component("start_scene")
 
@@ -80,7 +80,7 @@ def translation_part() -> None:
         st.markdown(title)
         words = translated[name]
         note_picture(lambda words=words: _arcs(words), f"{words['name']}: “{text}”")
-        _words(key=f"start_{name}_words", data=words | {"play": name != "none"}, height=HEIGHTS[name])
+        _words(key=f"start_{name}_words", data=words, height=HEIGHTS[name])
     _examples(TEXT, SENTENCES, "translate")
 
 
@@ -111,7 +111,7 @@ def _titles(text: str, only: list[list[str]]) -> tuple[str, str]:
     looks = ", ".join(f"*{as_markdown(french)}* looks at *{as_markdown(english)}*" for french, english in only)
     lost = "everything passes through one vector."
     if text == SENTENCE:
-        lost = "the cat is lost: the black dog is afraid of *le chien*, the dog."
+        lost = "the cat is lost: “The black dog is afraid of the dog.”"
     return f"**Without attention** {lost}", f"**With attention** {looks or 'the words are the same this time'}."
 
 

@@ -1,6 +1,5 @@
 """What the models say for Start: a sentence without attention and with it, a question about a drawing likewise."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +9,11 @@ from attention_core.attention.edits import Uniform
 from attention_core.attention.types import Role
 from attention_core.data.drawing import draw_strokes
 from attention_core.data.pieces import english_words
-from attention_core.data.questions import ANSWERS, QuestionError, numbers_of, read_question
+from attention_core.data.questions import ANSWERS, QuestionError, answer_in_words, numbers_of, read_question
 from attention_core.data.stroke import Stroke
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from attention_core.topics.ask import scene_input
+from attention_core.topics.translate.translation import words_only_in
 from ui.computed import by_model
 from ui.layout import role_word
 from ui.translate.first_screen import shown_translation
@@ -24,8 +24,8 @@ __all__ = ["QuestionError", "can_be_read", "scene_answer", "sentence_answer"]
 SIDE = 320  # of the drawing, in its own pixels
 INK, PAPER = "#15191E", "#FFFFFF"
 NAMES = {"none": "Without attention", "additive": "With attention"}
-ALIKE, CHOSEN = "Looking everywhere alike", "Choosing where to look"
-MOST_WORDS, SHORT = 2, 2
+ALIKE, CHOSEN = "Forced to look everywhere alike", "Free to choose"
+MOST_WORDS = 2
 explain = by_model(SceneQuestion.explain)
 
 
@@ -34,7 +34,8 @@ def roles_line() -> str:
     query, key, value = (role_word(role) for role in (Role.QUERY, Role.KEY, Role.VALUE))
     return (
         f'<p class="who">A {query} asks: a French word, a question. The better a {key} fits, an English word or a '
-        f"place in the drawing, the more of its {value} is handed over.</p>"
+        f"place in the drawing, the more of its {value} is handed over. That share is its "
+        f"{role_word(Role.WEIGHTS, 'weight')}, not a parameter of the model.</p>"
     )
 
 
@@ -49,25 +50,14 @@ def sentence_answer(text: str) -> dict[str, Any]:
     without, words = (word_data(one.view, NAMES[name]) for name, one in shown.items())
     single = f"one vector: {shown['none'].trace.value.shape[-1]} numbers"
     plain = {"note": "", "plain": True, "forced": 0}
-    only = _only_in(words["target"], without["target"])
-    astray = _only_in(without["target"], words["target"])
+    only = words_only_in(words["target"], without["target"])
+    astray = words_only_in(without["target"], words["target"])
     looked = [int(row.argmax()) for row in shown["additive"].view.weights]
     return {
         "none": without | plain | {"single": single, "active": astray[-1] if astray else 0},
         "additive": words | plain | {"single": "", "active": only[-1] if only else 0},
         "only": [[words["target"][row], words["source"][looked[row]]] for row in only[-MOST_WORDS:]],
     }
-
-
-def _only_in(target: Sequence[str], other: Sequence[str]) -> list[int]:
-    """Return the places of words that another translation has not, or less often; no short ones."""
-    left = Counter(word.casefold() for word in other)
-    places = []
-    for place, word in enumerate(target[:-1]):
-        left[word.casefold()] -= 1
-        if len(word) > SHORT and left[word.casefold()] < 0:
-            places.append(place)
-    return places
 
 
 def canvas_of(strokes: Sequence[Stroke]) -> np.ndarray:
@@ -104,4 +94,4 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
 
 def _best(answer: SceneAnswer) -> tuple[str, float]:
     place = int(answer.probabilities.argmax())
-    return ANSWERS[place], round(float(answer.probabilities[place]), 3)
+    return answer_in_words(ANSWERS[place]), round(float(answer.probabilities[place]), 3)

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from attention_core.data.sentence_presets import READ_BACK, TRANSLATE
-from attention_core.topics.translate.translation import ShownTranslation, read_source
+from attention_core.bounds import as_markdown
+from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
+from attention_core.topics.translate.translation import ShownTranslation, read_source, words_only_in
 from ui.player import Player, Stepper
 from ui.skeleton import live
 from ui.state import Field, one_of, set_widget, widget_value
@@ -24,6 +25,9 @@ from ui.try_this import TryThis
 from ui.words import aligned_words, chosen_row, readable_sentence, reading_remarks, sentence_box, text_field
 
 FIRST = {"upper": "none", "lower": "additive"}
+MOST_WORDS = 2
+SURPRISE = -1
+"""Instead of the place of a word: the first that the lower model alone says."""
 
 
 def _named_models(text: str) -> dict[str, str]:
@@ -50,7 +54,7 @@ def sentence_input() -> str:
 
 
 def _on_sentence() -> None:
-    WORD.value = WORD.default
+    WORD.value = SURPRISE
     force_what_comes_with(widget_value(f"{NAME}_text"))
 
 
@@ -90,11 +94,13 @@ def compare_two_models(text: str) -> dict[str, ShownTranslation]:
     }
     if models:
         rows = range(len(stepped_model(models).view.target))
+        if WORD.value == SURPRISE:
+            WORD.value = next(iter(_only_in(models, "lower")), 0)
         WORD.clamp(0, rows[-1])
         if WORDS.plays:
             live(_follow_play, rows, players=(WORDS,))
     for slot in FIRST:
-        _model_part(slot, models.get(slot))
+        _model_part(slot, models)
     if models:
         _word_controls(rows)
     return models
@@ -116,7 +122,29 @@ def _offered() -> list[str]:
     return [name for name in TRANSLATORS if ALL.value or name in LISTED or name in MODELS.value.values()]
 
 
-def _model_part(slot: str, shown: ShownTranslation | None) -> None:
+def _only_in(models: Mapping[str, ShownTranslation], slot: str) -> list[int]:
+    words = {place: shown.view.target for place, shown in models.items()}
+    other = next((target for place, target in words.items() if place != slot), words[slot])
+    return words_only_in(words[slot], other)
+
+
+def _contrast(models: Mapping[str, ShownTranslation], slot: str) -> str:
+    """Return what is lost in a translation or, where it may look back, what its own words look at; Markdown."""
+    shown = models[slot]
+    if shown.view.is_single:
+        french = shown.translation.text
+        lost = f"**{LOST[french]}** is lost:" if french in LOST else ""
+        return f"{lost}{_back(french)}" or "All of it passes through one vector."
+    rows, view = _only_in(models, slot)[:MOST_WORDS], shown.view
+    looks = (
+        f"**{as_markdown(view.target[row])}** looks at **{as_markdown(view.source[int(view.weights[row].argmax())])}**"
+        for row in rows
+    )
+    return f"{', '.join(looks) or 'The words are the same'}."
+
+
+def _model_part(slot: str, models: Mapping[str, ShownTranslation]) -> None:
+    shown = models.get(slot)
     key, name = f"translate_model_{slot}", MODELS.value[slot]
     set_widget(key, name)
     st.segmented_control(
@@ -133,6 +161,7 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
     if shown is None:
         st.error(f"**This model cannot be loaded.** {why_missing(name)}", icon=":material/error:")
         return
+    st.markdown(_contrast(models, slot))
     with st.container(key=f"tells_translate_{slot}"):
         aligned_words(
             f"translate_{slot}",
@@ -176,9 +205,11 @@ def _word_controls(rows: range) -> None:
 
 
 def list_translations(text: str) -> None:
-    """Draw what the models say in one list."""
+    """Draw what all models say in one list, if they are asked for."""
+    if not ALL.value:
+        return
     rows = []
-    for translator in _offered():
+    for translator in TRANSLATORS:
         marked = "one shown" if translator in MODELS.value.values() else "one"
         sure, french, back = "", "<i>cannot be loaded</i>", ""
         if not why_missing(translator):

@@ -41,7 +41,8 @@ FORCED_PIECES: Field[list[int]] = Field(
     NAME, "forced", lambda: _pieces_of(PREFIX.value), address="pieces", parse=_numbered_pieces
 )
 """Chosen one by one they need not be those into which the typed beginning would be cut."""
-WORD = Field(NAME, "at", 1, address="at", parse=whole_number)
+WORD = Field(NAME, "at", 2, address="at", parse=whole_number)
+"""The French word that is looked at; on arrival *rouge*, whose colour is lost without attention."""
 
 
 def forced_pieces() -> tuple[int, ...]:
