@@ -31,9 +31,12 @@ def tab(slug: str, label: str, draw: Callable[..., None], *given: Any, formerly:
     return Tab(slug, label, follow_and_draw, formerly)
 
 
-page_frame(NAME, "What do the heads of a transformer look at?")
+page_frame(
+    NAME, "In each layer of a transformer several attentions run side by side, its *heads*. What do they look at?"
+)
 top = opening_place()
-source = choose_source()
+with st.container(key="desk_model_source"):
+    source = choose_source()
 given, seen = st.columns([0.8, 1.2], gap="large")
 with given:
     run, asked = choose_run(source)

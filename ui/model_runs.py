@@ -274,7 +274,7 @@ class ModelChoice:
             self.message.value = "error", str(error)
 
     def _draw_field(self) -> None:
-        label = "Any other model: hub id" + (" or folder" if folders_allowed() else "")
+        label = "Any other model: its name on huggingface.co" + (" or folder" if folders_allowed() else "")
         with st.form(f"{self.name}_form", border=False, enter_to_submit=True):
             text, button = st.columns([4, 1], vertical_alignment="bottom")
             example = "distilbert/distilgpt2"
@@ -291,7 +291,7 @@ class ModelChoice:
                         label = f"**{model.name}**, {model.kind.value}, {model.megabytes} MB"
                         key, asks_for = f"{self.name}_try_{model.name}", (model.name,)
                         st.button(label, key=key, type="tertiary", on_click=self.ask, args=asks_for)
-            st.caption(f"Up to {in_megabytes(most)}, safetensors only: no model's code is run.")
+            st.caption(f"Up to {in_megabytes(most)}, as safetensors, files of numbers alone: no model's code is run.")
         if without := skipped_folders():
             reasons = "\n\n".join(f"{literal(name)}: {reason}" for name, reason in without.items())
             names = ", ".join(map(literal, without))

@@ -35,6 +35,10 @@ def opening(run: ModelRun, asked: LatestRun | None) -> None:
     asks, looked_at = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
     st.markdown(f"##### {literal(asks)} looks at {literal(looked_at)}: {as_percent(float(weights[key]))}")
     token_view(run, trace, now.head)
+    marks = dict.fromkeys(run.tokens[place] for place in sorted(run.special))
+    if marks:
+        with st.container(key="desk_model_marks"):
+            st.caption(f"{', '.join(map(literal, marks))}: marks that the model puts around the text.")
     if asked is not None and asked.key == PACKAGE and getattr(asked.given, "text", "") in (FIRST_TEXT, SECOND_TEXT):
         try_this(NAME, _surprise(run, trace, now.head))
 

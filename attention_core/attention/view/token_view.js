@@ -2,6 +2,7 @@
 // at it; a click or Enter tells whoever draws it which query was chosen. The matrix comes packed, or as numbers.
 const ROW = 22; // screen pixels of a line in columns
 const FLOOR = 6; // times the weight of looking everywhere alike: the strongest shade is at least so much
+const FEW = 24; // tokens that are written large
 const PATIENCE = 2000; // milliseconds after which a file that was not there is asked for again
 const MODE = "attention-explorer-token-view";
 const MODES = { text: "Text", columns: "Two columns" };
@@ -84,7 +85,7 @@ class TokenView {
     this.isOne = isText && !keys; // one text that looks at itself, shown once
     this.modes.forEach((button, place) => set(button, { "aria-pressed": isText === (place === 0) }));
     this.scroll.replaceChildren();
-    this.scroll.className = `scroll ${this.mode}${this.isOne ? " one" : ""}`;
+    this.scroll.className = `scroll ${this.mode}${this.isOne ? " one" : ""}${this.isOne && queries.length <= FEW ? " few" : ""}`;
     this.scroll.scrollTop = 0;
     const inner = make(this.scroll, "div", "inner");
     const addKeys = () => { this.keys = this.list(inner, "key", keys ?? queries, names[1]); };
