@@ -13,7 +13,7 @@ import pdoc
 import attention_core
 
 ROOT = Path(__file__).parents[1]
-MODULES = ("attention_core", "attention_core.charts", "attention_core.atlas", "attention_core.explain.heads")
+MODULES = tuple(f"attention_core{name}" for name in ("", ".charts", ".atlas", ".explain.heads", ".study"))
 PAGES = ("*.md", "docs/*.md", "deploy/*.md", "benchmarks/*.md", "weights/*.md")
 STYLE = "<style>img { max-width: 100%; }</style>"
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")

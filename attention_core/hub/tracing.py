@@ -279,9 +279,11 @@ def run_model(
     return _run(model, inputs, edits or {}, item, gradients=gradients)
 
 
-def run_items(model: Any, inputs: Mapping[str, Any], edits: Sequence[Mapping[int, Edits]]) -> Any:
+def run_items(
+    model: Any, inputs: Mapping[str, Any], edits: Sequence[Mapping[int, Edits]], *, gradients: bool = False
+) -> Any:
     """Run a model once on a batch in which every item has edits of its own, see run_model; return its output."""
-    return _run(model, inputs, {}, item_edits=edits)[1]
+    return _run(model, inputs, {}, item_edits=edits, gradients=gradients)[1]
 
 
 def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Collection[tuple[int, int]]]) -> Any:

@@ -23,24 +23,23 @@ from attention_core.attention.view.page import View
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import device_of
 from attention_core.hub.model import readable
-from attention_core.hub.tracing import run_model
+from attention_core.hub.tracing import UnsupportedError, run_model, stream_attention
 from attention_core.study.attribution import Attribution, Lens, attribute, lens
 from attention_core.study.effects import (
     ACROSS,
     Effects,
     Runner,
-    as_map,
     changes_at,
     cut_edges,
     dropped,
     foretold,
     joined,
     n_at_once,
-    slopes,
 )
 from attention_core.study.heads import CorpusText, Example, Heads, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
-from attention_core.study.sites import Site, activations, evaluated, reference
+from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of
+from attention_core.study.sites import reference as exchanged
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, Why, explain_score
 
@@ -149,21 +148,27 @@ class Study:
             UnsupportedError: nothing in this model can be exchanged there, with the reason.
         """
         inputs = self.inputs(clean)
-        runner, before = self._runner(inputs, metric)
-        if at == "edge" or (at in ("head_out", "layer") and how == "zero" and positions is None):
-            traces = run_model(self.model, inputs)[0].traces
-            changes = cut_edges(traces, query, window, heads) if at == "edge" else dropped(traces, heads, at)
+        runner, before = self._runner(inputs, metric, at)
+        if at == "edge":
+            changes = cut_edges(run_model(self.model, inputs)[0].traces, query, window, heads)
+        elif at in ("head_out", "layer") and how == "zero" and positions is None:
+            changes = dropped(run_model(self.model, inputs)[0].traces, at)
         else:
-            own = activations(self.model, inputs, at)[0][0]
-            other = (
-                [torch.zeros_like(one) for one in own]
-                if how == "zero"
-                else self._reference(reference, own, at, how, seed)
-            )
+
+            def read(given: Mapping[str, Any]) -> list[Tensor]:
+                return activations(self.model, given, at, runner.projections)[0][0]
+
+            own = read(inputs)
+            if how == "zero":
+                other = [torch.zeros_like(one) for one in own]
+            else:
+                step = max(1, len(phrase_book()) // N_REFERENCES)
+                texts = phrase_book()[::step] if reference is None else reference
+                other = exchanged(read, map(self.inputs, texts), own, how, seed)
             changes = changes_at(at, own, other, self.model, self._places(own, positions))
-            changes = {place: change for place, change in changes.items() if heads is None or place in heads}
-        values = dict(zip(changes, runner.measured([*changes.values()], metric), strict=True))
-        return Effects(as_map(values), before, site=at, tokens=self.tokens(inputs))
+        if at != "edge" and heads is not None:
+            changes = {place: change for place, change in changes.items() if place in heads}
+        return Effects(runner.measured(changes, metric), before, site=at, tokens=self.tokens(inputs))
 
     def patch(
         self,
@@ -185,20 +190,16 @@ class Study:
             positions: at which alone parts are exchanged, of a pattern its rows; None = at all.
             gradient: whether one gradient foretells the effects, too, see Effects.estimate and correlation.
         """
-        pair = joined(self.inputs(clean), self.inputs(corrupt))
-        (other, own), output = activations(self.model, pair, at)
+        pair, inputs = joined(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
+        runner, before = self._runner(inputs, metric, at)
+        (other, own), output = activations(self.model, pair, at, runner.projections)
         goal = number(metric(ModelOutput.of_batch(output, self.tokenizer)[0]))
-        inputs = self.inputs(corrupt)
-        runner, before = self._runner(inputs, metric)
         places = self._places(own, positions)
-        changes = changes_at(at, own, other, self.model, places)
-        values = dict(zip(changes, runner.measured([*changes.values()], metric), strict=True))
+        values = runner.measured(changes_at(at, own, other, self.model, places), metric)
         estimate = None
         if gradient and at != "pattern":
-            steps = foretold(at, own, other, slopes(runner, at, own, metric), places)
-            flat = torch.cat([step.flatten() for step in steps]).double().cpu() + before
-            estimate = as_map(dict(zip(changes, flat.tolist(), strict=True)))
-        return Effects(as_map(values), before, goal, at, self.tokens(inputs), estimate)
+            estimate = before + foretold(runner, at, own, other, metric, places)
+        return Effects(values, before, goal, at, self.tokens(inputs), estimate)
 
     def attribute(self, clean: Input, *, metric: Metric) -> Attribution:
         """Return how much each head, MLP and the embedding add to a metric that is linear in the logits.
@@ -279,18 +280,17 @@ class Study:
         special = torch.tensor(getattr(self.tokenizer, "all_special_ids", ()), dtype=ids.dtype, device=ids.device)
         return CorpusText(number, inputs, torch.isin(ids, special))
 
-    def _runner(self, inputs: Mapping[str, Any], metric: Metric) -> tuple[Runner, float]:
+    def _runner(self, inputs: Mapping[str, Any], metric: Metric, site: Site) -> tuple[Runner, float]:
+        """Return what runs an input with changes at a site, and the metric without any."""
         with torch.no_grad():
             output = ModelOutput.of_batch(evaluated(self.model, inputs), self.tokenizer)[0]
-        return Runner(self.model, inputs, self.tokenizer, n_at_once(output)), number(metric(output))
-
-    def _reference(
-        self, corpus: Iterable[Input] | None, own: list[Tensor], at: Site, how: str, seed: int
-    ) -> list[Tensor]:
-        if corpus is None:
-            sentences = phrase_book()
-            corpus = sentences[:: len(sentences) // N_REFERENCES]
-        return reference(self.model, map(self.inputs, corpus), own, at, how, seed)
+        projections: list[Projection] = []
+        if site in ("head_out", "layer", "position"):
+            try:
+                stream_attention(self.model, inputs, lambda *_: None)
+            except UnsupportedError:
+                projections = projections_of(self.model, inputs)
+        return Runner(self.model, inputs, self.tokenizer, projections, n_at_once(output)), number(metric(output))
 
     @staticmethod
     def _places(own: Sequence[Tensor], positions: Sequence[int] | None) -> list[int] | None:

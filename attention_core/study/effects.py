@@ -7,20 +7,20 @@ Nanda 2023, "Attribution Patching".
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, OutputFrom, PatternFrom, RunHead
 from attention_core.attention.trace import AttentionTrace, spans
 from attention_core.hub.ablation import MAX_ITEMS, MAX_NUMBERS
-from attention_core.hub.tracing import run_items, run_model
+from attention_core.hub.tracing import run_items
 from attention_core.study.output import Metric, ModelOutput, number
-from attention_core.study.sites import MODULES, Activations, Site, evaluated, hooked, parts_of, states_of, with_states
+from attention_core.study.sites import MODULES, Activations, Projection, Site, Writes, changing, evaluated, parts_of
 from attention_core.study.table import Table
 
 ACROSS = {"head_out": "head", "pattern": "head", "layer": "", "edge": "key"}
@@ -73,62 +73,101 @@ class Effects(Table):
 
 
 class Change(NamedTuple):
-    """One change of a run: edits of its attentions, and numbers written over the outputs of modules at positions."""
+    """One change of a run: edits of its attentions, and what becomes of the outputs (n, d) of modules."""
 
-    edits: Mapping[int, Edits] = {}
-    writes: Mapping[nn.Module, tuple[Any, Tensor]] = {}
+    edits: Mapping[int, Edits] = MappingProxyType({})
+    writes: Writes = MappingProxyType({})
+
+
+Changes = dict[tuple[int, ...], Change]
+"""By their places in a map."""
 
 
 @dataclass(eq=False)
 class Runner:
-    """A model and the inputs of one item, to be run with many changes at a time."""
+    """A model and the inputs of one item, to be run with many changes at a time.
+
+    Attributes:
+        projections: of a model whose code no edit reaches, where each attention's heads are put together.
+    """
 
     model: Any
     inputs: Mapping[str, Any]
     tokenizer: Any = None
-    n_at_once: int = field(default=MAX_ITEMS)
+    projections: Sequence[Projection] = ()
+    n_at_once: int = MAX_ITEMS
 
-    def outputs(self, changes: Sequence[Change]) -> Iterator[ModelOutput]:
-        for span in spans(0, len(changes), self.n_at_once):
-            some = changes[span]
-            inputs = {name: _repeated(value, len(some)) for name, value in self.inputs.items()}
-            with torch.no_grad(), _writing(some):
-                if any(change.edits for change in some):
-                    output = run_items(self.model, inputs, [change.edits for change in some])
-                else:
+    def outputs(self, changes: Sequence[Change], *, gradients: bool = False) -> list[ModelOutput]:
+        """Return what the model puts out in one batch, in every item after its own change."""
+        inputs = {name: _repeated(value, len(changes)) for name, value in self.inputs.items()}
+        edits = [change.edits for change in changes]
+        by_hooks = self.projections and all(e.target == "context" for own in edits for its in own.values() for e in its)
+        with torch.set_grad_enabled(gradients), changing([change.writes for change in changes]):
+            if by_hooks:
+                given = [_given(own, self.projections) for own in edits]
+                with changing(given, before=True):
                     output = evaluated(self.model, inputs)
-            yield from ModelOutput.of_batch(output, self.tokenizer)
+            elif any(edits):
+                output = run_items(self.model, inputs, edits, gradients=gradients)
+            else:
+                output = evaluated(self.model, inputs)
+        return ModelOutput.of_batch(output, self.tokenizer)
 
-    def measured(self, changes: Sequence[Change], metric: Metric) -> list[float]:
-        return [number(metric(output)) for output in self.outputs(changes)]
+    def measured(self, changes: Changes, metric: Metric) -> Tensor:
+        """Return a metric after each change, as a map; nan where there is none."""
+        several, values = [*changes.values()], []
+        for span in spans(0, len(several), self.n_at_once):
+            values += [number(metric(output)) for output in self.outputs(several[span])]
+        return as_map(dict(zip(changes, values, strict=True)))
+
+
+def _given(edits: Mapping[int, Edits], projections: Sequence[Projection]) -> Writes:
+    """Return what edits of contexts make of the heads side by side, (n, n_heads * d), which projections are given."""
+
+    def change(side_by_side: Tensor, n_heads: int, own: Edits) -> Tensor:
+        heads = [*side_by_side.unflatten(-1, (n_heads, -1)).unbind(-2)]
+        for edit in own:
+            heads = [edit.context(head, context) for head, context in enumerate(heads)]
+        return torch.cat(heads, -1)
+
+    places = [(*projections[layer], own) for layer, own in edits.items()]
+    return {module: partial(change, n_heads=n_heads, own=own) for module, n_heads, own in places}
+
+
+def parts_at(
+    site: Site, own: Activations, positions: Sequence[int] | None
+) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
+    """Yield the parts of a run at a site: the place in a map, the heads, the positions; None = all positions."""
+    for layer, mine in enumerate(own):
+        heads, rows = [*range(len(mine))], [*range(mine.shape[1])] if positions is None else [*positions]
+        if site == "layer":
+            yield (layer,), heads, rows
+        elif site in ("head_out", "pattern"):
+            yield from (((layer, head), [head], rows) for head in heads)
+        else:
+            yield from (((layer, row), heads, [row]) for row in rows)
 
 
 def changes_at(
     site: Site, own: Activations, other: Activations, model: Any, positions: Sequence[int] | None = None
-) -> dict[tuple[int, ...], Change]:
-    """Return the changes that put another run's activations into a run at a site, by their places in a map.
+) -> Changes:
+    """Return the changes that put another run's activations into a run at a site.
 
     Only rows of these positions are exchanged; None = all of them.
     """
-    changes: dict[tuple[int, ...], Change] = {}
     modules = parts_of(model, site) if site in MODULES else []
-    for layer, (mine, theirs) in enumerate(zip(own, other, strict=True)):
-        rows = range(mine.shape[1]) if positions is None else positions
+    changes: Changes = {}
+    for place, heads, rows in parts_at(site, own, positions):
+        layer, theirs = place[0], other[place[0]]
         if modules:
-            changes |= {(layer, row): Change(writes={modules[layer]: (row, theirs[0, row])}) for row in rows}
-            continue
-        n_heads = range(len(mine))
-        if site == "position":
-            changes |= {
-                (layer, row): Change({layer: _exchanged(site, layer, n_heads, mine, theirs, [row])}) for row in rows
-            }
-        elif site == "layer":
-            changes[layer,] = Change({layer: _exchanged(site, layer, n_heads, mine, theirs, rows)})
+            changes[place] = Change(writes={modules[layer]: partial(_write, row=rows[0], new=theirs[0, rows[0]])})
         else:
-            changes |= {
-                (layer, head): Change({layer: _exchanged(site, layer, [head], mine, theirs, rows)}) for head in n_heads
-            }
+            changes[place] = Change({layer: _exchanged(site, layer, heads, own[layer], theirs, rows)})
     return changes
+
+
+def _write(states: Tensor, row: int, new: Tensor) -> Tensor:
+    return torch.cat([states[:row], new.to(states)[None], states[row + 1 :]])
 
 
 def _exchanged(
@@ -143,9 +182,9 @@ def _exchanged(
 
 def cut_edges(
     traces: Sequence[AttentionTrace], query: int, window: int, heads: Sequence[tuple[int, int]] | None
-) -> dict[tuple[int, ...], Change]:
+) -> Changes:
     """Return the changes that hide each key from a query, in so many layers around each; in some heads or in all."""
-    changes: dict[tuple[int, ...], Change] = {}
+    changes: Changes = {}
     for layer, trace in enumerate(traces):
         first = max(0, min(layer - window // 2, len(traces) - window))
         for key in range(trace.n_keys):
@@ -157,14 +196,10 @@ def cut_edges(
     return changes
 
 
-def dropped(
-    traces: Sequence[AttentionTrace], heads: Sequence[tuple[int, int]] | None, site: Site
-) -> dict[tuple[int, ...], Change]:
+def dropped(traces: Sequence[AttentionTrace], site: Site) -> Changes:
     """Return the changes that drop each head, or all heads of each layer."""
-    every = [(layer, head) for layer, trace in enumerate(traces) for head in range(trace.n_heads)]
-    if site == "layer":
-        return {(layer,): Change({layer: [*map(DropHead, range(trace.n_heads))]}) for layer, trace in enumerate(traces)}
-    return {(layer, head): Change({layer: [DropHead(head)]}) for layer, head in heads or every}
+    own = [trace.query for trace in traces]
+    return {place: Change({place[0]: [*map(DropHead, heads)]}) for place, heads, _ in parts_at(site, own, [])}
 
 
 @dataclass(frozen=True)
@@ -181,37 +216,31 @@ class _Nudge(Edit):
         return context + self.by if self.applies_to(head) else context
 
 
-def _add(nudge: Tensor, _module: nn.Module, _inputs: Any, output: Any) -> Any:
-    states = states_of(output)
-    return with_states(output, states + nudge.reshape(states.shape))
-
-
-def slopes(runner: Runner, site: Site, own: Activations, metric: Metric) -> Activations:
-    """Return the gradient of a metric by the activations at a site, in the run of the inputs as they are."""
-    nudges = [torch.zeros_like(one).requires_grad_() for one in own]
-    with torch.enable_grad():
-        if site in MODULES:
-            modules = parts_of(runner.model, site)
-            hooks = {module: partial(_add, nudge) for module, nudge in zip(modules, nudges, strict=True)}
-            with hooked(hooks):
-                output = evaluated(runner.model, runner.inputs)
-        else:
-            edits = {layer: [_Nudge(head, by) for head, by in enumerate(nudge)] for layer, nudge in enumerate(nudges)}
-            output = run_model(runner.model, runner.inputs, edits=edits, gradients=True)[1]
-        value = metric(ModelOutput.of_batch(output, runner.tokenizer)[0])
-        return list(torch.autograd.grad(value, nudges))
-
-
 def foretold(
-    site: Site, own: Activations, other: Activations, gradient: Activations, positions: Sequence[int] | None
-) -> list[Tensor]:
-    """Return what a gradient foretells of each change of changes_at, layer by layer: slope times difference."""
-    rows = slice(None) if positions is None else list(positions)
-    each = [
-        ((theirs - mine) * slope).sum(-1)[:, rows] for mine, theirs, slope in zip(own, other, gradient, strict=True)
-    ]
-    over: Any = {"head_out": 1, "layer": (0, 1)}.get(site, 0)
-    return [one.sum(over) for one in each]
+    runner: Runner,
+    site: Site,
+    own: Activations,
+    other: Activations,
+    metric: Metric,
+    positions: Sequence[int] | None = None,
+) -> Tensor:
+    """Return the changes of the metric that one gradient foretells of changes_at: slope times difference.
+
+    The gradient is that of the metric by the activations at a site, in the run of the inputs as they are.
+    """
+    nudges = [torch.zeros_like(one).requires_grad_() for one in own]
+    if site in MODULES:
+        modules = zip(parts_of(runner.model, site), nudges, strict=True)
+        change = Change(writes={module: partial(torch.add, nudge[0]) for module, nudge in modules})
+    else:
+        change = Change(
+            {layer: [_Nudge(head, by) for head, by in enumerate(nudge)] for layer, nudge in enumerate(nudges)}
+        )
+    with torch.enable_grad():
+        slopes = torch.autograd.grad(metric(runner.outputs([change], gradients=True)[0]), nudges)
+    steps = [((theirs - mine) * slope).sum(-1) for mine, theirs, slope in zip(own, other, slopes, strict=True)]
+    places = parts_at(site, own, positions)
+    return as_map({place: float(steps[place[0]][heads][:, rows].sum()) for place, heads, rows in places})
 
 
 def as_map(values: Mapping[tuple[int, ...], float]) -> Tensor:
@@ -227,23 +256,6 @@ def n_at_once(output: ModelOutput) -> int:
     """Return how many items a batch may have so that their logits stay in bounds."""
     n_numbers = 1 if output.logits is None else output.logits.numel()
     return max(1, min(MAX_ITEMS, MAX_NUMBERS // n_numbers))
-
-
-@contextmanager
-def _writing(changes: Sequence[Change]) -> Iterator[None]:
-    """Write over the outputs of modules, in each item what its change says."""
-
-    def write(module: nn.Module, _: Any, output: Any) -> Any:
-        states = states_of(output).clone()
-        by_item = states.view(len(changes), -1, states.shape[-1])
-        for item, change in enumerate(changes):
-            if module in change.writes:
-                position, new = change.writes[module]
-                by_item[item, position] = new.to(states)
-        return with_states(output, states)
-
-    with hooked(dict.fromkeys((module for change in changes for module in change.writes), write)):
-        yield
 
 
 def _repeated(value: Any, n: int) -> Any:

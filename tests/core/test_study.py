@@ -293,6 +293,33 @@ def test_what_is_not_described_is_refused_with_the_reason_and_can_be_ablated_all
         assert study.patch(CLEAN, CORRUPT, metric=metric, at=site).values.shape[0] == 2
 
 
+BESIDE = {
+    "Bloom": "h.{}.self_attention.dense",
+    "Falcon": "h.{}.self_attention.dense",
+    "GPTNeo": "h.{}.attn.attention.out_proj",
+    "GPTJ": "h.{}.attn.out_proj",
+    "Mpt": "blocks.{}.attn.out_proj",
+    "DebertaV2": "encoder.layer.{}.attention.output.dense",
+    "MPNet": "encoder.layer.{}.attention.attn.o",
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_heads_are_exchanged_where_no_edit_reaches(name):
+    model = build(getattr(hf, f"{name}Model"), getattr(hf, f"{name}Config")(**BYPASSING[name][0]))
+    metric, study = metric_of("minilm"), Study(model)
+    modules = [model.get_submodule(BESIDE[name].format(layer)) for layer in range(2)]
+    for found, run, other in (
+        (study.ablate(CLEAN, metric=metric), CLEAN, None),
+        (study.patch(CLEAN, CORRUPT, metric=metric), CORRUPT, CLEAN),
+    ):
+        for layer, head in ((0, 1), (1, 3)):
+            theirs = 0.0 if other is None else seen(model, other, modules[layer])[..., 8 * head : 8 * head + 8]
+            with hooked(modules[layer], before=with_columns(head, theirs)):
+                assert found.values[layer, head] == pytest.approx(measured(model, run, metric), abs=1e-5)
+    assert found.estimate.shape == (2, 4)
+
+
 def test_what_cannot_be_asked_is_told():
     study = Study(model_of("llama"))
     metric = metric_of("llama")
@@ -310,8 +337,13 @@ def test_what_cannot_be_asked_is_told():
         study.ablate(CLEAN, metric=metric, positions=[11])
     bloom = build(hf.BloomForCausalLM, hf.BloomConfig(**BYPASSING["Bloom"][0]))
     with pytest.raises(UnsupportedError, match="bypass"):
-        Study(bloom).ablate(CLEAN, metric=metric)
-    assert Study(bloom).ablate(CLEAN, metric=metric, at="residual").values.shape == (2, 11)
+        Study(bloom).ablate(CLEAN, metric=metric, at="edge")
+    with pytest.raises(UnsupportedError, match="bypass"):
+        Study(bloom).patch(CLEAN, CORRUPT, metric=metric, at="pattern")
+    xlnet = build(hf.XLNetModel, hf.XLNetConfig(**BYPASSING["XLNet"][0]))
+    with pytest.raises(UnsupportedError, match="hides where its heads meet"):
+        Study(xlnet).ablate(CLEAN, metric=metric_of("minilm"))
+    assert Study(xlnet).ablate(CLEAN, metric=metric_of("minilm"), at="residual").values.shape == (2, 11)
     shifted = build(
         hf.SwinModel, hf.SwinConfig(image_size=16, patch_size=2, embed_dim=8, depths=[2], num_heads=[2], window_size=4)
     )
