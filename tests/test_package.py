@@ -61,7 +61,7 @@ def test_the_site_has_every_public_name_and_every_page_and_fetches_nothing(root,
     assert done.returncode == 0, done.stderr
     assert not done.stderr
     pages = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*.html")}
-    modules = {f"attention_core{module}.html" for module in ("", "/charts", "/atlas", "/explain/heads")}
+    modules = {f"attention_core{module}.html" for module in ("", "/charts", "/atlas", "/explain/heads", "/study")}
     texts = {f"docs/{path.stem}.html" for path in (root / "docs").glob("*.md")}
     assert pages.keys() > modules | texts | {"index.html"}
     for name, page in pages.items():
