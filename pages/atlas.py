@@ -33,7 +33,7 @@ def why_it_fits(shared: SharedAtlas) -> None:
     )
 
 
-page_frame(NAME, "What does attention look like over two thousand sentences? A thin line, until you fly in.")
+page_frame(NAME, "A map of attention: each row is a word, bright cells are the words that it looks at.")
 told, mapped = st.columns([1, 3.1], gap="medium")
 story, stage = told.container(key="atlas_story"), mapped.container(key="atlas_stage")
 tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")

@@ -93,8 +93,8 @@ class Player(Generic[Value]):
         """Go some places forth, or back if negative, up to the ends."""
         self.field.value = values[max(0, min(len(values) - 1, values.index(self.field.value) + by))]
 
-    def previous_button(self, values: Sequence[Value]) -> None:
-        self._button("Previous", values, -1, icon=":material/chevron_left:", shortcut=f"{self.modifier}Left")
+    def previous_button(self, values: Sequence[Value], says: str = "Previous") -> None:
+        self._button("Previous", values, -1, says=says, icon=":material/chevron_left:", shortcut=f"{self.modifier}Left")
 
     def next_button(self, values: Sequence[Value], says: str = "Next", **look: str) -> None:
         self._button(

@@ -101,9 +101,8 @@ def exact(query, key) -> float:
 
 
 def shown(text: str) -> float:
-    """Read a weight as it is written, "1.23 × 10⁻⁷" or "0.0123"."""
-    line = text.splitlines()[0].translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
-    return float(line.replace(" × 10", "e"))
+    """Read a weight as it is written, in per cent."""
+    return float(text.splitlines()[0].rstrip("%")) / 100
 
 
 def test_drag_and_keys_move_and_what_was_seen_is_not_fetched_again(atlas):
@@ -151,11 +150,11 @@ def test_link_opens_the_same_view(atlas, app_url):
 
 
 def test_flight_ends_on_words_that_can_be_read(page, app_url):
-    open_at(page, f"{app_url}/atlas")
+    open_at(page, f"{app_url}/atlas?stop=0")
     assert view(page)[0] == 6
     for stop in range(1, 4):
         page.get_by_role("button", name="Fly in").click()
-        page.wait_for_url(re.compile(f"stop={stop}"))
+        page.wait_for_url(re.compile(f"stop={stop}" if stop < 3 else "map="))
         page.wait_for_timeout(1800)
         painted(page)
     level, row, column, cell = view(page)
@@ -166,7 +165,27 @@ def test_flight_ends_on_words_that_can_be_read(page, app_url):
     page.wait_for_timeout(400)
     first, last = map(int, re.findall(r"[\d,]+", page.evaluate(f"{MAP}.said.textContent").replace(",", ""))[:2])
     assert first <= row + 1 <= last < first + 25, "what is said to be in view is"
-    assert not page.locator(".st-key-atlas_try").count(), "nothing is left to guess"
+
+
+def test_it_flies_in_on_arrival_and_opens_near_where_less_motion_is_wanted(page, app_url):
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{app_url}/atlas")
+    page.locator("canvas.map").wait_for()
+    painted(page)
+    near = view(page)
+    assert near[0] == 0
+    assert near[3] >= 20
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto(f"{app_url}/atlas")
+    page.locator("canvas.map").wait_for()
+    painted(page)
+    cells = [view(page)[3]]
+    page.wait_for_function(f"Math.abs({MAP}.cell - {near[3]}) < 0.01 && {ROOT}.dataset.complete === 'true'")
+    painted(page)
+    assert cells[0] < 0.1 * near[3], "from the whole"
+    assert view(page) == pytest.approx(near, rel=0.01)
+    page.wait_for_timeout(1200)
+    assert page.url.endswith("/atlas"), "the address stays"
 
 
 def test_overview_moves_the_map(atlas):

@@ -233,7 +233,7 @@ class MapDrawing extends MapView {
       pen.fillRect(x, 0, 1, this.legend.height);
     }
     this.marks.replaceChildren();
-    make(this.marks, "span", "low", `≤ ${long(scale.low)}`);
+    make(this.marks, "span", "low", `≤ ${inPercent(scale.low, 1, 1e-6)}`);
     make(this.marks, "span", "high", short(scale.high));
     const share = scale.shareOf(uniform);
     if (share > 0 && share < 1) {

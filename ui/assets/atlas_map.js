@@ -1,6 +1,7 @@
 // A matrix as a map: drag, wheel, pinch, keys and buttons move the view; tiles come from Python as they are needed,
 // coarser ones stand in meanwhile. Queries are rows, keys are columns.
-const SETTLE = 90, TELL_AFTER = 700, RING = 6;
+const flownIn = new Set();  // matrices to which the map has flown on arrival
+const SETTLE = 90, TELL_AFTER = 700, RING = 6, BEFORE_FLIGHT = 700;
 
 class AtlasMap extends MapDrawing {
   constructor(root) {
@@ -27,7 +28,7 @@ class AtlasMap extends MapDrawing {
     const side = make(body, "div", "side");
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
     const legend = make(side, "div", "legend");
-    make(legend, "div", "title", "weight, logarithmic");
+    make(legend, "div", "title", "weight (share), logarithmic");
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
     this.marks = make(legend, "div", "marks");
     this.keys = make(legend, "div", "swatches");
@@ -53,12 +54,7 @@ class AtlasMap extends MapDrawing {
     const cache = cacheOf(header.atlas);
     this.data = header;
     if (isNew) this.open(header, cache);
-    if (!isNew && header.go && header.go.number !== this.gone) {
-      this.gone = header.go.number;
-      this.mark = header.go.mark;
-      const { column, row, across, slowly } = header.go;
-      this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
-    }
+    if (!isNew && header.go && header.go.number !== this.gone) this.go(header.go);
     for (const { axis, start, texts } of header.labels) cache.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
     this.desk.answered(header.answered);
     const tiles = await Promise.all(header.tiles.map(unpack));
@@ -69,6 +65,15 @@ class AtlasMap extends MapDrawing {
     this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), header.later);
     if (this.cache !== cache) return;
     this.settle(true);
+    if (isNew && this.awaits) setTimeout(() => { if (this.awaits && this.cache) this.go(this.awaits); }, BEFORE_FLIGHT);
+  }
+
+  // Go where Python sends the map.
+  go({ number, mark, column, row, across, slowly }) {
+    this.awaits = null;
+    this.gone = number;
+    this.mark = mark;
+    this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
   }
 
   open(header, cache) {
@@ -88,6 +93,10 @@ class AtlasMap extends MapDrawing {
     this.y = header.view?.row ?? this.rows.n / 2;
     this.across = header.view?.across ?? null;
     this.cell = null;
+    // The first time, where motion is welcome, it flies there from the whole.
+    this.awaits = stayed && header.go.slowly && !flownIn.has(header.atlas) && !wantsLessMotion() ? header.go : null;
+    flownIn.add(header.atlas);
+    if (this.awaits) [this.across, this.mark] = [null, null];
     this.ramp = rampOf(header.colours);
     this.resize();
   }
@@ -109,6 +118,7 @@ class AtlasMap extends MapDrawing {
       canvas.setPointerCapture(event.pointerId);
       if (event.pointerType === "mouse") canvas.focus({ preventScroll: true });
       this.pressed = at(event);
+      this.awaits = null;
       this.stopGliding();
     };
     canvas.onpointermove = (event) => {
@@ -287,8 +297,11 @@ class AtlasMap extends MapDrawing {
     if (!this.plot || !this.cache || this.root.dataset.complete !== "true") return;
     const part = this.seenPart(), level = this.level();
     const range = (from, to) => `${count(Math.floor(from) + 1)} to ${count(Math.ceil(to))}`;
-    const one = level ? `A point is ${2 ** level} × ${2 ** level} weights.` : "Every cell is one weight.";
-    this.said.textContent = `In view: queries ${range(part.top, part.bottom)}, keys ${range(part.left, part.right)}. ${one}`;
+    const one = level ? "Each point is the largest of many weights." : "Every cell is one weight.";
+    const rows = range(part.top, part.bottom), columns = range(part.left, part.right);
+    const places = rows === columns && this.rows.name === this.columns.name
+      ? `${this.rows.name} ${rows}` : `queries ${rows}, keys ${columns}`;
+    this.said.textContent = `In view: ${places}. ${one}`;
   }
 }
 

@@ -1,18 +1,14 @@
 // How values become colours and words, and what is drawn on the atlas' canvas.
 const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 85];
-const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
-// Three digits, as every cell and every hint shows them.
-const short = (value) => {
-  if (value === 0) return "0";
-  if (value >= 0.001 && value < 1000) return String(Number(value.toPrecision(3)));
-  return minus(value.toExponential(2).replace("e+", "e"));
+// Weights in per cent: two digits where there is little room, three in a hint.
+const inPercent = (value, digits, least) => {
+  if (value === 0) return "0%";
+  if (value < least) return `<${Number((100 * least).toPrecision(1))}%`;
+  return `${(100 * value).toFixed(clamp(digits - 3 - Math.floor(Math.log10(value)), 0, 12))}%`;
 };
-const long = (value) => {
-  if (value === 0 || (value >= 0.001 && value < 1000)) return short(value);
-  const [digits, power] = value.toExponential(2).split("e");
-  return `${digits} × 10${[...String(Number(power))].map((one) => SUPERSCRIPTS[one]).join("")}`;
-};
+const short = (value) => inPercent(value, 2, 0.001);
+const long = (value) => inPercent(value, 3, 1e-12);
 const count = (n) => Math.round(n).toLocaleString("en-GB");
 
 // A colour for every log2 of a value: a table over the domain, told apart by `name`.

@@ -1,6 +1,7 @@
 // What part of a matrix is in view, and how it moves: by keys, wheel, fingers and buttons. Cells are square, but for those of
 // a matrix so thin that nothing of it would be seen. Pixels are CSS pixels; x and y are the column and row in the middle.
 const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600;
+const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 class MapView {
   resize() {
@@ -96,7 +97,7 @@ class MapView {
     this.moveTo(x, y, cell);
     const to = { x: this.x, y: this.y, cell: this.cell };
     const far = Math.hypot(to.x - from.x, to.y - from.y) * Math.min(from.cell, to.cell) > 2 * this.plot.width;
-    if (far || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    if (far || wantsLessMotion()) return;
     this.goal = to;
     const began = performance.now();
     const glide = (now) => {
@@ -133,9 +134,12 @@ class MapView {
 
   zoomAt(factor, px, py) { this.moveTo(...this.zoomed(factor, px, py)); }
 
+  // What is in view, or will be once it has glided there.
   view() {
-    const across = Math.min(this.plot.width, this.plot.height) / this.cell, round = (one) => Math.round(one * 100) / 100;
-    return { row: round(this.y), column: round(this.x), across: this.wasWhole ? null : round(across) };
+    const { x, y, cell } = this.goal ?? this, round = (one) => Math.round(one * 100) / 100;
+    const across = Math.min(this.plot.width, this.plot.height) / cell, isWhole = cell <= this.fit() * 1.001;
+    if (this.awaits) return { row: this.awaits.row, column: this.awaits.column, across: this.awaits.across };
+    return { row: round(y), column: round(x), across: isWhole ? null : round(across) };
   }
 
   smallUnit() { return SIDE / Math.max(this.rows.n, this.columns.n); }

@@ -7,7 +7,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.topics.atlas import Echo, LongText, strongest_echo
 from ui.atlas import NAME
-from ui.atlas.map import REST, go_to
+from ui.atlas.map import REST, arrive_at, go_to
 from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
 from ui.labels import as_percent, error_markdown, literal
 from ui.player import Player
@@ -18,9 +18,9 @@ RIBBON, PAGE = 1_500, 170
 """Cells along the map's shorter side at the two stops on the way."""
 FINDS = 0.2
 """Share of its attention from which a head is said to look for what followed."""
-LOOKS = ("The same word, before", "The word that came next there", "The word just before it")
+SHAPES = ("A full square", "A thin line", "Scattered points")
 LAST_STOP = 3
-STOP = Field(NAME, "stop", 0, address="stop", parse=whole_number)
+STOP = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)
 FLIGHT = Player(STOP, seconds=4.0)
 LANDED = Field(NAME, "landed", ("", 0))
 """The matrix and the stop to which the map was moved last."""
@@ -45,13 +45,15 @@ def flight(source: MatrixSource, shared: SharedAtlas) -> None:
     stop = stops[STOP.value]
     if here != before:
         LANDED.value = here
-        if before[0] or (REST.value is None and STOP.value):
-            go_to(stop.row, stop.column, stop.across, stop.cell, slowly=bool(before[0]))
+        if before[0]:
+            go_to(stop.row, stop.column, stop.across, stop.cell, slowly=True)
+        elif REST.value is None and stop.across:
+            arrive_at(stop.row, stop.column, stop.across, stop.cell)
     st.markdown(f"**{stop.title}**  \n{stop.words}")
     if len(stops) > 1:
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
-            FLIGHT.previous_button(range(len(stops)))
-            FLIGHT.next_button(range(len(stops)), "Fly in", type="primary")
+            FLIGHT.previous_button(range(len(stops)), "Fly out")
+            FLIGHT.next_button(range(len(stops)), "Fly in")
 
 
 def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
@@ -63,10 +65,9 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
         pairs = f"{n:,} × {atlas.n_keys:,} weights. Zoom in anywhere: every one of them is exact."
         return [Stop(error_markdown(source.title), pairs, *middle, None)]
     sentences = text.sentence_of[-1] + 1
-    share = as_percent(sum(min(row + 1, window) for row in range(n)) / n**2)
     whole = Stop(
-        f"{sentences:,} sentences, {n * n / 1e6:,.0f} million pairs",
-        f"A language model reads them, each piece sees the last {window} only: the thin line, {share} of the square.",
+        f"{sentences:,} sentences",
+        f"A language model reads them, each piece sees the last {window} only: the thin line.",
         *middle,
         None,
     )
@@ -78,29 +79,25 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
 
 
 def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
-    """Return the guess where a word looks that returns; None where nothing does, or the flight has shown it already."""
-    if STOP.value == LAST_STOP and TRIED[NAME].value == NOT_TRIED:
+    """Return the guess what the whole looks like; None where no text was read, or the whole is seen already."""
+    n, window = shared.atlas.n_queries, shared.atlas.trace.window
+    if source.text is None or window is None or (STOP.value == 0 and TRIED[NAME].value == NOT_TRIED):
         return None
-    echo = None if source.text is None else _echo(shared.key, shared.atlas.head, source.text, shared.atlas.trace)
-    if echo is None or source.text is None:
-        return None
-    labels = source.text.labels
-    again = " ".join(labels[echo.second.start : echo.query + 1])
 
     def fly() -> None:
-        STOP.value = LAST_STOP
+        STOP.value = 0
 
     def outcome() -> tuple[int, str]:
-        same, followed, before = map(as_percent, echo.shares)
-        words = f"Words that return give the same word {same}, what came next {followed}, the one before {before}."
-        return max(range(3), key=echo.shares.__getitem__), words
+        share = sum(min(row + 1, window) for row in range(n)) / n**2
+        words = f"Each piece sees the last {window} only. That is {as_percent(share)} of all {n:,} × {n:,} pairs."
+        return int(share < 0.5), words
 
-    question = f"{literal(again)} comes a second time. Where does {literal(labels[echo.query])} look?"
-    return TryThis("Fly to one sentence", question, LOOKS, fly, outcome, "atlas_stage")
+    question = "What do you see of the whole text?"
+    return TryThis("fly out to the whole text", question, SHAPES, fly, outcome, "atlas_stage")
 
 
 def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> list[tuple]:
-    same, followed, before = echo.shares
+    _, followed, before = echo.shares
     asks, found = (literal(text.labels[at]) for at in (echo.query, echo.followed))
     finds = followed >= FINDS
     slants = (
@@ -108,9 +105,8 @@ def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> lis
         "stops, where the head rests when nothing returns."
     )
     closest = (
-        f"At {asks} the head looks at {found}, **the word that came next last time**. "
-        f"Such words get {as_percent(followed)} of its attention, the same word {as_percent(same)}. "
-        "Nobody told it to: it helps to guess the next word."
+        f"Reading {asks} again, one head of the model looks at {found}, **the word that came next last time**. "
+        f"Such words get {as_percent(followed)} of its attention. Nobody told it to: it helps to guess the next word."
     )
     other = f"What came next last time gets {as_percent(followed)} here, the word just before {as_percent(before)}."
     return [

@@ -116,6 +116,12 @@ def go_to(row: float, column: float, across: float | None, cell: tuple[int, int]
     _come_to_rest(where)
 
 
+def arrive_at(row: float, column: float, across: float, cell: tuple[int, int] | None) -> None:
+    """Let the map fly to a place as it opens, which the address leaves out."""
+    REST.preset(rest_of({"row": row, "column": column, "across": across}))
+    go_to(row, column, across, cell, slowly=True)
+
+
 def _fly(where: dict[str, Any], mark: tuple[int, int] | None = None, slowly: bool = False) -> None:
     number = GO.value["number"] + 1 if GO.value else 1
     across = where["across"] or max(FOLLOWED.value[0])
@@ -123,8 +129,12 @@ def _fly(where: dict[str, Any], mark: tuple[int, int] | None = None, slowly: boo
     VIEW.value = VIEW.value | where
 
 
+def rest_of(where: dict[str, Any]) -> tuple[float, ...] | None:
+    return None if where["across"] is None else tuple(round(number, 1) for number in where.values())
+
+
 def _come_to_rest(where: dict[str, Any]) -> None:
-    REST.value = None if where["across"] is None else tuple(round(number, 1) for number in where.values())
+    REST.value = rest_of(where)
     FOLLOWED.value = FOLLOWED.value[0], REST.value
 
 
