@@ -1,7 +1,7 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
 // word) or who looks at it (a source word); a click or Enter on a target word tells Python. A line stays one line, for in
 // two rows the arcs of the upper one would seem to come from the lower one's words: it shrinks, then scrolls sideways.
-const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560, HALL = 740, LARGEST = 1.35;
+const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560, HALL = 740, LARGEST = 1.35, CROWDED = 17;
 
 class AlignedWords {
   constructor(root) {
@@ -75,6 +75,7 @@ class AlignedWords {
   // Make the words as small as it takes to show the longer line whole, down to what can still be read; larger in a hall.
   fit() {
     this.stage.style.removeProperty("--fit");
+    this.stage.classList.toggle("crowded", Math.max(this.sources.length, this.targets.length) > CROWDED);
     const ends = [this.sources, this.targets].map((words) => words.at(-1).offsetLeft + words.at(-1).offsetWidth);
     const room = this.frame.clientWidth - 8, share = 0.98 * room / Math.max(...ends);
     const least = room < PHONE ? SMALLEST_ON_A_PHONE : SMALLEST, most = room > HALL ? LARGEST : 1;
