@@ -16,11 +16,12 @@ last_on_phone("ask_first", "ask_examples", "ask_presets", "ask_pen", "ask_tools"
 with st.container(key="ask_first"):
     draw, ask = st.columns([1, 1.55], gap="medium")
     with draw:
+        glow = st.container(key="ask_glow")
         drawing, is_drawn = scene_pad()
     with ask:
         model_or_stop(MODEL)
         reading, is_typed = question_part()
-        answered = answer_part(drawing, reading, is_typed and is_drawn)
+        answered = answer_part(drawing, reading, is_typed and is_drawn, glow)
 
 page_tabs(
     NAME,

@@ -88,7 +88,7 @@ PAGES = (
         "matter",
         "Which words matter",
         "Which words of a sentence decide a judgement?",
-        "“Not bad” is praise: which word makes it so?",
+        "The word with the most attention is not the one that decides.",
         "One question served a whole sentence here. A translator asks anew at every word.",
     ),
     PageEntry(

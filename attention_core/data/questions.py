@@ -258,6 +258,7 @@ THREE_LOOKS = (
     "That takes three looks, and I have two: one for a digit that you name, one beside it. Ask one step at a time."
 )
 BY_BOTH = "Ask by place or by colour, not by both."
+BESIDE_ALONE = "I cannot look for “{}” and for what is beside a digit at once: leave “{}” out."
 FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
 _REFUSALS = {
     "I cannot deal with “not”. Ask what is there.": "not no without except",
@@ -339,6 +340,9 @@ def parse(text: str) -> Question:
     question = Question(_kind(asks, place, relation, digit, colour), place, relation, digit, colour)
     for wrong, why in _faults(question, words):
         _refuse(wrong, why)
+    asked_for = sentence.removesuffix(spoken_of).split() if relation else []
+    for word in asked_for:
+        _refuse(word in (*COLOURS, *DIGITS), BESIDE_ALONE.format(word, word))
     if question.kind is QuestionKind.COLOUR_OF_DIGIT:
         return replace(question, colour=None)
     return replace(question, digit=None) if question.kind is QuestionKind.DIGIT_OF_COLOUR else question

@@ -7,7 +7,8 @@ import pytest
 
 from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.data.questions import ANSWERS
-from tests.app.tools import bodies, inject, objects_of, open_tab, painted, path_object, said, there_and_back
+from attention_core.weights import read_card
+from tests.app.tools import bodies, data_of, inject, objects_of, open_tab, painted, path_object, said, there_and_back
 
 PAGE = "pages/ask.py"
 NAME, SIDE = "ask", 320
@@ -25,7 +26,7 @@ def asks(page, text):
 
 def answers(page) -> list[str]:
     """The large answers: the page's own, then the experiment's."""
-    return re.findall(r'<div class="answer"[^>]*>(?:<span[^>]*></span>)?(\w+)<span', bodies(page))
+    return re.findall(r'<div class="answer"[^>]*>(?:<span[^>]*></span>)?([\w ]+)<span', bodies(page))
 
 
 def greyed(page) -> bool:
@@ -42,8 +43,11 @@ def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
     assert answers(page)[0] in ANSWERS
     assert len(chips(page)) == 4
     charts = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "count", "forbid")]
-    assert sum(charts) >= 7
-    assert bodies(page).count("Weight of the empty key") == 3  # two looks, and the experiment's
+    assert sum(charts) >= 4
+    looks = data_of(page, "ask_glow_looks")["looks"]
+    assert len(looks) == 2
+    assert all(0 < sum(look["weights"]) <= 1.001 for look in looks)
+    assert bodies(page).count("Weight of the empty key") == 1  # the experiment's
 
 
 @pytest.mark.parametrize(
@@ -73,8 +77,20 @@ def test_question_is_answered(page, scene, question, answer):
         ("🙂🙃", "no words"),
         ("where is the 7?", "where"),
         ("which digit is above the one left of the blue one?", "three looks, and I have two"),
+        ("which red digit is left of the blue one?", "leave “red” out"),
     ],
-    ids=["empty", "thousand characters", "French", "Japanese", "Arabic", "markup", "emoji", "outside", "two steps"],
+    ids=[
+        "empty",
+        "thousand characters",
+        "French",
+        "Japanese",
+        "Arabic",
+        "markup",
+        "emoji",
+        "outside",
+        "two steps",
+        "colour and side",
+    ],
 )
 def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page, text, why):
     objects, before = objects_of(page), answers(page)
@@ -150,12 +166,12 @@ def test_with_every_weight_alike_the_answer_is_another_and_both_are_said(page):
     page.button(key=f"{NAME}_try").click().run()
     page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()
     alike = answers(page)[0]
-    assert (own, alike) == ("7", "nothing")
+    assert (own, alike) == ("7", "no such digit")
     assert page.query_params["uniform"] in ("1", ["1"])
     assert "Where it chooses, it says *7*" in "".join(one.value for one in page.success)
     page.toggle(key=f"{NAME}_uniform").set_value(False).run()
     assert answers(page)[0] == own
-    assert f"With equal weights: **{alike}**" in said(page)
+    assert f"Forced to look everywhere alike: **{alike}**" in said(page)
 
 
 @pytest.mark.parametrize("look", [0, 1])
@@ -212,6 +228,8 @@ def test_drawing_is_told_and_every_word_has_its_look(page):
     assert int(re.search(r"Look 1 of (\d+)", said(page))[1]) >= 3
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of" in said(page)
+    share = read_card("scene-caption")["up_to_five_digits"]["accuracy_by_digits"]["5"]
+    assert f"{share:.0%} of new drawings with as many digits" in said(page)
 
 
 def test_blank_page_has_nothing_to_tell_and_says_so(page):

@@ -10,18 +10,12 @@ from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.files import find_file
 from attention_core.links import pack_strokes, unpack_strokes
 from benchmarks.start_page import answers
-from tests.app.tools import given, put, said
+from tests.app.tools import data_of, given, put, said
 from ui.navigation import PAGES
 from ui.start.first_screen import EMPTY, QUESTION, SENTENCE, SENTENCES, first_answers, listed, sent_drawing
 from ui.state import BAD_VALUE_ERRORS
 
 PAGE = "pages/start.py"
-
-
-def data_of(page, key: str) -> dict:
-    """What a component of the page was given."""
-    components = [one.proto for one in page.get("bidi_component")]
-    return json.loads(next(one.json or one.mixed.json for one in components if one.id.endswith(f"-{key}")))
 
 
 def test_page_opens_and_leads_everywhere(page):

@@ -1,5 +1,6 @@
 """What tests of pages do again and again."""
 
+import json
 from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
@@ -145,3 +146,9 @@ def steps_to_the_end(page: AppTest) -> list[str]:
             return seen
         following.click().run()
     raise AssertionError(f"the steps do not end: {seen}")
+
+
+def data_of(page, key: str) -> dict:
+    """What a component of the page was given."""
+    components = [one.proto for one in page.get("bidi_component")]
+    return json.loads(next(one.json or one.mixed.json for one in components if one.id.endswith(f"-{key}")))

@@ -10,7 +10,7 @@ from attention_core.attention.edits import BlockKeys, Edits, Uniform
 from attention_core.charts import overlay_strip, probability_bars
 from attention_core.charts.overlay import strongest_weight
 from attention_core.data.presets import MOST
-from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, write
+from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, answer_in_words, write
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
@@ -108,9 +108,10 @@ def forbidding(drawing: AskedDrawing, reading: ParsedQuestion, before: SceneAnsw
         if not keys:
             st.caption("Block the digit that it needs.")
         elif said == now:
-            st.caption(f"The answer stays {said}: what you took away was not needed, or a neighbour knew it too.")
+            stays = f"The answer stays {answer_in_words(said)}"
+            st.caption(f"{stays}: what you took away was not needed, or a neighbour knew it too.")
         else:
-            st.caption(f"The answer was {said} and is now {now}.")
+            st.caption(f"The answer was {answer_in_words(said)} and is now {answer_in_words(now)}.")
 
 
 def _answer_bars(answers: dict[str, SceneAnswer]) -> None:
@@ -139,7 +140,7 @@ def caption_tab(drawing: AskedDrawing) -> None:
         draw_chart(
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
-        st.caption(f"Each map has its own scale. {_figures()}")
+        st.caption(f"Each map has its own scale. {_figures(len(drawing.digits))}")
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:
@@ -152,12 +153,13 @@ def _next_word(told: Caption, look: int, labels: list[str]) -> None:
     st.markdown(f"After this look it says **{labels[look]}** ({probabilities[best[0]]:.0%}), rather than {rivals}.")
 
 
-def _figures() -> str:
+def _figures(n_digits: int) -> str:
+    """Return how often it is right on drawings of as many digits, where that was measured."""
     card = card_or_empty(TELLER)
-    figures = card.get("test_drawings", {})
-    if "accuracy" not in figures:
+    alike = card.get("up_to_five_digits", {}).get("accuracy_by_digits", {}).get(str(n_digits))
+    if alike is None:
         return ""
     return (
-        f"It tells {figures['accuracy']:.1%} of {figures['n']:,} new drawings of up to three digits without a mistake, "
-        f"with every weight equal {card['with_uniform_attention']:.1%}."
+        f"It tells {alike:.0%} of new drawings with as many digits as this one without a mistake; with every weight "
+        f"forced equal {card['with_uniform_attention']:.0%} of those with up to three."
     )

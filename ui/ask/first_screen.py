@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core.attention.edits import Uniform
@@ -25,6 +26,7 @@ from attention_core.data.questions import (
     ParsedQuestion,
     Question,
     QuestionError,
+    answer_in_words,
     read_question,
     write,
 )
@@ -33,7 +35,8 @@ from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask import EXAMPLES, SceneInput, scene_input
 from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, last_drawn, put_strokes, render_strokes
-from ui.chart import draw_chart
+from ui.chart import draw_chart, note_picture
+from ui.component import component
 from ui.computed import by_model, cached_computation
 from ui.first_screen import grey_out
 from ui.glossary import note
@@ -56,7 +59,8 @@ TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(as
 LAST_READ = Field(NAME, "last_read", FIRST)
 """The last question that could be read: its answer stays while another cannot."""
 UNIFORM = Field(NAME, "uniform", False, address="uniform")
-MAP_SIZE, MAX_EXAMPLES = 212, 4
+MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
+_glow = component("start_scene")
 answer_one = by_model(ask.answer_one)
 
 
@@ -177,23 +181,31 @@ def ask_this(text: str) -> None:
     TEXT.value = text
 
 
-def answer_part(drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool) -> SceneAnswer:
+def answer_part(
+    drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool, over_drawing: DeltaGenerator
+) -> SceneAnswer:
     """Draw the answer and both looks, greyed unless they are of what stands on the page; return the answer."""
     own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
     answered = alike if UNIFORM.value else own
-    grey_out("ask_answer", not is_present)
+    for key in ("ask_answer", "ask_glow"):
+        grey_out(key, not is_present)
+    with over_drawing:
+        _glow_of(drawing.canvas, answered)
     with st.container(key="ask_answer"):
         with st.container(horizontal=True, gap="large", vertical_alignment="center"):
             with st.container(width="content"):
                 big_answer(answered)
             with st.container(width="content", gap="xsmall"):
-                UNIFORM.widget(st.toggle, "Every weight equal")
-                said, _ = best_answer(own if UNIFORM.value else alike)
-                st.caption(f"With its own weights: **{said}**" if UNIFORM.value else f"With equal weights: **{said}**")
+                UNIFORM.widget(st.toggle, "Force every weight equal")
+                said = answer_in_words(best_answer(own if UNIFORM.value else alike)[0])
+                st.caption(f"{'Free to choose' if UNIFORM.value else 'Forced to look everywhere alike'}: **{said}**")
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
         with st.container(key="tells_ask"):
-            _looks(drawing.canvas, answered)
+            for number, (words, look) in enumerate(zip(answered.words, answered.looks, strict=True), 1):
+                st.html(f"<p style='margin:0;line-height:1.7'><b>Look {number}</b> {shaded_words(words)}</p>")
+                if (share := float(look.weights()[0, -1])) >= WORTH_SAYING:
+                    st.caption(f"{share:.0%} of this look goes to no place at all.")
         if best_answer(own)[0] == NOTHING:
             st.caption("What you ask about seems not to be on the drawing.")
         if reading.question.relation:
@@ -210,13 +222,14 @@ def _every_weight_alike(own: SceneAnswer, alike: SceneAnswer) -> TryThis:
     (before, _), (after, probability) = best_answer(own), best_answer(alike)
 
     def outcome() -> tuple[int, str]:
-        words = f"Where it chooses, it says *{before}*. With every weight equal: *{after}* ({probability:.0%})."
+        now = answer_in_words(after)
+        words = f"Where it chooses, it says *{before}*. With every weight forced equal: *{now}* ({probability:.0%})."
         return (0 if after == before else 2 if after == NOTHING else 1), words
 
     return TryThis(
-        "Make every weight equal",
+        "Force every weight equal",
         "It can then no longer choose where to look. What will it answer?",
-        (f"Still {before}", "Something else that is there", "Nothing"),
+        (f"Still {answer_in_words(before)}", "Something else that is there", answer_in_words(NOTHING).capitalize()),
         partial(setattr, UNIFORM, "value", True),
         outcome,
         "ask_answer",
@@ -238,19 +251,19 @@ def big_answer(answered: SceneAnswer) -> None:
         else ""
     )
     st.html(
-        f'<div class="answer" style="font-size:3rem;font-weight:650;line-height:1.15">{dot}{word}'
-        f'<span style="font-size:1.1rem;font-weight:400;opacity:0.75;margin-left:0.6em">{probability:.0%}</span></div>'
+        f'<div class="answer" style="font-size:3rem;font-weight:650;line-height:1.15">{dot}{answer_in_words(word)}'
+        f'<span style="font-size:1.1rem;font-weight:400;opacity:0.75;margin-left:0.6em">{probability:.0%} sure</span>'
+        "</div>"
     )
 
 
-def _looks(canvas: np.ndarray, answered: SceneAnswer) -> None:
-    columns = st.columns(len(answered.looks), gap="small")
-    for number, (column, look, words) in enumerate(zip(columns, answered.looks, answered.words, strict=True)):
-        with column, st.container(key=f"ask_look_{number}"):
-            title = f"<b>Look {number + 1}</b> {shaded_words(words)}"
-            st.html(f"<p style='margin:0;font-size:0.94rem;line-height:1.7'>{title}</p>")
-            alt = f"Look {number + 1}, over the drawing"
-            look_map(canvas, look, MAP_SIZE, f"ask_look_{number}_map", alt)
+def _glow_of(canvas: np.ndarray, answered: SceneAnswer) -> None:
+    looks = [to_array(look.weights()[0, :-1]) for look in answered.looks]
+    grid = grid_of(answered.looks[0])
+    for number, weights in enumerate(looks, 1):
+        note_picture(lambda weights=weights: overlay(canvas, weights.reshape(grid)), f"Look {number}, over the drawing")
+    shown = [{"words": [], "weights": weights.tolist()} for weights in looks]
+    _glow(key="ask_glow_looks", data={"looks": shown, "strokes": [], "said": [], "answered": 0, "over": True})
 
 
 def look_map(
@@ -293,7 +306,7 @@ def _empty_bar(weight: float, height: int) -> None:
         f'<div style="width:62px;font-size:0.8rem;line-height:1.25" title="Weight of the empty key: {weight:.2%}">'
         f'<div style="height:{height - 42}px;width:16px;border:1px solid #8a93a066;border-radius:3px;display:flex;'
         f'align-items:flex-end"><div style="width:100%;height:{100 * weight:.1f}%;background:{colour};'
-        f'border-radius:2px"></div></div><b style="color:{role_colour(Role.WEIGHTS)}">{weight:.0%}</b><br>nothing'
+        f'border-radius:2px"></div></div><b style="color:{role_colour(Role.WEIGHTS)}">{weight:.0%}</b><br>no place'
         "</div>",
         width="content",
     )

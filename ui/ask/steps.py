@@ -85,7 +85,7 @@ def doubts() -> None:
     if figures := card.get("test_drawings", {}).get("dot"):
         st.caption(
             f"Of {figures['n']:,} questions about new drawings it answers {figures['accuracy']:.1%} rightly, with "
-            f"every weight equal {card['with_uniform_attention']['dot']:.1%}."
+            f"every weight forced equal {card['with_uniform_attention']['dot']:.1%}."
         )
 
 

@@ -25,7 +25,6 @@ from ui.try_this import TryThis
 from ui.words import aligned_words, chosen_row, readable_sentence, reading_remarks, sentence_box, text_field
 
 FIRST = {"upper": "none", "lower": "additive"}
-MOST_WORDS = 2
 SURPRISE = -1
 """Instead of the place of a word: the first that the lower model alone says."""
 
@@ -135,12 +134,11 @@ def _contrast(models: Mapping[str, ShownTranslation], slot: str) -> str:
         french = shown.translation.text
         lost = f"**{LOST[french]}** is lost:" if french in LOST else ""
         return f"{lost}{_back(french)}" or "All of it passes through one vector."
-    rows, view = _only_in(models, slot)[:MOST_WORDS], shown.view
-    looks = (
-        f"**{as_markdown(view.target[row])}** looks at **{as_markdown(view.source[int(view.weights[row].argmax())])}**"
-        for row in rows
-    )
-    return f"{', '.join(looks) or 'The words are the same'}."
+    rows, view = _only_in(models, slot), shown.view
+    if not rows:
+        return "The words are the same."
+    french, english = view.target[rows[0]], view.source[int(view.weights[rows[0]].argmax())]
+    return f"**{as_markdown(french)}** looks at **{as_markdown(english)}**."
 
 
 def _model_part(slot: str, models: Mapping[str, ShownTranslation]) -> None:
