@@ -146,7 +146,11 @@ class Study:
 
         Raises:
             UnsupportedError: nothing in this model can be exchanged there, with the reason.
+            ValueError: no such `at` or `how`, or an empty corpus.
+            IndexError: no such head or position.
         """
+        _check("at", at, ("head_out", "layer", "position", "edge", "residual", "mlp"))
+        _check("how", how, ("zero", "mean", "resample"))
         inputs = self.inputs(clean)
         runner, before = self._runner(inputs, metric, at)
         if at == "edge":
@@ -166,9 +170,8 @@ class Study:
                 texts = phrase_book()[::step] if reference is None else reference
                 other = exchanged(read, map(self.inputs, texts), own, how, seed)
             changes = changes_at(at, own, other, self.model, self._places(own, positions))
-        if at != "edge" and heads is not None:
-            changes = {place: change for place, change in changes.items() if place in heads}
-        return Effects(runner.measured(changes, metric), before, site=at, tokens=self.tokens(inputs))
+        values = runner.measured(changes, metric, heads if at == "head_out" else None)
+        return Effects(values, before, site=at, tokens=self.tokens(inputs))
 
     def patch(
         self,
@@ -190,6 +193,7 @@ class Study:
             positions: at which alone parts are exchanged, of a pattern its rows; None = at all.
             gradient: whether one gradient foretells the effects, too, see Effects.estimate and correlation.
         """
+        _check("at", at, ("head_out", "layer", "position", "pattern", "residual", "mlp"))
         pair, inputs = joined(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
         runner, before = self._runner(inputs, metric, at)
         (other, own), output = activations(self.model, pair, at, runner.projections)
@@ -301,6 +305,11 @@ class Study:
         if wrong := [position for position in positions if not -n <= position < n]:
             raise IndexError(f"positions must be from 0 to {n - 1}, got {wrong[0]}")
         return [position % n for position in positions]
+
+
+def _check(what: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise ValueError(f"{what} must be one of {', '.join(known)}, got {value!r}")
 
 
 def head_map(result: Any) -> tuple[str, Tensor]:

@@ -6,7 +6,7 @@ section 5; patching, Meng et al. 2022, "Locating and Editing Factual Association
 Nanda 2023, "Attribution Patching".
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -79,8 +79,8 @@ class Change(NamedTuple):
     writes: Writes = MappingProxyType({})
 
 
-Changes = dict[tuple[int, ...], Change]
-"""By their places in a map."""
+Changes = dict[tuple[int, ...], Callable[[], Change]]
+"""What makes each change when its turn comes, by its place in a map."""
 
 
 @dataclass(eq=False)
@@ -113,12 +113,15 @@ class Runner:
                 output = evaluated(self.model, inputs)
         return ModelOutput.of_batch(output, self.tokenizer)
 
-    def measured(self, changes: Changes, metric: Metric) -> Tensor:
-        """Return a metric after each change, as a map; nan where there is none."""
-        several, values = [*changes.values()], []
-        for span in spans(0, len(several), self.n_at_once):
-            values += [number(metric(output)) for output in self.outputs(several[span])]
-        return as_map(dict(zip(changes, values, strict=True)))
+    def measured(self, changes: Changes, metric: Metric, only: Collection[tuple[int, ...]] | None = None) -> Tensor:
+        """Return a metric after each change, or only those at some places, as a map; nan where there is none."""
+        places, values = [*changes] if only is None else [*only], dict.fromkeys(changes, float("nan"))
+        if wrong := [place for place in places if place not in changes]:
+            raise IndexError(f"there is no part {wrong[0]}")
+        for span in spans(0, len(places), self.n_at_once):
+            outputs = self.outputs([changes[place]() for place in places[span]])
+            values |= {place: number(metric(one)) for place, one in zip(places[span], outputs, strict=True)}
+        return as_map(values)
 
 
 def _given(edits: Mapping[int, Edits], projections: Sequence[Projection]) -> Writes:
@@ -160,9 +163,10 @@ def changes_at(
     for place, heads, rows in parts_at(site, own, positions):
         layer, theirs = place[0], other[place[0]]
         if modules:
-            changes[place] = Change(writes={modules[layer]: partial(_write, row=rows[0], new=theirs[0, rows[0]])})
+            write = partial(_write, row=rows[0], new=theirs[0, rows[0]])
+            changes[place] = partial(Change, writes={modules[layer]: write})
         else:
-            changes[place] = Change({layer: _exchanged(site, layer, heads, own[layer], theirs, rows)})
+            changes[place] = partial(_exchanged, site, layer, heads, own[layer], theirs, rows)
     return changes
 
 
@@ -172,12 +176,13 @@ def _write(states: Tensor, row: int, new: Tensor) -> Tensor:
 
 def _exchanged(
     site: Site, layer: int, heads: Sequence[int], mine: Tensor, theirs: Tensor, rows: Sequence[int]
-) -> Edits:
-    """Return the edits that give heads of a layer what another run has in some rows."""
+) -> Change:
+    """Return the change that gives heads of a layer what another run has in some rows."""
     mixed = mine[heads].clone()
     mixed[:, list(rows)] = theirs[heads][:, list(rows)].to(mixed)
     kind: Any = PatternFrom if site == "pattern" else OutputFrom
-    return [kind(head, RunHead("", "another run", layer, head), its) for head, its in zip(heads, mixed, strict=True)]
+    pairs = zip(heads, mixed, strict=True)
+    return Change({layer: [kind(head, RunHead("", "another run", layer, head), its) for head, its in pairs]})
 
 
 def cut_edges(
@@ -192,14 +197,14 @@ def cut_edges(
             for near in range(first, min(first + window, len(traces))):
                 of_layer: list[int | None] = [None] if heads is None else [h for number, h in heads if number == near]
                 edits[near] = [BlockEdge(query % trace.n_queries, key, head) for head in of_layer]
-            changes[layer, key] = Change(edits)
+            changes[layer, key] = partial(Change, edits)
     return changes
 
 
 def dropped(traces: Sequence[AttentionTrace], site: Site) -> Changes:
     """Return the changes that drop each head, or all heads of each layer."""
     own = [trace.query for trace in traces]
-    return {place: Change({place[0]: [*map(DropHead, heads)]}) for place, heads, _ in parts_at(site, own, [])}
+    return {place: partial(Change, {place[0]: [*map(DropHead, heads)]}) for place, heads, _ in parts_at(site, own, [])}
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,7 @@ def heads_over(
     model: Any, tokenizer: Any, texts: Iterable[CorpusText], progress: Callable[[int], Any] | None = None
 ) -> Heads:
     """Return what every head does on average over texts, see Study.heads; a ValueError says that there are none."""
-    stream = iter(texts)
+    stream = (text for text in texts if not text.special.all())  # blank lines have no words
     first = next(stream, None)
     if first is None:
         raise ValueError("the corpus is empty")

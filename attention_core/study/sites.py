@@ -109,6 +109,8 @@ def reference(
     """
     if how == "resample":
         texts = list(many)
+        if not texts:
+            raise ValueError("the corpus is empty")
         chosen = texts[int(torch.randint(len(texts), (), generator=torch.Generator().manual_seed(seed)))]
         other = read(chosen)
         return [
@@ -120,6 +122,8 @@ def reference(
         found = read(inputs)
         n += found[0].shape[1]
         sums = [total + one.sum(1, keepdim=True) for total, one in zip(sums, found, strict=True)]
+    if not n:
+        raise ValueError("the corpus is empty")
     return [(total / n).expand_as(one) for total, one in zip(sums, own, strict=True)]
 
 

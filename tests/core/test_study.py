@@ -335,6 +335,20 @@ def test_what_cannot_be_asked_is_told():
         study.ablate(CLEAN, metric=lambda out: out.logit(" Mary"))
     with pytest.raises(IndexError, match="positions must be from 0 to 10, got 11"):
         study.ablate(CLEAN, metric=metric, positions=[11])
+    for how in ("mean", "resample"):
+        with pytest.raises(ValueError, match="the corpus is empty"):
+            study.ablate(CLEAN, metric=metric, how=how, reference=[])
+    with pytest.raises(IndexError, match=r"there is no part \(2, 0\)"):
+        study.ablate(CLEAN, metric=metric, heads=[(2, 0)])
+    some = study.ablate(CLEAN, metric=metric, heads=[(1, 2)])
+    assert (some.values.shape, some.columns()["head"]) == ((2, 4), [2])
+    for call in (
+        lambda: study.ablate(CLEAN, metric=metric, at="pattern"),
+        lambda: study.ablate(CLEAN, metric=metric, how="half"),
+        lambda: study.patch(CLEAN, CORRUPT, metric=metric, at="edge"),
+    ):
+        with pytest.raises(ValueError, match="must be one of"):
+            call()
     bloom = build(hf.BloomForCausalLM, hf.BloomConfig(**BYPASSING["Bloom"][0]))
     with pytest.raises(UnsupportedError, match="bypass"):
         Study(bloom).ablate(CLEAN, metric=metric, at="edge")

@@ -162,8 +162,10 @@ def test_a_corpus_streams_by_in_memory_that_does_not_grow(bundled, monkeypatch):
     assert sum(map(len, found.examples.values())) == 24 * heads.N_EXAMPLES
     whole = bundled.heads(islice(phrase_book(), 40))
     assert_close(found.map("previous"), whole.map("previous"), atol=1e-6, rtol=0)
-    with pytest.raises(ValueError, match="the corpus is empty"):
-        bundled.heads([])
+    assert bundled.heads(["", *TEXTS, ""]).n_texts == len(TEXTS)
+    for empty in ([], ["", ""]):
+        with pytest.raises(ValueError, match="the corpus is empty"):
+            bundled.heads(empty)
 
 
 def test_a_table_goes_to_parquet_or_says_what_is_missing(bundled, tmp_path, monkeypatch):
