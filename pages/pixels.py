@@ -4,11 +4,23 @@ import streamlit as st
 
 from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad, last_drawn
-from ui.digits import equal_weights, inked, prepared, verdict
+from ui.digits import all_ten, inked, prepared, verdict
 from ui.doubts import pixel_doubts
-from ui.first_screen import grey_out
+from ui.first_screen import grey_out, last_on_phone
 from ui.pixels.erase import erase_section
-from ui.pixels.first_screen import EQUAL, NAME, PAD, REMARKS, STEPS, answers, layer_section, pixel_map, read
+from ui.pixels.first_screen import (
+    LAYER,
+    NAME,
+    PAD,
+    REMARKS,
+    STEPS,
+    both_ways,
+    equal_map,
+    layer_section,
+    pixel_map,
+    read,
+    worth_words,
+)
 from ui.pixels.kept import kept_section
 from ui.pixels.learned import learned_section
 from ui.pixels.patches import patches_section
@@ -21,28 +33,31 @@ from ui.try_this import try_this
 
 page_frame(NAME, "Each pixel looks at all 784. The pinker one is, the more the framed pixel takes from it.")
 
-stage, beside = st.columns([1, 1.45], gap="large")
+last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "pixels_try_this", "desk_pixels_layer")
+with st.container(key="pixels_first"):
+    stage, beside = st.columns(2, gap="large")
 with stage, st.container(key="pixels_stage"):
     said = st.container(key="pixels_said", height=80, border=False, gap="xsmall")
     pad = drawing_pad(PAD)
 now = prepared(pad.canvas)
 is_stale = now.remark is CanvasRemark.EMPTY
-reading = read(prepared(last_drawn(PAD, pad, is_stale).canvas))
+drawn = last_drawn(PAD, pad, is_stale).canvas
+reading = read(prepared(drawn))
 with said:
-    verdict(reading.shown.probabilities, EQUAL)
+    verdict("Weights as learned:", reading.learned.probabilities)
     if not is_stale:
         pixel_map(reading, pad)
 with beside:
     if now.remark:
         st.info(REMARKS[now.remark])
-    for part in ("pixels_said", "pixels_read"):
-        grey_out(part, is_stale)
     with st.container(key="pixels_read"):
-        answers(reading)
-    own, equal = reading.learned.probabilities, reading.equal.probabilities
-    try_this(NAME, equal_weights(own, equal, EQUAL, "pixels_stage"))
-    with st.container(key="desk_pixels_layer"):
+        equal_map(reading, drawn)
+    st.caption(worth_words(LAYER.value))
+    try_this(NAME, all_ten(both_ways, PAD, "pixels_first"))
+    with st.container(key="desk_pixels_layer"), st.popover("Another map or layer"):
         layer_section()
+for part in ("pixels_said", "pixels_read"):
+    grey_out(part, is_stale)
 
 page_tabs(
     NAME,

@@ -12,7 +12,7 @@ from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_l
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 
-page_frame(NAME, "Attention moves: *what was read decides where to look next*.")
+page_frame(NAME, "Attention moves: *what the network has seen so far decides where it looks next*.")
 
 last_on_phone("read_first", "read_typed")
 with st.container(key="read_first"):

@@ -1,19 +1,15 @@
 """What pages about digits share: what a model reads in a picture, and what it reads with every weight equal."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.charts import probability_bars
 from attention_core.data.drawing import prepare
 from attention_core.topics import pixels
-from ui.chart import draw_chart
+from ui.canvas import Pad, render_strokes
 from ui.computed import by_model, cached_computation
-from ui.inside_streamlit import MAIN
 from ui.layout import ink_ramp
-from ui.state import Field
 from ui.try_this import TryThis
 
 FRAME = (200, 205, 211)
@@ -41,44 +37,32 @@ def framed(image: np.ndarray, factor: int) -> np.ndarray:
     return large
 
 
-def digit_bars(
-    series: Mapping[str, np.ndarray],
-    height: int,
-    words: str,
-    *,
-    key: str | None = None,
-    on: DeltaGenerator = MAIN,
-) -> None:
-    """Draw probabilities of the ten digits, (10,) by the name of who says so."""
-    chart = probability_bars(series, [str(digit) for digit in range(10)], height=height)
-    draw_chart(chart, key=key, alt=f"Probabilities of the ten digits {words}", on=on)
+def verdict(title: str, probabilities: np.ndarray) -> None:
+    """Say with which weights a digit is read, and as which."""
+    digit, share = probabilities.argmax(), probabilities.max()
+    st.html(f'<p class="reads"><span>{title}</span> reads <b>{digit}</b> ({share:.0%})</p>')
 
 
-def verdict(probabilities: np.ndarray, equal: Field[bool]) -> None:
-    """Say in one line which digit is read, beside the switch that makes every weight equal."""
-    words = f'<p class="reads">Reads <b>{probabilities.argmax()}</b> ({probabilities.max():.0%})</p>'
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.html(words, width="content")
-        equal.widget(st.toggle, "Every weight equal")
-
-
-def equal_weights(own: np.ndarray, equal: np.ndarray, switch: Field[bool], scroll_to: str) -> TryThis:
-    """Return the surprise: with every weight equal the same network no longer reads the digit.
+def all_ten(read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll_to: str) -> TryThis:
+    """Return the surprise: what a network reads in all ready drawings, with its own weights and with equal ones.
 
     Args:
-        own: probabilities of the ten digits with the network's own weights.
-        equal: likewise with every weight equal.
-        switch: makes them equal.
+        read: returns, of a canvas, the probabilities of the ten digits with its own weights and with equal ones.
+        pad: has a ready drawing of every digit.
         scroll_to: see TryThis.
     """
-    digit, after = int(own.argmax()), int(equal.argmax())
-
-    def act() -> None:
-        switch.value = True
 
     def outcome() -> tuple[int, str]:
-        words = f"With its own weights it reads {digit} ({own.max():.0%}), with equal ones {after} ({equal.max():.0%})."
-        return int(after != digit), words
+        drawings = [render_strokes(strokes(), pad.size, "light") for strokes in pad.presets.values()]
+        own, equal = np.transpose([[one.argmax() for one in read(drawing)] for drawing in drawings])
+        right = int((equal == np.arange(10)).sum())
+        words = f"As learned: {_row(own)}. Every weight equal: {_row(equal)}."
+        return (0 if right > 7 else 1 if right > 3 else 2), words
 
-    question = "With every weight equal: what will the same network read?"
-    return TryThis("Make every weight equal", question, (f"Still {digit}", "Something else"), act, outcome, scroll_to)
+    question = "With every weight equal, how many of the ten digits below the pad will it read?"
+    options = ("Nearly all", "About half", "Three at most")
+    return TryThis("Read all ten digits both ways", question, options, lambda: None, outcome, scroll_to)
+
+
+def _row(digits: np.ndarray) -> str:
+    return f"**{' '.join(map(str, digits))}**"

@@ -1,6 +1,7 @@
 """What tests of pages do again and again."""
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
@@ -98,12 +99,10 @@ def frames(page: AppTest) -> Iterator[pd.DataFrame]:
             yield pa.ipc.open_stream(dataset.data.data).read_pandas()
 
 
-def probabilities(page: AppTest) -> dict[str, list[float]]:
-    """Read the answer chart: model -> its ten probabilities. Empty when there is no such chart."""
-    for frame in frames(page):
-        if {"class", "probability", "model"} <= set(frame.columns):
-            return {model: values.tolist() for model, values in frame.groupby("model", sort=False)["probability"]}
-    return {}
+def read_both_ways(page: AppTest) -> list[tuple[int, str]]:
+    """Return which digit is read with learned weights and with equal ones, each with its share as it is written."""
+    found = re.findall(r'class="reads">.*?<b>(\d)</b> \((\d+%)\)', bodies(page))
+    return [(int(digit), share) for digit, share in found]
 
 
 def path_object(path: np.ndarray, width: float = 20, **look: str) -> dict:

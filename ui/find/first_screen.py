@@ -20,15 +20,15 @@ from attention_core.topics.find import largest_weights, n_for_share
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty
-from ui.digits import digit_bars
+from ui.digits import verdict
 from ui.state import Field, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
 trace_picture = by_model(FeatureMask.trace)
 try_edits = by_model(find.try_edits)
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
-EQUAL = Field(NAME, "equal", False, address="equal")
 SIDE = 256
+SHOWN = 316  # screen pixels of a drawing with its mask
 MAX_CLUTTER, PIECES_AT_ONCE = 32, 8
 PLACES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.48),
@@ -50,7 +50,7 @@ def _hidden(digit: int) -> list[Stroke]:
 
 
 PRESETS = {str(digit): partial(_hidden, digit) for digit in range(10)}
-PAD = Pad(NAME, PRESETS, first="3", size=(SIDE, SIDE), pen_width=12)
+PAD = Pad(NAME, PRESETS, first="4", size=(SIDE, SIDE), pen_width=12)
 
 
 def digit_pad() -> PadState:
@@ -82,17 +82,13 @@ def mask_of(trace: AttentionTrace) -> np.ndarray:
 
 
 class FindReading(NamedTuple):
-    """What the network finds and reads, with its own weights or with every weight equal."""
+    """What the network finds and reads, with its own weights and with every weight equal."""
 
     canvas: np.ndarray  # the drawing, uint8 (256, 256, 4)
     picture: np.ndarray  # what the network sees of it, float (60, 60)
     trace: AttentionTrace  # with its own weights
     masks: np.ndarray  # (2, rows, columns), its own and the equal one
     probabilities: np.ndarray  # (2, 10)
-
-    @property
-    def answer(self) -> np.ndarray:
-        return self.probabilities[int(EQUAL.value)]
 
     @property
     def region(self) -> int:
@@ -107,41 +103,35 @@ def read(canvas: np.ndarray) -> FindReading:
     return FindReading(canvas, picture, trace_picture(MODEL, picture), *try_edits(MODEL, picture, ((), UNIFORM)))
 
 
-def answers(reading: FindReading) -> None:
-    """Draw the ten probabilities, and say what the mask is worth."""
-    label = "every weight equal" if EQUAL.value else "with its attention"
-    place = st.container(key="find_answer", height=200, border=False)
-    digit_bars({label: reading.answer}, 170, label, key="find_bars", on=place)
-    st.caption(_worth())
+def both_masks(reading: FindReading) -> None:
+    """Draw the learned mask and the equal one over the drawing, side by side, with what is read."""
+    equal = f"Each of {reading.trace.n_keys} regions counts the same: paper and clutter drown the digit."
+    cases = (("Weights as learned:", "hero", narrowness(reading.trace)), ("Every weight equal:", "equal", equal))
+    with st.container(key="find_both"):
+        columns = st.columns(2, gap="small")
+    for column, (title, key, words), mask, probabilities in zip(
+        columns, cases, reading.masks, reading.probabilities, strict=True
+    ):
+        with column:
+            verdict(title, probabilities)
+            chart = overlay(reading.canvas, mask, size=SHOWN, opacity=0.85, bar=False)
+            draw_chart(chart, width="content", key=f"find_{key}", alt=f"{title} the mask over the drawing")
+            st.caption(words)
 
 
-def _worth() -> str:
-    """Say what becomes of the answer, and what attention is worth beside a network trained with every weight equal."""
+def worth() -> str:
+    """Say what attention is worth beside a network trained with every weight equal."""
     cards = card_or_empty(MODEL), card_or_empty(PLAIN)
     attends, equal = (f"{card.get('cluttered_translated_mnist_error', 0):.1%}" for card in cards)
-    if EQUAL.value:
-        return (
-            "Every region now counts the same, clutter and paper too. Trained like this from the start, a network "
-            f"misreads {equal} of test digits in clutter."
-        )
     return (
-        "One learned question asks 225 regions; only their weighted sum is read. **Attention shows where, but hardly "
-        f"helps**: of test digits in clutter it misreads {attends}, and {equal} if trained with every weight equal."
+        "On the right, the same network is made to weigh all alike. **Attention shows where, but hardly helps**: a "
+        f"network *trained* that way misreads {equal} of test digits in clutter, this one {attends}."
     )
-
-
-def mask_section(reading: FindReading) -> None:
-    """Draw the mask over the drawing, large, and how narrow it is in words."""
-    chart = overlay(reading.canvas, reading.masks[int(EQUAL.value)], size=316, opacity=0.85)
-    draw_chart(chart, width="content", key="find_hero", alt="The mask over the drawing")
-    st.caption(narrowness(reading.trace))
 
 
 def narrowness(trace: AttentionTrace) -> str:
     """Say on how few regions the attention lies."""
     n = trace.n_keys
-    if EQUAL.value:
-        return f"Each of {n} regions gets {1 / n:.1%} of the attention."
     half = n_for_share(trace, 0.5)
     if half == 1:
         return f"One of {n} regions gets {float(trace.weights().max()):.0%} of the attention."

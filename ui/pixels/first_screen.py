@@ -22,10 +22,10 @@ from attention_core.topics.pixels.packed import pack_looks
 from attention_core.topics.pixels.seeds import figure_range
 from attention_core.topics.pixels.split import product_means
 from ui.canvas import PAPER, Pad, PadState, digit_presets
-from ui.chart import note_picture
+from ui.chart import draw_chart, note_picture
 from ui.component import component, script_of
 from ui.computed import cached_computation, card_or_empty
-from ui.digits import digit_bars, inked, read_image
+from ui.digits import inked, prepared, read_image, verdict
 from ui.player import Stepper
 from ui.state import Field, component_message, named, one_of, single_choice, whole_number
 
@@ -49,7 +49,6 @@ LAYERS = {
 LAYER = Field(NAME, "layer", PLAIN, address="layer", parse=one_of(LAYERS))
 QUERY = Field(NAME, "query", None, address="pixel", parse=whole_number)
 """Which pixel asks, from 0; None until one was chosen."""
-EQUAL = Field(NAME, "equal", False, address="equal")
 ONE, COLUMNS, ROWS = "one pixel", "who is looked at", "who looks"
 MAP = Field(NAME, "map", ONE, address="map", **named(one=ONE, columns=COLUMNS, rows=ROWS))
 EXPLAINED = {
@@ -60,6 +59,7 @@ EXPLAINED = {
     NO_SOFTMAX: "The scores themselves are the weights, Q Kᵀ / 784. What is blue is taken away.",
     GUIDED: "A pixel hands over its position alone. Before training, near pixels and ink were already preferred.",
 }
+SHOWN = 320  # screen pixels of a map
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
 _map = component("pixel_map", script_of("pixel_pad", "pixel_map"))
 packed_looks = cached_computation()(pack_looks)
@@ -74,12 +74,8 @@ class Reading(NamedTuple):
     equal: Answer  # with every weight equal
 
     @property
-    def shown(self) -> Answer:
-        return self.equal if EQUAL.value else self.learned
-
-    @property
     def trace(self) -> AttentionTrace:
-        return self.shown.traces[0]
+        return self.learned.traces[0]
 
     @property
     def query(self) -> int:
@@ -100,13 +96,19 @@ def read(drawing: Drawing) -> Reading:
     return Reading(drawing, image, read_image(LAYER.value, image), read_image(LAYER.value, image, UNIFORM))
 
 
+def both_ways(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities of a canvas with the chosen layer's own weights and with equal ones, each (10,)."""
+    reading = read(prepared(canvas))
+    return reading.learned.probabilities, reading.equal.probabilities
+
+
 def pixel_map(reading: Reading, pad: PadState) -> None:
     """Lay the drawing's pixels over the pad: the one under the pointer asks all others, a click keeps it."""
-    drawing, trace = reading.drawing, reading.learned.traces[0]
+    drawing, trace = reading.drawing, reading.trace
     looks = packed_looks(trace)
     data = {
         "numbers": _text(looks.numbers),
-        "unit": 0.0 if EQUAL.value else looks.unit,
+        "unit": looks.unit,
         "softmax": looks.softmax,
         "faint": strongest_weight(drawing.image.size, 0.0) if looks.softmax else 0.0,
         "ink": _text(np.rint(255 * drawing.image).astype(np.uint8).tobytes()),
@@ -125,7 +127,7 @@ def pixel_map(reading: Reading, pad: PadState) -> None:
             QUERY.value = asked
 
     row = to_array(reading.trace.weights(0, [reading.query])[0])
-    still = partial(map_chart, reading.trace, row, drawing.image, size=320, marked=reading.query)
+    still = partial(map_chart, reading.trace, row, drawing.image, size=SHOWN, marked=reading.query)
     note_picture(still, "Where one pixel looks")
     _map(key="pixels_looks", data=data, default={"asked": None}, on_asked_change=take)
 
@@ -141,31 +143,28 @@ def _averages(trace: AttentionTrace) -> list[float]:
     return (average / max(float(np.abs(average).max()), 1e-9)).round(3).tolist()
 
 
-def answers(reading: Reading) -> None:
-    """Draw the ten probabilities, and say where attention wins and where it hardly does."""
-    label = "every weight equal" if EQUAL.value else "weights as learned"
-    place = st.container(key="pixels_answer", height=215, border=False)
-    digit_bars({label: reading.shown.probabilities}, 190, label, on=place)
-    st.caption(equal_words(LAYER.value) if EQUAL.value else worth_words(LAYER.value))
-
-
-def equal_words(layer: str) -> str:
-    """Say what is lost when every weight is equal, and that learning does not bring it back."""
-    if layer == NO_SOFTMAX:
-        return "Every weight is 0 now: nothing of the drawing is collected."
-    words = "Every pixel now takes the same mixture of all 784: the shape is gone."
-    trained = f"Trained like this from the start, it reads {_share(ALIKE)} of the digits."
-    return words if layer == GUIDED else f"{words} {trained}"
+def equal_map(reading: Reading, canvas: np.ndarray) -> None:
+    """Draw what is left of map and answer when the same network's weights are made equal."""
+    with st.container(height=80, border=False, gap="xsmall"):
+        verdict("Every weight equal:", reading.equal.probabilities)
+        st.markdown("Its weights made equal: the shape is gone.")
+    weights = to_array(reading.equal.traces[0].weights(0, [0])[0]).reshape(reading.image.shape)
+    chart = overlay(canvas, weights, size=SHOWN, opacity=1, bar=False)
+    draw_chart(chart, width="content", key="pixels_equal_map", alt="Where one pixel looks with every weight equal")
 
 
 def worth_words(layer: str) -> str:
-    """Say what attention is worth in a layer, beside the same network in which a pixel takes from itself alone."""
-    without = f"{_share(SELF)} where every pixel takes from itself alone"
+    """Say what attention is worth in a layer, beside networks that were trained without a choice."""
+    without = (
+        f"a network *trained* so that each pixel takes from itself alone reads {_share(SELF)}, one *trained* with "
+        f"every weight equal {_share(ALIKE)}"
+    )
     if layer == GUIDED:
-        without = f"{card_or_empty(GUIDED).get('feed_forward_network', {}).get('test_accuracy', 0):.1%} without"
+        plain = card_or_empty(GUIDED).get("feed_forward_network", {})
+        without = f"a network without attention {plain.get('test_accuracy', 0):.1%}"
     return (
-        "**Here attention shows where it takes from, but it hardly helps**: of MNIST's test digits the network reads "
-        f"{_share(layer)}, and {without}."
+        f"**Here attention shows where, but it hardly helps**: the network reads {_share(layer)} of MNIST's test "
+        f"digits, {without}."
     )
 
 

@@ -37,7 +37,7 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
         st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)} {how}.")
         section("Seeing everything at once")
         st.html(cards(alike))
-        st.caption("The same network with every weight equal cannot choose where to look.")
+        st.caption("The same network, every weight made equal as it runs, cannot choose where to look.")
     try_this(NAME, _later(drawing, now))
 
 

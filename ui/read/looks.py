@@ -71,7 +71,7 @@ def another_question(drawing: ReadDrawing) -> None:
         )
         st.markdown(
             "The picture is the same at every look. The network's state is the question, and it is another every time. "
-            "Only the state remembers what was read: the network never sees its own answers."
+            "The state remembers what was seen; the digit that the network answered is not shown to it."
         )
     with right:
         section("One region through all looks", Role.SCORES)

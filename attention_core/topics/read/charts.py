@@ -8,7 +8,7 @@ from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.overlay import glow_ramp
 
-NAME: dict = {"fontSize": 12, "color": vl.LABEL_COLOUR}
+NAME: dict = {"fontSize": 17, "fontWeight": "bold", "color": vl.LABEL_COLOUR}
 
 
 def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int) -> vl.Chart:
@@ -27,8 +27,7 @@ def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int) -> vl.C
     middles = vl.rectangles(n_columns, row_height * (np.arange(n) + 0.5) - 1, text=labels)
     space = vl.corners(n_columns, row_height * n)
     tooltip = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
-    bar = vl.colour_bar(ramp, "weight of a column", 260)
-    colour = vl.field("weight:Q", scale=vl.colour_scale(ramp), legend=bar)
+    colour = vl.field("weight:Q", scale=vl.colour_scale(ramp), legend=None)
     layers = [
         vl.mark("rect", cells, space | {"color": colour}, *tooltip, **vl.pointer_style(None)),
         vl.texts(middles, space, align="left", dx=8, **NAME),
