@@ -38,6 +38,8 @@ PARTS = {
     "atlas": (".st-key-atlas_stage", 0),
 }
 """Which part of a page is photographed, and how many pixels below its upper left corner the photograph begins."""
+BELOW = '.st-key-matter_weighed :has(> .narrow), [data-testid="stBaseButton-primary"]'
+"""What stands below a picture and would be cut."""
 PLACE = """(selector) => {
   const nodes = [...document.querySelectorAll(selector)].concat(...document.querySelectorAll(".stVegaLiteChart"));
   const boxes = nodes.map((node) => node.getBoundingClientRect());
@@ -71,6 +73,7 @@ def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
                 page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
                 page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
                 page.wait_for_timeout(4000)
+                page.locator(BELOW).evaluate_all("(nodes) => nodes.forEach((one) => (one.style.visibility = 'hidden'))")
                 x, y = page.evaluate(PLACE, part)
                 wide = SCREEN["width"]
                 clip = {"x": x - MARGIN, "y": y + below, "width": wide, "height": wide * SIZE[1] / SIZE[0]}
