@@ -6,7 +6,7 @@
     study.patch(clean, corrupt, metric=gap).values  # (n_layers, n_heads)
 
 Layers and heads count from 0. A layer is an attention, in the order in which the model runs them. Inputs are a text for
-the tokenizer, or what the model is called with, one item; a metric is a function of an ModelOutput that gives a number.
+the tokenizer, or what the model is called with, one item; a metric is a function of a ModelOutput that gives a number.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,8 +38,7 @@ from attention_core.study.effects import (
 )
 from attention_core.study.heads import CorpusText, Example, Heads, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
-from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of
-from attention_core.study.sites import reference as exchanged
+from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of, replacement
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, Why, explain_score
 
@@ -168,7 +167,7 @@ class Study:
             else:
                 step = max(1, len(phrase_book()) // N_REFERENCES)
                 texts = phrase_book()[::step] if reference is None else reference
-                other = exchanged(read, map(self.inputs, texts), own, how, seed)
+                other = replacement(read, map(self.inputs, texts), own, how, seed)
             changes = changes_at(at, own, other, self.model, self._places(own, positions))
         values = runner.measured(changes, metric, heads if at == "head_out" else None)
         return Effects(values, before, site=at, tokens=self.tokens(inputs))

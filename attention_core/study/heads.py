@@ -109,7 +109,7 @@ class _Means:
 
     def add(self, layer: int, values: Tensor) -> None:
         """Add the numbers (n_texts, n_heads, n_columns) of some texts; nan counts for nothing."""
-        values = values.double().cpu() if values.device.type != "mps" else values.cpu().double()
+        values = values.cpu().double()
         powers = torch.stack([(~values.isnan()).double(), values.nan_to_num(0), values.nan_to_num(0) ** 2])
         self._sums[layer] = self._sums.get(layer, 0) + powers.sum(1)
 

@@ -1,4 +1,4 @@
-"""What a model put out for one item, as a metric reads it: any function of an ModelOutput that gives a number."""
+"""What a model put out for one item, as a metric reads it: any function of a ModelOutput that gives a number."""
 
 from __future__ import annotations
 

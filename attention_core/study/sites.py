@@ -99,7 +99,7 @@ def evaluated(model: nn.Module, inputs: Mapping[str, Any]) -> Any:
         return model(**inputs)
 
 
-def reference(
+def replacement(
     read: Callable[[Any], Activations], many: Iterable[Any], own: Activations, how: str, seed: int
 ) -> Activations:
     """Return what takes the place of activations: the mean over a corpus, or what another text of it has there.
