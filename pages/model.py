@@ -45,7 +45,7 @@ if run is None:
 open_on_a_far_look(run)
 with top:
     opening(run, asked)
-with seen:
+with seen, st.container(key="desk_model_heads"):
     glance(run)
 take_along(lambda: export_head(run))
 

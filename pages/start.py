@@ -12,7 +12,7 @@ with sentence:
     live(translation_part)
 with scene:
     live(scene_part)
-st.html(first_answers()["roles"])
 with st.container(key="desk_start_path"):
+    st.html(first_answers()["roles"])
     st.divider()
     page_cards()

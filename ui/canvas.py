@@ -19,6 +19,7 @@ from attention_core.links import pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import cached_computation
 from ui.first_screen import is_dark
+from ui.lecture import LECTURE
 from ui.state import Field, is_mounted, single_choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
@@ -214,6 +215,13 @@ def digit_presets(side: int = 256, width: float = 20) -> dict[str, Callable[[], 
 
 
 def _buttons(pad: Pad) -> None:
+    if not LECTURE.value:
+        return _draw_buttons(pad)
+    with st.container(horizontal=True, gap="medium", key=f"{pad.name}_in_a_row"):
+        _draw_buttons(pad)
+
+
+def _draw_buttons(pad: Pad) -> None:
     name = pad.name
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_presets"):
         for label in pad.presets:

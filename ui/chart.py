@@ -25,6 +25,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.concurrency import BoundedCache
 from ui.inside_streamlit import MAIN
+from ui.lecture import LECTURE
 from ui.state import APP, Field, chart_selection
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 MIN_FILE = 1500
 """Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
+IN_A_LECTURE, MIN_LETTERS = 1.15, 12
+"""How much larger all letters of charts are there, and the pixels as which smaller ones count."""
+LETTERED = ("axis", "header", "legend")
 
 
 def draw_chart(
@@ -57,7 +61,8 @@ def draw_chart(
     settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(
         None,
-        spec | settled | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
+        (_with_larger_letters(spec | settled) if LECTURE.value else spec | settled)
+        | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
         key=key,
         width=width,
         on_select=on_select,
@@ -90,6 +95,29 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
     stay = {"labelFlush": False}
     config = {"axisDiscrete": stay, "axisQuantitative": stay, **spec.get("config", {})}
     return {"params": [*spec.get("params", []), *kept], "config": config}
+
+
+def _with_larger_letters(spec: Spec) -> Spec:
+    from attention_core.charts.vega import THEME
+
+    plain = {part: {name: size for name, size in THEME[part].items() if name.endswith("FontSize")} for part in LETTERED}
+    config = spec["config"] | {part: sizes | spec["config"].get(part, {}) for part, sizes in plain.items()}
+    return _enlarged(spec | {"config": config})
+
+
+def _enlarged(node: Any) -> Any:
+    """Return a copy of a spec with larger letters, but for sizes that are expressions."""
+    if isinstance(node, list):
+        return [_enlarged(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        name: _larger(value) if name.lower().endswith("fontsize") else _enlarged(value) for name, value in node.items()
+    }
+
+
+def _larger(size: Any) -> Any:
+    return IN_A_LECTURE * max(size, MIN_LETTERS) if isinstance(size, int | float) else size
 
 
 def _arrow(columns: Data) -> bytes:

@@ -52,12 +52,14 @@ class Tab(NamedTuple):
         label: its name for people.
         draw: draws it, without arguments; called only while the tab is open.
         formerly: slugs by which old addresses open it.
+        below: what stands below it; in a lecture, a screen of its own.
     """
 
     slug: str
     label: str
     draw: Callable[[], None]
     formerly: tuple[str, ...] = ()
+    below: Tab | None = None
 
 
 def page_frame(name: str, question: str) -> None:
@@ -114,11 +116,14 @@ def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[
         more: what goes deeper, closed sections of a last tab.
         players: those in the tabs.
     """
-    opened, slugs = OPEN_TAB[name], [tab.slug for tab in (*tabs, *more)]
+    opened, parts = OPEN_TAB[name], _parts((*tabs, *more))
+    slugs = [tab.slug for tab in (parts if LECTURE.value else (*tabs, *more))]
     first = tabs[0].slug if tabs else MORE
     start = TOP if LECTURE.value else first
     opened.suggest(start)
-    renamed = {slug: tab.slug for tab in (*tabs, *more) for slug in tab.formerly}
+    renamed = {slug: tab.slug for tab in parts for slug in tab.formerly}
+    if not LECTURE.value:
+        renamed |= {tab.below.slug: tab.slug for tab in (*tabs, *more) if tab.below}
     if opened.value == TAKE and TAKE not in slugs:
         set_widget(OPEN_MENU, True)
         renamed[TAKE] = first
@@ -128,9 +133,19 @@ def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[
     live(_screens if LECTURE.value else _tabs, name, tabs, more, players=players)
 
 
+def _parts(tabs: tuple[Tab, ...]) -> list[Tab]:
+    """Return tabs and what stands below them, in order."""
+    return [part for tab in tabs for part in (tab, tab.below) if part]
+
+
+def _draw(tab: Tab) -> None:
+    for part in _parts((tab,)):
+        part.draw()
+
+
 def _screens(name: str, tabs: tuple[Tab, ...], more: tuple[Tab, ...]) -> None:
     """Draw a lecture's screen and the list of all."""
-    opened, screens = OPEN_TAB[name], {tab.slug: tab for tab in (*tabs, *more)}
+    opened, screens = OPEN_TAB[name], {tab.slug: tab for tab in _parts((*tabs, *more))}
     mark = st.empty()
     with st.container(key=SCREENS):
         labels = {TOP: entry_of(name).title} | {slug: tab.label for slug, tab in screens.items()}
@@ -158,7 +173,7 @@ def _tabs(name: str, tabs: tuple[Tab, ...], more: tuple[Tab, ...]) -> None:
     for tab, place in zip(tabs, st.tabs(list(labels), key=key, on_change=take), strict=True):
         if place.open:
             with place:
-                tab.draw()
+                _draw(tab)
 
 
 def _sections(name: str, sections: tuple[Tab, ...]) -> None:
@@ -174,7 +189,7 @@ def _sections(name: str, sections: tuple[Tab, ...]) -> None:
         place = st.expander(section.label, key=key, on_change=take, args=(section.slug, key))
         if place.open:
             with place:
-                section.draw()
+                _draw(section)
 
 
 def foot(entry: PageEntry) -> None:

@@ -295,3 +295,27 @@ def test_a_drawing_that_comes_along_is_read_back_by_the_nine_others(page, monkey
     monkeypatch.setattr(kept, "_read_back", lambda *given: fitted.append(len(given[2])) or original(*given))
     open_tab(page, "kept")
     assert fitted == [9]
+
+
+def test_a_lecture_shows_what_stands_below_a_tab_on_a_screen_of_its_own(page):
+    both = len(open_tab(page, "learned").get("vega_lite_chart"))
+    page.session_state["lecture"] = True
+    alone, below = (len(open_tab(page, slug).get("vega_lite_chart")) for slug in ("learned", "parts"))
+    top = len(open_tab(page, "top").get("vega_lite_chart"))
+    assert (alone - top) + (below - top) == both - top
+    assert below > top
+    page.session_state["lecture"] = False
+    assert open_tab(page, "parts").session_state["pixels_tab"] == "learned"
+
+
+def test_letters_of_charts_are_larger_in_a_lecture(page):
+    def sizes() -> tuple[float, float]:
+        spec = json.loads(page.get("vega_lite_chart")[0].proto.spec)
+        return spec["config"].get("axis", {}).get("labelFontSize", 12), spec["config"].get("legend", {}).get(
+            "labelFontSize", 14
+        )
+
+    before = sizes()
+    page.session_state["lecture"] = True
+    page.run()
+    assert sizes() == pytest.approx([1.15 * size for size in before])

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser.tools import CHIP, settle
+from ui.navigation import PAGES
 
 SIZES = """() => {
   const size = (node) => {
@@ -18,6 +19,21 @@ FITTED = "getComputedStyle(document.documentElement).getPropertyValue('--fitted'
 """A screen is hidden until its zoom is found."""
 
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
+IN_CORNER = """() => {
+  const seen = [];
+  for (let x = 1690; x < 1920; x += 10) {
+    for (let y = 850; y < 1080; y += 10) {
+      const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
+      const range = document.createRange();
+      if (letters?.nodeType === Node.TEXT_NODE) range.selectNodeContents(letters);
+      const isHit = ({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom;
+      const isPart = node.matches("canvas, img, button, input, textarea, svg *");
+      if (isPart || [...range.getClientRects()].some(isHit)) seen.push([x, y]);
+    }
+  }
+  return seen;
+}"""
+"""Where in the lower right corner something of the page is seen."""
 
 
 @pytest.fixture
@@ -47,6 +63,17 @@ def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
     assert sizes[len(sizes) // 2] >= 20
     assert not page.get_by_test_id("stSidebar").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_each_page_fits_a_projector_in_large_letters_and_leaves_the_corner_free(lecture, entry):
+    page = lecture(f"{entry.url_path}?lecture=1")
+    assert page.evaluate(HEIGHT) <= 1080
+    sizes = sorted(page.evaluate(SIZES))
+    if sizes:
+        assert sizes[0] >= 16
+        assert sizes[len(sizes) // 2] >= 20
+    assert not page.evaluate(IN_CORNER)
 
 
 def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):

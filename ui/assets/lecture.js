@@ -8,7 +8,8 @@ const KEYS = [
   ["D", "dark or light"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
-const MIN_ZOOM = 1.2, MAX_ZOOM = 2.2, STRIP = 52;  // the list of screens
+const MIN_ZOOM = 1, MAX_ZOOM = 2.2, STRIP = 44;  // the list of screens
+const CORNER = 240, APART = 20;  // pixels of the lower right corner that stay free, and between the points at which it is tried
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas";
 const BLOCK = '[data-testid="stMainBlockContainer"]';
@@ -23,6 +24,33 @@ const press = (selector) => {
 
 // The element that has the focus, inside components too.
 const focused = (root = document) => (root.activeElement?.shadowRoot ? focused(root.activeElement.shadowRoot) : root.activeElement);
+
+const elementAt = (x, y, root = document) => {
+  const node = root.elementFromPoint(x, y), inner = node?.shadowRoot;
+  return inner && inner !== root ? elementAt(x, y, inner) ?? node : node;
+};
+
+// Whether something is seen at a point: a picture, a control, or letters; not the empty end of a line.
+const isTaken = (x, y) => {
+  const node = elementAt(x, y);
+  if (!node || node.closest(".st-key-lecture_screens")) return false;
+  if (node.matches("canvas, img, button, input, textarea, svg, svg *")) return true;
+  const letters = document.createRange();
+  return [...node.childNodes].some((child) => {
+    if (child.nodeType !== Node.TEXT_NODE) return false;
+    letters.selectNodeContents(child);
+    return [...letters.getClientRects()].some(({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom);
+  });
+};
+
+const isCornerTaken = () => {
+  const { style } = document.documentElement, fitted = style.getPropertyValue("--fitted");
+  style.setProperty("--fitted", "visible");  // nothing is found at a point where it is hidden
+  const along = (end) => Array.from({ length: CORNER / APART + 1 }, (_, place) => end - 1 - place * APART);
+  const isOne = along(window.innerWidth).some((x) => along(window.innerHeight).some((y) => isTaken(x, y)));
+  style.setProperty("--fitted", fitted);
+  return isOne;
+};
 
 const isDark = () => getComputedStyle(document.querySelector(".stApp")).colorScheme === "dark";
 
@@ -47,6 +75,7 @@ class Lecture {
     this.kind = 0;
     this.fitSoon = onceAFrame(() => this.fit());
     this.watch = new ResizeObserver(() => this.fitSoon());
+    this.changes = new MutationObserver(() => this.rest());
     window.addEventListener("keydown", (event) => this.key(event), true);
     window.addEventListener("resize", () => this.fitSoon());
     window.addEventListener("pointermove", (event) => this.follow(event), { passive: true });
@@ -61,7 +90,9 @@ class Lecture {
     const block = document.querySelector(BLOCK);
     if (block !== this.block) {
       this.watch.disconnect();
+      this.changes.disconnect();
       for (const node of block?.children ?? []) this.watch.observe(node);
+      if (block) this.changes.observe(block, { subtree: true, childList: true });
       this.block = block;
     }
     this.fitSoon();
@@ -87,10 +118,34 @@ class Lecture {
     if (detail && focused()?.matches("button, [role=radio], [role=tab], input[type=checkbox]")) focused().blur();
   }
 
-  // The largest zoom at which the whole screen is seen.
+  // The largest zoom at which the whole screen is seen; a screen that would reach into the corner stays narrower, until another
+  // one comes: its charts follow its width, so that it would go back and forth.
   fit() {
+    const { style } = document.documentElement, chosen = document.querySelector(`${SCREENS}[aria-checked=true]`);
+    if (!this.on || !this.block) return style.setProperty("--zoom", 1);
+    const screen = `${window.innerWidth} ${window.location.pathname} ${chosen?.textContent}`;
+    if (screen !== this.screen) style.setProperty("--corner", "0px");
+    this.screen = screen;
+    this.enlarge();
+    this.leaveCorner();
+    this.rest();
+  }
+
+  leaveCorner() {
+    const { style } = document.documentElement;
+    if (!this.on || style.getPropertyValue("--corner") !== "0px" || !isCornerTaken()) return;
+    style.setProperty("--corner", `${CORNER}px`);
+    this.enlarge();
+  }
+
+  // What comes without a new size of the whole may stand in the corner, too.
+  rest() {
+    clearTimeout(this.calm);
+    this.calm = setTimeout(() => { this.leaveCorner(); document.documentElement.style.setProperty("--fitted", "visible"); }, CALM);
+  }
+
+  enlarge() {
     const zoomTo = (zoom) => document.documentElement.style.setProperty("--zoom", zoom);
-    if (!this.on || !this.block) return zoomTo(1);
     let low = MIN_ZOOM, high = MAX_ZOOM;
     while (high - low > 0.02) {
       const middle = (low + high) / 2;
@@ -99,8 +154,6 @@ class Lecture {
       if (bottom + this.block.parentElement.scrollTop <= window.innerHeight - STRIP && scrollWidth <= clientWidth) low = middle; else high = middle;
     }
     zoomTo(low);
-    clearTimeout(this.calm);
-    this.calm = setTimeout(() => document.documentElement.style.setProperty("--fitted", "visible"), CALM);
   }
 
   clear() {

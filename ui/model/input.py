@@ -145,7 +145,8 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
         for label, example in examples.items():
             st.button(label, key=f"{name}_example_{label}", on_click=_take, args=(name, kind, *example))
         most = min(TOKENS.most, pretrained.most_tokens or TOKENS.most)
-        st.caption(f"Up to {most:,} tokens.", width="content")
+        with st.container(key=f"desk_{name}_most", width="content"):
+            st.caption(f"Up to {most:,} tokens.")
     if not text.value.strip():
         st.info("The text is empty. Write a sentence.")
         return None

@@ -1,4 +1,4 @@
-"""What was learned: the map at eight moments of the training, and what asks for what."""
+"""What was learned: the map at eight moments of the training; below it, what asks for what."""
 
 from collections.abc import Mapping
 
@@ -27,12 +27,6 @@ at_snapshot = by_model(attention_at_snapshot)
 
 
 def learned_section(reading: Reading) -> None:
-    """Draw what training made of the maps, and which part of the scores makes them."""
-    _moments(reading)
-    _parts(reading)
-
-
-def _moments(reading: Reading) -> None:
     """Draw the drawing as a moment of the training saw it."""
     name, image, ink = LAYER.value, reading.image, reading.drawing.image
     try:
@@ -70,7 +64,7 @@ def _at_moment(name: str, snapshots: Mapping[str, Tensor], moment: int, image: T
     return at_snapshot(name, own, moment, image)[0]
 
 
-def _parts(reading: Reading) -> None:
+def parts_section(reading: Reading) -> None:
     """Draw the four parts of the framed pixel's scores, and how much of the variation of all scores is due to each."""
     trace, query = reading.learned.traces[0], reading.query
     blank = read_image(LAYER.value, torch.zeros_like(reading.image)).traces[0]  # of an empty picture: place alone

@@ -28,6 +28,7 @@ from attention_core.files import find_file
 from attention_core.links import pack_strokes, unpack_strokes
 from ui.chart import note_picture
 from ui.component import component
+from ui.lecture import LECTURE
 from ui.navigation import entry_of, path_of
 from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
 
@@ -80,7 +81,8 @@ def translation_part() -> None:
         st.markdown(title)
         words = translated[name]
         note_picture(lambda words=words: _arcs(words), f"{words['name']}: “{text}”")
-        _words(key=f"start_{name}_words", data=words, height=HEIGHTS[name])
+        height = "content" if LECTURE.value else HEIGHTS[name]
+        _words(key=f"start_{name}_words", data=words, height=height)
     _examples(TEXT, SENTENCES, "translate")
 
 
