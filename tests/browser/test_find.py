@@ -28,7 +28,7 @@ def visitor(page, app_url):
 def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(visitor):
     visitor.locator(".st-key-find_clear button").click()
     visitor.get_by_text("Draw a digit, or take one below.").wait_for()
-    expect(visitor.get_by_role("tab")).to_have_count(2)
+    expect(visitor.get_by_role("tab")).to_have_count(3)
     settle(visitor)
     visitor.wait_for_timeout(800)  # a new canvas is mounted
     draw(visitor, [(0.55, 0.55), (0.8, 0.55), (0.66, 0.88)])  # a seven, off the middle
