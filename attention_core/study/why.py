@@ -58,12 +58,16 @@ class Why(Table):
         return self.score - float(self.cells.sum())
 
     def by_query(self) -> dict[str, float]:
-        """Return what each source of the query adds, the largest first."""
-        return _margin(self.query_sources, self.cells.sum(1))
+        """Return what each source of the query adds, the largest first; of a score below 0 the lowest first."""
+        return self._margin(self.query_sources, self.cells.sum(1))
 
     def by_key(self) -> dict[str, float]:
-        """Return what each source of the key adds, the largest first."""
-        return _margin(self.key_sources, self.cells.sum(0))
+        """Return what each source of the key adds, in the same order."""
+        return self._margin(self.key_sources, self.cells.sum(0))
+
+    def _margin(self, sources: Sequence[Source], values: Tensor) -> dict[str, float]:
+        named = zip([source.name for source in sources], values.tolist(), strict=True)
+        return dict(sorted(named, key=lambda pair: pair[1], reverse=self.score >= 0))
 
     def largest(self, n: int = N_LARGEST) -> list[tuple[str, str, float]]:
         """Return the (source of the query, source of the key, value) of the cells that are farthest from 0."""
@@ -113,11 +117,6 @@ class Why(Table):
         tables.append((("largest cells: query × key", "adds"), rows))
         drawn = "".join(_html(heads, own) for heads, own in tables)
         return f"<p>{html.escape(repr(self))}</p><div style='display:flex;gap:2em'>{drawn}</div>"
-
-
-def _margin(sources: Sequence[Source], values: Tensor) -> dict[str, float]:
-    named = zip([source.name for source in sources], values.tolist(), strict=True)
-    return dict(sorted(named, key=lambda pair: -pair[1]))
 
 
 def _html(heads: Sequence[str], rows: Sequence[tuple[str, float]]) -> str:

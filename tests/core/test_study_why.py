@@ -82,7 +82,12 @@ def test_a_cell_is_the_product_of_what_hooks_say(name):
     cells = {(row, column): value for row, column, value in table.largest(10_000)}
     assert cells["embedding", "0.1"] == pytest.approx(expected, abs=1e-5)
     assert table.by_key()["0.1"] == pytest.approx(sum(v for (_, k), v in cells.items() if k == "0.1"), abs=1e-9)
-    assert [*table.by_key().values()] == sorted(table.by_key().values(), reverse=True)
+    signs = set()
+    for key in range(10):
+        table = Study(model).why(CLEAN, layer=1, head=2, query=9, key=key)
+        assert [*table.by_key().values()] == sorted(table.by_key().values(), reverse=table.score >= 0)
+        signs.add(table.score >= 0)
+    assert len(signs) == 2
 
 
 def test_what_is_unusual_about_a_score_is_said():
