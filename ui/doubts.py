@@ -28,6 +28,7 @@ def _on_device(model: nn.Module, values: np.ndarray) -> Tensor:
 
 
 def pixel_doubts(reading: pixels.Reading) -> Tab:
+    """Return the tab that asks whether the drawing's map explains the digit that was read."""
     name, image = pixels.LAYER.value, reading.drawing.image
 
     def subject() -> Subject:
@@ -41,6 +42,8 @@ def pixel_doubts(reading: pixels.Reading) -> Tab:
 
 
 def find_doubts(reading: find.FindReading) -> Tab:
+    """Return the tab that asks whether the mask explains the digit that was found."""
+
     def subject() -> Subject:
         model = model_or_stop(find.MODEL)
         return subjects.mask_subject(model, _on_device(model, reading.picture))  # type: ignore[arg-type]
@@ -52,6 +55,8 @@ def find_doubts(reading: find.FindReading) -> Tab:
 
 
 def read_doubts(drawing: ReadDrawing) -> Tab:
+    """Return the tab that asks whether the map of a look explains the digits that were read."""
+
     def subject() -> Subject:
         model = model_or_stop(read.MODEL)
         return subjects.reading_subject(model, _on_device(model, drawing.picture))  # type: ignore[arg-type]
@@ -65,6 +70,8 @@ def read_doubts(drawing: ReadDrawing) -> Tab:
 
 
 def matter_doubts(text: str) -> Tab:
+    """Return the tab that asks whether the words' weights explain the sentence's verdict."""
+
     def subject() -> Subject:
         return subjects.sentence_subject(model_or_stop(matter.ATTENTION), read_sentence(text).words)  # type: ignore[arg-type]
 
@@ -72,6 +79,7 @@ def matter_doubts(text: str) -> Tab:
 
 
 def translation_doubts(text: str, shown: ShownTranslation) -> Tab:
+    """Return the tab that asks whether the alignment explains the translation."""
     name, ids = f"translator-{shown.translator}", tuple(shown.translation.ids)
 
     def subject() -> Subject:
