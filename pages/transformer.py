@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.translate.translation import read_source
 from ui.computed import model_or_none
+from ui.doubts import translation_doubts
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.transformer.deeper import cost_of_length, order_twice, where_a_word_stands
@@ -12,6 +13,7 @@ from ui.transformer.experiment import MODEL, NAME, experiment_on, restore
 from ui.transformer.first_screen import heads_that_are_off, order_buttons, surprise, two_orders
 from ui.transformer.heads import STEPS, all_heads, heads_off, transformer_steps
 from ui.transformer.heads import take_along as export_head
+from ui.translate.models import shown_translation
 from ui.try_this import try_this
 from ui.words import reading_remarks, sentence_box
 
@@ -39,7 +41,7 @@ elif text and source:
     )
     try_this(NAME, surprise(text, restore))
 
-tabs = []
+tabs, doubts = [], []
 if text and model:
     tabs = [
         Tab("steps", "Step by step", lambda: transformer_steps(text)),
@@ -47,6 +49,7 @@ if text and model:
         Tab("heads", "All heads", lambda: all_heads(text)),
     ]
     take_along(lambda: export_head(text))
+    doubts = [translation_doubts(NAME, text, shown_translation("transformer", text, ()))]
 page_tabs(
     NAME,
     *tabs,
@@ -54,6 +57,7 @@ page_tabs(
         Tab("positions", "Where a word stands", where_a_word_stands),
         Tab("twice", "Is the order learned twice?", order_twice),
         Tab("cost", "What it costs", lambda: cost_of_length(len(source.ids) if source else 12)),
+        *doubts,
     ),
     players=(STEPS,),
 )

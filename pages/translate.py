@@ -50,7 +50,7 @@ if models:
     more = [
         Tab("unrolled", "Unrolled", lambda: unrolled(shown, row)),
         Tab("alignment", "Who looks where", lambda: alignments(models, text), formerly=("meaning",)),
-        *([translation_doubts(text, shown)] if shown.view.source == shown.view.keys else []),
+        *([translation_doubts(NAME, text, shown)] if shown.view.source == shown.view.keys else []),
     ]
     take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
 more += [Tab("learned", "How it was learned", training_tab), Tab("errors", "How far to believe it", alignment_errors)]

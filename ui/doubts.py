@@ -18,7 +18,6 @@ from ui.matter import judgement as matter
 from ui.pixels import first_screen as pixels
 from ui.read import first_screen as read
 from ui.skeleton import Tab
-from ui.translate.models import NAME as TRANSLATE
 
 SIZE = 190  # screen pixels of a drawing with a map over it
 
@@ -28,7 +27,7 @@ def _on_device(model: nn.Module, values: np.ndarray) -> Tensor:
 
 
 def pixel_doubts(reading: pixels.Reading) -> Tab:
-    """Return the tab that asks whether the drawing's map explains the digit that was read."""
+    """Return the section on a drawn digit: its ink is erased."""
     name, image = pixels.LAYER.value, reading.drawing.image
 
     def subject() -> Subject:
@@ -42,7 +41,7 @@ def pixel_doubts(reading: pixels.Reading) -> Tab:
 
 
 def find_doubts(reading: find.FindReading) -> Tab:
-    """Return the tab that asks whether the mask explains the digit that was found."""
+    """Return the section on a digit in clutter: regions of the feature map are erased."""
 
     def subject() -> Subject:
         model = model_or_stop(find.MODEL)
@@ -55,7 +54,7 @@ def find_doubts(reading: find.FindReading) -> Tab:
 
 
 def read_doubts(drawing: ReadDrawing) -> Tab:
-    """Return the tab that asks whether the map of a look explains the digits that were read."""
+    """Return the section on a number that was read: blocks of regions are erased."""
 
     def subject() -> Subject:
         model = model_or_stop(read.MODEL)
@@ -70,7 +69,7 @@ def read_doubts(drawing: ReadDrawing) -> Tab:
 
 
 def matter_doubts(text: str) -> Tab:
-    """Return the tab that asks whether the words' weights explain the sentence's verdict."""
+    """Return the section on a judged sentence: words are left out."""
 
     def subject() -> Subject:
         return subjects.sentence_subject(model_or_stop(matter.ATTENTION), read_sentence(text).words)  # type: ignore[arg-type]
@@ -78,8 +77,8 @@ def matter_doubts(text: str) -> Tab:
     return faithfulness_tab(matter.NAME, matter.ATTENTION, text, subject, "words")
 
 
-def translation_doubts(text: str, shown: ShownTranslation) -> Tab:
-    """Return the tab that asks whether the alignment explains the translation."""
+def translation_doubts(page: str, text: str, shown: ShownTranslation) -> Tab:
+    """Return the section on a translation: English words become the unknown one."""
     name, ids = f"translator-{shown.translator}", tuple(shown.translation.ids)
 
     def subject() -> Subject:
@@ -88,4 +87,4 @@ def translation_doubts(text: str, shown: ShownTranslation) -> Tab:
         pieces, target = source.ids.to(device), torch.tensor(ids, device=device)
         return subjects.translation_subject(model, pieces, target, source.word_of, source.words)  # type: ignore[arg-type]
 
-    return faithfulness_tab(TRANSLATE, name, (text, ids), subject, "words")
+    return faithfulness_tab(page, name, (text, ids), subject, "words")
