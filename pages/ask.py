@@ -25,7 +25,7 @@ with st.container(key="ask_first"):
 
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", lambda: ask_steps(drawing, answered)),
+    Tab("steps", "Step by step", lambda: ask_steps(drawing, reading.question, answered)),
     Tab("try", "Try", lambda: forbidding(drawing, reading, answered), formerly=("forbid",)),
     Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
     more=(

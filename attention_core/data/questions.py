@@ -39,6 +39,8 @@ class QuestionKind(StrEnum):
     EXISTS = "is there"
     DIGIT_BESIDE = "digit beside another"
     COLOUR_BESIDE = "colour beside another"
+    DIGIT_TWO_STEPS = "digit two steps away"
+    COLOUR_TWO_STEPS = "colour two steps away"
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,17 @@ class Question:
 
     kind: QuestionKind  # what is asked for
     place: str | None = None  # one of PLACES, for the kinds "at a place"
-    relation: str | None = None  # one of RELATIONS, for the kinds "beside another"
+    relation: str | None = None  # one of RELATIONS, for the kinds "beside another" and "two steps away"
     digit: str | None = None  # "0" to "9", the digit that is spoken of, or None
     colour: str | None = None  # one of COLOURS, the colour that is spoken of, or None
+    # one of RELATIONS, for "two steps away": how the digit in between, from which `relation` leads on, lies to the one
+    # that is spoken of: "left of" in "above the one left of the blue one"
+    between: str | None = None
+
+    @property
+    def n_looks(self) -> int:
+        """How many looks lead to the answer; a look more stays where the last of them is."""
+        return 3 if self.between else 2
 
 
 TEMPLATES: dict[QuestionKind, tuple[str, ...]] = {
@@ -138,6 +148,10 @@ TEMPLATES: dict[QuestionKind, tuple[str, ...]] = {
         "what colour does the digit {relation} {anchor} have",
     ),
 }
+TEMPLATES |= {  # the digit that they start from is not named then, but described: "the one left of the blue one"
+    QuestionKind.DIGIT_TWO_STEPS: TEMPLATES[QuestionKind.DIGIT_BESIDE],
+    QuestionKind.COLOUR_TWO_STEPS: TEMPLATES[QuestionKind.COLOUR_BESIDE],
+}
 FILLERS = ("please", "now", "here", "hello", "so", "tell me", "in this picture", "in the picture", "on the canvas")
 _WAYS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("top", "bottom"), ("at the {}", "on the {}", "at the very {}")),
@@ -183,13 +197,25 @@ def _slots(question: Question) -> dict[str, list[str]]:
     return {
         "at": _ways(place),
         "relation": _ways(question.relation),
-        "anchor": [f"the {digit}", f"the digit {digit}"] if digit else [f"the {colour} one", f"the {colour} digit"],
+        "anchor": _anchors(question),
         "most": [f"{place}most"] if place in ("top", "bottom", "left", "right") else [],
         "colour": [colour] if colour and not digit else [],
         "digit": [digit] if digit else [],
         "thing": [thing],
         "things": [thing if digit else f"{thing}s"],
     }
+
+
+def _anchors(question: Question) -> list[str]:
+    """Return the ways to say which digit the last step of a question starts from."""
+    digit, colour = question.digit, question.colour
+    if digit:
+        named = [f"the {colour} {digit}"] if colour else [f"the {digit}", f"the digit {digit}"]
+    else:
+        named = [f"the {colour} one", f"the {colour} digit"]
+    if not question.between:
+        return named
+    return [f"the {one} {way} {name}" for one in ("one", "digit") for way in _ways(question.between) for name in named]
 
 
 def _ways(where: str | None) -> list[str]:
@@ -216,7 +242,7 @@ def padded(questions: Sequence[Sequence[int]]) -> Tensor:
     return torch.tensor([[*numbers, *[0] * (longest - len(numbers))] for numbers in questions])
 
 
-MAX_WORDS = 20
+MAX_WORDS = 24
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _SPELLINGS = {
     "colour": "color colors colours coloured colored",
@@ -252,11 +278,12 @@ _KNOWN = set(WORDS) - {*FILLERS, "the", "in", "on", "me", "at", "a", "of", "to",
 SCENE_WORDS = {"shirt", "person", "man", "woman", "boy", "girl", "player", "ball", "kicking"}
 NO_SCENE = (
     "There are no people and no shirts here, only coloured digits. But “the shirt of the person kicking the ball” is "
-    "the same two-step question as “the digit left of the blue one”: find the one thing, then look beside it."
+    "the same two-step question as “the digit above the one left of the blue one”: from the ball to the person, and on "
+    "to the shirt."
 )
-THREE_LOOKS = (
-    "That takes three looks, and I have two: one for a digit that you name, one beside it. Ask one step at a time."
-)
+FOUR_LOOKS = "That takes four looks, and I have three: for a digit that you name, one beside it, and one beside that."
+ONE_NAME = "Name one digit only, the last, as in “above the one left of the blue one”."
+NAMES_OR_JOINS = {*COLOURS, *DIGITS, "and", "or"}
 BY_BOTH = "Ask by place or by colour, not by both."
 BESIDE_ALONE = "I cannot look for “{}” and for what is beside a digit at once: leave “{}” out."
 FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
@@ -329,15 +356,21 @@ def parse(text: str) -> Question:
     sentence = _spaced(words)
     fits = (asks for asks, says, unless in _ASKS if re.search(says, sentence) and not {*unless} & {*words})
     asks = next(fits, None)
-    relation, spoken_of = _relation(sentence)
-    _refuse(_relation(spoken_of)[0], THREE_LOOKS)
+    relation, _, spoken_of = _relation(sentence)
+    between, passed, after = _relation(spoken_of)
+    if between:
+        spoken_of = after
+        _refuse(_relation(after)[0], FOUR_LOOKS)
+        _refuse(_place(passed), BY_BOTH)
+        _refuse({*passed.split()} & NAMES_OR_JOINS or not {*passed.split()} & {"one", "digit"}, ONE_NAME)
     _refuse(relation and _place(spoken_of), BY_BOTH)
     place = None if relation else _place(sentence)
     digit, colour = _digit_and_colour(spoken_of.split(), asks)
     if not (asks or relation or place):
         _refuse(sum(word in WORDS for word in words) < 0.7 * len(words), FEW_WORDS)
         raise QuestionError("I do not see what is asked.")
-    question = Question(_kind(asks, place, relation, digit, colour), place, relation, digit, colour)
+    kind = _kind(asks, place, relation, between, digit, colour)
+    question = Question(kind, place, relation, digit, colour, between)
     for wrong, why in _faults(question, words):
         _refuse(wrong, why)
     asked_for = sentence.removesuffix(spoken_of).split() if relation else []
@@ -358,15 +391,15 @@ def _spaced(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _relation(sentence: str) -> tuple[str | None, str]:
-    """Return the relation and the words after it, which name the digit that it starts from."""
+def _relation(sentence: str) -> tuple[str | None, str, str]:
+    """Return the first relation, the words before it and those after it, which say from what it starts."""
     for found in re.finditer(" (?:(left|right)(?: side)? (?:of|from)|(above|below)|on top of)(?= )", sentence):
         side, level = found.groups()
         rest = sentence[found.end() :]
         whole = re.search(" (drawing|picture|canvas) ", rest) and not {*COLOURS, *DIGITS} & {*rest.split()}
         if level or not whole:  # "on the left of the picture" is a place
-            return (f"{side} of" if side else level or "above"), rest
-    return None, sentence
+            return (f"{side} of" if side else level or "above"), sentence[: found.start()] + " ", rest
+    return None, "", sentence
 
 
 def _place(sentence: str) -> str | None:
@@ -384,10 +417,17 @@ def _digit_and_colour(words: list[str], asks: str | None) -> tuple[str | None, s
 
 
 def _kind(
-    asks: str | None, place: str | None, relation: str | None, digit: str | None, colour: str | None
+    asks: str | None,
+    place: str | None,
+    relation: str | None,
+    between: str | None,
+    digit: str | None,
+    colour: str | None,
 ) -> QuestionKind:
     if asks in (QuestionKind.COUNT, QuestionKind.EXISTS):
         return QuestionKind(asks)
+    if between:
+        return QuestionKind.COLOUR_TWO_STEPS if asks == "colour" else QuestionKind.DIGIT_TWO_STEPS
     if relation:
         return QuestionKind.COLOUR_BESIDE if asks == "colour" else QuestionKind.DIGIT_BESIDE
     if place:
@@ -410,7 +450,8 @@ def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], .
             (not named, "Is there what? Name a digit or a colour."),
         )
     if question.relation:
-        return ((not named, f"{question.relation.capitalize()} which one? Name a digit or a colour."),)
+        nearest = question.between or question.relation
+        return ((not named, f"{nearest.capitalize()} which one? Name a digit or a colour."),)
     if question.place:
         return ((named, BY_BOTH),)
     if question.kind is QuestionKind.COLOUR_OF_DIGIT:

@@ -23,8 +23,20 @@ SHARE = {
     QuestionKind.EXISTS: 1.6,
     QuestionKind.DIGIT_BESIDE: 2.2,
     QuestionKind.COLOUR_BESIDE: 1.2,
+    QuestionKind.DIGIT_TWO_STEPS: 3.0,
+    QuestionKind.COLOUR_TWO_STEPS: 1.8,
 }
-NOTHING_SHARE = 0.04  # share of questions about what is not there, where such a question comes up
+SELDOM = 0.04  # share of questions about what is not there, or is named itself, where such a question comes up
+
+
+ASK_COLOUR = (
+    QuestionKind.COLOUR_AT,
+    QuestionKind.COLOUR_OF_DIGIT,
+    QuestionKind.COLOUR_BESIDE,
+    QuestionKind.COLOUR_TWO_STEPS,
+)
+BESIDE = (QuestionKind.DIGIT_BESIDE, QuestionKind.COLOUR_BESIDE)
+TWO_STEPS = (QuestionKind.DIGIT_TWO_STEPS, QuestionKind.COLOUR_TWO_STEPS)
 
 
 class SceneDigit(NamedTuple):
@@ -45,6 +57,16 @@ class QuestionExample(NamedTuple):
     relevant: tuple[int, ...]  # places of the digits that the answer is about, empty where it is about none
     # places of the digits that the question starts from: "the blue one" in "left of the blue one"
     anchors: tuple[int, ...] = ()
+    # places of the digits on the way: "the one left of the blue one" in "above the one left of the blue one"
+    between: tuple[int, ...] = ()
+
+    @property
+    def looks(self) -> tuple[tuple[int, ...], ...]:
+        """Places of the digits that each of three looks is for.
+
+        With fewer steps to go a look is with the answer sooner, and the others stay there.
+        """
+        return self.anchors or self.relevant, self.between or self.relevant, self.relevant
 
 
 def items_of(drawings: Drawings, number: int) -> list[SceneDigit]:
@@ -70,7 +92,7 @@ def answer(question: Question, items: list[SceneDigit]) -> tuple[str, tuple[int,
     if question.place:
         found = _at(question.place, items)
     elif question.relation:
-        found = _beside(question.relation, matching[0], items) if len(matching) == 1 else None
+        found = _from_the_named_one(question, items)[-1]
     else:
         found = matching if len(matching) < 2 else None
     if found is None:
@@ -78,8 +100,20 @@ def answer(question: Question, items: list[SceneDigit]) -> tuple[str, tuple[int,
     if not found:
         return NOTHING, ()
     item = items[found[0]]
-    asks_colour = question.kind in (QuestionKind.COLOUR_AT, QuestionKind.COLOUR_OF_DIGIT, QuestionKind.COLOUR_BESIDE)
-    return (item.colour if asks_colour else item.digit), found
+    return (item.colour if question.kind in ASK_COLOUR else item.digit), found
+
+
+def _from_the_named_one(question: Question, items: list[SceneDigit]) -> list[tuple[int, ...] | None]:
+    """Return the place of the digit that is spoken of, and after each step of the question the one that it leads to.
+
+    None where people could differ, and from there on; empty from where there is nothing.
+    """
+    matching = _matching(question, items)
+    places: list[tuple[int, ...] | None] = [matching if len(matching) == 1 else None]
+    for relation in filter(None, (question.between, question.relation)):
+        start = places[-1]
+        places.append(_beside(relation, start[0], items) if start else start)
+    return places
 
 
 def _matching(question: Question, items: list[SceneDigit]) -> tuple[int, ...]:
@@ -155,10 +189,12 @@ def random_question(
             chosen = kind or rng.choices(list(SHARE), list(SHARE.values()))[0]
         question = _random_question(chosen, items, rng)
         true = answer(question, items)
-        if true is None or (true[0] == NOTHING and rng.random() > NOTHING_SHARE):
+        if true is None:
             continue
-        anchors = _matching(question, items) if question.relation else ()
-        return QuestionExample(question, write(question, rng), *true, anchors)
+        way = [places or () for places in _from_the_named_one(question, items)] if question.relation else []
+        if (true[0] == NOTHING or true[1] in way[:-1]) and rng.random() > SELDOM:
+            continue
+        return QuestionExample(question, write(question, rng), *true, *way[:-1])
     return None
 
 
@@ -171,8 +207,10 @@ def _random_question(kind: QuestionKind, items: list[SceneDigit], rng: random.Ra
         return Question(kind, colour=item.colour if rng.random() < 0.9 else rng.choice(COLOURS))
     if kind is QuestionKind.COLOUR_OF_DIGIT:
         return Question(kind, digit=item.digit if rng.random() < 0.9 else rng.choice(DIGITS))
-    if kind in (QuestionKind.DIGIT_BESIDE, QuestionKind.COLOUR_BESIDE):
-        return Question(kind, relation=rng.choice(RELATIONS), digit=digit, colour=colour)
+    if kind in (*BESIDE, *TWO_STEPS):
+        digit, colour = rng.choice([(digit, colour), (digit, colour), (item.digit, item.colour)])
+        between = rng.choice(RELATIONS) if kind in TWO_STEPS else None
+        return Question(kind, relation=rng.choice(RELATIONS), digit=digit, colour=colour, between=between)
     if rng.random() < (0.5 if kind is QuestionKind.EXISTS else 0.15):  # something that is perhaps not there
         other = rng.choice(items)
         digit, colour = rng.choice(

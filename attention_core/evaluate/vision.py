@@ -25,6 +25,7 @@ from attention_core.data.drawing import INK_THRESHOLD, ink_of
 from attention_core.data.mnist import DataError
 from attention_core.data.questions import (
     ANSWERS,
+    NOTHING,
     Question,
     QuestionError,
     QuestionKind,
@@ -34,10 +35,11 @@ from attention_core.data.questions import (
     question_words,
     read_question,
 )
-from attention_core.data.scene_questions import QuestionExample, items_of, random_question
+from attention_core.data.scene_questions import TWO_STEPS, QuestionExample, items_of, random_question
 from attention_core.data.scenes import (
     ASK_SIDE,
     FIND_SIDE,
+    MAX_DIGITS,
     READ_SIZE,
     Drawings,
     Glyphs,
@@ -48,6 +50,9 @@ from attention_core.data.scenes import (
 from attention_core.device import device_of
 from attention_core.models.scene_question import SCORINGS
 
+NOTHING_THERE = "nothing two steps away"
+Asked = tuple[Tensor, list[QuestionExample], list[int], Tensor]
+"""Pictures, questions, each one's picture, and the boxes of all digits."""
 BATCH = 100
 MNIST_SIZE = (20.0, 20.0)  # pixels of the longer side of MNIST's digits, as cluttered translated MNIST has them
 
@@ -196,51 +201,82 @@ def judge_answering(
 ) -> dict[str, Any]:
     """Return accuracy over all and in every kind, and with boxes how often the last map points to what is asked about.
 
-    Pictures are (n, 4, 64, 64), on the model's device; of_picture tells each question's; boxes are in their pixels.
+    Pictures are (n, 4, 64, 64), on the model's device; of_picture tells each question's; boxes are in their pixels. Of
+    questions of two steps every map is judged, by what its look is for.
     """
     parts = [model.encode_pictures(pictures[some]) for some in batches(len(pictures))]  # type: ignore[operator]
     keys, values = (torch.cat(part) for part in zip(*parts, strict=True))
-    right, points = defaultdict[str, list[bool]](list), defaultdict[str, list[bool]](list)
+    right, points, on_the_way = (defaultdict[str, list[bool]](list) for _ in range(3))
     for some in batches(len(asked)):
         about, now = list(of_picture[some]), asked[some]
         words = padded([numbers_of(question_words(question.text)) for question in now]).to(pictures.device)
         regions = keys[about], values[about]
         output = model.reason(regions, model.encode_questions(words), scoring, edits)  # type: ignore[operator]
         answers = output.logits.argmax(1).tolist()
-        maps = output.weights[:, -1, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
+        maps = output.weights[:, :, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
         for place, (question, answer) in enumerate(zip(now, answers, strict=True)):
-            kind = str(question.question.kind)
+            kind = (
+                NOTHING_THERE
+                if question.question.between and question.answer == NOTHING
+                else str(question.question.kind)
+            )
             right[kind].append(ANSWERS[answer] == question.answer)
-            if boxes is not None and question.relevant:
-                there = boxes[about[place]][list(question.relevant)]
-                hit = peak_inside(maps[place].expand(len(there), -1, -1), there, pictures.shape[-2:]).any()
-                points[kind].append(bool(hit))
+            if boxes is None or not question.relevant:
+                continue
+            hits = [
+                _points_to(one, boxes[about[place]][list(there)], pictures.shape[-2:])
+                for one, there in zip(maps[place], question.looks, strict=True)
+            ]
+            points[kind].append(hits[-1])
+            if question.between:
+                for look, hit in enumerate(hits, 1):
+                    on_the_way[f"look {look}"].append(hit)
     pointing = _shares("peak_inside", "kind", points) if points else {}
-    return {"n": len(asked)} | _shares("accuracy", "kind", right) | pointing
+    looks = {"peak_inside_by_look": _shares_of(on_the_way)} if on_the_way else {}
+    return {"n": len(asked)} | _shares("accuracy", "kind", right) | pointing | looks
+
+
+def _points_to(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> bool:
+    """Say whether a map (rows, columns) has its peak inside one of several boxes (n, 4)."""
+    return bool(peak_inside(weights.expand(len(boxes), -1, -1), boxes, size).any())
 
 
 def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
-    """Return the figures of the card of a question answerer, on drawings of test digits and of held-out strokes."""
+    """Return the figures of the card of a question answerer, on drawings of test digits and of held-out strokes.
+
+    Questions of two steps are asked about drawings of their own, of so many digits that most of them have an answer.
+    """
     figures: dict[str, Any] = {
         "note": "In the first half of the training, weight on the digits in question was rewarded too, ever less; in "
         "the second half the answers alone counted."
     }
+    others = [kind for kind in QuestionKind if kind not in TWO_STEPS]
+
+    def judge(asked: Asked, edits: Edits = ()) -> dict[str, Any]:
+        return {scoring: judge_answering(model, *asked, scoring, edits) for scoring in SCORINGS}
+
     for name, glyphs, seed, n in (("test_drawings", mnist, 31, 1000), ("held_out_strokes", strokes, 32, 600)):
-        drawings = drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed))
-        pictures, boxes = coloured_input(drawings.coverage, drawings.inks).to(device), drawings.boxes.to(device)
-        rng = random.Random(seed)
-        asked, of_picture = [], []
-        for number in range(n):
-            questions = [random_question(items_of(drawings, number), rng, kind) for kind in QuestionKind]
-            asked += [question for question in questions if question]
-            of_picture += [number for question in questions if question]
-        figures[name] = {
-            scoring: judge_answering(model, pictures, asked, of_picture, boxes, scoring) for scoring in SCORINGS
-        }
+        asked = ask_at_random(glyphs, others, seed, n, (1, MAX_DIGITS), device)
+        figures[name] = judge(asked)
         if name == "test_drawings":
-            blind = {s: judge_answering(model, pictures, asked, of_picture, None, s, UNIFORM) for s in SCORINGS}
+            blind = judge(asked, UNIFORM)
             figures["with_uniform_attention"] = {scoring: judged["accuracy"] for scoring, judged in blind.items()}
+        figures[f"{name}_two_steps"] = judge(ask_at_random(glyphs, TWO_STEPS, seed + 2, n, (4, MAX_DIGITS), device))
     return figures
+
+
+def ask_at_random(
+    glyphs: Glyphs, kinds: Sequence[QuestionKind], seed: int, n: int, n_digits: tuple[int, int], device: str
+) -> Asked:
+    """Return n drawings of so many digits, a question of each kind about each, their drawings, and the boxes."""
+    drawings = drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=n_digits)
+    rng = random.Random(seed)
+    asked, of_picture = [], []
+    for number in range(n):
+        questions = [random_question(items_of(drawings, number), rng, kind) for kind in kinds]
+        asked += [question for question in questions if question]
+        of_picture += [number for question in questions if question]
+    return coloured_input(drawings.coverage, drawings.inks).to(device), asked, of_picture, drawings.boxes.to(device)
 
 
 def caption_metrics(model: nn.Module, drawings: Drawings, device: str, edits: Edits = ()) -> dict[str, Any]:
@@ -293,8 +329,11 @@ def _share(truths: list[bool]) -> float:
 
 def _shares(what: str, by: str, truths: dict[str, list[bool]]) -> dict[str, Any]:
     """Return the share of all truths, and that of each group."""
-    groups = {group: _share(truths[group]) for group in sorted(truths)}
-    return {what: _share(list(chain(*truths.values()))), f"{what}_by_{by}": groups}
+    return {what: _share(list(chain(*truths.values()))), f"{what}_by_{by}": _shares_of(truths)}
+
+
+def _shares_of(truths: dict[str, list[bool]]) -> dict[str, float]:
+    return {group: _share(truths[group]) for group in sorted(truths)}
 
 
 def _mean(parts: list[Tensor]) -> float:

@@ -47,9 +47,9 @@ ANSWER = Text(
     "output",
     "Answer",
     "ŷ",
-    r"\hat y = \mathrm{softmax}(\mathrm{MLP}[w_1; c_1; w_2; c_2])",
-    "probabilities = answer(torch.cat((w_1, c_1, w_2, context), -1)).softmax(-1)",
-    "A small network reads the answer from what both looks have found and from the words.",
+    r"\hat y = \mathrm{softmax}(\mathrm{MLP}[$read])",
+    "probabilities = answer(torch.cat(($parts), -1)).softmax(-1)",
+    "A small network reads the answer from what all looks have found and from the words.",
     Role.OUTPUT,
 )
 
@@ -81,18 +81,8 @@ def glimpse_trace(
     step, (key, value) = steps[number], encoded
     asks = Axis("queries", [f"look {number + 1}"])
     scoring = "dot" if isinstance(score, ScaledDot) else "additive"
-    first, words_2 = steps[0], step.word_output.context[0, 0]
-    answer = ANSWER.step(
-        probabilities[None],
-        Axis("questions", ["this question"]),
-        Axis("answers", list(ANSWERS)),
-        **named,
-        w_1=first.word_output.context[0, 0],
-        c_1=first.output.context[0, 0],
-        w_2=words_2,
-    )
     asking = QUERY.filled(found=FOUND[number > 0]).step(
-        step.query[0, 0], asks, **named, words_context=words_2, found=step.previous_context[0, 0]
+        step.query[0, 0], asks, **named, words_context=step.word_output.context[0, 0], found=step.previous_context[0, 0]
     )
     story = Story(
         mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {len(steps)}",
@@ -100,9 +90,20 @@ def glimpse_trace(
         key_axis=where,
         value_axis=Axis.numbered("dimensions", value.shape[-1]),
         steps_before=(*encoder_steps(named["picture"], encoded, where, named), asking),
-        steps_after=(answer,) if number == len(steps) - 1 else (),
+        steps_after=(answer_step(steps, probabilities, named),) if number == len(steps) - 1 else (),
     )
     return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=edits)
+
+
+def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
+    """Return the step from what all looks have found, the last look's context among it, to the answer."""
+    places = range(1, len(steps) + 1)
+    parts = [f"{part}_{place}" for place in places for part in "wc"]
+    text = ANSWER.filled(read="; ".join(parts), parts=", ".join([*parts[:-1], "context"]))
+    words = {f"w_{place}": step.word_output.context[0, 0] for place, step in zip(places, steps, strict=True)}
+    contexts = {f"c_{place}": step.output.context[0, 0] for place, step in zip(places, steps[:-1], strict=False)}
+    answers = Axis("questions", ["this question"]), Axis("answers", list(ANSWERS))
+    return text.step(probabilities[None], *answers, **named, **words, **contexts)
 
 
 def encoder_steps(

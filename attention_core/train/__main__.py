@@ -26,6 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--at-once", dest="batches_per_step", type=int, metavar="N", help="batches of one step (one for each process)"
     )
     parser.add_argument("--init", metavar="NAME", help="start from the committed weights of a model")
+    parser.add_argument(
+        "--freeze", metavar="PREFIX", nargs="+", default=[], help="keep parameters whose names begin so"
+    )
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder of the checkpoints")
     parser.add_argument("--weights", type=Path, help="folder for the result (default: the project's weights/)")
     parsed = parser.parse_args(arguments)

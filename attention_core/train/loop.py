@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -149,6 +149,7 @@ class Options:
     resume: bool = False
     batches_per_step: int | None = None  # as the checkpoint says, else one for each process
     init: str | None = None
+    freeze: Sequence[str] = ()
     checkpoints: Path = Path("checkpoints")
     weights: Path | None = None
     command: str = ""
@@ -181,6 +182,16 @@ def train(recipe: Recipe, options: Options) -> Path:
         return _train(recipe, options, device, worker)
 
 
+def _freeze(model: nn.Module, prefixes: tuple[str, ...]) -> None:
+    """Keep the parameters whose names begin so as they are, and the running means of their modules."""
+    for name, part in model.named_modules():
+        if f"{name}.".startswith(prefixes):
+            part.eval()
+    for name, parameter in model.named_parameters():
+        if name.startswith(prefixes):
+            parameter.requires_grad_(False)
+
+
 class _LossModule(nn.Module):
     """The model with its task, so that all of a loss is computed where gradients are shared."""
 
@@ -197,7 +208,7 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
     model = build(options.name)
     if options.init:
         fill(model, options.init, read_weights(options.init))
-    model.to(device).train()
+    _freeze(model.to(device).train(), tuple(options.freeze))
     with worker.main_process_first():
         task = recipe.task(options.data, options.seed, device)
     optimiser = _optimiser(model, recipe)

@@ -17,7 +17,16 @@ from attention_core.data.drawing import load_trajectories, stroke_digits
 from attention_core.data.mnist import Digits, augment, load_mnist
 from attention_core.data.questions import ANSWERS, numbers_of, padded, question_words
 from attention_core.data.scene_questions import QuestionExample, items_of, random_question_or_count
-from attention_core.data.scenes import Drawings, Glyphs, drawing_scenes, find_scenes, glyphs_of, number_scenes, vary_ink
+from attention_core.data.scenes import (
+    MAX_DIGITS,
+    Drawings,
+    Glyphs,
+    drawing_scenes,
+    find_scenes,
+    glyphs_of,
+    number_scenes,
+    vary_ink,
+)
 from attention_core.evaluate.classification import accuracy, as_tensors
 from attention_core.evaluate.vision import ask_figures, caption_figures, find_figures, overlap, read_figures
 from attention_core.models import load
@@ -192,6 +201,10 @@ def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Train
     return _entropy(model(vary_ink(scenes.pictures, cpu).to(device), n_looks=targets.shape[1]).logits, targets)
 
 
+def _joined(*parts: Drawings) -> Drawings:
+    return Drawings(*(torch.cat(part) for part in zip(*parts, strict=True)))
+
+
 def _inked(drawings: Drawings, cpu: torch.Generator, device: str) -> Tensor:
     coverage = vary_ink(drawings.coverage, cpu)
     return coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(device)
@@ -203,8 +216,12 @@ def _nudge(progress: TrainingProgress) -> float:
 
 
 def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: TrainingProgress, device: str) -> Tensor:
-    """Answer questions about drawings, half of them by each scoring function."""
-    drawings = drawing_scenes(glyphs, N_DRAWINGS, cpu)
+    """Answer questions about drawings, half of them by each scoring function.
+
+    Half of the drawings are of many digits, so that there is something two steps away.
+    """
+    counts = ((1, MAX_DIGITS), (3, MAX_DIGITS))
+    drawings = _joined(*(drawing_scenes(glyphs, N_DRAWINGS // 2, cpu, n_digits=n_digits) for n_digits in counts))
     pictures = _inked(drawings, cpu, device)
     rng = random.Random(cpu.initial_seed())
     items = [items_of(drawings, number) for number in range(N_DRAWINGS)]
@@ -225,8 +242,8 @@ def caption_loss(
     if progress.step == 0:
         start_encoder(model)
     halves = (glyphs, _two_kinds(glyphs, cpu))
-    parts = [drawing_scenes(half, N_CAPTIONS // 2, cpu, n_digits=(1, MAX_CAPTION_DIGITS)) for half in halves]
-    drawings = Drawings(*(torch.cat(part) for part in zip(*parts, strict=True)))
+    counts = (1, MAX_CAPTION_DIGITS)
+    drawings = _joined(*(drawing_scenes(half, N_CAPTIONS // 2, cpu, n_digits=counts) for half in halves))
     pictures = _inked(drawings, cpu, device)
     descriptions = [captions.describe_digits(items_of(drawings, number)) for number in range(N_CAPTIONS)]
     n_glances: int = model.config.n_glances  # type: ignore[union-attr, assignment]
@@ -267,12 +284,11 @@ def caption_regions(drawings: Drawings, descriptions: list[captions.SceneDescrip
 
 
 def question_regions(drawings: Drawings, asked: list[QuestionExample], grid: tuple[int, int]) -> Tensor:
-    """Return where two looks should find what a question is about, (n_questions, 2, n_digits, n_regions).
+    """Return where three looks should find what a question is about, (n_questions, 3, n_digits, n_regions).
 
-    The first is for what the question starts from ("the blue one"), or for what the second is for: what the answer is
-    about. There are as many questions about each drawing, those of the first one first.
+    There are as many questions about each drawing, those of the first one first.
     """
-    return _places(drawings, [(question.anchors or question.relevant, question.relevant) for question in asked], grid)
+    return _places(drawings, [question.looks for question in asked], grid)
 
 
 def _places(drawings: Drawings, looks: list[tuple[Sequence[int], ...]], grid: tuple[int, int]) -> Tensor:

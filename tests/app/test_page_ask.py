@@ -57,6 +57,9 @@ def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
         ("Five colours", "What colour's the FIVE?", "green"),
         ("Four red", "how many red digits?", "4"),
         ("Threes", "is there a 0", "yes"),
+        ("Five colours", "which digit is below the one right of the blue one?", "8"),
+        ("Five colours", "what colour is the digit left of the one below the green 5?", "orange"),
+        ("Five colours", "which digit is above the one left of the blue one?", "no such digit"),
     ],
 )
 def test_question_is_answered(page, scene, question, answer):
@@ -76,7 +79,7 @@ def test_question_is_answered(page, scene, question, answer):
         ("<script>alert('x')</script> <b>hi</b>", "English"),
         ("🙂🙃", "no words"),
         ("where is the 7?", "where"),
-        ("which digit is above the one left of the blue one?", "three looks, and I have two"),
+        ("which digit is above the one left of the one below the blue one?", "four looks, and I have three"),
         ("which red digit is left of the blue one?", "leave “red” out"),
     ],
     ids=[
@@ -88,7 +91,7 @@ def test_question_is_answered(page, scene, question, answer):
         "markup",
         "emoji",
         "outside",
-        "two steps",
+        "three steps",
         "colour and side",
     ],
 )
@@ -97,7 +100,7 @@ def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page, tex
     asks(page, text)
     assert not page.error
     assert why in page.info[0].value
-    assert len(chips(page)) == 8  # one of every kind
+    assert len(chips(page)) == 10  # one of every kind
     assert answers(page) == before  # that of the last question stays
     assert greyed(page)
     assert page.session_state[f"{NAME}_text"] == text
@@ -174,7 +177,29 @@ def test_with_every_weight_alike_the_answer_is_another_and_both_are_said(page):
     assert f"Forced to look everywhere alike: **{alike}**" in said(page)
 
 
-@pytest.mark.parametrize("look", [0, 1])
+def test_a_question_of_two_steps_has_three_looks_and_is_that_of_the_shirt(page):
+    assert "Look 3" not in bodies(page)
+    page.button(key=f"{NAME}_example_1").click().run()
+    assert answers(page)[0] == "8"
+    assert "Look 3" in bodies(page)
+    assert "the shirt of the person kicking the ball" in said(page)
+    peaks = [np.argmax(look["weights"]) for look in data_of(page, "ask_glow_looks")["looks"]]
+    places = [(one.x, one.y) for one in SCENES["Five colours"]]
+    nearest = [np.hypot(*(np.array(places) - (peak % 16 / 16, peak // 16 / 16)).T).argmin() for peak in peaks]
+    assert [SCENES["Five colours"][place].digit for place in nearest] == [3, 5, 8]
+
+
+def test_a_look_more_than_the_question_needs_says_so(page):
+    spare = "The third one stays"
+    assert spare in said(page)
+    page.segmented_control(key=f"{NAME}_number").set_value(1).run()
+    assert spare not in said(page)
+    page.segmented_control(key=f"{NAME}_number").set_value(2).run()
+    asks(page, "which digit is below the one right of the blue one?")
+    assert spare not in said(page)
+
+
+@pytest.mark.parametrize("look", [0, 1, 2])
 def test_every_step_of_a_look_is_shown(page, look):
     page.segmented_control(key=f"{NAME}_number").set_value(look).run()
     names = page.segmented_control(key=f"{NAME}_step").options

@@ -1,14 +1,16 @@
 """Asking a scene question model: what it sees, what can be asked about a drawing, and answers about many drawings."""
 
+import random
+
 import numpy as np
 import pytest
 import torch
 
 from attention_core.data.canvases import group_strokes
 from attention_core.data.drawing import draw_paths
-from attention_core.data.presets import SCENES, scene_strokes
+from attention_core.data.presets import SCENE_COLOURS, SCENES, PlacedDigit, scene_strokes
 from attention_core.data.questions import ANSWERS, Question, QuestionKind, question_words, write
-from attention_core.data.scene_questions import SceneDigit, answer
+from attention_core.data.scene_questions import TWO_STEPS, SceneDigit, answer, random_question
 from attention_core.models import build, load
 from attention_core.topics import ask
 
@@ -61,3 +63,35 @@ def test_the_trained_model_answers_nearly_all_examples_about_the_scenes(scoring)
             true = answer(question, items)
             right += [ANSWERS[int(said.argmax())] == true[0]] if true else []
     assert np.mean(right) >= 0.85
+
+
+def scattered(rng):
+    """Six digits of several colours, each somewhere in its part of the drawing."""
+    parts = [(x, y) for x in (0.2, 0.5, 0.8) for y in (0.25, 0.75)]
+    return tuple(
+        PlacedDigit(
+            int(rng.integers(10)), str(rng.choice(SCENE_COLOURS)), *(np.array(part) + rng.uniform(-0.04, 0.04, 2))
+        )
+        for part in parts
+    )
+
+
+@pytest.mark.parametrize("scoring", ["dot", "additive"])
+def test_the_trained_model_goes_two_steps_over_drawings_that_nobody_trained_it_on(scoring):
+    model, rng, right, stops = load("scene-question", "cpu"), np.random.default_rng(3), [], []
+    for number in range(25):
+        scene = scattered(rng)
+        picture = ask.scene_input(canvas_of(scene_strokes(scene, SIDE))).picture
+        items = [SceneDigit(str(one.digit), one.colour, one.x, one.y) for one in scene]
+        for kind in TWO_STEPS:
+            example = random_question(items, random.Random(number), kind)
+            if not example or not example.relevant:
+                continue
+            answered = ask.answer_one(model, picture, question_words(example.text), scoring)
+            right.append(ANSWERS[int(answered.probabilities.argmax())] == example.answer)
+            for look, (place,) in zip(answered.looks, example.looks, strict=True):
+                row, column = divmod(int(look.weights()[0, :-1].argmax()), 16)
+                stops.append(np.hypot(column / 16 - scene[place].x, row / 16 - scene[place].y) < 0.2)
+    assert len(right) >= 30
+    assert np.mean(right) >= 0.85
+    assert np.mean(stops) >= 0.8  # of all three looks, each at the digit that it is for

@@ -9,13 +9,14 @@ from attention_core.attention.edits import UNIFORM, BlockKeys
 from attention_core.attention.steps import step_of
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import coloured_strokes, digit_strokes, number_strokes
-from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, question_words
+from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, question_words, write
 from attention_core.data.scene_questions import QuestionExample
 from attention_core.data.scenes import Drawings
-from attention_core.evaluate.vision import mass_inside, numbers_right, peak_inside
+from attention_core.evaluate.vision import judge_answering, mass_inside, numbers_right, peak_inside
 from attention_core.models import build
 from attention_core.models.digit_reader import END
-from attention_core.models.scene_question import SCORINGS
+from attention_core.models.features import VisionOutput
+from attention_core.models.scene_question import SCORINGS, SceneQuestion, SceneQuestionConfig
 from attention_core.train.vision import question_regions, targets_of
 from tests.own_models import evaluated, untrained
 
@@ -132,11 +133,61 @@ def test_the_question_s_traces_equal_the_forward_pass(answerer, scoring):
     for place, (number, word) in enumerate(zip(numbers, words, strict=True)):
         answered = answerer.explain(picture, number, word, scoring)
         assert_close(answered.probabilities, looked.logits[place].softmax(-1), rtol=1e-4, atol=1e-5)
-        for look in range(2):
+        for look in range(3):
             assert_close(answered.looks[look].weights()[0], looked.weights[place, look], rtol=1e-4, atol=1e-6)
             are_shares(answered.words[look].weights())
             assert list(answered.words[look].story.key_axis.labels) == word
-        assert step_of(answered.looks[1], "output").shape == (1, len(ANSWERS))
+        assert step_of(answered.looks[-1], "output").shape == (1, len(ANSWERS))
+
+
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_each_look_is_asked_with_what_the_look_before_has_found(answerer, scoring):
+    """The whole of the reasoning written out for one question, in float64 and plain sums."""
+    own = {name: one.double() for name, one in answerer.state_dict().items()}
+
+    def linear(name, x):
+        return own[f"{name}.weight"] @ x + own[f"{name}.bias"]
+
+    def small_network(name, x, last):
+        return linear(f"{name}.{last}", linear(f"{name}.0", x).relu())
+
+    picture, numbers = rand(4, 64, 64), numbers_of(question_words("what is above the one left of the blue one?"))
+    keys, values = (part[0].double() for part in answerer.encode_pictures(picture[None]))
+    states = answerer.encode_questions(torch.tensor([numbers]))[0][0].double()
+    found, read = torch.zeros(96, dtype=torch.float64), []
+    answered = answerer.explain(picture, numbers, [str(number) for number in numbers], scoring)
+    for look in range(3):
+        word_scores = states @ linear(f"word_query.{look}", found) / 128**0.5
+        words = word_scores.softmax(0) @ states
+        query = small_network(f"query.{scoring}.{look}", torch.cat((words, found)), 2)
+        if scoring == "dot":
+            scores = keys @ query / 96**0.5
+        else:
+            scores = (own["score_query"] @ query + keys @ own["score_key"].T).tanh() @ own["score_vector"]
+        found = scores.softmax(0) @ values
+        assert_close(answered.looks[look].weights()[0].double(), scores.softmax(0), rtol=1e-4, atol=1e-6)
+        read += [words, found]
+    said = small_network("answer", torch.cat(read), 3).softmax(0)
+    assert_close(answered.probabilities.double(), said, rtol=1e-4, atol=1e-6)
+
+
+def test_a_checkpoint_of_two_looks_answers_as_it_did():
+    two = SceneQuestion(SceneQuestionConfig(n_looks=2)).eval()
+    three = build("scene-question").eval()
+    three.load_state_dict(two.state_dict())
+    pictures, words = rand(2, 4, 64, 64), padded([numbers_of(question_words(text)) for text in QUESTIONS[:2]])
+    before, after = two(pictures, words, "additive"), three(pictures, words, "additive")
+    assert_close(after.logits, before.logits)
+    assert_close(after.weights[:, :2], before.weights)
+    assert three.config.n_looks == after.weights.shape[1] == 3
+    assert torch.equal(three.word_query[2].weight, two.word_query[1].weight)
+
+
+def test_parameters_that_lack_more_than_looks_are_refused():
+    state = build("scene-question").state_dict()
+    del state["answer.0.weight"]
+    with pytest.raises(RuntimeError, match=r"answer\.0\.weight"):
+        build("scene-question").load_state_dict(state)
 
 
 def test_padding_changes_no_answer_and_questions_do_not_see_each_other(answerer):
@@ -271,7 +322,42 @@ def test_scenes_of_a_training_step_tell_where_looks_should_find_things():
         QuestionExample(Question(QuestionKind.COUNT), "", "0", ()),
     ]
     where = question_regions(drawings, asked, (4, 4))
-    assert where.shape == (2, 2, 2, 16)
+    assert where.shape == (2, 3, 2, 16)
     assert where[0, 0, 1].nonzero().flatten().tolist() == [10, 11]
     assert where[0, 1, 0].nonzero().flatten().tolist() == [0]
+    assert torch.equal(where[0, 2], where[0, 1])  # one step only: the last look stays
     assert where[1].sum() == 0
+
+
+def test_of_questions_of_two_steps_every_look_has_a_place_of_its_own_and_is_judged_by_it():
+    corners = torch.tensor([[0.0, 0.0, 16.0, 16.0], [0.0, 48.0, 16.0, 64.0], [48.0, 48.0, 64.0, 64.0]])
+    labels = torch.tensor([[3, 5, 7]])
+    drawings = Drawings(torch.zeros(1, 64, 64), torch.zeros(1, 3, 64, 64), labels, labels, corners[None])
+    two_steps = Question(QuestionKind.DIGIT_TWO_STEPS, relation="below", digit="3", between="right of")
+    text = write(two_steps)
+    asked = [
+        QuestionExample(two_steps, text, "7", (2,), (0,), (1,)),
+        QuestionExample(two_steps, text, "nothing", (), (0,), (1,)),
+    ]
+    where = question_regions(drawings, asked, (4, 4))
+    places = [[look.sum(0).nonzero().flatten().tolist() for look in one] for one in where]
+    assert places == [[[0], [3], [15]], [[0], [3], []]]
+
+    class Looker(torch.nn.Module):
+        """Answers 7 and looks into three corners, the middle one wrongly."""
+
+        grid = (4, 4)
+
+        def encode_pictures(self, pictures):
+            return torch.zeros(len(pictures), 1, 1), torch.zeros(len(pictures), 1, 1)
+
+        encode_questions = torch.nn.Identity()
+
+        def reason(self, regions, words, scoring, edits):
+            weights = torch.nn.functional.one_hot(torch.tensor([0, 12, 15]), 17).float()
+            logits = torch.nn.functional.one_hot(torch.tensor([7] * len(regions[0])), len(ANSWERS))
+            return VisionOutput(logits.float(), weights.expand(len(regions[0]), -1, -1))
+
+    judged = judge_answering(Looker(), torch.zeros(1, 4, 64, 64), asked, [0, 0], corners[None], "dot")
+    assert judged["accuracy_by_kind"] == {"digit two steps away": 1, "nothing two steps away": 0}
+    assert judged["peak_inside_by_look"] == {"look 1": 1, "look 2": 0, "look 3": 1}

@@ -48,6 +48,22 @@ UNDERSTOOD = {
     ),
     "what's underneath the 4?": Question(QuestionKind.DIGIT_BESIDE, relation="below", digit="4"),
     "what colour is the number below the 3": Question(QuestionKind.COLOUR_BESIDE, relation="below", digit="3"),
+    "what is above the red three?": Question(QuestionKind.DIGIT_BESIDE, relation="above", digit="3", colour="red"),
+    "which digit is above the one left of the blue one?": Question(
+        QuestionKind.DIGIT_TWO_STEPS, relation="above", colour="blue", between="left of"
+    ),
+    "what is left of the one above the red one?": Question(
+        QuestionKind.DIGIT_TWO_STEPS, relation="left of", colour="red", between="above"
+    ),
+    "what colour is the number left of the one over the red 3": Question(
+        QuestionKind.COLOUR_TWO_STEPS, relation="left of", digit="3", colour="red", between="above"
+    ),
+    "what colour is the digit below the one that is to the right of the 7": Question(
+        QuestionKind.COLOUR_TWO_STEPS, relation="below", digit="7", between="right of"
+    ),
+    "which digit is under the number on top of the one": Question(
+        QuestionKind.DIGIT_TWO_STEPS, relation="below", digit="1", between="above"
+    ),
 }
 REFUSED = {
     "": "Ask something",
@@ -72,11 +88,17 @@ REFUSED = {
     "what is in the corner": "Which corner",
     "what is the 7": "named the digit",
     "red or blue?": "one colour at a time",
-    "which digit is above the one left of the blue one": "three looks",
-    "what is left of the one above the red one?": "three looks",
-    "what colour is the digit below the one to the right of the 7": "three looks",
+    "which digit is above the one left of the one below the blue one": "four looks",
     "what is left of the topmost red digit": "not by both",
-    "which digit on the left of the 3 is above the blue one": "three looks",
+    "what is above the one left of the topmost red digit": "not by both",
+    "what is above the top one left of the 3": "not by both",
+    "which digit on the left of the 3 is above the blue one": "one digit only, the last",
+    "what is above the red one left of the blue one": "one digit only, the last",
+    "what is above and left of the blue one": "one digit only, the last",
+    "which digit is above the one and left of the blue one": "one digit only, the last",
+    "which digit is above left of the blue one": "one digit only, the last",
+    "what is above the one left of the digit": "Left of which one?",
+    "is there a digit above the one left of the blue one": "at a place",
 }
 EVERY = [
     *[Question(kind, place=place) for kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT) for place in PLACES],
@@ -90,7 +112,14 @@ EVERY = [
         Question(kind, relation=relation, digit=digit, colour=colour)
         for kind in (QuestionKind.DIGIT_BESIDE, QuestionKind.COLOUR_BESIDE)
         for relation in RELATIONS
-        for digit, colour in (("1", None), (None, "grey"))
+        for digit, colour in (("1", None), (None, "grey"), ("4", "red"))
+    ],
+    *[
+        Question(kind, relation=relation, digit=digit, colour=colour, between=between)
+        for kind in (QuestionKind.DIGIT_TWO_STEPS, QuestionKind.COLOUR_TWO_STEPS)
+        for relation in RELATIONS
+        for between in RELATIONS
+        for digit, colour in (("1", None), (None, "grey"), ("4", "red"))
     ],
 ]
 
@@ -127,6 +156,16 @@ def test_other_words_are_rephrased_into_words_that_the_model_knows():
         assert UNKNOWN not in numbers_of(read.words), text
     assert read_question("left of the blue one").rephrased
     assert not read_question("Which digit is LEFT of the blue one, please?").rephrased
+
+
+def test_only_two_steps_take_three_looks():
+    asked = "what colour is the 7?", "what is above the 7?", "what is left of the one above the 7?"
+    assert [parse(text).n_looks for text in asked] == [2, 2, 3]
+
+
+def test_the_longest_question_with_the_longest_filler_can_be_read():
+    longest = max((way for question in EVERY for way in phrasings(question)), key=len)
+    assert question_words(" ".join((*longest, "in", "this", "picture")))
 
 
 def test_phrasings_hold_what_is_written_and_nothing_of_another_question():

@@ -135,6 +135,10 @@ def drawings():
         ("is there a blue 7?", "no", ()),
         ("which digit is green?", "5", (3,)),
         ("which digit is above the 7?", NOTHING, ()),
+        ("which digit is below the one left of the blue one?", "3", (2,)),
+        ("what colour is the digit right of the one below the 7?", "green", (3,)),
+        ("which digit is above the one left of the blue 3?", NOTHING, ()),
+        ("which digit is left of the one above the 7?", NOTHING, ()),
     ],
 )
 def test_the_issue_s_questions_have_the_answers_that_anybody_would_give(text, said, about):
@@ -148,6 +152,7 @@ def test_the_issue_s_questions_have_the_answers_that_anybody_would_give(text, sa
         Question(QuestionKind.DIGIT_OF_COLOUR, colour="red"),
         Question(QuestionKind.DIGIT_BESIDE, relation="left of", digit="3"),
         Question(QuestionKind.DIGIT_AT, place="left"),
+        Question(QuestionKind.DIGIT_TWO_STEPS, relation="left of", digit="3", between="above"),
     ],
 )
 def test_what_people_could_dispute_is_not_asked(question):
@@ -182,6 +187,52 @@ def test_every_kind_is_asked_and_truly_answered(drawings, kind):
         assert one.question.kind is kind
         assert one.answer in ANSWERS
         assert answer(one.question, items) == (one.answer, one.relevant)
+
+
+AHEAD = {"left of": (-1, 0), "right of": (1, 0), "above": (0, -1), "below": (0, 1)}
+
+
+def nearest(items, start, relation):
+    """The nearest digit on one side as the crow flies, or None."""
+    side, places = np.array(AHEAD[relation]), np.array([(one.x, one.y) for one in items])
+    away = places - places[start]
+    there = np.flatnonzero(away @ side >= 0.1)
+    return int(there[np.linalg.norm(away[there], axis=1).argmin()]) if len(there) else None
+
+
+def test_two_steps_lead_from_the_named_digit_to_the_nearest_and_on_to_the_nearest_of_that(glyphs):
+    many = drawing_scenes(glyphs, 60, generator(11), n_digits=(4, 6))
+    rng, answers = random.Random(5), []
+    for number in range(60):
+        items = items_of(many, number)
+        for kind in (QuestionKind.DIGIT_TWO_STEPS, QuestionKind.COLOUR_TWO_STEPS):
+            if not (example := random_question(items, rng, kind)):
+                continue
+            asked = example.question
+            named = [
+                place
+                for place, one in enumerate(items)
+                if asked.digit in (None, one.digit) and asked.colour in (None, one.colour)
+            ]
+            assert example.anchors == tuple(named)
+            assert len(named) == 1
+            middle = nearest(items, named[0], asked.between)
+            last = None if middle is None else nearest(items, middle, asked.relation)
+            assert example.between == (() if middle is None else (middle,))
+            assert example.looks == (example.anchors, example.between, example.relevant)
+            one = None if last is None else items[last]
+            said = NOTHING if one is None else one.colour if kind is QuestionKind.COLOUR_TWO_STEPS else one.digit
+            assert (example.answer, example.relevant) == (said, () if last is None else (last,))
+            answers.append(said)
+    assert len(answers) > 80
+    assert 0.5 < sum(said != NOTHING for said in answers) / len(answers) < 1
+
+
+def test_what_is_named_in_the_question_is_seldom_its_answer(glyphs):
+    drawings = drawing_scenes(glyphs, 100, generator(12), n_digits=(3, 6))
+    rng = random.Random(6)
+    asked = [random_question(items_of(drawings, n), rng, QuestionKind.DIGIT_TWO_STEPS) for n in range(100)]
+    assert sum(one.relevant == one.anchors for one in asked if one) < 15
 
 
 def test_composed_drawings_are_the_same_from_the_same_seed_and_their_digits_apart_and_in_their_boxes(drawings):

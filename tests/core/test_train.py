@@ -177,6 +177,30 @@ def test_init_starts_from_committed_weights(run, monkeypatch, tmp_path):
     assert same(FFN, start, folder)  # at a rate of zero nothing but the start is left
 
 
+def test_what_is_frozen_stays_as_it_was_and_the_rest_learns():
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 3))
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    loop._freeze(model.train(), ("0.", "1."))
+    recipe = loop.Recipe(lambda *_: None, "", 4, 1, 0.1)
+    optimiser = loop._optimiser(model, recipe)
+    for _ in range(3):
+        model(torch.rand(5, 3)).square().sum().backward()
+        optimiser.step()
+    changed = {name for name, tensor in model.state_dict().items() if not torch.equal(tensor, before[name])}
+    assert changed == {"2.weight", "2.bias"}
+
+
+def test_the_command_freezes_by_the_beginnings_of_names(run, monkeypatch, tmp_path):
+    start = tmp_path / "committed"
+    write_weights(FFN, loop.build(FFN).state_dict(), {}, start)
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(start))
+    first, *others = read_weights(FFN)
+    _, _, folder = run("--init", FFN, "--freeze", first, n_steps=1)
+    before, after = read_weights(FFN), read_weights(FFN, folder)
+    assert [name for name in before if torch.equal(before[name], after[name])] == [first]
+    assert others
+
+
 def complaint(told):
     """The user's error, of what a run returns: nothing but progress bars comes before it, and no traceback."""
     code, errors, _ = told

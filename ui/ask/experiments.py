@@ -63,7 +63,8 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     matching = [place for place, digit in enumerate(drawing.digits) if colour in (None, digit.colour)][:MOST]
     counts = range(0 if len(drawing.digits) > len(matching) else 1, len(matching) + 1)
     shown = [drawing.without(matching[count:]) for count in counts]
-    text = f"{write(Question(QuestionKind.COUNT, colour=colour))}?"
+    asked = Question(QuestionKind.COUNT, colour=colour)
+    text = f"{write(asked)}?"
     counted = ask_about_many(MODEL, [seen.picture for seen in shown], text)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
@@ -73,7 +74,8 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
         n_right = sum(said == str(count) for said, count in zip(counted.answers, counts, strict=True))
         st.caption(f"Matching digits are taken away one by one: {n_right} of {len(counts)} counts are right.")
     with right:
-        chart = nothing_weights(counts, counted.empty, counted.paper, counted.answers)
+        looks = slice(asked.n_looks)
+        chart = nothing_weights(counts, counted.empty[:, looks], counted.paper[:, looks], counted.answers)
         words = "Weight of the empty key and of bare paper, by digits that match"
         draw_chart(chart, width="stretch", key="ask_counting", alt=words)
 

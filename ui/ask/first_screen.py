@@ -4,6 +4,7 @@ import html
 import random
 from collections.abc import Sequence
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import streamlit as st
@@ -184,13 +185,13 @@ def ask_this(text: str) -> None:
 def answer_part(
     drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool, over_drawing: DeltaGenerator
 ) -> SceneAnswer:
-    """Draw the answer and both looks, greyed unless they are of what stands on the page; return the answer."""
+    """Draw the answer and its looks, greyed unless they are of what stands on the page; return the answer."""
     own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
     answered = alike if UNIFORM.value else own
     for key in ("ask_answer", "ask_glow"):
         grey_out(key, not is_present)
     with over_drawing:
-        _glow_of(drawing.canvas, answered)
+        _glow_of(drawing.canvas, answered, reading.question.n_looks)
     with st.container(key="ask_answer"):
         with st.container(horizontal=True, gap="large", vertical_alignment="center"):
             with st.container(width="content"):
@@ -202,17 +203,18 @@ def answer_part(
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
         with st.container(key="tells_ask"):
-            for number, (words, look) in enumerate(zip(answered.words, answered.looks, strict=True), 1):
+            looks = islice(zip(answered.words, answered.looks, strict=True), reading.question.n_looks)
+            for number, (words, look) in enumerate(looks, 1):
                 st.html(f"<p style='margin:0;line-height:1.7'><b>Look {number}</b> {shaded_words(words)}</p>")
                 if (share := float(look.weights()[0, -1])) >= WORTH_SAYING:
                     st.caption(f"{share:.0%} of this look goes to no place at all.")
         if best_answer(own)[0] == NOTHING:
             st.caption("What you ask about seems not to be on the drawing.")
-        if reading.question.relation:
+        if reading.question.between:
             with st.container(key="desk_ask_note"):
                 note(
-                    "It finds one thing, then looks beside it, as for “What colour is the shirt of the person kicking "
-                    "the ball?”"
+                    "“What colour is the shirt of the person kicking the ball?” goes the same way: from the ball to "
+                    "the person, and on to the shirt."
                 )
     try_this(NAME, _every_weight_alike(own, alike))
     return answered
@@ -257,8 +259,8 @@ def big_answer(answered: SceneAnswer) -> None:
     )
 
 
-def _glow_of(canvas: np.ndarray, answered: SceneAnswer) -> None:
-    looks = [to_array(look.weights()[0, :-1]) for look in answered.looks]
+def _glow_of(canvas: np.ndarray, answered: SceneAnswer, n_looks: int) -> None:
+    looks = [to_array(look.weights()[0, :-1]) for look in answered.looks[:n_looks]]
     grid = grid_of(answered.looks[0])
     for number, weights in enumerate(looks, 1):
         note_picture(lambda weights=weights: overlay(canvas, weights.reshape(grid)), f"Look {number}, over the drawing")

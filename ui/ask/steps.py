@@ -6,6 +6,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
+from attention_core.data.questions import Question
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.models.scene_question_steps import EMPTY
@@ -26,11 +27,13 @@ def chosen_glimpse(answered: SceneAnswer) -> int:
     return LOOK.clamp_to_options(places, places[-1])
 
 
-def ask_steps(drawing: AskedDrawing, answered: SceneAnswer) -> None:
+def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) -> None:
     """Step through one look from the picture to the answer."""
     number = chosen_glimpse(answered)
     names = {place: f"Look {place + 1}" for place in range(len(answered.looks))}
     single_choice("Look", LOOK, names, label_visibility="collapsed")
+    if number >= question.n_looks:
+        st.caption("This question needs two looks. The third one stays where the second one was.")
     trace = answered.looks[number]
     step, grid = STEPS.draw(trace), grid_of(trace)
     if not STEPS.draw_guess(trace, step):
@@ -85,7 +88,8 @@ def doubts() -> None:
     if figures := card.get("test_drawings", {}).get("dot"):
         st.caption(
             f"Of {figures['n']:,} questions about new drawings it answers {figures['accuracy']:.1%} rightly, with "
-            f"every weight forced equal {card['with_uniform_attention']['dot']:.1%}."
+            f"every weight forced equal {card['with_uniform_attention']['dot']:.1%}; of those that go two steps "
+            f"{card['test_drawings_two_steps']['dot']['accuracy']:.1%}."
         )
 
 

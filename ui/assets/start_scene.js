@@ -112,7 +112,7 @@ class StartScene {
         node.style.setProperty("--w", share / most);
       }
       line.onpointerenter = () => this.show([number]);
-      line.onpointerleave = () => this.show([0, 1]);
+      line.onpointerleave = () => this.show([...looks.keys()]);
       this.shine(weights);
     });
     this.answers.replaceChildren();
@@ -122,7 +122,7 @@ class StartScene {
       make(cell, "b", "", word);
       make(cell, "span", "", `${asPercent(share)} sure`);
     }
-    this.show([0, 1]);
+    this.show([...looks.keys()]);
   }
 
   // One look as cells of pink, on the scale of all maps over pictures: nothing where it is as if it looked everywhere alike.
@@ -140,14 +140,18 @@ class StartScene {
     [...this.lines.children].forEach((line, number) => line.classList.toggle("off", !numbers.includes(number)));
     this.way.replaceChildren();
     const spots = numbers.map((number) => [number, this.spot(this.looks?.[number]?.weights ?? [])]).filter(([, at]) => at);
-    if (spots.length === 2) this.arrow(...spots);
+    spots.slice(1).forEach(([number, at], place) => {
+      const [last, before] = spots[place];
+      if (Math.hypot(at[0] - before[0], at[1] - before[1]) < 40) [at[0], at[1]] = [before[0], before[1] + (before[1] < SIDE - 42 ? 27 : -27)];
+      else if (number === last + 1) this.arrow(before, at);
+    });
     for (const [number, [x, y]] of spots) {
       make(this.way, "svg:circle", { cx: x, cy: y, r: 13 });
       make(this.way, "svg:text", { x, y: y + 5.5 }, number + 1);
     }
   }
 
-  arrow([, [x1, y1]], [, [x2, y2]]) {
+  arrow([x1, y1], [x2, y2]) {
     const far = Math.hypot(x2 - x1, y2 - y1);
     if (far < 40) return;
     const [dx, dy] = [(x2 - x1) / far, (y2 - y1) / far], [x, y] = [x2 - 16 * dx, y2 - 16 * dy];

@@ -71,7 +71,8 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
     Raises:
         QuestionError: the question cannot be read; the message says why.
     """
-    words = read_question(question).words
+    reading = read_question(question)
+    words, n_looks = reading.words, reading.question.n_looks
     picture = scene_input(canvas_of(strokes)).picture
     given = picture, numbers_of(words), words, "dot"
     chosen = explain("scene-question", *given)
@@ -83,7 +84,7 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
             ],
             "weights": [round(weight, 4) for weight in look.weights()[0].tolist()[:-1]],
         }
-        for read, look in zip(chosen.words, chosen.looks, strict=True)
+        for read, look in zip(chosen.words[:n_looks], chosen.looks[:n_looks], strict=True)
     ]
     alike = explain("scene-question", *given, (Uniform(),))
     return {

@@ -78,6 +78,7 @@ def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
 
 EXAMPLES = (
     Question(QuestionKind.DIGIT_BESIDE, relation="left of", colour="blue"),
+    Question(QuestionKind.DIGIT_TWO_STEPS, relation="below", colour="blue", between="right of"),
     Question(QuestionKind.COLOUR_OF_DIGIT, digit="7"),
     Question(QuestionKind.COUNT, colour="red"),
     Question(QuestionKind.DIGIT_AT, place="top left"),
@@ -85,5 +86,6 @@ EXAMPLES = (
     Question(QuestionKind.DIGIT_OF_COLOUR, colour="green"),
     Question(QuestionKind.COLOUR_AT, place="bottom"),
     Question(QuestionKind.COLOUR_BESIDE, relation="above", digit="2"),
+    Question(QuestionKind.COLOUR_TWO_STEPS, relation="left of", colour="green", between="below"),
 )
 """One of every kind, the most telling first."""
