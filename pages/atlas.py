@@ -16,7 +16,7 @@ def how_to_read_it() -> None:
     """Say how to move the map, and what its colours mean."""
     move, read = st.columns(2, gap="large")
     move.markdown("Rows look at columns. Drag, wheel, pinch, double-click; arrow keys, +, − and 0.")
-    read.markdown("Brighter is larger, and each step multiplies. Far out, a point shows the largest of many weights.")
+    read.markdown("Brighter is larger, each step multiplies. Far out, a point shows the largest weight of many.")
 
 
 def why_it_fits(shared: SharedAtlas) -> None:

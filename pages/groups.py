@@ -41,8 +41,8 @@ with st.container(key="desk_groups_numbers"):
 def how_keys_fit() -> None:
     """Say how numbers, circles and products make a lock."""
     st.markdown(
-        "Each guest has a number from 0 to 30: a place on a circle of 31 places. A lock opens when its number and "
-        "two others add up to a full turn.\n\n"
+        "Each guest has a number, one of 31 places on a circle. A lock opens when its number and two others add up to "
+        "a full turn.\n\n"
         "A product of waves adds up their angles: "
         "$\\cos a\\, \\cos b\\, \\cos c = \\tfrac14 \\cos(a + b + c) + \\dots$ It is largest after a full turn."
     )
@@ -52,11 +52,11 @@ def why_only_pairs() -> None:
     """Say what three can do that two cannot, and what it costs."""
     st.markdown(
         "**Three at once works**: the query scores the product of two keys, "
-        "$s_{ijl} = \\frac{1}{\\sqrt{d_k}} \\sum_h q_{ih}\\, k_{jh}\\, k_{lh}$. Which two are multiplied first does "
-        "not matter: ((1, 2), 3) and (1, (2, 3)) give the same score.\n\n"
+        "$s_{ijl} = \\frac{1}{\\sqrt{d_k}} \\sum_h q_{ih}\\, k_{jh}\\, k_{lh}$. The order does not matter: "
+        "((1, 2), 3) and (1, (2, 3)) give the same score.\n\n"
         "**But triples cost n times as much.** Eight guests: 64 pairs or 512 triples. The 784 pixels of a digit: "
         "614,656 or 481,890,304.\n\n"
-        "**Two layers of pairs go far.** In the second one a guest asks others that have already met others."
+        "**Two layers of pairs go far.** In the second, guests ask others that have met others."
     )
     st.caption(
         "Sources: Clift et al. 2019 and Roy et al. 2025 (2-simplicial attention), Sanford et al. 2023 (the task)."

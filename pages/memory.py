@@ -58,7 +58,7 @@ with st.container(key="memory_screen"):
 
 def doubts() -> None:
     paragraph(
-        "A word's *share*, and what is left of it, tell what a *small* change of it would do (the norm of a gradient). "
+        "A word's *share* tells what a *small* change of it would do (the norm of a gradient). "
         "A state that hardly reacts may still remember."
     )
 

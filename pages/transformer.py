@@ -36,8 +36,8 @@ elif text and source:
     heads_that_are_off(experiment_on(text), restore)
     two_orders(experiment_on(text))
     st.caption(
-        "Under each word: 24 of its 192 numbers, and how far all of them moved from *As typed*. One network, trained "
-        "with positions; on the left they are switched off. Trained without, it could not tell the orders apart either."
+        "Under each word: 24 of its 192 numbers, and how far all moved from *As typed*. On the left this network's "
+        "positions are switched off; trained without, it could not tell the orders apart either."
     )
     try_this(NAME, surprise(text, restore))
 

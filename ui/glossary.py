@@ -5,16 +5,16 @@ import re
 import streamlit as st
 
 TERMS = {
-    "softmax": "turns any scores into positive shares that sum to 1. The largest score gets the largest share.",
+    "softmax": "turns scores into positive shares that sum to 1. The largest score gets the largest share.",
     "log-odds": "the logarithm of p / (1 − p). 0 is fifty-fifty; adding 0.7 doubles the odds.",
-    "BLEU": "a mark from 0 to 100 for a translation: how many short runs of words it shares with a person's.",
+    "BLEU": "a mark from 0 to 100 for a translation: the short runs of words that it shares with a person's.",
     "entropy": "how spread out shares are. 0 bits: all on one place. Each further bit doubles the number of places.",
     "gate": "numbers from 0 to 1 by which others are multiplied: 0 shuts them out, 1 lets them through.",
-    "gradient": "how much a result moves when an input is nudged. Its norm is its length: how much in all.",
-    "GRU": "gated recurrent unit, a network that reads in order and learns how much of its memory to keep each time.",
+    "gradient": "how much a result moves when an input is nudged. Its norm: how much in all.",
+    "GRU": "gated recurrent unit, which reads in order and learns how much of its memory to keep.",
     "residual": "a layer's input is added to its output, so that the layer only has to learn the difference.",
     "logit": "a score from which a softmax makes a probability.",
-    "rollout": "attention multiplied through all layers, to follow each position back to the input.",
+    "rollout": "attention multiplied through all layers, back to the input.",
     "cosine": "how alike two directions are: 1 the same, 0 at right angles, −1 opposite. Lengths do not count.",
     "modulo": "the remainder of a division: 33 modulo 31 is 2.",
     "convolution": "the same small filter, slid over the whole picture.",

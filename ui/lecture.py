@@ -25,7 +25,7 @@ def lecture_mode(on_change: Callable[[], None] | None = None) -> None:
         st.toggle,
         "Lecture mode",
         on_change=on_change,
-        help="Screens for a projector. The key ? lists all keys.",
+        help="For a projector. The key ? lists all keys.",
     )
     if on:
         st.html(find_file("ui/assets/pages/lecture.css"))

@@ -429,8 +429,8 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
     )
     total = float(trace.log_normaliser[head, query].exp())
     st.caption(
-        f"Exponentials of the whole row sum to {_rounded(total)}; each weight is an exponential divided by that sum. "
-        f"The uniform weight would be 1/{trace.n_keys} = {1 / trace.n_keys:.4f}."
+        f"Each weight is an exponential divided by the sum of the whole row, {_rounded(total)}. "
+        f"Uniform would be 1/{trace.n_keys} = {1 / trace.n_keys:.4f}."
     )
 
 
@@ -485,10 +485,7 @@ def export_bar(
         if query is not None:
             row = partial(_row_of, trace, head, query)
             download_table("This query's row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
-    st.caption(
-        f"Script and notebook compute the step *{step}* of the chosen head and query from what the layer was given, "
-        "and print the same numbers as this page; the offline page needs no network."
-    )
+    st.caption(f"Script and notebook compute the numbers of the step *{step}*; the offline page needs no network.")
 
 
 def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:

@@ -89,7 +89,7 @@ class FeatureMask(TracedModel):
                     picture,
                     r"p \in [0, 1]^{60 \times 60}",
                     "ink = picture.reshape(-1, 1)  # 60 x 60, 0 = paper, 1 = ink",
-                    "The canvas, shrunk to 60 x 60 pixels. The digit stays where it was drawn and as large as it was.",
+                    "The canvas, shrunk to 60 x 60 pixels. The digit keeps its place and size.",
                 ),
                 seen.step(features, where, channels, picture=picture, cnn=self.features),
                 asks.step(self.query[None], constant, channels, q=self.query),

@@ -51,8 +51,8 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     What is taken away are the digits of the colour that was asked about, else of the most frequent one, else all.
     """
     st.markdown(
-        "Averaging three equal values gives the same as one, so a plain average cannot count. But bare paper and an "
-        "extra key for *nothing* get weight too: the more digits match, the less is left for these two."
+        "A plain average of three equal values is one of them: it cannot count. But bare paper and an extra key for "
+        "*nothing* get weight too: the more digits match, the less is left for these two."
     )
     if not drawing.digits:
         st.info("There is no digit on the canvas to take away.")
@@ -162,6 +162,6 @@ def _figures(n_digits: int) -> str:
     if alike is None:
         return ""
     return (
-        f"It tells {alike:.0%} of new drawings with as many digits as this one without a mistake; with every weight "
-        f"forced equal {card['with_uniform_attention']:.0%} of those with up to three."
+        f"It tells {alike:.0%} of new drawings with as many digits without a mistake; with every weight equal "
+        f"{card['with_uniform_attention']:.0%} of those with up to three."
     )

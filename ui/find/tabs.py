@@ -70,7 +70,7 @@ def find_steps(reading: FindReading) -> None:
         else:
             show_step_chart(trace, step, 0, None, NAME, size=SHEET - 40)
     st.caption(
-        "A photograph needs another model: those that come along know digits alone. Take "
+        "The models that come along know digits alone. Take "
         f"`{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:"
     )
     st.page_link(

@@ -169,7 +169,7 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
 
 def all_weights(trace: AttentionTrace, numbers: list[int]) -> None:
     """Draw the n x n x n weights as one small square per guest."""
-    st.caption("One square for each guest who looks. Down: the first of two others. Across: the second. Last: nobody.")
+    st.caption("One square for each guest who looks. Down and across: two others. Last: nobody.")
     squares = np.stack([to_array(pair_weights(trace, place)) for place in range(len(numbers))])
     ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, 0))).sum()))
     chart = contact_sheet(squares, _names(numbers), ramp, title="weight", columns=4, size=150)

@@ -66,8 +66,8 @@ def closer(asked: LookupRequest, temperature: float, query: int, encoder: Encode
     weights = to_array(temperature_sweep(records, asked.queries[query], temperatures, encoder))
     chart = sweep_chart(weights, temperatures, [as_text(key) for key in records.keys], temperature)
     st.markdown(
-        "Low temperature: the most similar key gets all the weight, as in a dictionary that always answers. "
-        f"High temperature: every record gets 1/{len(records.keys)}."
+        "Low temperature: the most similar key gets all the weight, as in a dictionary. "
+        f"High: every record gets 1/{len(records.keys)}."
     )
     draw_chart(chart, key="sweep", alt="Weights of the query against the temperature")
 
@@ -79,7 +79,7 @@ def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: 
         return
     words = weigh_words(asked.records, str(asked.queries[query]), temperature, encoder)
     most = max((word.weight for word in words), default=1.0)
-    paragraph("Now every word is a key of its own, whatever stands around it. Your question weighs the words:")
+    paragraph("Every word is a key of its own, whatever stands around it:")
     lines = [
         " ".join(
             f'<span title="{word.weight:.1%}" style="padding:1px 3px;border-radius:3px;'
@@ -125,7 +125,7 @@ def _pieces(encoder: Encoder, text: str) -> None:
     pieces = readable(tokenizer, tokenizer(text)["input_ids"])
     st.markdown(" ".join(literal(piece) for piece in pieces))
     paragraph(
-        f"The sentence encoder reads these **{len(pieces)} pieces**; [CLS] and [SEP] mark the ends. In six layers "
-        "every piece asks all others."
+        f"The encoder reads these **{len(pieces)} pieces**; [CLS] and [SEP] mark the ends. In six layers every piece "
+        "asks all others."
     )
     st.page_link("pages/model.py", label="See where its heads look", icon=":material/arrow_forward:")

@@ -52,7 +52,7 @@ def time_section() -> None:
     """Draw the pad, what is told of the hidden part of its curve, and where that comes from."""
     left, right = st.columns([1, 1.4], gap="large")
     with left:
-        st.markdown("Draw a curve. A part of it is hidden: what will a network say that has learned from others?")
+        st.markdown("Draw a curve. What will a network say of its hidden part?")
         pad = drawing_pad(PAD)
         hidden = single_choice("Hidden", HIDING, list(HIDDEN), wrap=True)
         learned = train_on_demand("series", "Train the network", f"{NAME}_train", _steps)

@@ -118,8 +118,8 @@ def three_models(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
             st.warning(fault)
     with right:
         st.markdown(
-            "* **Attention**: its weights decide how much each word's state counts.\n"
-            "* **Plain average**: the same network, trained with every weight 1/n.\n"
-            "* **Two phases**: the trained attention is frozen; a second network sees each word in proportion to its "
-            "weight, and nothing else."
+            "* **Attention**: weights decide how much each word counts.\n"
+            "* **Plain average**: trained with every weight 1/n.\n"
+            "* **Two phases**: that attention is frozen; a second network sees each word in proportion to its weight, "
+            "and nothing else."
         )

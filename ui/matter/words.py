@@ -189,10 +189,7 @@ def alike_words(sentence: Sentence, trace: AttentionTrace) -> None:
     draw_chart(
         neighbours_chart(near), width="stretch", key="matter_near", alt=f"Weights of the words nearest to {words}"
     )
-    st.caption(
-        f"The eight words nearest to {words}, each put in its place. Near words speak for the same side, whatever else "
-        "they mean."
-    )
+    st.caption(f"The eight words nearest to {words}, each in its place. Near words speak for the same side.")
 
 
 def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:

@@ -58,7 +58,7 @@ def cure_tab(text: str) -> None:
     if why:
         st.info(f"The additive model is not there. {why}")
         return
-    paragraph("Click a French word. Left: each English word's share in the one vector. Right: in what attention gives.")
+    paragraph("Click a French word. Left: shares in the one vector. Right: in what attention gives.")
     sentence = read_source(text)
     made, labels, pieces = _said(text)
     words, picture = st.columns([1, 1], gap="large")

@@ -28,7 +28,7 @@ AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 
 def own_states_tab() -> None:
     """Draw a text to type, where the network looked back after each piece, and what both foresee there."""
-    st.markdown("Two networks of one size guess the next piece. One may look back at all its earlier states.")
+    st.markdown("Two networks of one size guess the next piece; one may look back.")
     TEXT.widget(st.text_area, "A text in English", max_chars=PASSAGE_LETTERS.most, height=84)
     given = cut(TEXT.value)
     if len(given.ids) < 2:

@@ -41,9 +41,9 @@ def what_follows() -> None:
         words = shaded_words(apart.words, shares, max(float(both_ways.max()), 1e-9))
         read.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
     with read:
-        note("Below each word: how far its state moves from one sentence to the other, in per cent of its length.")
+        note("Below each word: how far its state moves between the sentences, in per cent.")
     paragraph(
-        "Read forwards only, the states cannot differ: the same words came before. Read both ways, the state of "
-        f"{literal(apart.words[0], 24)} has moved by **{as_percent(float(both_ways[0]))}**. To name what a word stands "
-        "for, one may read both ways; a forecast, of a price say, may only look back."
+        "Forwards only, the states cannot differ: the same words came before. Both ways, the state of "
+        f"{literal(apart.words[0], 24)} has moved by **{as_percent(float(both_ways[0]))}**. Naming may read both "
+        "ways; a forecast, of a price say, may only look back."
     )

@@ -18,9 +18,7 @@ def wider_vector() -> None:
     if figures is None:
         st.info("The figures of wider vectors are not there.")
         return
-    paragraph(
-        "Twice the numbers raise BLEU a little. But a long sentence still has to fit, and attention has no such limit."
-    )
+    paragraph("Twice the numbers raise BLEU a little; a long sentence still has to fit.")
     widths = {f"{SAYS[WITHOUT]}, {card['name'].rsplit('-', 1)[1]} numbers": card for card in figures["cards"]}
     longer = {label: card_or_empty(name) for label, name in zip(LONGER, (WITHOUT, ATTENTIVE), strict=True)}
     rows = [

@@ -93,7 +93,7 @@ def fading_tab(text: str) -> None:
         alt = "What is left of a word after more words, over many sentences"
         draw_chart(chart, width="content", key="memory_average", alt=alt)
         _who_keeps_more(medians)
-    paragraph("The plain RNN forgets a little at each step. The GRU drops most words at once and holds on to a few.")
+    paragraph("The plain RNN forgets a little at each step, the GRU most words at once.")
 
 
 def _who_keeps_more(left: Mapping[str, Sequence[float]]) -> None:

@@ -91,8 +91,8 @@ def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace]) -> 
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where the chosen token came from."""
     paragraph(
-        "Where does each position come from, after all layers? Attention rollout multiplies the layers' mean weights, "
-        "half of each position passing by (Abnar and Zuidema 2020). Values do not count."
+        "Where does each position come from? Attention rollout multiplies the layers' mean weights, half of each "
+        "position passing by (Abnar and Zuidema 2020). Values do not count."
     )
     now, layers = chosen_layers(run)
     trace = layers[0]

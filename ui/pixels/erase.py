@@ -59,7 +59,7 @@ def erase_section(reading: Reading) -> None:
     for column, case in zip(st.columns(3, gap="medium"), cases, strict=True):
         with column:
             _case(*case)
-    st.caption("Neither map has to foretell what happens without a pixel. Compare with as many at random.")
+    st.caption("Neither map has to foretell what happens without a pixel.")
 
 
 def _at_random(image: Tensor, n: int) -> Tensor:

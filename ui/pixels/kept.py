@@ -28,9 +28,7 @@ def kept_section(reading: Reading) -> None:
             f"**{'Yes' if value.token > CLOSE else 'No'}**: {value.token:.0%} of a pixel's vector X can be read back "
             f"from V. At best, {value.width} numbers would give {value.most:.0%}."
         )
-        st.caption(
-            "R² of a linear reading, fitted on other drawings. Ink: its share in what varies, the rest is place."
-        )
+        st.caption("R² of a linear reading, fitted on other drawings.")
     with table:
         figures_table(
             ("", "numbers", "give back", "at best", "ink"),

@@ -72,8 +72,8 @@ def parts_section(reading: Reading) -> None:
     shares = parts.shares()
     labels = [f"{asks} asks for {asked}: {shares[asks, asked]:.0%}".replace("-", "−") for asks, asked in PARTS]
     st.markdown(
-        "**A pixel's vector is its place plus its ink**, so its scores are the sum of four products. Each has a "
-        "share in how they vary; below 0, it works against the others."
+        "**A pixel's vector is its place plus its ink**, so its scores sum four products. Each has a share in how they "
+        "vary; below 0, it works against the others."
     )
     rows = np.stack([to_array(parts.scores(part, [query])[0]) for part in PARTS]).reshape(-1, 28, 28)
     sheet = contact_sheet(rows, labels, signed_ramp(rows), title="score", columns=4, size=160, marked=query)

@@ -20,8 +20,8 @@ def patches_section(reading: Reading) -> None:
     """Draw what the class token looks at, layer by layer and through all layers, and what is read."""
     seen = read_patches(MODEL, reading.image)
     st.markdown(
-        "**784 pixels cost 614,656 scores a head, 49 patches 2,500.** In every layer a *class token* asks all patches; "
-        f"from what it has collected a vision transformer reads **{int(seen.probabilities.argmax())}** "
+        "**784 pixels cost 614,656 scores a head, 49 patches 2,500.** A *class token* asks all patches; from what it "
+        f"has collected a vision transformer reads **{int(seen.probabilities.argmax())}** "
         f"({seen.probabilities.max():.0%})."
     )
     ink = inked(reading.drawing.image).repeat(8, 0).repeat(8, 1)
@@ -29,7 +29,7 @@ def patches_section(reading: Reading) -> None:
     with through:
         st.markdown("**Through all layers**")
         draw_chart(overlay(ink, seen.rolled, size=224), width="content", alt="Patches through all layers")
-        note("Rollout, the layers' weights multiplied: what could have reached the class token.")
+        note("Rollout: what could have reached the class token.")
     with by_head:
         layer = LAYER_SHOWN.widget(st.slider, "Layer", 1, len(seen.maps))
         maps = seen.maps[layer - 1]

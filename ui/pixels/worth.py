@@ -29,7 +29,7 @@ def worth_section() -> None:
     st.markdown(
         "**The fair control is A = I**: each pixel takes from itself alone, with as many parameters. Of 10,000 test "
         f"digits it misreads {own_errors:.0f}, attention {errors:.0f}: {abs(change):.0%} {words}. Of 750 pen digits, "
-        f"{own_pen:.0f} and {pen:.0f}. The network on top sees every pixel in its place anyway.",
+        f"{own_pen:.0f} and {pen:.0f}.",
         help=explain("softmax"),
     )
     figures_table(

@@ -46,9 +46,8 @@ def figures() -> None:
     if told := card_or_empty(MODEL).get("test_numbers"):
         five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
         st.caption(
-            f"Right on {five:.1%} of new numbers of up to five digits, on {six:.1%} of those of six. Looking and "
-            "reading were learned together, from the right numbers alone; often attention for pictures is trained "
-            "beforehand."
+            f"Right on {five:.1%} of new numbers of up to five digits, on {six:.1%} of six. Looking and reading were "
+            "learned together; often attention for pictures is trained beforehand."
         )
 
 

@@ -70,8 +70,8 @@ def another_question(drawing: ReadDrawing) -> None:
             alt=f"Where look {look + 1} goes, over the drawing; click a region to follow it",
         )
         st.markdown(
-            "The picture is the same at every look. The network's state is the question, and it is another every time. "
-            "The state remembers what was seen; the digit that the network answered is not shown to it."
+            "The picture stays; the network's state is the question, another at every look. It remembers what was "
+            "seen; the digit that was answered is not shown to it."
         )
     with right:
         section("One region through all looks", Role.SCORES)

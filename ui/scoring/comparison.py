@@ -150,10 +150,7 @@ def printed_tab(query: Tensor, key: Tensor, is_printed: bool) -> None:
             r"& \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} \\ "
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
-        paragraph(
-            "Query and key never meet inside the tanh: **every query gets the same weights**. A matrix in front would "
-            "mix them."
-        )
+        paragraph("Query and key never meet inside the tanh: **every query gets the same weights**.")
         printed_toggle(is_printed)
     with numbers:
         names, places = ("q", "q reversed", "−q"), range(len(key))
@@ -164,7 +161,7 @@ def printed_tab(query: Tensor, key: Tensor, is_printed: bool) -> None:
 def scale_tab() -> None:
     """Draw variance and gradient over d_k, with and without the division."""
     paragraph(
-        "The more numbers in a vector, the larger the dot products: one key takes all, and the softmax's gradient "
+        "More numbers in a vector make larger dot products: one key takes all, and the softmax's gradient "
         "vanishes. Divided by √dₖ, scores keep their size."
     )
     panels = (("variance", "variance of the scores"), ("gradient", "size of the softmax's gradient"))

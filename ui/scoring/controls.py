@@ -149,10 +149,7 @@ def learned_section(d: int, is_plain: bool) -> None:
     accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
     learned = dict.fromkeys(name.split(".")[0] for name in parameter_names())
     named = ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items() if name in learned)
-    paragraph(
-        "Four scores were trained to give the nearest of six keys the most weight. How often they do: "
-        f"{named}; chance: 17%."
-    )
+    paragraph(f"Four scores were trained to find the nearest of six keys. How often they do: {named}; chance: 17%.")
     _formula_toggle(PLAIN, "Wᵀtanh(q + k) in place of additive", is_plain)
     st.caption("Without matrices it prefers large numbers, not near ones.")
 

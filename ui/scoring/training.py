@@ -34,7 +34,7 @@ ITSELF, TURNED = "right key: the query itself", "right key: the query, turned by
 
 def trained_section() -> None:
     """Train scores of several widths with and without the division, and say what it is worth."""
-    paragraph("A query has to find one of six keys: itself, turned by 90°, with noise.")
+    paragraph("Of six keys one is the query itself, turned by 90°, with noise.")
     rate = single_choice("Learning rate", RATE, RATES)
     runs = _trained([ScoreSetup(d=d, is_scaled=scaled, rate=rate) for scaled, d in product((False, True), WIDTHS)])
     if not runs:

@@ -58,8 +58,8 @@ def order_twice() -> None:
         )
     with words:
         paragraph(
-            "The states of a recurrent network (a GRU) know the order, and attention follows it. Neither is redundant: "
-            "without one of them the translations fall apart."
+            "A recurrent network's states (a GRU's) know the order, and attention follows it. Neither is redundant: "
+            "without one of them translations fall apart."
         )
         note(f"BLEU on {n} test sentences. The network without attention was trained so.")
 
@@ -71,8 +71,8 @@ CHARTS = {"milliseconds": "Time", "megabytes": "Memory"}
 def cost_of_length(n: int) -> None:
     """Draw time and memory over n beside the expected slopes, and count what a sentence of n costs."""
     paragraph(
-        "A recurrent layer, here a GRU, takes n steps, each waiting for the one before. Attention compares all n × n "
-        "pairs at once; fused attention never holds them all."
+        "A recurrent layer (GRU) takes n steps, each waiting for the one before. Attention compares all n × n pairs at "
+        "once; fused attention never holds them all."
     )
     before = cost.committed_figures()
     figures_table(
@@ -95,7 +95,6 @@ def cost_of_length(n: int) -> None:
         words = f"{title} of one layer over n on log axes, expected slopes dashed"
         draw_chart(cost_chart(before.rows, quantity), key=f"transformer_{quantity}", alt=words, on=column)
     note(
-        f"Measured on one slow core ({before.when}), where the loop costs a training nothing: both layers have as many "
-        "parameters. Thousands of cores at once would wait for its n steps. Dashed: expected slopes (Vaswani et al. "
-        "2017, table 1)."
+        f"Measured on one slow core ({before.when}), where the loop costs a training nothing; thousands of cores would "
+        "wait for its n steps. Dashed: expected slopes (Vaswani et al. 2017, table 1)."
     )

@@ -38,7 +38,7 @@ def any_length(text: str) -> None:
         chart = collapse_chart(found.words, states, weights, context, width=430)
         words = f"{len(found.words)} encoder states and their weighted sum"
         draw_chart(chart, width="content", key="translate_collapse", alt=words)
-        st.caption("Rows: encoder states. Bars: their weights before the first French word. Words repeat if need be.")
+        st.caption("Rows: encoder states. Bars: their weights before the first French word.")
     with numbers:
         config = cast(Translator, model).config
         d, d_out = config.d_state, config.d_embedding
@@ -48,9 +48,7 @@ def any_length(text: str) -> None:
             ("numbers handed over", f"{price.attention:,}", f"{price.concatenation:,}"),
             ("parameters of the read-out", f"{price.attention_matrix:,}", f"{price.concatenation_matrix:,}"),
         )
-        st.caption(
-            "Attention gives one vector, however long the sentence. Laid end to end, states fit one length of sentence."
-        )
+        st.caption("Attention gives one vector, however long the sentence; states laid end to end fit one length.")
 
 
 def training_tab() -> None:

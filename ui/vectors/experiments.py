@@ -80,10 +80,7 @@ def neuron_panel(problem: Problem) -> None:
             chart, key="vectors_neuron", width="content", alt="A feed-forward network: weighted sums of the inputs"
         )
     with words:
-        st.markdown(
-            "A neuron has one weight per input, whatever the inputs are. Attention makes one for each pair from the "
-            "inputs."
-        )
+        st.markdown("A neuron has one weight per input. Attention makes one for each pair from the inputs.")
         if n > 1:
             _mixed_effect(network, inputs, *map(as_markdown, labels[:2]))
 

@@ -93,6 +93,5 @@ def average_section(trace: AttentionTrace) -> None:
         draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
     words.markdown(
         f"Circles are values, diamonds contexts. The wider the line, the harder a value pulls the context of "
-        f"**{as_markdown(queries[query])}**. Weights sum to 1, so no context leaves the values' hull: attention mixes, "
-        "and adds nothing."
+        f"**{as_markdown(queries[query])}**. Weights sum to 1, so no context leaves the values' hull."
     )
