@@ -4,8 +4,9 @@ import streamlit as st
 
 from ui.ask.experiments import WALK, caption_tab, counting, forbidding
 from ui.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_pad
-from ui.ask.steps import STEPS, ask_steps, doubts, export_look
+from ui.ask.steps import STEPS, ask_steps, export_look
 from ui.computed import model_or_stop
+from ui.doubts import ask_doubts
 from ui.first_screen import last_on_phone
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
@@ -30,7 +31,7 @@ page_tabs(
     Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
     more=(
         Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),
-        Tab("doubts", "How far to believe it", doubts),
+        ask_doubts(drawing, reading.words, answered),
     ),
     players=(STEPS, WALK),
 )

@@ -1,16 +1,22 @@
 """Whether a page's map explains its answer: what each page erases, and how its map is drawn."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from attention_core.charts import overlay
-from attention_core.device import device_of
+from attention_core.charts.vega import Chart
+from attention_core.data.questions import numbers_of
+from attention_core.device import device_of, to_array
 from attention_core.faithfulness import subjects
 from attention_core.faithfulness.attribution import Subject
+from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.read import ReadDrawing
 from attention_core.topics.translate.translation import ShownTranslation, read_source
+from ui.ask import first_screen as ask
 from ui.computed import model_or_stop
 from ui.faithfulness import faithfulness_tab
 from ui.find import first_screen as find
@@ -34,7 +40,7 @@ def pixel_doubts(reading: pixels.Reading) -> Tab:
         model = model_or_stop(name)
         return subjects.pixel_subject(model, _on_device(model, image))
 
-    def draw(received: np.ndarray):  # type: ignore[no-untyped-def]
+    def draw(received: np.ndarray) -> Chart:
         return pixels.map_chart(reading.trace, received, image, size=SIZE, bar=False)
 
     return faithfulness_tab(pixels.NAME, name, image.tobytes(), subject, "ink pixels", draw)
@@ -47,7 +53,7 @@ def find_doubts(reading: find.FindReading) -> Tab:
         model = model_or_stop(find.MODEL)
         return subjects.mask_subject(model, _on_device(model, reading.picture))  # type: ignore[arg-type]
 
-    def draw(received: np.ndarray):  # type: ignore[no-untyped-def]
+    def draw(received: np.ndarray) -> Chart:
         return overlay(reading.canvas, received.reshape(reading.masks.shape[1:]), size=SIZE, bar=False)
 
     return faithfulness_tab(find.NAME, find.MODEL, reading.picture.tobytes(), subject, "regions", draw)
@@ -60,12 +66,27 @@ def read_doubts(drawing: ReadDrawing) -> Tab:
         model = model_or_stop(read.MODEL)
         return subjects.reading_subject(model, _on_device(model, drawing.picture))  # type: ignore[arg-type]
 
-    def draw(received: np.ndarray):  # type: ignore[no-untyped-def]
+    def draw(received: np.ndarray) -> Chart:
         grid = drawing.reading.trace.story.key_axis.grid
         return overlay(drawing.canvas, received.reshape(grid), size=2 * SIZE, bar=False)  # type: ignore[arg-type]
 
     key = drawing.picture.tobytes()
     return faithfulness_tab(read.NAME, read.MODEL, key, subject, "blocks of nine regions", draw)
+
+
+def ask_doubts(drawing: ask.AskedDrawing, words: Sequence[str], answered: SceneAnswer) -> Tab:
+    """Return the section on a question about a drawing: regions of the feature map are erased."""
+
+    def subject() -> Subject:
+        model = model_or_stop(ask.MODEL)
+        return subjects.question_subject(model, drawing.picture.to(device_of(model)), numbers_of(words))  # type: ignore[arg-type]
+
+    def draw(received: np.ndarray) -> Chart:
+        grid = ask.grid_of(answered.looks[0])
+        return overlay(drawing.canvas, received[:-1].reshape(grid), size=SIZE, bar=False)
+
+    key = to_array(drawing.picture).tobytes(), tuple(words)
+    return faithfulness_tab(ask.NAME, ask.MODEL, key, subject, "regions", draw)
 
 
 def matter_doubts(text: str) -> Tab:

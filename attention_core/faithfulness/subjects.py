@@ -19,6 +19,7 @@ from attention_core.explain.faithfulness import ink_mask
 from attention_core.faithfulness.attribution import Subject
 from attention_core.models.digit_reader import END, DigitReader
 from attention_core.models.feature_mask import FeatureMask
+from attention_core.models.scene_question import SceneQuestion
 from attention_core.models.sentence_attention import SentenceClassifier
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Translator
@@ -147,6 +148,41 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
         erase=erase,
         weights={OWN: weights},
         reweigh=lambda given: looks(regions.expand(len(given[OWN]), -1, -1), given[OWN]),
+    )
+
+
+@_with_plain_tensors
+def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int], scoring: str = "dot") -> Subject:
+    """Return the subject of a question, its words' numbers, about a picture (4, 64, 64); regions are erased as keys.
+
+    The gradient is of the regions' keys and values, side by side. The empty key stays.
+    """
+    keys, values = model.encode_pictures(picture[None])
+    question = model.encode_questions(torch.tensor([list(words)], device=keys.device))
+    n, width = keys.shape[1] - 1, keys.shape[2]
+    unit_of = torch.cat((torch.arange(n, device=keys.device), torch.tensor([-1], device=keys.device)))
+
+    def reason(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
+        asked = tuple(part.expand(len(both), *part.shape[1:]) for part in question)
+        output = model.reason(both.split(width, -1), asked, scoring, mask=mask, given=given)  # type: ignore[arg-type]
+        return _softmax(output.logits)
+
+    inputs = torch.cat((keys, values), -1)[0]
+    weights = model.reason((keys, values), question, scoring).weights.clone()  # (1, n_looks, n + 1)
+
+    def erase(erased: Tensor) -> Tensor:
+        seen = ~torch.cat((erased, torch.zeros_like(erased[:, :1])), 1)[:, None, None]
+        return reason(inputs.expand(len(erased), -1, -1), seen)
+
+    return Subject(
+        inputs=inputs,
+        baseline=torch.zeros_like(inputs),
+        unit_of=unit_of,
+        received=_received(weights, unit_of),
+        predict=reason,
+        erase=erase,
+        weights={OWN: weights},
+        reweigh=lambda given: reason(inputs.expand(len(given[OWN]), -1, -1), given=given[OWN]),
     )
 
 

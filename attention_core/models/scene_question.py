@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits
+from attention_core.attention.edits import Edits, GivenWeights
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
@@ -131,9 +131,20 @@ class SceneQuestion(SceneEncoder):
         return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, edits)
 
     def reason(
-        self, encoded: tuple[Tensor, Tensor], question: tuple[Tensor, Tensor], scoring: str, edits: Edits = ()
+        self,
+        encoded: tuple[Tensor, Tensor],
+        question: tuple[Tensor, Tensor],
+        scoring: str,
+        edits: Edits = (),
+        mask: Tensor | None = None,
+        given: Tensor | None = None,
     ) -> VisionOutput:
-        steps = list(self._steps(encoded, question, scoring, edits))
+        """Answer encoded questions about encoded pictures, see forward.
+
+        The mask, bool (batch, 1, 1, n_regions + 1), says which regions may be seen; weights that are given, (batch, 1,
+        n_looks, n_regions + 1), take the place of the looks' own.
+        """
+        steps = list(self._steps(encoded, question, scoring, edits, mask, given))
         weights = torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
         return VisionOutput(self._answer(steps), weights)
 
@@ -163,19 +174,27 @@ class SceneQuestion(SceneEncoder):
         return self.answer(torch.cat(contexts, -1)[:, 0, 0])
 
     def _steps(
-        self, encoded: tuple[Tensor, Tensor], question: tuple[Tensor, Tensor], scoring: str, edits: Edits
+        self,
+        encoded: tuple[Tensor, Tensor],
+        question: tuple[Tensor, Tensor],
+        scoring: str,
+        edits: Edits,
+        mask: Tensor | None = None,
+        given: Tensor | None = None,
     ) -> Iterator[ReasoningStep]:
         keys, values = (part[:, None] for part in encoded)
-        states, mask = question[0][:, None], question[1][:, None, None]
+        states, is_word = question[0][:, None], question[1][:, None, None]
         together = len(keys), 1, len(states) // len(keys), -1
         score = self.score(scoring)
         context = values.new_zeros(len(states), 1, 1, self.config.d_k)
         queries = cast(nn.ModuleList, self.query[scoring])
-        for to_word_query, to_query in zip(self.word_query, queries, strict=True):
+        for number, (to_word_query, to_query) in enumerate(zip(self.word_query, queries, strict=True)):
             word_query = to_word_query(context)
-            word_output = attend(word_query, states, states, mask=mask, with_weights=True)
+            word_output = attend(word_query, states, states, mask=is_word, with_weights=True)
             query = to_query(torch.cat((word_output.context, context), -1)).view(together)
-            output = attend(query, keys, values, score=score, edits=edits, with_weights=True)
+            if given is not None:
+                edits = (GivenWeights(given[..., number : number + 1, :]),)
+            output = attend(query, keys, values, score=score, mask=mask, edits=edits, with_weights=True)
             before, context = context, output.context.view(context.shape)
             weights = output.weights.view(len(states), 1, 1, -1)  # type: ignore[union-attr]
             yield ReasoningStep(word_query, word_output, before, query, AttentionOutput(context, weights=weights))

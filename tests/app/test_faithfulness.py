@@ -8,7 +8,7 @@ from attention_core.models import load
 from attention_core.topics.matter.sentences import read_sentence
 from tests.app.tools import frames, said
 
-PAGES = ("find", "pixels", "read", "matter", "translate", "transformer")
+PAGES = ("find", "pixels", "read", "ask", "matter", "translate", "transformer")
 
 
 def curves(page) -> dict[str, list[float]]:

@@ -13,6 +13,7 @@ from torch import nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import EditError, GivenWeights
 from attention_core.data.mnist import load_mnist
+from attention_core.data.questions import numbers_of
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.faithfulness import SEED
 from attention_core.faithfulness import subjects
@@ -207,6 +208,10 @@ def subject_of(name: str) -> Subject:
         picture = torch.zeros(48, 192)
         picture[10:38, 40:44] = picture[10:38, 100:104] = 1
         return subjects.reading_subject(model, picture)
+    if name == "scene-question":
+        picture = torch.zeros(4, 64, 64)
+        picture[:2, 20:44, 30:34] = 1
+        return subjects.question_subject(model, picture, numbers_of(["what", "is", "red"]))
     if name.startswith("translator"):
         source = read_source("The red car is old.")
         target = torch.tensor(translate(model, source).ids)
@@ -219,6 +224,7 @@ MODELS = [
     "pixel-classifier",
     "feature-mask",
     "digit-reader",
+    "scene-question",
     "sentence-attention",
     "translator-additive",
     "translator-transformer",

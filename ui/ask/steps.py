@@ -1,4 +1,4 @@
-"""One look, step by step: the regions' numbers as a picture, the empty key's beside it; how far to believe it."""
+"""One look, step by step: the regions' numbers as a picture, the empty key's beside it."""
 
 import numpy as np
 import streamlit as st
@@ -10,9 +10,8 @@ from attention_core.data.questions import Question
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.models.scene_question_steps import EMPTY
-from ui.ask.first_screen import MODEL, NAME, AskedDrawing, grid_of, shaded_words
+from ui.ask.first_screen import NAME, AskedDrawing, grid_of, shaded_words
 from ui.chart import draw_chart
-from ui.computed import card_or_empty
 from ui.player import Stepper, export_bar, query_row_expander, show_step_chart, show_words
 from ui.state import Field, single_choice, whole_number
 
@@ -77,20 +76,6 @@ def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing, grid: tuple[
     chart = contact_sheet(pictures, labels, ramp, title=title, columns=columns, size=size, marked=marked)
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words, step=step.name)
-
-
-def doubts() -> None:
-    """Say what the map can and cannot tell, and how often the model is right on drawings that it never saw."""
-    st.markdown(
-        "A weight says where a value came from, not why the answer follows. Blocking a digit (*Try*) tells more."
-    )
-    card = card_or_empty(MODEL)
-    if figures := card.get("test_drawings", {}).get("dot"):
-        st.caption(
-            f"Of {figures['n']:,} questions about new drawings it answers {figures['accuracy']:.1%} rightly, with "
-            f"every weight forced equal {card['with_uniform_attention']['dot']:.1%}; of those that go two steps "
-            f"{card['test_drawings_two_steps']['dot']['accuracy']:.1%}."
-        )
 
 
 def export_look(drawing: AskedDrawing, answered: SceneAnswer) -> None:
