@@ -1,11 +1,10 @@
 """One section for all pages: is this map an explanation of this answer?"""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 
 import numpy as np
 import streamlit as st
 import torch
-from torch import Tensor
 
 from attention_core.charts import vega as vl
 from attention_core.charts.faithfulness import deletion_chart, two_weights_chart
@@ -20,7 +19,7 @@ from attention_core.faithfulness.assessment import (
     moved_by_shuffling,
     verdict,
 )
-from attention_core.faithfulness.attribution import Subject
+from attention_core.faithfulness.attribution import Subject, mean_weights
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
 from ui.labels import number
@@ -49,42 +48,35 @@ def faithfulness_tab(
         part: what is erased, in the plural, such as "ink pixels".
         draw_map: draws what each key receives, (n_keys,); without it each part's weight is drawn by name.
     """
-    return Tab("doubts", "Is this map an explanation?", lambda: _section(name, model, key, subject, part, draw_map))
 
-
-def _section(
-    name: str,
-    model: str,
-    key: Hashable,
-    subject: Callable[[], Subject],
-    part: str,
-    draw_map: Callable[[np.ndarray], vl.Chart] | None,
-) -> None:
     def portions():  # type: ignore[no-untyped-def]
         with torch.inference_mode(False):
             yield from assess(subject())
 
-    found = queued_result(
-        ("faithfulness", model, key), portions, lambda known: st.markdown(f"**{verdict(known, part)}**")
-    )
-    st.markdown(f"**{verdict(found, part)}**")
-    left, right = st.columns([1.15, 1], gap="large")
-    with left:
-        draw_chart(deletion_chart(found.deletion), key=f"{name}_deletion", alt=f"Erasing {part} in four orders")
-        st.caption(
-            f"{part.capitalize()} are erased, the most important first (Samek et al. 2017). The smaller the area, the "
-            "better the order. Agreement (Kendall's τ, −1 to 1): with what erasing each alone does."
-        )
-        rows = [(order, *_figures(found, order)) for order in ORDERS]
-        figures_table(("order", "area under it", "agreement"), *rows)
-    with right:
-        _other_weights(name, found, draw_map)
-    _over_many(model)
+    def say_verdict(known: Assessment) -> None:
+        st.markdown(f"**{verdict(known, part)}**")
+
+    def section() -> None:
+        found = queued_result(("faithfulness", model, key), portions, say_verdict)
+        say_verdict(found)
+        left, right = st.columns([1.15, 1], gap="large")
+        with left:
+            draw_chart(deletion_chart(found.deletion), key=f"{name}_deletion", alt=f"Erasing {part} in four orders")
+            st.caption(
+                f"{part.capitalize()} are erased, the most important first (Samek et al. 2017). The smaller the area, "
+                "the better the order. Agreement (Kendall's τ, −1 to 1): with what erasing each alone does."
+            )
+            figures_table(("order", "area under it", "agreement"), *(_figures(found, order) for order in ORDERS))
+        with right:
+            _other_weights(name, found, draw_map)
+        _over_many(model)
+
+    return Tab("doubts", "Is this map an explanation?", section)
 
 
-def _figures(found: Assessment, order: str) -> tuple[str, str]:
+def _figures(found: Assessment, order: str) -> tuple[str, str, str]:
     agreement = "" if order == RANDOM else number(found.agreement(order) or 0.0, "+.2f")
-    return f"{found.deletion[order].area:.2f}", agreement
+    return order, f"{found.deletion[order].area:.2f}", agreement
 
 
 def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray], vl.Chart] | None) -> None:
@@ -95,7 +87,7 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
         f"Shuffled a hundred times, these weights move the answer by {moved:.0%} (median); all equal, by "
         f"{found.uniform:.0%}. " + ("So the answer hangs on them." if moved > 0.2 else "So it hardly hangs on them.")
     )
-    own, theirs = (_received(weights) for weights in (found.subject.weights, other.weights))  # (n_keys,)
+    own, theirs = (mean_weights(weights) for weights in (found.subject.weights, other.weights))  # (n_keys,)
     if draw_map:
         for column, title, values in zip(st.columns(2), ("These weights", "Others"), (own, theirs), strict=True):
             with column:
@@ -110,11 +102,6 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
         f"moves by {other.moved:.0%}. That such weights exist does not make these wrong: see Jain and Wallace 2019, "
         "and Wiegreffe and Pinter 2019."
     )
-
-
-def _received(weights: Mapping[str, Tensor]) -> Tensor:
-    """Return the mean weight that each key receives, over attentions, heads and queries."""
-    return torch.stack([one.mean((0, 1)) for one in weights.values()]).mean(0)
 
 
 def _over_many(model: str) -> None:

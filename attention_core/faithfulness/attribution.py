@@ -29,7 +29,6 @@ class Subject:
         inputs: (n, d), the numbers that the gradient is of.
         baseline: broadcastable to (n, d), what stands for nothing there.
         unit_of: int64 (n,), the unit of each row of the inputs; -1 = never erased.
-        received: (n_units,), how much attention each unit receives: the mean over the queries, summed over its keys.
         predict: inputs (batch, n, d) -> probabilities (batch, n_answers, n_classes), with gradients.
         erase: bool (batch, n_units) -> probabilities without those units.
         weights: of each attention by name, (n_heads, n_queries, n_keys).
@@ -41,7 +40,6 @@ class Subject:
     inputs: Tensor
     baseline: Tensor
     unit_of: Tensor
-    received: Tensor
     predict: Callable[[Tensor], Tensor]
     erase: Callable[[Tensor], Tensor]
     weights: Mapping[str, Tensor]
@@ -50,7 +48,12 @@ class Subject:
 
     @property
     def n_units(self) -> int:
-        return len(self.received)
+        return int(self.unit_of.max()) + 1
+
+    @property
+    def received(self) -> Tensor:
+        """(n_units,), how much attention each unit receives, summed over its keys."""
+        return self.per_unit(mean_weights(self.weights))
 
     def probabilities(self) -> Tensor:
         """Return the answer, (n_answers, n_classes)."""
@@ -60,6 +63,11 @@ class Subject:
         """Return a value for each row of the inputs, (n,), summed over units, (n_units,)."""
         kept = self.unit_of >= 0
         return rows.new_zeros(self.n_units).index_add(0, self.unit_of[kept], rows[kept])
+
+
+def mean_weights(weights: Mapping[str, Tensor]) -> Tensor:
+    """Return the mean weight that each key receives, (n_keys,), over attentions, heads and queries."""
+    return torch.stack([one.mean((0, 1)) for one in weights.values()]).mean(0)
 
 
 def confidence(probabilities: Tensor, answer: Tensor) -> Tensor:
@@ -84,7 +92,7 @@ def removal(subject: Subject) -> Tensor:
     """
     now = subject.probabilities()
     answer = now.argmax(-1)
-    erased = torch.eye(subject.n_units, dtype=torch.bool, device=subject.received.device)
+    erased = torch.eye(subject.n_units, dtype=torch.bool, device=subject.unit_of.device)
     return confidence(now[None], answer) - _answers(subject, erased, answer)
 
 
@@ -121,7 +129,7 @@ def _path_gradient(subject: Subject, shares: Tensor) -> Tensor:
 def random_orders(subject: Subject, n: int = N_RANDOM, seed: int = 0) -> Tensor:
     """Return n random orders of the units as importances, (n, n_units)."""
     generator = torch.Generator().manual_seed(seed)
-    return torch.rand(n, subject.n_units, generator=generator).to(subject.received.device)
+    return torch.rand(n, subject.n_units, generator=generator).to(subject.unit_of.device)
 
 
 class Curve(NamedTuple):

@@ -46,13 +46,9 @@ def _softmax(logits: Tensor) -> Tensor:
     return (logits[:, None] if logits.ndim == 2 else logits).softmax(-1)
 
 
-def _received(weights: Tensor, unit_of: Tensor) -> Tensor:
-    """Return the mean weight of (n_heads, n_queries, n_keys) that each unit receives, summed over its keys."""
-    mean, kept = weights.mean((0, 1)), unit_of >= 0
-    return mean.new_zeros(int(unit_of.max()) + 1).index_add(0, unit_of[kept], mean[kept])
-
-
 def _erasing(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tensor, unit_of: Tensor) -> Callable:
+    """Return what predicts with the baseline in the place of units that are erased, bool (batch, n_units)."""
+
     def erase(erased: Tensor) -> Tensor:
         gone = erased[:, unit_of.clamp(min=0)] & (unit_of >= 0)
         return predict(torch.where(gone[..., None], baseline, inputs))
@@ -78,8 +74,7 @@ def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
 
     baseline = torch.zeros_like(inputs)
     erase = _erasing(predict, inputs, baseline, unit_of)
-    received = _received(weights, unit_of)
-    return Subject(inputs, baseline, unit_of, received, predict, erase, {OWN: weights}, reweigh)
+    return Subject(inputs, baseline, unit_of, predict, erase, {OWN: weights}, reweigh)
 
 
 @_with_plain_tensors
@@ -97,12 +92,10 @@ def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
     def reweigh(given: Mapping[str, Tensor]) -> Tensor:
         return _softmax(model.classify((given[OWN] @ features)[:, 0, 0]))
 
-    unit_of = torch.arange(features.shape[1], device=features.device)
     return Subject(
         inputs=features[0],
         baseline=torch.zeros_like(features[0]),
-        unit_of=unit_of,
-        received=weights[0, 0],
+        unit_of=torch.arange(features.shape[1], device=features.device),
         predict=attended,
         erase=lambda erased: attended(features.expand(len(erased), -1, -1), ~erased[:, None, None]),
         weights={OWN: weights},
@@ -143,7 +136,6 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
         inputs=regions[0],
         baseline=torch.zeros_like(regions[0]),
         unit_of=unit_of,
-        received=_received(weights, unit_of),
         predict=looks,
         erase=erase,
         weights={OWN: weights},
@@ -223,7 +215,6 @@ def sentence_subject(model: SentenceClassifier, words: Sequence[str]) -> Subject
         inputs=encoding.embedded[0].clone(),
         baseline=unknown.clone(),
         unit_of=torch.arange(len(words), device=device),
-        received=weights[0, 0],
         predict=predict,
         erase=erase,
         weights={OWN: weights},
@@ -254,21 +245,15 @@ def translation_subject(
             return _softmax(model.logits(model.decode(model.encode_vectors(vectors), read, by_layer)[0]))
         return _softmax(model.logits(model.decode(model.encode_vectors(vectors), read, edits.get(OWN, ()))[0]))
 
-    def erase(erased: Tensor) -> Tensor:
-        gone = erased[:, unit_of.clamp(min=0)] & (unit_of >= 0)
-        return decode(model.embedding(torch.where(gone, UNKNOWN_PIECE, source)))
-
     inputs = model.embedding(source).clone()
-    weights = _translator_weights(model, source, fed)
-    mean = torch.stack([one.mean((0, 1)) for one in weights.values()]).mean(0)
+    baseline = model.embedding.weight[UNKNOWN_PIECE].expand(1, -1).clone()
     return Subject(
         inputs=inputs,
-        baseline=model.embedding.weight[UNKNOWN_PIECE].expand(1, -1).clone(),
+        baseline=baseline,
         unit_of=unit_of,
-        received=_received(mean[None, None], unit_of),
         predict=decode,
-        erase=erase,
-        weights=weights,
+        erase=_erasing(decode, inputs, baseline, unit_of),
+        weights=_translator_weights(model, source, fed),
         reweigh=lambda given: decode(inputs.expand(len(next(iter(given.values()))), -1, -1), given),
         names=words,
     )

@@ -104,18 +104,3 @@ def most_different(
 def _softmax(logits: Tensor, true: Tensor) -> Tensor:
     rows = logits.masked_fill(true <= 0, -torch.inf).softmax(-1)
     return torch.where((true > 0).any(-1, keepdim=True), rows, 0.0)
-
-
-def rollout(layers: Sequence[Tensor]) -> Tensor:
-    """Return how much of each input reaches each position through a stack of self-attentions, (n, n), rows sum to 1.
-
-    Each layer, (n_heads, n, n), is averaged over heads and with the identity, for the residual connection.
-
-    Source: Abnar and Zuidema 2020, "Quantifying attention flow in transformers", section 3.
-    """
-    total = torch.eye(layers[0].shape[-1], dtype=layers[0].dtype, device=layers[0].device)
-    for weights in layers:
-        mean = weights.mean(0)
-        mixed = (mean + torch.eye(len(mean), dtype=mean.dtype, device=mean.device)) / 2
-        total = mixed / mixed.sum(-1, keepdim=True) @ total
-    return total

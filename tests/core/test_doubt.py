@@ -29,7 +29,7 @@ from attention_core.faithfulness.attribution import (
     removal,
     total_variation,
 )
-from attention_core.faithfulness.variation import divergence, most_different, rollout, shuffled, uniform
+from attention_core.faithfulness.variation import divergence, most_different, shuffled, uniform
 from attention_core.models import load
 from attention_core.topics.matter.sentences import judge, read_sentence, remove_each
 from attention_core.topics.translate.translation import explain, explain_layers, read_source, translate
@@ -55,7 +55,6 @@ def toy(n: int = 6, n_classes: int = 3) -> Subject:
         inputs=keys,
         baseline=torch.zeros(1, 4),
         unit_of=unit_of,
-        received=weights[0, 0],
         predict=predict,
         erase=lambda erased: predict(keys.expand(len(erased), -1, -1), erased),
         weights={"attention": weights},
@@ -157,12 +156,6 @@ def test_other_weights_keep_the_answer_and_differ():
     assert other.divergence == pytest.approx(float(divergence(rows, subject.weights["attention"]).mean()))
     assert other.divergence > 0.3
     torch.testing.assert_close(rows.sum(-1), torch.ones(1, 1))
-
-
-def test_rollout_multiplies_layers_with_their_residuals():
-    layers = [torch.rand(2, 3, 3).softmax(-1) for _ in range(2)]
-    mixed = [0.5 * layer.mean(0) + 0.5 * torch.eye(3) for layer in layers]
-    torch.testing.assert_close(rollout(layers), mixed[1] @ mixed[0])
 
 
 def test_an_assessment_grows_and_says_no_more_than_it_knows():
