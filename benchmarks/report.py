@@ -39,11 +39,6 @@ def in_fresh_process(name: str, *arguments: object) -> Any:
     return json.loads(printed.splitlines()[-1])
 
 
-def spread(values: Sequence[float]) -> str:
-    """Return "median (lowest to highest)"."""
-    return f"{statistics.median(values):.0f} ms ({min(values):.0f} to {max(values):.0f})"
-
-
 def publish(name: str, rows: Sequence[Sequence[str]], figures: dict[str, Any]) -> None:
     """Print rows as a table, the first as its head, and write the figures with machine, load and command.
 
