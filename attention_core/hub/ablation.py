@@ -98,6 +98,12 @@ class AblationMap:
         return len(self.effects) == len(self.heads)
 
 
+def items_at_once(logits: Tensor | None) -> int:
+    """Return how many items a batch may have, so that logits like these of each stay in bounds."""
+    n_numbers = 1 if logits is None else max(logits.numel(), 1)
+    return max(1, min(MAX_ITEMS, MAX_NUMBERS // n_numbers))
+
+
 def every_head(recording: Recording) -> tuple[Head, ...]:
     """Return (number of the trace, head) of every head of a recording, in the order of execution."""
     return tuple((number, head) for number, trace in enumerate(recording.traces) for head in range(trace.n_heads))
@@ -113,7 +119,7 @@ def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], ablations: Ablati
     if ablations.before is None:
         ablations.before = outcomes(pretrained, inputs, [()])[0]
     before = ablations.before
-    n_at_once = max(1, min(MAX_ITEMS, MAX_NUMBERS // max(1 if before.logits is None else before.logits.numel(), 1)))
+    n_at_once = items_at_once(before.logits)
     while not ablations.is_whole:
         n_done = len(ablations.effects)
         heads = ablations.heads[n_done : n_done + n_at_once]

@@ -11,7 +11,7 @@ the tokenizer, or what the model is called with, one item; a metric is a functio
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
-from itertools import count
+from itertools import chain, count
 from typing import Any, Literal
 
 import torch
@@ -22,8 +22,9 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.view.page import View
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import device_of
+from attention_core.hub.ablation import items_at_once
 from attention_core.hub.model import readable
-from attention_core.hub.tracing import UnsupportedError, run_model, stream_attention
+from attention_core.hub.tracing import run_model
 from attention_core.study.attribution import Attribution, Lens, attribute, lens
 from attention_core.study.effects import (
     ACROSS,
@@ -34,11 +35,10 @@ from attention_core.study.effects import (
     dropped,
     foretold,
     joined,
-    n_at_once,
 )
 from attention_core.study.heads import CorpusText, Example, Heads, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
-from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of, replacement
+from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of, replacement, streams
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, Why, explain_score
 
@@ -91,7 +91,7 @@ class Study:
 
     def tokens(self, given: Input) -> tuple[str, ...]:
         """Return the tokens of an input as people read them; empty where nobody knows."""
-        ids = (given if isinstance(given, Mapping) else self.inputs(given)).get("input_ids")
+        ids = self.inputs(given).get("input_ids")
         if ids is None or not hasattr(self.tokenizer, "convert_ids_to_tokens"):
             return ()
         return readable(self.tokenizer, ids[0].tolist())
@@ -257,16 +257,15 @@ class Study:
         Raises:
             ValueError: a result that has no number for each head.
         """
-        named = beside if isinstance(beside, Mapping) else {}
-        results = [*([] if colour is None else [colour]), *(() if named else beside)]
+        named = beside.items() if isinstance(beside, Mapping) else (("", result) for result in beside)
         measures: dict[str, Tensor] = {}
-        for result in results:
+        for own, result in chain([] if colour is None else [("", colour)], named):
             name, values = head_map(result)
+            name = own or name
             measures[name if name not in measures else f"{name} ({len(measures) + 1})"] = values
-        measures |= {name: head_map(result)[1] for name, result in named.items()}
         if colour is not None:
-            strongest = int(next(iter(measures.values())).abs().nan_to_num(-1).argmax())
-            layer, head = divmod(strongest, next(iter(measures.values())).shape[1])
+            values = next(iter(measures.values()))
+            layer, head = divmod(int(values.abs().nan_to_num(-1).argmax()), values.shape[1])
             options = {"layer": layer, "head": head} | options
         return self.run(clean)[0].show(measures={name: values.tolist() for name, values in measures.items()}, **options)
 
@@ -288,12 +287,10 @@ class Study:
         with torch.no_grad():
             output = ModelOutput.of_batch(evaluated(self.model, inputs), self.tokenizer)[0]
         projections: list[Projection] = []
-        if site in ("head_out", "layer", "position"):
-            try:
-                stream_attention(self.model, inputs, lambda *_: None)
-            except UnsupportedError:
-                projections = projections_of(self.model, inputs)
-        return Runner(self.model, inputs, self.tokenizer, projections, n_at_once(output)), number(metric(output))
+        if site in ("head_out", "layer", "position") and not streams(self.model, inputs):
+            projections = projections_of(self.model, inputs)
+        n_at_once = items_at_once(output.logits)
+        return Runner(self.model, inputs, self.tokenizer, projections, n_at_once), number(metric(output))
 
     @staticmethod
     def _places(own: Sequence[Tensor], positions: Sequence[int] | None) -> list[int] | None:

@@ -51,11 +51,6 @@ class Attribution(Table):
         n_layers, n_heads = self.shape
         return torch.tensor([[self[f"{layer}.{head}"] for head in range(n_heads)] for layer in range(n_layers)])
 
-    @property
-    def mlps(self) -> Tensor:
-        """(n_layers,)."""
-        return torch.tensor([self[f"mlp {layer}"] for layer in range(self.shape[0])])
-
     def by_token(self, layer: int, head: int) -> Tensor:
         """Return what a head adds from each token that it looked at, (n_tokens,)."""
         source = next(one for one in self.sources if one.name == f"{layer}.{head}")
@@ -162,8 +157,5 @@ def lens(stream: Stream, tokenizer: Any, position: int, n: int) -> Lens:
         known = hasattr(tokenizer, "convert_ids_to_tokens") and not names
         return token_text(tokenizer, token) if known else str(names.get(token, token))
 
-    likeliest = [
-        [(name(token), share) for token, share in zip(tokens, shares, strict=True)]
-        for tokens, shares in zip(top.indices.tolist(), top.values.tolist(), strict=True)
-    ]
-    return Lens(logits.cpu(), likeliest)
+    pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
+    return Lens(logits.cpu(), [[*zip(map(name, tokens), shares, strict=True)] for tokens, shares in pairs])

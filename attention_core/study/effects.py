@@ -9,6 +9,7 @@ Nanda 2023, "Attribution Patching".
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from torch import Tensor
 
 from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, OutputFrom, PatternFrom, RunHead
 from attention_core.attention.trace import AttentionTrace, spans
-from attention_core.hub.ablation import MAX_ITEMS, MAX_NUMBERS
+from attention_core.hub.ablation import MAX_ITEMS
 from attention_core.hub.tracing import run_items
 from attention_core.study.output import Metric, ModelOutput, number
 from attention_core.study.sites import MODULES, Activations, Projection, Site, Writes, changing, evaluated, parts_of
@@ -99,7 +100,10 @@ class Runner:
 
     def outputs(self, changes: Sequence[Change], *, gradients: bool = False) -> list[ModelOutput]:
         """Return what the model puts out in one batch, in every item after its own change."""
-        inputs = {name: _repeated(value, len(changes)) for name, value in self.inputs.items()}
+        tensors = {name: value for name, value in self.inputs.items() if isinstance(value, Tensor) and value.ndim}
+        inputs = dict(self.inputs) | {
+            name: value.expand(len(changes), *value.shape[1:]) for name, value in tensors.items()
+        }
         edits = [change.edits for change in changes]
         by_hooks = self.projections and all(e.target == "context" for own in edits for its in own.values() for e in its)
         with torch.set_grad_enabled(gradients), changing([change.writes for change in changes]):
@@ -238,9 +242,7 @@ def foretold(
         modules = zip(parts_of(runner.model, site), nudges, strict=True)
         change = Change(writes={module: partial(torch.add, nudge[0]) for module, nudge in modules})
     else:
-        change = Change(
-            {layer: [_Nudge(head, by) for head, by in enumerate(nudge)] for layer, nudge in enumerate(nudges)}
-        )
+        change = Change({layer: [*map(_Nudge, count(), nudge)] for layer, nudge in enumerate(nudges)})
     with torch.enable_grad():
         slopes = torch.autograd.grad(metric(runner.outputs([change], gradients=True)[0]), nudges)
     steps = [((theirs - mine) * slope).sum(-1) for mine, theirs, slope in zip(own, other, slopes, strict=True)]
@@ -257,24 +259,12 @@ def as_map(values: Mapping[tuple[int, ...], float]) -> Tensor:
     return result
 
 
-def n_at_once(output: ModelOutput) -> int:
-    """Return how many items a batch may have so that their logits stay in bounds."""
-    n_numbers = 1 if output.logits is None else output.logits.numel()
-    return max(1, min(MAX_ITEMS, MAX_NUMBERS // n_numbers))
-
-
-def _repeated(value: Any, n: int) -> Any:
-    return value.expand(n, *value.shape[1:]) if isinstance(value, Tensor) and value.ndim else value
-
-
 def joined(clean: Mapping[str, Any], corrupt: Mapping[str, Any]) -> dict[str, Any]:
     """Return two inputs as one batch of two; a ValueError says that their lengths differ."""
-    for name in clean:
-        if isinstance(clean[name], Tensor) and clean[name].shape != corrupt[name].shape:
+    pairs = {name: (value, corrupt[name]) for name, value in clean.items() if isinstance(value, Tensor)}
+    for name, (one, other) in pairs.items():
+        if one.shape != other.shape:
             raise ValueError(
-                f"clean and corrupt need as many tokens, got {clean[name].shape[1]} and {corrupt[name].shape[1]} "
-                f"in {name}"
+                f"clean and corrupt need as many tokens, got {one.shape[1]} and {other.shape[1]} in {name}"
             )
-    return {
-        name: torch.cat([value, corrupt[name]]) if isinstance(value, Tensor) else value for name, value in clean.items()
-    }
+    return dict(clean) | {name: torch.cat(pair) for name, pair in pairs.items()}

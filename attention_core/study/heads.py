@@ -19,7 +19,8 @@ from torch import Tensor
 from attention_core.attention.trace import at_least_float32, spans
 from attention_core.explain.heads.summary import CLEAR, is_of_itself
 from attention_core.hub.model import readable
-from attention_core.hub.tracing import UnsupportedError, run_model, stream_attention
+from attention_core.hub.tracing import run_model, stream_attention
+from attention_core.study.sites import streams
 from attention_core.study.table import Table
 
 METRICS = ("entropy", "relative_entropy", "distance", "first", "itself", "previous", "following", "special", "unspent")
@@ -139,8 +140,7 @@ def statistics(weights: Tensor, special: Tensor, of_itself: bool) -> Tensor:
         return (values * counts).sum(-1) / counts.sum(-1)
 
     on_special = mean((weights * special[:, None, None]).sum(-1), choosing)
-    beside = [nothing] * 3
-    distance, later = nothing, choosing
+    beside, distance, later = [nothing] * 3, nothing, choosing
     if of_itself:
         diagonals = ((weights.diagonal(offset, -2, -1), offset) for offset in (0, -1, 1))
         beside = [mean(own, choosing[..., max(0, -k) : n_queries - max(0, k)]) for own, k in diagonals]
@@ -153,7 +153,7 @@ def statistics(weights: Tensor, special: Tensor, of_itself: bool) -> Tensor:
         distance,
         mean(weights[..., 0], later),
         *beside,
-        torch.where(special.any(-1, keepdim=True), on_special, nothing),
+        on_special.masked_fill(~special.any(-1, keepdim=True), math.nan),
         mean((1 - total).masked_fill((1 - total).abs() < 1e-4, 0), choosing),
     ]
     return torch.stack(columns, -1)
@@ -170,9 +170,9 @@ def of_repeats(weights: Tensor, start: int, period: int, special: Tensor) -> Ten
     separators = special.clone()
     separators[:, 0] = False
     separator = (own * separators[:, None, None]).sum(-1).mean(-1)
+    separator = separator.masked_fill(~separators.any(-1, keepdim=True), math.nan)
     offsets = own.argmax(-1) - rows
     same = (offsets == offsets.mode(-1, keepdim=True).values).float().mean(-1)
-    separator = torch.where(separators.any(-1, keepdim=True), separator, torch.full_like(separator, math.nan))
     return torch.stack(
         [on(rows - 1), on(rows - period + 1), on(rows - period), own[..., 0].mean(-1), separator, same], -1
     )
@@ -231,7 +231,7 @@ def heads_over(
     if first is None:
         raise ValueError("the corpus is empty")
     traces = run_model(model, first.inputs)[0].traces
-    reader = _Reader(model, [is_of_itself(trace) for trace in traces], _streams(model, first.inputs))
+    reader = _Reader(model, [is_of_itself(trace) for trace in traces], streams(model, first.inputs))
     corpus, shuffled, repeats, strongest = _Means(), _Means(), _Means(), _Strongest()
     kept: dict[int, CorpusText] = {}
     known: set[int] = set()
@@ -285,13 +285,13 @@ class _Reader:
             take(layer, at_least_float32(weights), own, len(weights) // len(texts))
 
         if self.streams:
-            return stream_attention(self.model, inputs, hand_over)
+            stream_attention(self.model, inputs, hand_over)
+            return
         traces = run_model(self.model, inputs, item="all")[0].traces
         n_parts = len(traces) // len(self.of_itself)
         for layer in range(len(self.of_itself)):
             own = [torch.stack([*map(one.weights, range(one.n_heads))]) for one in traces[layer * n_parts :][:n_parts]]
             hand_over(layer, torch.stack(own))
-        return None
 
     def statistics(self, texts: Sequence[CorpusText], means: _Means, strongest: _Strongest | None = None) -> None:
         numbers = torch.tensor([text.number for text in texts])
@@ -316,14 +316,6 @@ class _Reader:
         self.weights(texts, take)
 
 
-def _streams(model: Any, inputs: Mapping[str, Tensor]) -> bool:
-    try:
-        stream_attention(model, inputs, lambda *_: None)
-    except UnsupportedError:
-        return False
-    return True
-
-
 def _batches(texts: Iterable[CorpusText], n_heads: int) -> Iterator[list[CorpusText]]:
     """Yield texts whose inputs have the same shapes, of a stream that is sorted chunk by chunk."""
     stream = iter(texts)
@@ -337,16 +329,12 @@ def _batches(texts: Iterable[CorpusText], n_heads: int) -> Iterator[list[CorpusT
                 yield group[span]
 
 
-def _with_ids(text: CorpusText, ids: Tensor) -> CorpusText:
-    return text._replace(inputs={**text.inputs, "input_ids": ids})
-
-
 def _shuffled(text: CorpusText) -> CorpusText:
     """Return a text whose tokens have changed places at random; those that are special stay."""
     ids, words = text.inputs["input_ids"].clone(), ~text.special
     order = torch.randperm(int(words.sum()), generator=torch.Generator().manual_seed(text.number))
     ids[words] = ids[words][order.to(ids.device)]
-    return _with_ids(text, ids)
+    return text._replace(inputs={**text.inputs, "input_ids": ids})
 
 
 def _period(model: Any, first: CorpusText, n_known: int) -> int:

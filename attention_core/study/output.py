@@ -28,13 +28,9 @@ class ModelOutput:
     def of_batch(cls, output: Any, tokenizer: Any = None) -> list[ModelOutput]:
         """Return the outputs of all items of what a transformers model returned."""
         logits, hidden = output.get("logits"), output.get("last_hidden_state")
-        n = len(logits if logits is not None else hidden)
-        pairs = zip(
-            [None] * n if logits is None else logits.float(),
-            [None] * n if hidden is None else hidden.float(),
-            strict=True,
-        )
-        return [cls(*pair, tokenizer) for pair in pairs]
+        n = len(hidden if logits is None else logits)
+        pairs = ([None] * n if one is None else one.float() for one in (logits, hidden))
+        return [cls(own, states, tokenizer) for own, states in zip(*pairs, strict=True)]
 
     def scores(self, position: int = -1) -> Tensor:
         """Return the logits (n_tokens,) of one position, or those of the classes; ValueError where there are none."""
@@ -67,10 +63,8 @@ def token_id(tokenizer: Any, token: str | int) -> int:
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         if len(ids) == 1 and ids[0] != getattr(tokenizer, "unk_token_id", None):
             return int(ids[0])
-    pieces = ", ".join(
-        map(repr, tokenizer.convert_ids_to_tokens(tokenizer(token, add_special_tokens=False)["input_ids"]))
-    )
-    raise ValueError(f"{token!r} is no single token of this model: it is {pieces}")
+    pieces = tokenizer.convert_ids_to_tokens(tokenizer(token, add_special_tokens=False)["input_ids"])
+    raise ValueError(f"{token!r} is no single token of this model: it is {', '.join(map(repr, pieces))}")
 
 
 def number(value: Any) -> float:

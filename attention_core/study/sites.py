@@ -93,6 +93,15 @@ def _is_same(given: Tensor, heads: Tensor) -> bool:
     return fits and torch.allclose(given.reshape(heads.shape).to(heads), heads, rtol=1e-3, atol=1e-4)
 
 
+def streams(model: Any, inputs: Mapping[str, Any]) -> bool:
+    """Return whether a model hands over all its attention as it runs."""
+    try:
+        stream_attention(model, inputs, lambda *_: None)
+    except UnsupportedError:
+        return False
+    return True
+
+
 def evaluated(model: nn.Module, inputs: Mapping[str, Any]) -> Any:
     """Return the output of a model in evaluation mode; it is left as it was."""
     with evaluating(model):
@@ -156,10 +165,12 @@ def _mlp_of(layer: nn.Module) -> nn.Module | None:
 
 
 @contextmanager
-def hooked(modules: Iterable[nn.Module], hook: Callable[..., Any], before: bool) -> Iterator[None]:
-    """Call a function after, or before, the forward of each of these modules inside the block."""
+def hooked(
+    modules: Iterable[nn.Module], hook: Callable[..., Any], before: bool = False, **options: Any
+) -> Iterator[None]:
+    """Call a function after, or before, the forward of each of these modules inside the block; options are torch's."""
     add = "register_forward_pre_hook" if before else "register_forward_hook"
-    handles = [getattr(module, add)(hook) for module in modules]
+    handles = [getattr(module, add)(hook, **options) for module in modules]
     try:
         yield
     finally:

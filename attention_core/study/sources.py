@@ -8,10 +8,10 @@ Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.device import device_of
 from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study.families import FrozenNorm, family_of, matrix, part, projection
-from attention_core.study.sites import states_of
+from attention_core.study.sites import hooked, states_of
 
 BIAS = "biases"
 
@@ -59,7 +59,8 @@ class Stream:
 
     def __init__(self, model: Any, inputs: Mapping[str, Any], tokens: Sequence[str] = ()) -> None:
         self.family, family = family_of(model), family_of(model)
-        self.model, self.inputs, self.precise = model, inputs, in_float32(model)
+        half = any(one.dtype in (torch.float16, torch.bfloat16) for one in model.parameters())
+        self.model, self.inputs, self.precise = model, inputs, deepcopy(model).float() if half else model
         base = self.precise.base_model
         self.layers: list[nn.Module] = list(part(base, family.layers) or ())
         self.attentions: list[Any] = [part(layer, family.attention) for layer in self.layers]
@@ -74,8 +75,7 @@ class Stream:
         if len(self.traces) != len(self.layers) or any(module not in self.calls for module in self.attentions):
             raise UnsupportedError(f"this {type(model).__name__} has other attentions than its layers say")
         self.dtype = torch.float32 if device_of(self.precise).type == "mps" else torch.float64
-        self.n = self.traces[0].n_queries
-        self.tokens = [*tokens] or [str(position) for position in range(self.n)]
+        self.tokens = [*tokens] or [*map(str, range(self.traces[0].n_queries))]
         self.reads = [self._norm(part(layer, family.reads)) for layer in self.layers]
         self.writes = [self._norm(part(layer, family.writes)) for layer in self.layers]
         self.after = [self._norm(norm) for norm in after]
@@ -123,9 +123,8 @@ class Stream:
             vectors = vectors if norm is None else norm(vectors, positions)
         return vectors
 
-    def _matrix(self, layer: int) -> tuple[Tensor, Tensor]:
-        weight, bias = matrix(part(self.layers[layer], self.family.output))
-        return weight, bias.to(self.dtype)
+    def _matrix(self, layer: int) -> list[Tensor]:
+        return [one.to(self.dtype) for one in matrix(part(self.layers[layer], self.family.output))]
 
     def _written(self, layer: int, vectors: Tensor, positions: Tensor) -> Tensor:
         norm = self.writes[layer]
@@ -135,7 +134,7 @@ class Stream:
         """Return what a head adds to the stream, whose parts are the tokens that it looked at."""
         trace = self.traces[layer]
         d_v = trace.value.shape[-1]
-        output = self._matrix(layer)[0][head * d_v : (head + 1) * d_v].to(self.dtype)  # (d_v, d_model)
+        output = self._matrix(layer)[0][head * d_v : (head + 1) * d_v]  # (d_v, d_model)
         weights = trace.weights(head, positions).to(self.dtype)
         values = trace.value_of(head).to(self.dtype)
 
@@ -149,8 +148,7 @@ class Stream:
                     return written(weights[:, key, None] * value)
 
                 name = f" of {key} {self.tokens[key].strip()}"
-                deeper = partial(self._value, layer, head, key, read)
-                yield Source(name, read(values[key]), deeper)
+                yield Source(name, read(values[key]), partial(self._value, layer, head, key, read))
 
         return Source(f"{layer}.{head}", written(weights @ values), words)
 
@@ -226,15 +224,5 @@ def watching_calls(modules: Sequence[nn.Module]) -> Iterator[dict[nn.Module, Mod
         first, last = (torch.atleast_2d(one.detach()[0]) for one in (given, states_of(output)))
         calls[module] = ModuleCall(first, last, settings)
 
-    handles = [module.register_forward_hook(keep, with_kwargs=True) for module in modules]
-    try:
+    with hooked(modules, keep, with_kwargs=True):
         yield calls
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def in_float32(model: Any) -> Any:
-    """Return the model itself, or of one in half precision a copy in float32."""
-    half = any(one.dtype in (torch.float16, torch.bfloat16) for one in model.parameters())
-    return copy.deepcopy(model).float() if half else model

@@ -72,12 +72,9 @@ class Why(Table):
     def largest(self, n: int = N_LARGEST) -> list[tuple[str, str, float]]:
         """Return the (source of the query, source of the key, value) of the cells that are farthest from 0."""
         cells = self.cells
+        pairs = [(query.name, key.name) for query in self.query_sources for key in self.key_sources]
         order = cells.abs().flatten().argsort(descending=True)[:n].tolist()
-        places = [divmod(place, cells.shape[1]) for place in order]
-        return [
-            (self.query_sources[row].name, self.key_sources[column].name, float(cells[row, column]))
-            for row, column in places
-        ]
+        return [(*pairs[place], float(cells.flatten()[place])) for place in order]
 
     def open(self, side: Literal["query", "key"], name: str) -> Why:
         """Return the table with one source in its parts: a head by the tokens that it looked at, each by its sources.
@@ -109,19 +106,16 @@ class Why(Table):
         return dict(zip(("query", "key", "value"), zip(*rows, strict=True), strict=True))
 
     def _repr_html_(self) -> str:
-        margins = [("Query", self.by_query()), ("Key", self.by_key())]
-        tables = [
-            (("source of the " + side.lower(), "adds"), [*margin.items()][:N_LARGEST]) for side, margin in margins
-        ]
-        rows = [(f"{query} × {key}", value) for query, key, value in self.largest()]
-        tables.append((("largest cells: query × key", "adds"), rows))
-        drawn = "".join(_html(heads, own) for heads, own in tables)
+        cells = {f"{query} × {key}": value for query, key, value in self.largest()}
+        drawn = _html("source of the query", self.by_query()) + _html("source of the key", self.by_key())
+        drawn += _html("largest cells: query × key", cells)
         return f"<p>{html.escape(repr(self))}</p><div style='display:flex;gap:2em'>{drawn}</div>"
 
 
-def _html(heads: Sequence[str], rows: Sequence[tuple[str, float]]) -> str:
-    body = "".join(f"<tr><td>{html.escape(name)}</td><td>{value:+.3f}</td></tr>" for name, value in rows)
-    return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{body}</table>"
+def _html(head: str, rows: Mapping[str, float]) -> str:
+    largest = [*rows.items()][:N_LARGEST]
+    body = "".join(f"<tr><td>{html.escape(name)}</td><td>{value:+.3f}</td></tr>" for name, value in largest)
+    return f"<table><tr><th>{head}</th><th>adds</th></tr>{body}</table>"
 
 
 def explain_score(stream: Stream, layer: int, head: int, query: int, key: int, against: Against = "mean") -> Why:
