@@ -22,8 +22,7 @@ from ui.take_along import take_along
 from ui.try_this import try_this
 
 page_frame(
-    NAME,
-    "At this party *two* keys, turned together, open a lock; one alone never does. Attention tries one at a time.",
+    NAME, "At this party *two* keys, turned together, open a lock; one alone never does. Attention tries one at a time."
 )
 numbers = guest_numbers()
 traces = {head: head_trace(model, numbers) for head, model in HEADS.items()}

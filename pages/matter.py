@@ -24,10 +24,7 @@ from ui.take_along import take_along
 from ui.try_this import try_this
 from ui.words import readable_sentence, report_unknown_words, sentence_box
 
-page_frame(
-    NAME,
-    "Is it praise or blame? The word that gets the most attention is not always the one that decides.",
-)
+page_frame(NAME, "Is it praise or blame? The word that gets the most attention is not always the one that decides.")
 model_or_stop(ATTENTION)
 
 with st.container(key="matter_first"):

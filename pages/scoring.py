@@ -7,15 +7,7 @@ from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.computed import model_or_stop
 from ui.player import download_table, export_bar
-from ui.scoring.comparison import (
-    fields_tab,
-    lay_on_query,
-    printed_tab,
-    scale_tab,
-    score_plane,
-    verdict,
-    what_dot_chose,
-)
+from ui.scoring.comparison import fields_tab, lay_on_query, printed_tab, scale_tab, score_plane, verdict, what_dot_chose
 from ui.scoring.controls import (
     ALL,
     NAME,

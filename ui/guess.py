@@ -20,11 +20,7 @@ def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, o
     """
     set_widget(key, guess if guess in options else None)
     st.segmented_control(
-        question,
-        list(options),
-        format_func=options.__getitem__,
-        key=key,
-        on_change=lambda: on_guess(widget_value(key)),
+        question, list(options), format_func=options.__getitem__, key=key, on_change=lambda: on_guess(widget_value(key))
     )
 
 

@@ -289,14 +289,7 @@ class Stepper(Player[str]):
                     self.guessed.value = (step.name, int(cell["row"]), int(cell["col"]))
 
             words = f"An empty matrix of {step.shape[0]} by {step.shape[1]}: click where the largest number will be"
-            draw_chart(
-                chart,
-                width="content",
-                key=key,
-                alt=words,
-                on_select=take_click,
-                selection_mode="cell",
-            )
+            draw_chart(chart, width="content", key=key, alt=words, on_select=take_click, selection_mode="cell")
         elif columns := options(step, head, row):
             labels = step.col_axis.labels
             names = {

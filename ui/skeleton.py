@@ -14,16 +14,7 @@ from ui.faults import show_faults
 from ui.inside_streamlit import StopException
 from ui.lecture import LECTURE, SCREENS, hide_what_stands_above, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
-from ui.state import (
-    PAGE,
-    PLAYING,
-    Field,
-    read_address,
-    set_widget,
-    single_choice,
-    widget_value,
-    write_address,
-)
+from ui.state import PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import OPEN_MENU, reset_take_along, take_along_menu
 from ui.warm_up import is_warm
 

@@ -12,14 +12,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from attention_core.bounds import (
-    MIB,
-    SESSION_UPLOAD_BYTES,
-    UPLOAD_BYTES,
-    UPLOAD_SECONDS,
-    UPLOADS_BYTES,
-    is_hosted,
-)
+from attention_core.bounds import MIB, SESSION_UPLOAD_BYTES, UPLOAD_BYTES, UPLOAD_SECONDS, UPLOADS_BYTES, is_hosted
 from ui.inside_streamlit import all_files, files_of, let_go, refusal, refuse
 
 Message = MutableMapping[str, Any]

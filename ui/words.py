@@ -143,13 +143,7 @@ def reading_remarks(source: SourceSentence) -> None:
 @cache
 def text_field(name: str) -> Field[str]:
     """Return what is typed on a page."""
-    return Field(
-        name,
-        "text",
-        "",
-        address="text",
-        parse=lambda asked: plain_text(asked)[: SENTENCE_LETTERS.most],
-    )
+    return Field(name, "text", "", address="text", parse=lambda asked: plain_text(asked)[: SENTENCE_LETTERS.most])
 
 
 def _take(typed: Field[str], sentence: str, changed: Callable[[], None]) -> None:

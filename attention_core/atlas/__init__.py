@@ -2,14 +2,7 @@
 
 from attention_core.atlas.labels import search
 from attention_core.atlas.matrix import TILE, Atlas
-from attention_core.atlas.tensors import (
-    FileError,
-    FileKind,
-    Tensors,
-    kind_of_file,
-    read_tensors,
-    trace_of_tensors,
-)
+from attention_core.atlas.tensors import FileError, FileKind, Tensors, kind_of_file, read_tensors, trace_of_tensors
 
 __all__ = [
     "TILE",

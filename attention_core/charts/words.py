@@ -185,11 +185,7 @@ class Bars(NamedTuple):
     mark: float | None = None  # a number to mark, such as the uniform weight
 
 
-def bar_table(
-    names: Sequence[str],
-    columns: Sequence[Bars],
-    groups: Sequence[tuple[int, str]] = (),
-) -> vl.Chart:
+def bar_table(names: Sequence[str], columns: Sequence[Bars], groups: Sequence[tuple[int, str]] = ()) -> vl.Chart:
     """Draw one line per name, with a bar in every column; groups are headings, each with the line that it is above."""
     heads = dict(groups)
     tops, top = [], 2 * BAR_LINE

@@ -83,11 +83,7 @@ def pick(logits: Tensor, *, temperature: float = 0.0, seed: int = 0, place: int 
 
 
 def expected_in_place(
-    pretrained: Pretrained,
-    inputs: Mapping[str, Tensor],
-    position: int,
-    *,
-    edits: Mapping[int, Edits] | None = None,
+    pretrained: Pretrained, inputs: Mapping[str, Tensor], position: int, *, edits: Mapping[int, Edits] | None = None
 ) -> Tensor:
     """Return the logits (n_tokens,) of a masked-language model at a position whose token is hidden from it.
 

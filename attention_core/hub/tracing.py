@@ -39,11 +39,7 @@ from attention_core.hub.attention import (
     mask,
     running,
 )
-from attention_core.hub.inside_transformers import (
-    attn_implementation,
-    has_attention_interface,
-    knows_fused_attention,
-)
+from attention_core.hub.inside_transformers import attn_implementation, has_attention_interface, knows_fused_attention
 from attention_core.hub.model import readable
 from attention_core.log import log
 
@@ -394,11 +390,7 @@ def _trace_missed_modules(
 
 
 def _second_run(
-    model: Any,
-    inputs: dict[str, Any],
-    entries: ModuleLog | None = None,
-    missed: Collection[nn.Module] = (),
-    **how: Any,
+    model: Any, inputs: dict[str, Any], entries: ModuleLog | None = None, missed: Collection[nn.Module] = (), **how: Any
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return trace_second_run of a model that is asked for its weights, if it takes that argument."""
     asking = {**inputs, "output_attentions": True, "return_dict": True}

@@ -297,12 +297,7 @@ class Transformer(TiedTranslator):
         return self.dropout(self.decoder_norm(x)), tuple(own), tuple(cross)
 
     def forward(
-        self,
-        source: Tensor,
-        target: Tensor,
-        *,
-        edits: EditsByAttention | None = None,
-        labels: Labels | None = None,
+        self, source: Tensor, target: Tensor, *, edits: EditsByAttention | None = None, labels: Labels | None = None
     ) -> Prediction:
         """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
 

@@ -67,10 +67,7 @@ class Hypothesis(NamedTuple):
 
 @torch.inference_mode()
 def beam_search(
-    model: CanTranslate,
-    source: Tensor,
-    width: int = 5,
-    prefix: Sequence[int] = (),
+    model: CanTranslate, source: Tensor, width: int = 5, prefix: Sequence[int] = ()
 ) -> list[list[Hypothesis]]:
     """Keep the `width` likeliest hypotheses at every step, for sentences (batch, n_source) of one length.
 

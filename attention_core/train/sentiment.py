@@ -6,13 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.data.review_pieces import (
-    N_VECTORS,
-    PAD,
-    UNKNOWN,
-    read_reviews,
-    split_reviews,
-)
+from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN, read_reviews, split_reviews
 from attention_core.evaluate.classification import figures
 from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier

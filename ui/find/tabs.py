@@ -10,13 +10,7 @@ from attention_core.charts import contact_sheet, overlay, picture, signed_ramp
 from attention_core.device import to_array
 from attention_core.hub.catalogue import SUGGESTIONS
 from attention_core.hub.model import ModelKind
-from attention_core.topics.find import (
-    channel_maps,
-    largest_weights,
-    order_of,
-    others_at_random,
-    score_formula,
-)
+from attention_core.topics.find import channel_maps, largest_weights, order_of, others_at_random, score_formula
 from attention_core.topics.find.charts import channel_bars
 from ui.chart import click, draw_chart
 from ui.find.first_screen import MODEL, NAME, REGION, FindReading, mask_of, try_edits

@@ -22,15 +22,7 @@ from ui.first_screen import grey_out
 from ui.glossary import note
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import role_colour
-from ui.lookup.table import (
-    BY,
-    NAME,
-    QUERIES,
-    QUERY,
-    WAYS,
-    LookupRequest,
-    guess_again,
-)
+from ui.lookup.table import BY, NAME, QUERIES, QUERY, WAYS, LookupRequest, guess_again
 from ui.model_runs import pretrained_of
 from ui.state import Field, set_widget, single_choice, widget_value
 from ui.try_this import TryThis, try_this

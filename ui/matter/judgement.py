@@ -6,13 +6,7 @@ from torch import Tensor
 from attention_core.attention.edits import BlockKeys
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.sentence_presets import MEANT, is_negated
-from attention_core.topics.matter.sentences import (
-    Verdict,
-    explain,
-    judge,
-    read_sentence,
-    remove_each,
-)
+from attention_core.topics.matter.sentences import Verdict, explain, judge, read_sentence, remove_each
 from attention_core.weights import WeightsError
 from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.glossary import note

@@ -9,27 +9,13 @@ from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table
 from attention_core.data.sentence_presets import PRESETS
-from attention_core.topics.matter.sentences import (
-    Sentence,
-    Verdict,
-    against_the_answer,
-    disagreement,
-    read_sentence,
-)
+from attention_core.topics.matter.sentences import Sentence, Verdict, against_the_answer, disagreement, read_sentence
 from attention_core.topics.matter.word_space import neighbours_chart, neighbours_in_place
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import cached_computation, model_or_stop
 from ui.labels import as_percent, distinct, error_markdown, literal, number
-from ui.matter.judgement import (
-    ATTENTION,
-    BLOCKED,
-    NAME,
-    SIDES,
-    attention_trace,
-    removed,
-    verdict_of,
-)
+from ui.matter.judgement import ATTENTION, BLOCKED, NAME, SIDES, attention_trace, removed, verdict_of
 from ui.state import Field, component_message, whole_number
 from ui.try_this import TryThis
 from ui.words import text_field

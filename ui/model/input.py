@@ -10,16 +10,7 @@ from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import error_markdown, literal
 from ui.model.glance import NAME, OTHER, TOKEN
-from ui.model_runs import (
-    PAGE_MODEL,
-    LatestRun,
-    choose_model,
-    opened_run,
-    pretrained_of,
-    remember,
-    run_of,
-    uploaded_run,
-)
+from ui.model_runs import PAGE_MODEL, LatestRun, choose_model, opened_run, pretrained_of, remember, run_of, uploaded_run
 from ui.navigation import opened_recording
 from ui.state import Field, named, single_choice
 

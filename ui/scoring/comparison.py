@@ -18,14 +18,7 @@ from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
 from attention_core.topics.scoring.charts import scale_chart, score_fields
-from attention_core.topics.scoring.compare import (
-    ScaleRow,
-    compare,
-    favourites,
-    measure_scale,
-    nearest_key,
-    score_field,
-)
+from attention_core.topics.scoring.compare import ScaleRow, compare, favourites, measure_scale, nearest_key, score_field
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation

@@ -9,14 +9,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.scores import parameter_names
-from attention_core.topics.scoring.presets import (
-    EXTENT,
-    MAX_KEYS,
-    MIN_KEYS,
-    VECTOR_PRESETS,
-    Vectors,
-    random_vectors,
-)
+from attention_core.topics.scoring.presets import EXTENT, MAX_KEYS, MIN_KEYS, VECTOR_PRESETS, Vectors, random_vectors
 from attention_core.weights import read_card
 from ui.glossary import paragraph
 from ui.number_table import number_table

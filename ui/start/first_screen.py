@@ -36,10 +36,7 @@ if TYPE_CHECKING:
     from attention_core.charts.vega import Chart
 
 NAME = "start"
-SENTENCES = (
-    SENTENCE := "The black dog is afraid of the little cat.",
-    "He gave me a blue shirt for my birthday.",
-)
+SENTENCES = (SENTENCE := "The black dog is afraid of the little cat.", "He gave me a blue shirt for my birthday.")
 QUESTIONS = (QUESTION := "which digit is left of the blue one?", "what colour is the 8?", "how many digits are there?")
 EMPTY = "Draw a digit or two, in any of the colours."
 

@@ -87,10 +87,7 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
         for read, look in zip(chosen.words[:n_looks], chosen.looks[:n_looks], strict=True)
     ]
     alike = explain("scene-question", *given, (Uniform(),))
-    return {
-        "looks": looks,
-        "said": [[ALIKE, *_best(alike)], [CHOSEN, *_best(chosen)]],
-    }
+    return {"looks": looks, "said": [[ALIKE, *_best(alike)], [CHOSEN, *_best(chosen)]]}
 
 
 def _best(answer: SceneAnswer) -> tuple[str, float]:

@@ -12,15 +12,7 @@ from ui.player import Player, Stepper
 from ui.skeleton import live
 from ui.state import Field, one_of, set_widget, widget_value
 from ui.translate.forcing import WORD, force_what_comes_with, forced_pieces
-from ui.translate.models import (
-    LISTED,
-    NAME,
-    TRANSLATORS,
-    average_per_word,
-    shown_translation,
-    translation,
-    why_missing,
-)
+from ui.translate.models import LISTED, NAME, TRANSLATORS, average_per_word, shown_translation, translation, why_missing
 from ui.try_this import TryThis
 from ui.words import aligned_words, chosen_row, readable_sentence, reading_remarks, sentence_box, text_field
 

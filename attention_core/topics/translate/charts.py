@@ -15,12 +15,7 @@ ROW = 16  # screen pixels of one vector
 
 
 def alignment_chart(
-    weights: np.ndarray,
-    target: Sequence[str],
-    keys: Sequence[str],
-    *,
-    size: int = 420,
-    marked: int | None = None,
+    weights: np.ndarray, target: Sequence[str], keys: Sequence[str], *, size: int = 420, marked: int | None = None
 ) -> vl.Chart:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
 

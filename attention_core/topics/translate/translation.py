@@ -211,10 +211,7 @@ def explain(model: Translator, source: SourceSentence, translation: Translation,
 
 
 def explain_layers(
-    model: Transformer,
-    source: SourceSentence,
-    translation: Translation,
-    edits: EditsByAttention | None = None,
+    model: Transformer, source: SourceSentence, translation: Translation, edits: EditsByAttention | None = None
 ) -> dict[tuple[str, int], AttentionTrace]:
     """Return the attention traces of a transformer that is made to write a given translation, by (kind, layer)."""
     source_ids, decoder_ids, labels = _model_inputs(model, source, translation)
