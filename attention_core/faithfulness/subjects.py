@@ -170,7 +170,6 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
         inputs=inputs,
         baseline=torch.zeros_like(inputs),
         unit_of=unit_of,
-        received=_received(weights, unit_of),
         predict=reason,
         erase=erase,
         weights={OWN: weights},
