@@ -6,7 +6,6 @@ README.md says what they do and what is measured. Linux; the visitors themselves
 
 import argparse
 import asyncio
-import os
 import sys
 import time
 from collections import Counter
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.report import publish
+from benchmarks.report import processor_seconds, publish
 from benchmarks.server import free_port, serving, started
 from benchmarks.session import Answer, GoneError, Session
 from benchmarks.visits import FLOOR, TYPED, VISITS, Action, act
@@ -57,12 +56,7 @@ class Server:
 
     def seconds(self) -> float:
         """Return the processor time that its processes have used so far."""
-        ticks = 0
-        for pid in self.pids:
-            with suppress(OSError):
-                numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-                ticks += int(numbers[11]) + int(numbers[12])
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return sum(map(processor_seconds, self.pids))
 
     def megabytes(self, name: str) -> list[int]:
         """Return VmRSS or VmHWM of each process that runs the app."""

@@ -5,21 +5,19 @@ Every page is opened cold, and what `visits.py` lists is clicked, typed and draw
 """
 
 import argparse
-import os
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, sync_playwright
 
 from benchmarks.browser import ARGUMENTS, CHROMIUM, IDLE
-from benchmarks.report import publish
+from benchmarks.report import processor_seconds, publish
 from benchmarks.server import command, free_port, started
 from benchmarks.visits import VISITS, Action, stroke
 
@@ -93,21 +91,12 @@ class Sight(NamedTuple):
         return self.took - max(0.0, self.server - MODEL_MS)
 
 
-def processor_ms(process: int) -> float:
-    """Return the processor time that a process has had, in milliseconds (Linux)."""
-    ticks = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
-    return 1000 * sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
-
-
 def wait_until_idle(process: int) -> None:
     """Wait until a process has had less than a tenth of a core for fifteen seconds: a server warms up by itself."""
-    before = processor_ms(process)
-    while True:
+    before, now = -15.0, processor_seconds(process)
+    while now - before > 1.5:
         time.sleep(15)
-        now = processor_ms(process)
-        if now - before < 1500:
-            return
-        before = now
+        before, now = now, processor_seconds(process)
 
 
 class Window:
@@ -124,7 +113,7 @@ class Window:
         self.n_bytes += len(payload)
 
     def open(self, url: str) -> Sight:
-        before = processor_ms(self._server)
+        before = processor_seconds(self._server)
         self.page.goto(url)
         sight = self._rest(before, 0.0)
         self.n_bytes += self.page.evaluate(LOADED)
@@ -140,7 +129,7 @@ class Window:
         shown = [widget for widget in widgets if widget.is_visible()]
         if not shown:
             return None
-        before = processor_ms(self._server)
+        before = processor_seconds(self._server)
         try:
             is_used = use(self.page, random.choice(shown), action, random)
         except TimeoutError:
@@ -152,7 +141,7 @@ class Window:
     def _rest(self, processor: float, since: float) -> Sight:
         self.page.wait_for_timeout(50)
         self.page.wait_for_function(IDLE, timeout=60_000)
-        server = processor_ms(self._server) - processor
+        server = 1000 * (processor_seconds(self._server) - processor)
         self.page.wait_for_function(AT_REST, timeout=60_000)
         seen = self.page.evaluate(SEEN)
         longest = max((duration for start, duration in seen["long"] if start + duration > since), default=0.0)

@@ -72,6 +72,15 @@ def peak_kilobytes() -> int:
     return _kilobytes("VmHWM")
 
 
+def processor_seconds(process: int) -> float:
+    """Return the processor time that a process has had; 0 of one that has ended (Linux)."""
+    try:
+        ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+    except OSError:
+        return 0.0
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
 def _kilobytes(name: str) -> int:
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name))

@@ -16,7 +16,6 @@ from attention_core.faithfulness.assessment import (
     RANDOM,
     Assessment,
     assess,
-    moved_by_shuffling,
     verdict,
 )
 from attention_core.faithfulness.attribution import Subject, mean_weights
@@ -75,14 +74,15 @@ def faithfulness_tab(
 
 
 def _figures(found: Assessment, order: str) -> tuple[str, str, str]:
-    agreement = "" if order == RANDOM else number(found.agreement(order) or 0.0, "+.2f")
+    agreement = "" if order == RANDOM else number(found.agreement(order), "+.2f")
     return order, f"{found.deletion[order].area:.2f}", agreement
 
 
 def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray], vl.Chart] | None) -> None:
-    other, moved = found.other, moved_by_shuffling(found)
-    if other is None or moved is None or found.uniform is None:
+    other = found.other
+    if other is None or found.shuffled is None:
         return
+    moved = float(found.shuffled.median())
     st.markdown(
         f"Shuffled a hundred times, these weights move the answer by {moved:.0%} (median); all equal, by "
         f"{found.uniform:.0%}. " + ("So the answer hangs on them." if moved > 0.2 else "So it hardly hangs on them.")

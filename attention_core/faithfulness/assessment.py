@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import torch
 from torch import Tensor
 
 from attention_core.faithfulness.attribution import (
@@ -29,8 +28,8 @@ class Assessment:
     """What is known so far; see `assess`.
 
     Attributes:
-        importance: of each unit by order, (n_units,): attention, gradient x input, integrated gradients.
         removal: how much the answer's probability falls when a unit alone is erased, (n_units,).
+        importance: of each unit by order, (n_units,): attention, gradient x input, integrated gradients.
         deletion: curves by order; a small area means that what the answer needs goes first.
         insertion: the same where units come.
         shuffled: how far the answer moves for each of a hundred random orders of the keys.
@@ -39,21 +38,21 @@ class Assessment:
     """
 
     subject: Subject
-    removal: Tensor | None = None
-    importance: dict[str, Tensor] = field(default_factory=dict)
+    removal: Tensor
+    importance: dict[str, Tensor]
     deletion: dict[str, Curve] = field(default_factory=dict)
     insertion: dict[str, Curve] = field(default_factory=dict)
     shuffled: Tensor | None = None
     uniform: float | None = None
     other: OtherWeights | None = None
 
-    def agreement(self, order: str) -> float | None:
-        """Return Kendall's tau between an order and what erasing each unit does; None = not known yet."""
-        return None if self.removal is None else kendall_tau(self.importance[order], self.removal)
+    def agreement(self, order: str) -> float:
+        """Return Kendall's tau between an order and what erasing each unit does."""
+        return kendall_tau(self.importance[order], self.removal)
 
-    def overlap(self, order: str) -> float | None:
+    def overlap(self, order: str) -> float:
         """Return which share of the first five of an order are among the five whose loss counts most."""
-        return None if self.removal is None else overlap(self.importance[order], self.removal, FIRST)
+        return overlap(self.importance[order], self.removal, FIRST)
 
     def advantage(self, order: str) -> float | None:
         """Return by how much the area of deletion is smaller in this order than at random; None = not known yet."""
@@ -64,8 +63,7 @@ class Assessment:
 
 def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]]:
     """Yield the share of the work that is done, and what is known by then; the same value each time."""
-    found = Assessment(subject, importance={ATTENTION: subject.received})
-    found.removal = removal(subject)
+    found = Assessment(subject, removal(subject), {ATTENTION: subject.received})
     yield 0.1, found
     found.importance[GRADIENT] = gradient_times_input(subject)
     found.importance[INTEGRATED] = integrated_gradients(subject)
@@ -98,8 +96,3 @@ def verdict(found: Assessment, parts: str = "parts") -> str:
         f"Here the map {how} what the answer needs: while {parts} are erased in its order, the answer keeps a "
         f"probability of {own:.0%} on average; in random order, {chance:.0%}."
     )
-
-
-def moved_by_shuffling(found: Assessment) -> float | None:
-    """Return the median of how far the answer moves when the weights are shuffled, 0 to 1; None = not known yet."""
-    return None if found.shuffled is None else float(torch.median(found.shuffled))
