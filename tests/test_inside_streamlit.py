@@ -7,7 +7,6 @@ import pytest
 PARTS = {
     "streamlit:_main": "is the body of a page",
     "streamlit.elements.widgets.data_editor:DataEditorSerde.deserialize": "reads what people type into a table",
-    "streamlit.elements.widgets.data_editor:DataEditorSerde.__init__": "begins a table",
     "streamlit.runtime.uploaded_file_manager:UploadedFile.__init__": "is a file in a script's hand",
     "streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager.remove_file": "forgets a file",
     "streamlit.runtime:Runtime.get_app_session": "finds a visitor's page",

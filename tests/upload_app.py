@@ -11,15 +11,13 @@ from starlette.middleware import Middleware
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from ui import uploads
-from ui.inside_streamlit import growing_table
 
 if __name__ == "__main__":
     uploaded = st.file_uploader("A file", key="file", max_upload_size=uploads.most_megabytes())
     st.caption(f"{len(uploaded.getvalue())} bytes" if uploaded else "no file")
     frame = pd.DataFrame({"1": ["0", "1"]})
     fixed = st.data_editor(frame, key="fixed")
-    with growing_table():
-        growing = st.data_editor(frame, key="growing", num_rows="dynamic")
+    growing = st.data_editor(frame, key="growing", num_rows="dynamic")
     st.text(f"{len(fixed)} and {len(growing)} rows")
     uploads.show_refusal()
     gc.collect()  # as ui/memory_upkeep.py does

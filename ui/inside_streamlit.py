@@ -3,9 +3,6 @@
 import asyncio
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import wraps
 from inspect import unwrap
 from typing import Any, cast
@@ -24,11 +21,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.session_manager import SessionManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from attention_core.bounds import JSON_BYTES, TABLE_ROWS
+from attention_core.bounds import JSON_BYTES
 
 MAIN = st._main
 """The body of the page, in the container that is open."""
-_MAX_ADDED: ContextVar[int] = ContextVar("most_added", default=0)
 _REFUSALS: dict[str, str] = {}
 """By session, what was refused and is still to be shown."""
 _OPEN: dict[int, tuple[int, int]] = {}
@@ -38,32 +34,17 @@ _GONE: WeakKeyDictionary[AppSession, dict[str, Any]] = WeakKeyDictionary()
 _read_edits, _open_file = unwrap(DataEditorSerde.deserialize), unwrap(UploadedFile.__init__)
 
 
-@contextmanager
-def growing_table() -> Iterator[None]:
-    """Let people add rows to the table that is drawn; to others no message of a browser adds any."""
-    token = _MAX_ADDED.set(TABLE_ROWS.most + 1)  # one too many, so that the page sees that there were more
-    try:
-        yield
-    finally:
-        _MAX_ADDED.reset(token)
-
-
-def _begin_edits(self: Any) -> None:
-    self.most_added = _MAX_ADDED.get()
-
-
 @wraps(_read_edits)
 def _read_bounded_edits(self: Any, ui_value: str | None) -> DataEditorState:
+    """Read what was typed into cells; no table of a page has rows that come or go."""
     if ui_value is not None and len(ui_value) > JSON_BYTES.most:
         _refuse_here(f"What was put into the table is larger than {JSON_BYTES.millions} MB; it was left out.")
         ui_value = None
     state = _read_edits(self, ui_value)
-    n_added = len(state["added_rows"])
-    if n_added > self.most_added:
-        del state["added_rows"][self.most_added :]
-        _refuse_here(f"{n_added:,} new rows came into the table; the first {max(0, self.most_added - 1)} were read.")
-    if not self.most_added:
-        state["deleted_rows"].clear()
+    if n_added := len(state["added_rows"]):
+        _refuse_here(f"{n_added:,} new rows came into the table; they were left out.")
+    state["added_rows"].clear()
+    state["deleted_rows"].clear()
     return state
 
 
@@ -74,7 +55,6 @@ def _open_counted(self: UploadedFile, record: Any, file_urls: Any) -> None:
     weakref.finalize(self, _OPEN.pop, id(self), None).atexit = False
 
 
-DataEditorSerde.__init__ = _begin_edits  # type: ignore[method-assign]
 DataEditorSerde.deserialize = _read_bounded_edits  # type: ignore[method-assign]
 UploadedFile.__init__ = _open_counted  # type: ignore[method-assign]
 

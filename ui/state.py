@@ -235,13 +235,8 @@ def named(**values: Any) -> dict[str, Any]:
     return {"parse": values.__getitem__, "text": names.__getitem__}
 
 
-def parse_switch(text: str) -> bool:
-    """Return True for "1" and False for "0", as addresses have switches."""
-    return {"1": True, "0": False}[text]
-
-
 _PARSERS: dict[type, Callable[[str], Any]] = {
-    bool: parse_switch,
+    bool: {"1": True, "0": False}.__getitem__,
     int: between(-999_999, 999_999),
     float: between(-1e6, 1e6),
     list: whole_numbers,
@@ -318,11 +313,6 @@ def follow_address(asked: Mapping[str, str]) -> None:
 def address_followed() -> tuple[Mapping[str, str], dict[str, str] | None]:
     """Return the address that is followed, and its invalid parts; None once they have been shown."""
     return st.session_state.get(FOLLOWED_ADDRESS, {}), st.session_state.get(BAD_PARTS)
-
-
-def forget_faults() -> None:
-    """Note that the invalid parts have been shown."""
-    st.session_state[BAD_PARTS] = None
 
 
 def fields_of(page: str) -> list[Field]:
@@ -407,7 +397,7 @@ def show_link_faults() -> None:
     missing = asked_for.get(LEFT_OUT) if faults is not None else None
     if missing:
         st.toast(f"The link was too long to hold {literal(missing)}: ask for the session file.", **_FAULT)
-    forget_faults()
+    st.session_state[BAD_PARTS] = None
 
 
 _FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}

@@ -69,7 +69,6 @@ JPEG_PIXELS = Bound("pixels of an uploaded JPEG in one pass", 40_000_000, "it is
 PICTURE_PIXELS = Bound("pixels of any other picture", 40_000_000, "a WebP takes 15 bytes for each, in turn", 12_000_000)
 PICTURE_SCANS = Bound("scans of a JPEG", 100, "each draws all pixels anew; photographs have ten")
 # tables, tensors, recordings
-TABLE_ROWS = Bound("rows of a table that grows", 256, "every row is looked up")
 TENSOR_BYTES = Bound(
     "bytes of query, key and value", 512 * MIB, "131,072 positions of three float32 vectors are 96 MiB", 256 * MIB
 )

@@ -396,15 +396,6 @@ def is_dark(colours: np.ndarray) -> np.ndarray:
     return light @ np.array([0.2126, 0.7152, 0.0722]) < 1.05 / 4.5 - 0.05
 
 
-def cell_colours(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
-    """Return the colour of each cell, and the colour in which its number shows on it; grey where not finite."""
-    finite, colours = np.isfinite(values), ramp.lookup(64)
-    place = (ramp.position(values) * 63).astype(int)
-    names = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
-    ink = np.where(is_dark(colours)[place] & finite, "#ffffff", DARK_COLOUR)
-    return np.where(finite, names[place], MASKED_GREY), ink
-
-
 def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Spec:
     """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
     ticks = [ramp.low, ramp.high]

@@ -156,10 +156,9 @@ class Study:
             if how == "zero":
                 other = [torch.zeros_like(one) for one in own]
             else:
-                step = max(1, len(phrase_book()) // N_REFERENCES)
-                texts = phrase_book()[::step] if reference is None else reference
+                texts = phrase_book()[:: len(phrase_book()) // N_REFERENCES] if reference is None else reference
                 other = replacement(read, map(self.inputs, texts), own, how, seed)
-            changes = changes_at(at, own, other, self.model, self._places(own, positions))
+            changes = changes_at(at, own, other, self.model, positions)
         values = runner.measured(changes, metric, heads if at == "head_out" else None)
         return Effects(values, before, site=at, tokens=self.tokens(inputs))
 
@@ -188,11 +187,10 @@ class Study:
         runner, before = self._runner(inputs, metric, at)
         (other, own), output = activations(self.model, pair, at, runner.projections)
         goal = number(metric(ModelOutput.of_batch(output, self.tokenizer)[0]))
-        places = self._places(own, positions)
-        values = runner.measured(changes_at(at, own, other, self.model, places), metric)
+        values = runner.measured(changes_at(at, own, other, self.model, positions), metric)
         estimate = None
         if gradient and at != "pattern":
-            estimate = before + foretold(runner, at, own, other, metric, places)
+            estimate = before + foretold(runner, at, own, other, metric, positions)
         return Effects(values, before, goal, at, self.tokens(inputs), estimate)
 
     def attribute(self, clean: Input, *, metric: Metric) -> Attribution:
@@ -282,16 +280,6 @@ class Study:
             projections = projections_of(self.model, inputs)
         n_at_once = items_at_once(output.logits)
         return Runner(self.model, inputs, self.tokenizer, projections, n_at_once), number(metric(output))
-
-    @staticmethod
-    def _places(own: Sequence[Tensor], positions: Sequence[int] | None) -> list[int] | None:
-        """Return positions counted from 0; an IndexError names one that is not there."""
-        if positions is None:
-            return None
-        n = own[0].shape[1]
-        if wrong := [position for position in positions if not -n <= position < n]:
-            raise IndexError(f"positions must be from 0 to {n - 1}, got {wrong[0]}")
-        return [position % n for position in positions]
 
 
 def _check(what: str, value: str, known: Sequence[str]) -> None:

@@ -141,12 +141,24 @@ def _given(edits: Mapping[int, Edits], projections: Sequence[Projection]) -> Wri
     return {module: partial(change, n_heads=n_heads, own=own) for module, n_heads, own in places}
 
 
+def from_start(what: str, place: int, n: int) -> int:
+    """Return a place counted from 0, which may be counted from the end, below 0; an IndexError says that it is none."""
+    if not -n <= place < n:
+        raise IndexError(f"{what} must be from 0 to {n - 1}, got {place}")
+    return place % n
+
+
 def parts_at(
     site: Site, own: Activations, positions: Sequence[int] | None
 ) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
-    """Yield the parts of a run at a site: the place in a map, the heads, the positions; None = all positions."""
+    """Yield the parts of a run at a site: the place in a map, the heads, the positions; None = all positions.
+
+    Raises:
+        IndexError: there is no such position.
+    """
     for layer, mine in enumerate(own):
-        heads, rows = [*range(len(mine))], [*range(mine.shape[1])] if positions is None else [*positions]
+        heads, n = [*range(len(mine))], mine.shape[1]
+        rows = [*range(n)] if positions is None else [from_start("positions", row, n) for row in positions]
         if site == "layer":
             yield (layer,), heads, rows
         elif site in ("head_out", "pattern"):

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from attention_core.attention.scores import ScaledDot
 from attention_core.hub.tracing import UnsupportedError, run_model
+from attention_core.study.effects import from_start
 from attention_core.study.sources import Source, Stream
 from attention_core.study.table import Table
 
@@ -126,17 +127,15 @@ def explain_score(stream: Stream, layer: int, head: int, query: int, key: int, a
         ValueError: the query may not see the key, or the other one.
         UnsupportedError: the attention is no scaled dot product of what the description says.
     """
-    traces = stream.traces
-    for what, place, n in (("layer", layer, len(traces)), ("head", head, traces[0].n_heads)):
-        if not 0 <= place < n:
-            raise IndexError(f"{what} must be from 0 to {n - 1}, got {place}")
-    trace = traces[layer]
-    query, key = _place("query", query, trace.n_queries), _place("key", key, trace.n_keys)
+    layer = from_start("layer", layer, len(stream.traces))
+    trace = stream.traces[layer]
+    head = from_start("head", head, trace.n_heads)
+    query, key = from_start("query", query, trace.n_queries), from_start("key", key, trace.n_keys)
     if not isinstance(trace.score, ScaledDot) or not trace.query.shape[-1]:
         raise UnsupportedError("the run shows weights alone, of which no query and key are known")
     allowed = trace.allowed(head, [query])
     visible = list(range(trace.n_keys)) if allowed is None else allowed[0].nonzero()[:, 0].tolist()
-    other = against if against in ("mean", None) else _place("key", int(against), trace.n_keys)
+    other = against if against in ("mean", None) else from_start("key", int(against), trace.n_keys)
     if wrong := [one for one in (key, other) if isinstance(one, int) and one not in visible]:
         raise ValueError(f"query {query} may not see key {wrong[0]}")
     others = [one for one in visible if one != key] if other == "mean" else [other] if isinstance(other, int) else []
@@ -175,9 +174,3 @@ def _note(stream: Stream, layer: int, head: int, query: int, key: int) -> str:
             f"The model computes in {dtype}, which changes this score by {difference:+.2g}; here it is float32."
         )
     return " ".join(notes)
-
-
-def _place(what: str, position: int, n: int) -> int:
-    if not -n <= position < n:
-        raise IndexError(f"{what} must be from 0 to {n - 1}, got {position}")
-    return position % n

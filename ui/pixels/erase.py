@@ -45,7 +45,8 @@ def erase_section(reading: Reading) -> None:
         N_ERASED.value = N_ERASED.clamp_to_options(range(1, most + 1), max(1, most // 4))
         n = N_ERASED.widget(st.slider, "Ink pixels", 1, most, width=320)
     erased = erase_highest(image, (taken if chosen == TAKEN else moving).flatten(), n).image
-    after, trials = read_image(name, erased), _at_random(image, n)
+    after = read_image(name, erased)
+    trials = torch.stack([erase_random(image, n, seed).image for seed in range(N_DRAWS)])
     draws = ask_many(name, trials)
     agreeing = int((draws.argmax(1) == before.digit).sum())
     by_chance = read_image(name, trials[0])
@@ -60,10 +61,6 @@ def erase_section(reading: Reading) -> None:
         with column:
             _case(*case)
     st.caption("Neither map has to foretell what happens without a pixel.")
-
-
-def _at_random(image: Tensor, n: int) -> Tensor:
-    return torch.stack([erase_random(image, n, seed).image for seed in range(N_DRAWS)])
 
 
 def _reads(now: Answer, before: Answer) -> str:
