@@ -14,6 +14,7 @@ from ui.model.heads import heads_in_numbers, rolled_out
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.one_head import export_head, model_steps, one_head
 from ui.model.opening import opening, opening_place
+from ui.model.why import why_there
 from ui.model.words import next_tokens
 from ui.model_runs import pretrained_of
 from ui.skeleton import OPEN_TAB, Tab, page_frame, page_tabs
@@ -58,6 +59,7 @@ page_tabs(
     tab("head", "One head", one_head, run),
     tab("steps", "Step by step", model_steps, run),
     tab("heads", "Heads in numbers", heads_in_numbers, run, formerly=("alike",)),
+    *([tab("why", "Why there?", why_there, run, asked)] if asked else []),
     tab("layers", "Through all layers", rolled_out, run),
     *([tab("words", "What it says next", next_tokens, run, asked, formerly=("cache",))] if speaks else []),
     *([tab("without", "Ablate a head", ablate_heads, run, asked)] if asked else []),
