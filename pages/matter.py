@@ -48,13 +48,11 @@ with st.container(key="matter_first"):
 
 
 def matter_steps() -> None:
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step):
+    if not (step := STEPS.draw(trace)):
         return
-    heaviest = int(trace.weights()[0].argmax())
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
-        show_words(trace, step, 0, 0, heaviest)
+        show_words(trace, step, 0, 0)
     with matrix:
         show_step_chart(trace, step, 0, None, NAME)
 

@@ -222,7 +222,12 @@ class Stepper(Player[str]):
             text=lambda cell: ".".join(map(str, cell)),
         )
 
-    def draw(self, trace: AttentionTrace) -> Step:
+    def draw(self, trace: AttentionTrace, query: int = 0, head: int = 0) -> Step | None:
+        """Draw the controls, and the guess at the largest number of a row where one is wanted.
+
+        Returns:
+            the present step; None = it must stay hidden until somebody has guessed.
+        """
         say_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
         names = list(by_name)
@@ -238,23 +243,15 @@ class Stepper(Player[str]):
         step = by_name[self.field.value]
         if self.revealed.value != step.name:
             self.revealed.value = ""  # who comes back to a step guesses it again
-        return step
-
-    def draw_guess(self, trace: AttentionTrace, step: Step, query: int = 0, head: int = 0) -> bool:
-        """Draw the guess for this step, or how good it was; return whether the step must stay hidden.
-
-        Args:
-            trace: that is stepped through.
-            step: the present one.
-            query: the chosen one, in whose row the largest number is to be guessed.
-            head: the chosen one.
-        """
         if not self.guesses.value:
-            return False
-        row = query if step.row_axis is trace.story.query_axis else 0
+            return step
         if self.revealed.value == step.name:
             self._draw_result(step, head)
-            return False
+            return step
+        self._draw_guess(step, head, query if step.row_axis is trace.story.query_axis else 0)
+        return None
+
+    def _draw_guess(self, step: Step, head: int, row: int) -> None:
         colour, (rows, columns) = role_colour(step.role), step.shape
         st.html(
             f'{HIDE}<p style="font-size:1.25rem;margin:0.5rem 0"><b style="color:{colour}">{step.title}</b>: '
@@ -262,7 +259,6 @@ class Stepper(Player[str]):
         )
         self._draw_question(step, head, row)
         st.button("Reveal", key=f"{self.name}_reveal", type="primary", on_click=self._reveal, args=(step.name,))
-        return True
 
     def _draw_question(self, step: Step, head: int, row: int) -> None:
         """Take the guess where the largest number is: a click into an empty matrix, or one of three columns."""
@@ -335,11 +331,16 @@ OFFLINE_BYTES = 2_000_000
 MAX_OFFLINE = 50_000_000  # weights of a trace; more would keep the server for long
 
 
-def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
-    """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded)."""
+def show_words(
+    trace: AttentionTrace, step: Step, head: int, query: int, key: int | None = None, numbers: str | None = None
+) -> None:
+    """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded).
+
+    The cell is that of a key, None = of the one with the largest weight; numbers stand in its place.
+    """
     show_step_heading(step)
-    numbers = numbers or cell_formula(trace, step, head, query, key)
-    if numbers:
+    key = int(trace.weights(head, [query])[0].argmax()) if key is None else key
+    if numbers := numbers or cell_formula(trace, step, head, query, key):
         st.latex(numbers)
     with st.expander("The PyTorch line"):
         st.code(step.code)

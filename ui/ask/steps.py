@@ -34,9 +34,8 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
     if number >= question.n_looks:
         st.caption("This question needs two looks. The third one stays where the second one was.")
     trace = answered.looks[number]
-    step, grid = STEPS.draw(trace), grid_of(trace)
-    if not STEPS.draw_guess(trace, step):
-        weights = to_array(trace.weights()[0])
+    if step := STEPS.draw(trace):
+        weights, grid = to_array(trace.weights()[0]), grid_of(trace)
         heaviest = int(weights.argmax())
         words, picture = st.columns([0.82, 1], gap="large")
         with words:
@@ -47,7 +46,7 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
                 st.caption(f"Largest weight: {trace.story.key_axis.labels[heaviest]}.")
-            show_words(trace, step, 0, 0, heaviest)
+            show_words(trace, step, 0, 0)
         with picture:
             _show(trace, step, drawing, grid, heaviest)
             query_row_expander("This look in numbers", NAME, trace, 0, 0, 7, "region")

@@ -27,8 +27,7 @@ BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, 60))
 def find_steps(reading: FindReading) -> None:
     """Step from the drawing to the answer, the mask over the drawing, with the chosen region, always beside it."""
     trace, region = reading.trace, reading.region
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step):
+    if not (step := STEPS.draw(trace)):
         return
     words, numbers = st.columns([0.8, 1], gap="large")
     with words:

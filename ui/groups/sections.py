@@ -137,12 +137,11 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     """Step through either head for the chosen guest."""
     head = single_choice("Looks at", HEAD, HEAD_WORDS)
     trace = traces[head]
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step, query):
+    if not (step := STEPS.draw(trace, query)):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
-        show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
+        show_words(trace, step, 0, query)
         more = " Each key is a pair of others." if head == "triples" else ""
         note(f"Guests are their numbers; {NAMES[query]} is {numbers[query]}.{more}")
     with matrix:

@@ -26,12 +26,11 @@ STEPS = Stepper(NAME)
 
 def lookup_steps(trace: AttentionTrace, query: int) -> None:
     """Step through the look-up of one query."""
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step, query):
+    if not (step := STEPS.draw(trace, query)):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
-        show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
+        show_words(trace, step, 0, query)
     with matrix:
         show_step_chart(trace, step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
 

@@ -249,14 +249,12 @@ def one_head(run: ModelRun) -> None:
 def model_steps(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
     now, trace = _head(run)
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step, now.query, now.head):
+    if not (step := STEPS.draw(trace, now.query, now.head)):
         return
     words, matrix = st.columns([0.9, 1], gap="large")
-    best = int(trace.weights(now.head, [now.query])[0].argmax())
     with words:
         st.caption(f"The query is {literal(trace.story.query_axis.labels[now.query])}, position {now.query + 1}.")
-        show_words(trace, step, now.head, now.query, best)
+        show_words(trace, step, now.head, now.query)
     with matrix:
         if max(step.shape) > MAX_DRAWN:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")

@@ -12,8 +12,7 @@ from ui.player import show_step_chart, show_words
 def pixels_steps(reading: Reading) -> None:
     """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
     trace, query = reading.trace, reading.query
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step, query):
+    if not (step := STEPS.draw(trace, query)):
         return
     left, right = st.columns([0.82, 1], gap="large")
     with left:
@@ -27,6 +26,6 @@ def pixels_steps(reading: Reading) -> None:
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
-        show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
+        show_words(trace, step, 0, query)
     with right:
         show_step_chart(trace, step, 0, query, NAME)

@@ -86,13 +86,12 @@ def another_question(drawing: ReadDrawing) -> None:
 def read_steps(drawing: ReadDrawing) -> None:
     """Draw the stepper, the present step's words and its numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step, look):
+    if not (step := STEPS.draw(trace, look)):
         return
     words, numbers = st.columns([0.9, 1.1], gap="large")
     best = int(trace.weights(rows=[look])[0].argmax())
     with words:
-        show_words(trace, step, 0, look, best)
+        show_words(trace, step, 0, look)
     with numbers:
         _show_step(drawing, step, look, best)
         if step.name in ("scores", "weights"):

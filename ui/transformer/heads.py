@@ -144,14 +144,13 @@ def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
 def transformer_steps(text: str) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
     head, _, trace, query = _choose_head(text)
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step, query, head.head):
+    if not (step := STEPS.draw(trace, query, head.head)):
         return
     _arcs(trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
         st.caption(f"Query: {literal(trace.story.query_axis.labels[query])}")
-        show_words(trace, step, head.head, query, int(trace.weights(head.head, [query])[0].argmax()))
+        show_words(trace, step, head.head, query)
     with matrix:
         marked = query if step.row_axis is trace.story.query_axis else None
         show_step_chart(trace, step, head.head, marked, f"transformer_{head.kind}")

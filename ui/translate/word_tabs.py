@@ -37,16 +37,15 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
         + ("what comes next?" if asks else f"the decoder is about to say **{as_markdown(view.target[row])}**.")
         + (f" Here: its first piece, {as_markdown(pieces[0])}." if len(pieces) > 1 else "")
     )
-    step = STEPS.draw(trace)
     head = min(HEAD.value, trace.n_heads - 1)
-    if STEPS.draw_guess(trace, step, query, head):
+    if not (step := STEPS.draw(trace, query, head)):
         return
     words, matrix = st.columns([1, 1.3], gap="large")
     with words:
         if trace.n_heads > 1:
             head = single_choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
         best = int(trace.weights(head, [query])[0].argmax())
-        show_words(trace, step, head, query, best)
+        show_words(trace, step, head, query)
         if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
             note(FIXED)
     with matrix:
@@ -122,8 +121,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
         st.rerun()
     trace, query = shown.trace, shown.view.first_piece[row]
     paragraph("The encoder reads downwards and upwards, the decoder speaks downwards.")
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step, query):
+    if not (step := STEPS.draw(trace, query)):
         return
     picture, words = st.columns([1, 1.1], gap="large")
     numbers = None, None

@@ -22,8 +22,7 @@ def chosen_query(trace: AttentionTrace) -> int:
 
 def step_by_step(problem: Problem, trace: AttentionTrace) -> None:
     """Draw the stepper, the step's heading, formula, meaning and code (folded), its matrix, and one cell of it."""
-    step = STEPS.draw(trace)
-    if STEPS.draw_guess(trace, step, chosen_query(trace)):
+    if not (step := STEPS.draw(trace, chosen_query(trace))):
         return
     words, picture = st.columns([0.8, 1], gap="medium")
     with words:
