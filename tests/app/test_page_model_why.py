@@ -119,11 +119,28 @@ def test_how_often_the_story_holds_is_what_the_page_says():
     """Three names and twenty things: how often head 2.0 is the largest part, and halves the look when it is off."""
     from ui.model.why import HOLDS
 
-    things = (
-        "red car,new house,black cat,big dog,good book,white horse,blue hat,small table,long letter,young friend,"
-        "big tree,green door,cold beer,hot tea,dark room,little girl,short story,strange question,cheap ticket,"
-        "fast train"
-    ).split(",")
+    things = [
+        "red car",
+        "new house",
+        "black cat",
+        "big dog",
+        "good book",
+        "white horse",
+        "blue hat",
+        "small table",
+        "long letter",
+        "young friend",
+        "big tree",
+        "green door",
+        "cold beer",
+        "hot tea",
+        "dark room",
+        "little girl",
+        "short story",
+        "strange question",
+        "cheap ticket",
+        "fast train",
+    ]
     pretrained = own_model("tatoeba-llama", "cpu")
     study = Study(pretrained.model, pretrained.tokenizer)
     largest, halved = [], []
