@@ -98,6 +98,12 @@ def unpack_strokes(text: str) -> list[Stroke]:
     return strokes
 
 
+def checked_strokes(packed: str) -> str:
+    """Return packed strokes as they are, for a field that keeps them; ValueError as of unpack_strokes."""
+    unpack_strokes(packed)
+    return packed
+
+
 def write_session(page: str, values: Mapping[str, str]) -> bytes:
     """Return a session as a file: what a link without bounds would say of a page."""
     return json.dumps({"format": SESSION, "version": SESSION_VERSION, "page": page, "values": dict(values)}).encode()

@@ -15,7 +15,7 @@ from streamlit_drawable_canvas import st_canvas
 from attention_core.data.colours import PEN
 from attention_core.data.drawing import Stroke, draw_strokes, inked_strokes, strokes_of
 from attention_core.data.presets import preset_paths
-from attention_core.links import pack_strokes, unpack_strokes
+from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import cached_computation
 from ui.first_screen import is_dark
@@ -154,12 +154,6 @@ def _state(pad: Pad, strokes: list[Stroke]) -> PadState:
     paper = pad.paper.value
     inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in strokes]
     return PadState(render_strokes(inked, pad.size, paper), inked, paper)
-
-
-def checked_strokes(packed: str) -> str:
-    """Return packed strokes as they are, for a field that keeps them; ValueError if they are none."""
-    unpack_strokes(packed)
-    return packed
 
 
 def _address_state(pad: Pad) -> tuple[str, str]:

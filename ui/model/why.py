@@ -32,8 +32,8 @@ STORY, ASKS = "Mary has a red car. Mary has a red", 10
 COPIES, FINDS = (3, 5), (2, 0)
 """The head of the bundled language model that copies, and the one by which it finds the place."""
 HOLDS = (
-    "In 60 such sentences, three names with twenty things, head 1 of layer 3 is the largest part on the key’s side 57 times, and "
-    "without it the look more than halves 51 times."
+    "In 60 such sentences, three names with twenty things, head 1 of layer 3 is the largest part on the key’s side 57 "
+    "times, and without it the look more than halves 51 times."
 )
 MEAN, NOTHING = -1, -2
 """What a key is compared with, instead of another key: the mean of all others, or nothing."""

@@ -25,7 +25,7 @@ from attention_core.bounds import (
 )
 from attention_core.data.stroke import Stroke
 from attention_core.files import find_file
-from attention_core.links import pack_strokes, unpack_strokes
+from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
 from ui.chart import note_picture
 from ui.component import component
 from ui.lecture import LECTURE
@@ -39,12 +39,6 @@ NAME = "start"
 SENTENCES = (SENTENCE := "The black dog is afraid of the little cat.", "He gave me a blue shirt for my birthday.")
 QUESTIONS = (QUESTION := "which digit is left of the blue one?", "what colour is the 8?", "how many digits are there?")
 EMPTY = "Draw a digit or two, in any of the colours."
-
-
-def checked_strokes(packed: str) -> str:
-    """Return packed strokes as they are; ValueError if they are none."""
-    unpack_strokes(packed)
-    return packed
 
 
 TEXT = Field(NAME, "text", SENTENCE, address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.most])
