@@ -11,7 +11,6 @@ from ui.memory.first_screen import (
     read_sentence,
     report_missing_network,
     shorter,
-    what_lengths_show,
 )
 from ui.memory.networks import NAME, WALK
 from ui.memory.self_attention import own_states_tab
@@ -47,7 +46,6 @@ with st.container(key="memory_screen"):
             for one in pair[:-1]:
                 read_by_both(one, pair)
         with st.container(key="memory_told"):
-            what_lengths_show()
             if not why_missing():
                 try_this(NAME, look_back(text))
     with long:

@@ -23,11 +23,9 @@ page_frame(
     "gets a position.",
 )
 model, missing = model_or_none(MODEL)
-typed, ordered = st.columns([2, 1], gap="medium", vertical_alignment="bottom")
-with typed:
-    text = sentence_box(NAME, LAYERED, height=68)
+text = sentence_box(NAME, LAYERED, height=68)
 source = read_source(text) if text else None
-with ordered, st.container(horizontal=True, gap="small"):
+with st.container(horizontal=True, gap="small"):
     order_buttons()
 if model is None:
     st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")

@@ -34,6 +34,7 @@ class TryThis(NamedTuple):
         outcome: returns the number of the option that came true and a sentence that says what came out, of what the
             page shows now; called only afterwards.
         scroll_to: the key of the container that shows it.
+        draw: pictures it below the sentence, if anything does.
     """
 
     button: str
@@ -42,6 +43,7 @@ class TryThis(NamedTuple):
     act: Callable[[], None]
     outcome: Callable[[], tuple[int, str]]
     scroll_to: str
+    draw: Callable[[], None] | None = None
 
 
 def try_this(page: str, surprise: TryThis) -> None:
@@ -72,6 +74,8 @@ def _answer(page: str, surprise: TryThis) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container():
             show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
+            if surprise.draw is not None:
+                surprise.draw()
         st.button("Close", key=f"{page}_try_close", on_click=_set, args=(page, NOT_TRIED))
     _scroll_to(key=f"{page}_try_scroll", data={"key": surprise.scroll_to})
 

@@ -109,6 +109,7 @@ def test_a_guess_opens_what_attention_gives_back(app):
     assert (
         "`car`: **37%** of what attention gives is about that word, of the one vector **5.1%**" in page.success[0].value
     )
+    assert [f"<b>{share}</b>" in bodies(page) for share in ("37%", "5.1%")] == [True, True]
     assert page.session_state["memory_tab"] == "cure"
     assert "French word 6 of" in said(page)
 
@@ -160,7 +161,8 @@ def test_every_preset_is_read_from_its_end(page):
 
 
 def test_figures_by_length_are_shown(page):
-    assert "BLEU **14.0** from one vector, **32.0** with attention" in said(page)
+    assert "BLEU" not in said(page)
+    assert "BLEU **14.0** from one vector, **32.0** with attention" in said(settled(page, memory_tab="wider"))
 
 
 BOOK = "The book that my sister gave me when I was ill is still on the table."

@@ -152,12 +152,12 @@ def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
     page.button(key=f"{NAME}_try").click()
     settled(page).segmented_control(key=f"{NAME}_try_guess").set_value(1)
     settled(page)
-    assert page.text_area(key=TEXT).value == "Tom is older than Mary."
+    assert page.text_area(key=TEXT).value == "The cat is under the table."
     (typed_without, moved_without), (_, moved) = french(page)
     assert typed_without == moved_without != moved
-    assert (
-        "You guessed: A heap of French words. Both orders become *Tom est plus vieux que Mary.*" in page.info[0].value
-    )
+    verdict = page.info[0].value
+    assert "You guessed: A heap of French words. Both orders become *Le chat est sous la table.*" in verdict
+    assert "becomes *La table est sous le chat.*" in verdict
 
 
 def test_positions_are_pictured(page):

@@ -9,7 +9,8 @@ class TwoOrders {
       const rows = ["As typed", "Other order"].map((name) => {
         const row = make(card, "div", "row");
         make(row, "span", "which", name);
-        return { words: make(row, "div", "words"), french: make(row, "p", { class: "french", lang: "fr" }) };
+        const words = make(row, "div", "words"), french = make(row, "p", { class: "french", lang: "fr" });
+        return { words, french, note: make(row, "p", "note") };
       });
       return { card, title, rows };
     });
@@ -25,6 +26,8 @@ class TwoOrders {
     card.classList.toggle("long", labels.length > 5);
     card.classList.toggle("many", labels.length > 8);
     card.classList.toggle("same", way.same);
+    const stayed = way.changed.every((share) => share < 0.001);
+    other.note.textContent = stayed ? "the same numbers, only moved" : "";
     const drawn = (words, states, places, changed) => {
       const numbers = bytesOf(states);
       words.replaceChildren();
@@ -35,13 +38,13 @@ class TwoOrders {
         const piece = make(word, "span", "piece");
         make(piece, "span", "", labels[place]);
         this.paint(make(piece, "canvas"), numbers.subarray(at * width, (at + 1) * width));
-        if (changed) make(piece, "small", changed[at] < 0.001 ? "" : "moved", changed[at] < 0.001 ? "0%" : asPercent(changed[at]));
+        if (changed) make(piece, "small", "", changed[at] < 0.001 ? "0%" : asPercent(changed[at]));
       });
     };
     const before = placesOf(other.words.childElementCount ? other.words : typed.words);
     drawn(typed.words, way.states[0], labels.map((_, place) => place));
     const from = before.size ? before : placesOf(typed.words);
-    drawn(other.words, way.states[1], order, way.changed);
+    drawn(other.words, way.states[1], order, stayed ? null : way.changed);
     this.move(other.words, from);
     typed.french.textContent = way.french[0];
     other.french.textContent = way.french[1];

@@ -6,13 +6,13 @@ import streamlit as st
 
 from attention_core.device import to_array
 from attention_core.topics.memory.attention_gain import WordKnowledge, word_knowledge
-from attention_core.topics.memory.charts import cure_chart
+from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, cure_chart
 from attention_core.topics.translate.translation import Translation, read_source, translate
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
 from ui.glossary import paragraph
 from ui.labels import as_percent, literal
-from ui.memory.first_screen import ATTENTIVE, WITHOUT, vector_shares
+from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, vector_shares
 from ui.memory.networks import NAME, recurrent
 from ui.player import Walk
 from ui.skeleton import OPEN_TAB
@@ -36,13 +36,30 @@ def look_back(text: str) -> TryThis:
     def act() -> None:
         OPEN_TAB[NAME].value, FRENCH.field.value = "cure", place
 
+    def known_then() -> WordKnowledge:
+        return _what_is_known(recurrent(ATTENTIVE), read_source(text), _said(text)[0].ids[: pieces[place]])
+
     def outcome() -> tuple[int, str]:
-        known = _what_is_known(recurrent(ATTENTIVE), read_source(text), _said(text)[0].ids[: pieces[place]])
+        known = known_then()
         return bisect(BOUNDS, float(known.context[known.weights.argmax()])), _verdict(french, text, known)
 
     question = f"Attention says {french}. How much of what it receives is about the English word that it needs?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
-    return TryThis("let the network look back", question, options, act, outcome, "memory_cure_picture")
+    picture = "memory_cure_picture"
+    return TryThis(
+        "let the network look back", question, options, act, outcome, picture, lambda: _two_bars(text, known_then())
+    )
+
+
+def _two_bars(text: str, known: WordKnowledge) -> None:
+    place = int(known.weights.argmax())
+    shares = {ATTENTIVE: known.context[place], WITHOUT: vector_shares(text)[place]}
+    rows = "".join(
+        f'<span>{SAYS[name]}</span><i style="--share:{float(share):.4f}; --line:{TRANSLATOR_COLOURS[name]}"></i>'
+        f"<b>{as_percent(float(share))}</b>"
+        for name, share in shares.items()
+    )
+    st.html(f'<div class="two-bars">{rows}</div>')
 
 
 def _said(text: str) -> tuple[Translation, list[str], list[int]]:

@@ -73,6 +73,7 @@ def read_by_both(text: str, among: Sequence[str]) -> None:
     if not model_or_none(WITHOUT)[1]:
         largest = max(float(vector_shares(one).max()) for one in among)
         words = shaded_words(read_source(text).word_labels, vector_shares(text), largest)
+        words += '<p class="below">Below each word: its share of the one vector, in per cent.</p>'
     said = "".join(_says(name, text) for name in SAYS)
     st.html(f'<div class="short-and-long"><b>{counted(n_words(text), "words")}</b>{words}{said}</div>')
 
@@ -104,8 +105,7 @@ def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> s
 
 
 def what_lengths_show() -> None:
-    """Say what stands below the words, and how both networks do on long sentences."""
-    note("All words share the one vector. Below each word: its share, in per cent.")
+    """Say how both networks do on long sentences."""
     figures = bleu_by_length(tuple(SAYS))
     if set(SAYS) <= set(figures.long):
         without, attentive = (figures.long[name] for name in (WITHOUT, ATTENTIVE))

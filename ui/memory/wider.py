@@ -6,7 +6,7 @@ from attention_core.files import find_file, read_figures
 from ui.computed import card_or_empty
 from ui.glossary import paragraph
 from ui.layout import figures_table
-from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT
+from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, what_lengths_show
 
 COMMITTED = find_file("benchmarks/results/context_width.json")
 LONGER = "one vector, 384 numbers, trained longer", "attention, trained longer"
@@ -14,6 +14,7 @@ LONGER = "one vector, 384 numbers, trained longer", "attention, trained longer"
 
 def wider_vector() -> None:
     """Draw the BLEU of translators whose vector has 384 and 768 numbers, and say that it stays one vector."""
+    what_lengths_show()
     figures = read_figures(COMMITTED)
     if figures is None:
         st.info("The figures of wider vectors are not there.")

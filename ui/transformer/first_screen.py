@@ -23,7 +23,7 @@ from ui.words import text_field
 
 WAYS = {"Without positions": False, "With positions": True}
 """Titles of the two halves: whether the model is told where each piece stands."""
-HEAP = "Tom is older than Mary."
+HEAP = "The cat is under the table."
 SHOWN = "transformer_orders"
 PICTURED = 24  # numbers of each piece that are drawn
 

@@ -190,7 +190,6 @@ def length_chart(
     """
     if not figures.scores or not figures.groups:
         raise ValueError("figures must hold at least one model, got none")
-    names = list(figures.scores)
     data = vl.long_form(("model", "words", "bleu"), figures.scores, figures.groups)
     data["label"] = [called[name] for name in data["model"]]
     top = 5 * (1 + max(data["bleu"]) // 5)
@@ -202,7 +201,7 @@ def length_chart(
         axis=dict(labelAngle=0, grid=False),
     )
     y = vl.field("bleu:Q", title=None, scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
-    scale = vl.category_scale(names, [TRANSLATOR_COLOURS[name] for name in names])
+    scale = vl.category_scale(list(figures.scores), [TRANSLATOR_COLOURS[name] for name in figures.scores])
     space = {"x": x, "y": y, "color": vl.field("model:N", scale=scale, legend=None)}
     tooltip = ("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")
     last = {name: scores[-1] for name, scores in figures.scores.items() if scores[-1] is not None}
@@ -215,11 +214,12 @@ def length_chart(
     }
     marks = {"words": list(marked), "place": [top] * len(marked), "text": list(marked.values())}
     place = {"x": x, "y": vl.field("place:Q")}
+    names = place | {"color": space["color"], "text": vl.field("label:N")}
     layers = [
         vl.mark("rule", marks, {"x": x}, strokeDash=[3, 3], color=vl.TEXT_COLOUR, opacity=0.6),
         vl.texts(marks, place, baseline="bottom", dy=-3, color=vl.TEXT_COLOUR),
         vl.mark("line", data, space, *tooltip, strokeWidth=2.2, point={"size": 70}, aria=True),
-        vl.texts(ends, place, "label", align="left", dx=12, fontSize=12, color=vl.TEXT_COLOUR),
+        vl.mark("text", ends, names, align="left", dx=12, fontSize=12, fontWeight=600),
     ]
     about = "translation quality (BLEU) by words of the English sentence"
     heading = dict(text=about, anchor="start", fontSize=12, fontWeight="normal", offset=22)
