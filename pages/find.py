@@ -6,29 +6,50 @@ from attention_core.data.canvases import CanvasRemark
 from ui.canvas import last_drawn
 from ui.digits import all_ten
 from ui.doubts import find_doubts
-from ui.find.first_screen import NAME, PAD, both_masks, digit_pad, read, seen_on, worth
+from ui.find.first_screen import (
+    NAME,
+    PAD,
+    SAID,
+    digit_pad,
+    equal_mask,
+    learned_mask,
+    learned_words,
+    read,
+    seen_on,
+    worth,
+)
 from ui.find.tabs import STEPS, block_section, find_steps
-from ui.first_screen import grey_out
+from ui.first_screen import grey_out, last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
 page_frame(NAME, "A digit hides in clutter. The pinker a spot, the more the network takes from it.")
-draw, shown = st.columns([1, 2.6], gap="medium")
-with draw:
+last_on_phone("find_first", "find_presets", "find_tools", "find_clutter_examples", "find_try_this")
+with st.container(key="find_first"):
+    stage, beside = st.columns(2, gap="large")
+with stage, st.container(key="find_stage"):
+    said = st.container(key="find_said", height=SAID, border=False, gap="xsmall")
+    glow = st.container(key="find_glow")
     pad = digit_pad()
 seen, remark = seen_on(pad.canvas)
 is_stale = seen.remark is CanvasRemark.EMPTY
 reading = read(last_drawn(PAD, pad, is_stale).canvas)
-with shown:
+with said:
+    learned_words(reading)
+if not is_stale:
+    with glow:
+        learned_mask(reading, pad.paper)
+with beside:
+    with st.container(key="tells_find"):
+        equal_mask(reading)
     if remark:
         st.info(remark)
-    with st.container(key="tells_find"):
-        both_masks(reading)
     st.caption(worth())
     try_this(NAME, all_ten(lambda canvas: read(canvas).probabilities, PAD, "tells_find"))
-grey_out("tells_find", is_stale)
+for part in ("find_said", "tells_find"):
+    grey_out(part, is_stale)
 
 page_tabs(
     NAME,

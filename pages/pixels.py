@@ -13,6 +13,7 @@ from ui.pixels.first_screen import (
     NAME,
     PAD,
     REMARKS,
+    SAID,
     STEPS,
     both_ways,
     equal_map,
@@ -31,13 +32,15 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(NAME, "Each pixel looks at all 784. The pinker one is, the more the framed pixel takes from it.")
+page_frame(
+    NAME, "Each of 28 × 28 pixels looks at all others. The pinker one is, the more the framed pixel takes from it."
+)
 
 last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "pixels_try_this", "desk_pixels_layer")
 with st.container(key="pixels_first"):
     stage, beside = st.columns(2, gap="large")
 with stage, st.container(key="pixels_stage"):
-    said = st.container(key="pixels_said", height=80, border=False, gap="xsmall")
+    said = st.container(key="pixels_said", height=SAID, border=False, gap="xsmall")
     pad = drawing_pad(PAD)
 now = prepared(pad.canvas)
 is_stale = now.remark is CanvasRemark.EMPTY
@@ -51,7 +54,7 @@ with beside:
     if now.remark:
         st.info(REMARKS[now.remark])
     with st.container(key="pixels_read"):
-        equal_map(reading, drawn)
+        equal_map(reading)
     st.caption(worth_words(LAYER.value))
     try_this(NAME, all_ten(both_ways, PAD, "pixels_first"))
     with st.container(key="desk_pixels_layer"), st.popover("Another map or layer"):

@@ -1,6 +1,7 @@
 """What pages about digits share: what a model reads in a picture, and what it reads with every weight equal."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 import streamlit as st
@@ -40,7 +41,7 @@ def framed(image: np.ndarray, factor: int) -> np.ndarray:
 def verdict(title: str, probabilities: np.ndarray) -> None:
     """Say with which weights a digit is read, and as which."""
     digit, share = probabilities.argmax(), probabilities.max()
-    st.html(f'<p class="reads"><span>{title}</span> reads <b>{digit}</b> ({share:.0%})</p>')
+    st.html(f'<p class="reads"><span>{title} reads</span> <b>{digit}</b> ({share:.0%})</p>')
 
 
 def all_ten(read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll_to: str) -> TryThis:
@@ -52,17 +53,27 @@ def all_ten(read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll
         scroll_to: see TryThis.
     """
 
-    def outcome() -> tuple[int, str]:
+    @cache
+    def both() -> np.ndarray:
         drawings = [render_strokes(strokes(), pad.size, "light") for strokes in pad.presets.values()]
-        own, equal = np.transpose([[one.argmax() for one in read(drawing)] for drawing in drawings])
-        right = int((equal == np.arange(10)).sum())
-        words = f"As learned: {_row(own)}. Every weight equal: {_row(equal)}."
-        return (0 if right > 7 else 1 if right > 3 else 2), words
+        return np.transpose([[one.argmax() for one in read(drawing)] for drawing in drawings])
+
+    def outcome() -> tuple[int, str]:
+        own, equal = (both() == np.arange(10)).sum(1)
+        return (0 if equal > 7 else 1 if equal > 3 else 2), f"{own} of 10 as learned, {equal} with every weight equal."
+
+    def tiles() -> None:
+        rows = zip(("Drawn", "As learned", "All equal"), (np.arange(10), *both()), strict=True)
+        st.html(f'<table class="ten">{"".join(_row(name, digits) for name, digits in rows)}</table>')
 
     question = "With every weight equal, how many of the ten digits below the pad will it read?"
     options = ("Nearly all", "About half", "Three at most")
-    return TryThis("Read all ten digits both ways", question, options, lambda: None, outcome, scroll_to)
+    return TryThis("Read all ten digits both ways", question, options, lambda: None, outcome, scroll_to, tiles)
 
 
-def _row(digits: np.ndarray) -> str:
-    return f"**{' '.join(map(str, digits))}**"
+def _row(name: str, digits: np.ndarray) -> str:
+    kinds = [
+        "drawn" if name == "Drawn" else "right" if digit == place else "wrong" for place, digit in enumerate(digits)
+    ]
+    tiles = (f'<td class="{kind}">{digit}</td>' for kind, digit in zip(kinds, digits, strict=True))
+    return f"<tr><th>{name}</th>{''.join(tiles)}</tr>"

@@ -54,15 +54,6 @@ class Drawing:
     image: np.ndarray  # float32 (28, 28) in [0, 1], what the model sees
     remark: CanvasRemark | None  # what a person should be told, or None
 
-    def place_on_canvas(self) -> tuple[float, float, float, float]:
-        """Return where the picture lies on the canvas, in shares of it: left, top, width, height."""
-        if self.box is None:
-            raise ValueError("an empty drawing has no place on the canvas")
-        top, bottom, left, right = self.box
-        cell = np.array([bottom - top, right - left]) / self.fitted.shape / self.ink.shape
-        (y, x), (height, width) = np.array([top, left]) / self.ink.shape - cell * self.corner, cell * self.image.shape
-        return float(x), float(y), float(width), float(height)
-
 
 def ink_of(canvas: np.ndarray) -> np.ndarray:
     """Return how far each pixel is from the canvas' background, its most frequent colour, as float32 (height, width).

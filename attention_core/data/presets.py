@@ -61,7 +61,7 @@ CLUTTER_WIDTH = 9.5
 HEIGHT = 0.29
 """Of a digit, share of the canvas' side."""
 FEWEST, MOST = 3, 6
-N_HIDING, TRIES = 12, 12  # pieces of clutter around a hidden digit; tries for each to find a place of its own
+N_HIDING, TRIES = 20, 24  # pieces of clutter around a hidden digit; tries for each to find a place of its own
 SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
 
 

@@ -105,6 +105,11 @@ def read_both_ways(page: AppTest) -> list[tuple[int, str]]:
     return [(int(digit), share) for digit, share in found]
 
 
+def ten_tiles(page: AppTest) -> list[list[tuple[str, str]]]:
+    """Return the rows of what is read in all ten digits, each tile with its kind."""
+    return [re.findall(r'<td class="(\w+)">(\d)', row) for row in re.findall("<tr>.*?</tr>", bodies(page))]
+
+
 def path_object(path: np.ndarray, width: float = 20, **look: str) -> dict:
     """Return a stroke (n, 2) as the canvas component sends one."""
     first, *rest = np.asarray(path).tolist()

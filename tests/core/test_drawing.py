@@ -246,8 +246,6 @@ def test_canvas_of_one_colour_is_empty(canvas):
     drawing = prepare(canvas)
     assert drawing.remark is CanvasRemark.EMPTY
     assert not drawing.image.any()
-    with pytest.raises(ValueError, match="empty"):
-        drawing.place_on_canvas()
 
 
 SEVERAL = [path * 0.45 + [left, 60] for digit, left in ((3, 0), (5, 140)) for path in preset_paths(digit, 256)]
@@ -284,16 +282,6 @@ def test_drawing_of_any_proportions_fits(shape):
     assert drawing.box == (5, 5 + shape[0], 9, 9 + shape[1])
     assert max(drawing.fitted.shape) == BOX
     assert drawing.image.sum() == pytest.approx(drawing.fitted.sum())
-
-
-def test_place_on_the_canvas_leads_from_a_stroke_into_the_picture():
-    path = np.stack((np.full(30, 190.0), np.linspace(60, 200, 30)), 1)  # a vertical line, x = 190
-    drawing = prepare(draw_paths([path], 256, 12))
-    left, top, width, height = drawing.place_on_canvas()
-    columns, rows = ((path / 256 - [left, top]) / [width, height] * SIDE).T - 0.5
-    assert np.abs(columns - (drawing.image.sum(0) @ np.arange(SIDE)) / drawing.image.sum()).max() < 0.6
-    values = drawing.image[np.rint(rows).astype(int), np.rint(columns).astype(int)]
-    assert (values > 0.5).all()
 
 
 NO_PICTURE = "canvas must be a non-empty uint8 picture"

@@ -1,9 +1,9 @@
-// The drawing on its pad as the pixels that the network sees. The framed pixel asks, and what it takes from all others is
+// Over the pad, the drawing as the network sees it, pixel by pixel. The framed pixel asks, and what it takes from all others is
 // computed here, from queries and keys. Until a pointer comes, one pixel of ink after the other asks.
 const SIDE = 28, PIXELS = SIDE * SIDE, ARCS = 7, PACE = 320, LATEST = 4000;
 const LABEL = "The drawing, pixel by pixel. The framed pixel asks all others; the pinker one is, the more it takes from it.";
 
-const INVITES = `${matchMedia("(hover: none)").matches ? "Tap a pixel" : "Move over the drawing"}. Drag to draw on it.`;
+const INVITES = `As the network sees it, centred. ${matchMedia("(hover: none)").matches ? "Tap" : "Hover"}, or draw on it.`;
 const INKED = 76;  // of 255
 const SCREEN = 2;  // pixels of the canvas for one of the page
 
@@ -33,7 +33,7 @@ class PixelMap {
     this.numbers = new Int16Array(bytesOf(data.numbers).buffer);
     this.ink = bytesOf(data.ink);
     this.inked = [...this.ink.keys()].filter((place) => this.ink[place] > 128);
-    if (isNew(this, data.ink, data.place)) this.show(true);
+    if (isNew(this, data.ink)) this.show(true);
     this.query = this.held ? this.query : data.query;
     this.paint();
   }
@@ -68,9 +68,9 @@ class PixelMap {
   }
 
   under(event) {
-    const [x, y] = pointIn(this.canvas, event), [left, top, width, height] = this.data.place, page = boxOf(this.canvas);
-    const at = (share, from, size) => clamp(Math.floor((SIDE * (share - from)) / size), 0, SIDE - 1);
-    return at(y / page.height, top, height) * SIDE + at(x / page.width, left, width);
+    const [x, y] = pointIn(this.canvas, event), { width, height } = boxOf(this.canvas);
+    const at = (share) => clamp(Math.floor(SIDE * share), 0, SIDE - 1);
+    return at(y / height) * SIDE + at(x / width);
   }
 
   wander() {
@@ -101,12 +101,10 @@ class PixelMap {
 
   paint() {
     const { data, canvas } = this, values = data.map ?? this.weights(), { width, height } = boxOf(canvas);
-    const strongest = Math.max(data.faint, ...values.map(Math.abs)) || 1, [left, top, wide, high] = data.place;
+    const strongest = Math.max(data.faint, ...values.map(Math.abs)) || 1;
     Object.assign(canvas, { width: SCREEN * width, height: SCREEN * height });
     const pen = canvas.getContext("2d");
-    pen.fillStyle = data.colours.ink[0];
-    pen.fillRect(0, 0, canvas.width, canvas.height);
-    pen.setTransform(wide * canvas.width / SIDE, 0, 0, high * canvas.height / SIDE, left * canvas.width, top * canvas.height);
+    pen.scale(canvas.width / SIDE, canvas.height / SIDE);
     pen.imageSmoothingEnabled = false;
     this.paintPixels(values, strongest);
     pen.drawImage(this.small, 0, 0);

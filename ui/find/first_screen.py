@@ -17,7 +17,7 @@ from attention_core.device import to_array
 from attention_core.models.feature_mask import FeatureMask
 from attention_core.topics import find
 from attention_core.topics.find import largest_weights, n_for_share
-from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
+from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty
 from ui.digits import verdict
@@ -28,7 +28,8 @@ trace_picture = by_model(FeatureMask.trace)
 try_edits = by_model(find.try_edits)
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 SIDE = 256
-SHOWN = 316  # screen pixels of a drawing with its mask
+SHOWN = 320  # screen pixels of a drawing with its mask
+SAID = 104  # of what is said above it
 MAX_CLUTTER, PIECES_AT_ONCE = 32, 8
 PLACES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.48),
@@ -103,20 +104,30 @@ def read(canvas: np.ndarray) -> FindReading:
     return FindReading(canvas, picture, trace_picture(MODEL, picture), *try_edits(MODEL, picture, ((), UNIFORM)))
 
 
-def both_masks(reading: FindReading) -> None:
-    """Draw the learned mask and the equal one over the drawing, side by side, with what is read."""
-    equal = f"Each of {reading.trace.n_keys} regions counts the same: paper and clutter drown the digit."
-    cases = (("Weights as learned:", "hero", narrowness(reading.trace)), ("Every weight equal:", "equal", equal))
-    with st.container(key="find_both"):
-        columns = st.columns(2, gap="small")
-    for column, (title, key, words), mask, probabilities in zip(
-        columns, cases, reading.masks, reading.probabilities, strict=True
-    ):
-        with column:
-            verdict(title, probabilities)
-            chart = overlay(reading.canvas, mask, size=SHOWN, opacity=0.85, bar=False)
-            draw_chart(chart, width="content", key=f"find_{key}", alt=f"{title} the mask over the drawing")
-            st.caption(words)
+def learned_words(reading: FindReading) -> None:
+    """Say what is read with the learned weights, and on how few regions they lie."""
+    verdict("Weights as learned:", reading.probabilities[0])
+    st.markdown(narrowness(reading.trace))
+
+
+def learned_mask(reading: FindReading, paper: str) -> None:
+    """Draw the learned mask for the pad below it: ink and mask alone."""
+    ink = reading.canvas.copy()
+    ink[~ink_of(ink, paper), 3] = 0
+    _draw_mask("hero", "Weights as learned", ink, reading.masks[0])
+
+
+def equal_mask(reading: FindReading) -> None:
+    """Draw the drawing under equal weights, with what is read."""
+    with st.container(height=SAID, border=False, gap="xsmall"):
+        verdict("Every weight equal:", reading.probabilities[1])
+        st.markdown("The same network: clutter drowns the digit.")
+    _draw_mask("equal", "Every weight equal", reading.canvas, reading.masks[1])
+
+
+def _draw_mask(key: str, title: str, canvas: np.ndarray, mask: np.ndarray) -> None:
+    chart = overlay(canvas, mask, size=SHOWN, opacity=0.85, bar=False)
+    draw_chart(chart, width="content", key=f"find_{key}", alt=f"{title}: the mask over the drawing")
 
 
 def worth() -> str:
@@ -124,8 +135,8 @@ def worth() -> str:
     cards = card_or_empty(MODEL), card_or_empty(PLAIN)
     attends, equal = (f"{card.get('cluttered_translated_mnist_error', 0):.1%}" for card in cards)
     return (
-        "On the right, the same network is made to weigh all alike. **Attention shows where, but hardly helps**: a "
-        f"network *trained* that way misreads {equal} of test digits in clutter, this one {attends}."
+        f"**Attention shows where, but hardly helps**: a network *trained* with every weight equal misreads {equal} of "
+        f"test digits in clutter, this one {attends}."
     )
 
 

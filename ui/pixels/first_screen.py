@@ -60,6 +60,7 @@ EXPLAINED = {
     GUIDED: "A pixel hands over its position alone. Before training, near pixels and ink were already preferred.",
 }
 SHOWN = 320  # screen pixels of a map
+SAID = 104  # of what is said above it
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
 _map = component("pixel_map", script_of("pixel_pad", "pixel_map"))
 packed_looks = cached_computation()(pack_looks)
@@ -103,7 +104,7 @@ def both_ways(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pixel_map(reading: Reading, pad: PadState) -> None:
-    """Lay the drawing's pixels over the pad: the one under the pointer asks all others, a click keeps it."""
+    """Lay the network's picture over the pad: the pixel under the pointer asks all others, a click keeps it."""
     drawing, trace = reading.drawing, reading.trace
     looks = packed_looks(trace)
     data = {
@@ -112,7 +113,6 @@ def pixel_map(reading: Reading, pad: PadState) -> None:
         "softmax": looks.softmax,
         "faint": strongest_weight(drawing.image.size, 0.0) if looks.softmax else 0.0,
         "ink": _text(np.rint(255 * drawing.image).astype(np.uint8).tobytes()),
-        "place": drawing.place_on_canvas(),
         "query": reading.query,
         "stays": QUERY.value is not None,
         "map": None if MAP.value == ONE else _averages(trace),
@@ -143,25 +143,22 @@ def _averages(trace: AttentionTrace) -> list[float]:
     return (average / max(float(np.abs(average).max()), 1e-9)).round(3).tolist()
 
 
-def equal_map(reading: Reading, canvas: np.ndarray) -> None:
+def equal_map(reading: Reading) -> None:
     """Draw what is left of map and answer when the same network's weights are made equal."""
-    with st.container(height=80, border=False, gap="xsmall"):
+    with st.container(height=SAID, border=False, gap="xsmall"):
         verdict("Every weight equal:", reading.equal.probabilities)
-        st.markdown("Its weights made equal: the shape is gone.")
-    weights = to_array(reading.equal.traces[0].weights(0, [0])[0]).reshape(reading.image.shape)
-    chart = overlay(canvas, weights, size=SHOWN, opacity=1, bar=False)
+        st.markdown("The same network: no pixel stands out.")
+    trace = reading.equal.traces[0]
+    chart = _over_ink(to_array(trace.weights(0, [0])[0]), reading.drawing.image, size=SHOWN, bar=False)
     draw_chart(chart, width="content", key="pixels_equal_map", alt="Where one pixel looks with every weight equal")
 
 
 def worth_words(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
-    without = (
-        f"a network *trained* so that each pixel takes from itself alone reads {_share(SELF)}, one *trained* with "
-        f"every weight equal {_share(ALIKE)}"
-    )
+    without = f"one *trained* so that each pixel takes from itself alone {_share(SELF)}"
     if layer == GUIDED:
         plain = card_or_empty(GUIDED).get("feed_forward_network", {})
-        without = f"a network without attention {plain.get('test_accuracy', 0):.1%}"
+        without = f"one without attention {plain.get('test_accuracy', 0):.1%}"
     return (
         f"**Here attention shows where, but it hardly helps**: the network reads {_share(layer)} of MNIST's test "
         f"digits, {without}."
@@ -195,8 +192,14 @@ def map_chart(
     bar: bool = True,
 ) -> Chart:
     """Draw weights or their averages, (784,) or (28, 28), over the ink; without softmax they have signs."""
-    values = values.reshape(image.shape)
     if trace.has_softmax:
-        paper = inked(LIGHT_INK * image).repeat(6, 0).repeat(6, 1)
-        return overlay(paper, values, size=size, smooth=False, opacity=1, marked=marked, bar=bar)
+        return _over_ink(values, image, size=size, marked=marked, bar=bar)
+    values = values.reshape(image.shape)
     return picture(values, signed_ramp(values), title="weight", size=size, marked=marked, outline=image, bar=bar)
+
+
+def _over_ink(
+    values: np.ndarray, image: np.ndarray, *, size: int, marked: int | None = None, bar: bool = True
+) -> Chart:
+    paper = inked(LIGHT_INK * image).repeat(6, 0).repeat(6, 1)
+    return overlay(paper, values.reshape(image.shape), size=size, smooth=False, opacity=1, marked=marked, bar=bar)
