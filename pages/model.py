@@ -60,6 +60,7 @@ page_tabs(
     tab("steps", "Step by step", model_steps, run),
     tab("heads", "Heads in numbers", heads_in_numbers, run, formerly=("alike",)),
     *([tab("why", "Why there?", why_there, run, asked)] if asked else []),
+    *([tab("why", "Why there?", offer_model, run)] if named else []),
     tab("layers", "Through all layers", rolled_out, run),
     *([tab("words", "What it says next", next_tokens, run, asked, formerly=("cache",))] if speaks else []),
     *([tab("without", "Ablate a head", ablate_heads, run, asked)] if asked else []),

@@ -124,8 +124,10 @@ def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened
     recording = trace_model(pretrained.model, tokens=pretrained.tokenizer, **text_inputs(pretrained, text).inputs)
     assert recording.text == text
     recording.save(tmp_path / "run.npz")
-    page = open_tab(opened_with(tmp_path / "run.npz"), "without")
-    assert "the model that made it can: `tatoeba-llama`" in said(page)
+    page = opened_with(tmp_path / "run.npz")
+    for tab in ("why", "without"):
+        page = open_tab(page, tab)
+        assert "the model that made it can: `tatoeba-llama`" in said(page)
     page.button(key="model_load").click().run()
     assert page.selectbox(key="model_picked").value == "tatoeba-llama"
     assert page.text_area(key="model_text_decoder").value == text

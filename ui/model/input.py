@@ -80,9 +80,9 @@ def _recording() -> ModelRun | None:
 
 
 def offer_model(run: ModelRun) -> None:
-    """Offer to load the model that made a recording, with the text that it read: only a model runs without a head."""
+    """Offer to load the model that made a recording, with the text that it read: only a model can run again."""
     name = run.recording.model
-    st.info(f"A recording cannot run again without one of its heads; the model that made it can: {literal(name)}.")
+    st.info(f"A recording cannot run again, or be taken apart; the model that made it can: {literal(name)}.")
 
     def load() -> None:
         SOURCE.value = MODEL
