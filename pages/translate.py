@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui.doubts import translation_doubts
+from ui.first_screen import last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
@@ -11,6 +12,7 @@ from ui.translate.first_screen import (
     NAME,
     STEPS,
     compare_two_models,
+    first_screen,
     list_translations,
     longer_sentence,
     offer_all_models,
@@ -23,21 +25,23 @@ from ui.try_this import try_this
 
 page_frame(
     NAME,
-    "The first network squeezes the sentence into **one vector**. The second has **additive attention**: each French "
-    "word looks back at every English word.",
+    "The first network keeps **one vector**. The second has **attention** (*additive*): each French word looks back at "
+    "every English word.",
 )
 
-typed, answer = st.columns([1, 2.25], gap="medium")
-with typed:
-    text = sentence_input()
-with answer, st.container(key="translate_pair"):
-    models = compare_two_models(text)
-    if models:
-        forced_french_note(text, stepped_model(models))
-with typed:
-    offer_all_models()
-    list_translations(text)
-try_this(NAME, longer_sentence())
+last_on_phone("translate_screen", "translate_try_this", "desk_translate_all", "translate_list")
+with st.container(key="translate_screen"):
+    typed, answer = first_screen()
+    with typed:
+        text = sentence_input()
+        try_this(NAME, longer_sentence())
+    with answer, st.container(key="translate_pair"):
+        models = compare_two_models(text)
+        if models:
+            forced_french_note(text, stepped_model(models))
+    with typed:
+        offer_all_models()
+        list_translations(text)
 
 tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []
 if models:

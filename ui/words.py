@@ -166,7 +166,7 @@ def aligned_words(
     view: WordView,
     *,
     model: str,
-    active: int,
+    active: int | None,
     n_forced: int = 0,
     single: str = "one vector",
     note: str = "",
@@ -176,12 +176,12 @@ def aligned_words(
 ) -> None:
     """Draw the two lines of words.
 
-    The active target word counts from 0; the first n_forced ones a person chose. A translator without attention has
-    what is `single` on its one vector. Plain lower words are not said one after the other, and have no probabilities.
-    The note is a line below; on_choose is called after a click on a target word, see chosen_row.
+    The active target word counts from 0, None = all are alike; the first n_forced ones a person chose. A translator
+    without attention has what is `single` on its one vector. Plain lower words are not said one after the other, and
+    have no probabilities. The note is a line below; on_choose is called after a click on a target word, see chosen_row.
     """
-    row = min(active, len(view.target) - 1)
-    title = f"{model}: where “{view.target[row]}” looks"
+    row = -1 if active is None else min(active, len(view.target) - 1)
+    title = model if active is None else f"{model}: where “{view.target[row]}” looks"
     single = single if view.is_single else ""
     note_picture(lambda: word_arcs(view.source, view.target, to_array(view.weights), row, single=single), title)
     more = {"note": note, "plain": plain, "single": single, "forced": n_forced}

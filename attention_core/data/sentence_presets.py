@@ -9,6 +9,9 @@ LEARNED = (
 )
 """English with French: the pairs whose alignments are kept while the additive translator learns."""
 
+OPENING = "The black dog is afraid of the little cat.", "He gave me a blue shirt for my birthday."
+"""English that Start translates."""
+
 TRANSLATE = {
     "Adjective after noun": "The red car is in front of the house.",
     "Two animals": "The dog is sleeping under the table and the cat is sleeping on the bed.",
@@ -25,7 +28,7 @@ GIVEN = {CLASSIC: "L'accord sur la zone économique européenne a été signé e
 
 READ_BACK = {
     "La voiture est en route de la maison.": "The car is on the way of the house.",
-    "Le chien dort sur la table et le lit sous le lit.": "The dog sleeps on the table, and the bed under the bed.",
+    "Le chien dort sur la table et le lit sous le lit.": "The dog is sleeping on the table, and the bed under the bed.",
     "Mon oncle a acheté une nouvelle maison dans la ville mais il s'est produit la semaine prochaine.": (
         "My uncle bought a new house in the city but he happened next week."
     ),
@@ -35,6 +38,8 @@ READ_BACK = {
     "Les enfants de Tom sont en train de manger dans la pièce, mais elle a mangé sa mère au tennis.": (
         "Tom's children are eating in the room, but she ate her mother at tennis."
     ),
+    "Le chien noir a peur de le chien.": "The black dog is afraid of the dog.",
+    "Il m'a donné une chemise pour mon anniversaire.": "He gave me a shirt for my birthday.",
 }
 """French that the translator without attention makes of examples -> what it says, in English."""
 
@@ -76,6 +81,15 @@ FAITHFUL = dict(
         strict=True,
     )
 )
+FAITHFUL |= {french: english for english, french in LEARNED}
+FAITHFUL |= {
+    "Le chien noir a peur du petit chat.": OPENING[0],
+    "Il m'a donné une chemise bleue pour mon anniversaire.": OPENING[1],
+    "Le chien dort sous la table et le chat dort sur le lit.": TRANSLATE["Two animals"],
+    "Mon oncle a acheté une nouvelle maison près de la gare l'année dernière, parce qu'il travaille dans la ville.": (
+        TRANSLATE["A long one"]
+    ),
+}
 """French in which nothing of these sentences is lost -> the sentence."""
 
 LAYERED = {

@@ -7,12 +7,13 @@ import pytest
 from PIL import Image
 
 from attention_core.data.presets import SCENES, scene_strokes
+from attention_core.data.sentence_presets import OPENING
 from attention_core.files import find_file
 from attention_core.links import pack_strokes, unpack_strokes
 from benchmarks.start_page import answers
-from tests.app.tools import data_of, given, put, said
+from tests.app.tools import bodies, data_of, given, put, said
 from ui.navigation import PAGES
-from ui.start.first_screen import EMPTY, QUESTION, SENTENCE, SENTENCES, first_answers, listed, sent_drawing
+from ui.start.first_screen import EMPTY, QUESTION, SENTENCE, first_answers, listed, sent_drawing
 from ui.state import BAD_VALUE_ERRORS
 
 PAGE = "pages/start.py"
@@ -49,6 +50,8 @@ def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
     assert words["none"]["target"].count("chien") == 2
     assert ["chat", "cat"] in words["only"]
     assert "the cat is lost" in said(page)
+    assert "afraid of the <mark>dog.</mark></p>" in bodies(page)
+    assert f'<p class="read-back">{SENTENCE}</p>' in bodies(page)
 
 
 def test_the_question_on_arrival_is_answered_by_attention_alone():
@@ -56,11 +59,12 @@ def test_the_question_on_arrival_is_answered_by_attention_alone():
     assert said_by == {"Forced to look everywhere alike": "no such digit", "Free to choose": "7"}
 
 
-@pytest.mark.parametrize("sentence", SENTENCES[1:])
+@pytest.mark.parametrize("sentence", OPENING[1:])
 def test_another_sentence_is_translated(page, sentence):
     put(page.text_input(key="start_text"), sentence)
     assert "the cat is lost" not in said(page)
     assert "*bleue* looks at *blue*" in said(page)
+    assert "He gave me a <mark><s>blue</s></mark> shirt" in bodies(page)
     assert data_of(page, "start_additive_words")["source"][4] == "blue"
 
 

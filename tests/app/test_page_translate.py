@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 
 from attention_core.data.pieces import END
-from attention_core.data.sentence_presets import CLASSIC, GIVEN, LOST, READ_BACK, REMEMBERED, TRANSLATE
+from attention_core.data.sentence_presets import CLASSIC, GIVEN, LOST, OPENING, READ_BACK, REMEMBERED, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import (
     bodies,
@@ -265,7 +265,7 @@ def test_a_longer_sentence_is_guessed_and_breaks_without_attention(page):
     assert page.text_area(key="translate_text").value == TRANSLATE["Two animals"]
     told = [box.value for box in page.success]
     assert len(told) == 1
-    assert "“The dog sleeps on the table, and the bed under the bed.”" in told[0]
+    assert "“The dog is sleeping on the table, and the bed under the bed.”" in told[0]
     assert "Le chien dort sous la table et le chat dort sur le lit." in told[0]
 
 
@@ -275,12 +275,14 @@ def test_what_is_said_in_english_of_a_translation_is_of_what_the_model_says(page
         given(page, forced=[])
         french = models.translation("none", sentence).text
         assert (READ_BACK.get(french, "") in listed(page)) or french not in READ_BACK
-    says = {models.translation("none", text).text for text in (*TRANSLATE.values(), *REMEMBERED.values())}
+    says = {models.translation("none", text).text for text in (*TRANSLATE.values(), *REMEMBERED.values(), *OPENING)}
     assert says >= set(READ_BACK)
 
 
 def test_what_is_lost_without_attention_is_said_in_english_and_the_word_that_has_it_is_pointed_at(page):
-    assert "**red** is lost: “The car is on the way of the house.”" in said(page)
+    assert "**red** is lost." in said(page)
+    assert "The <mark><s>red</s></mark> car is <mark>on the way</mark> of the house." in bodies(page)
+    assert '<p class="read-back">The red car is in front of the house.</p>' in bodies(page)
     assert "**rouge** looks at **red**" in said(page)
     write(page, TRANSLATE["Two animals"])
     assert "**the cat** is lost" in said(page)

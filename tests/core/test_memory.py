@@ -19,7 +19,7 @@ from attention_core.topics.memory.attention_gain import last_state_shares, word_
 from attention_core.topics.memory.both_ways import state_differences
 from attention_core.topics.memory.influence import first_word_left, memory_overview
 from attention_core.topics.memory.own_states import cut, foresee
-from attention_core.topics.memory.read_back import kept_words
+from attention_core.topics.memory.read_back import KEPT, LOST, WRONG, compare_words
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import french_prefix, read_source, translate
 
@@ -380,11 +380,16 @@ def test_sentences_that_begin_otherwise_share_no_word():
 
 
 def test_words_are_kept_where_they_stand_in_the_order_of_the_sentence():
-    words = kept_words("My car bought a Red newspaper, car.", "My aunt bought a red car.")
-    assert [word for word, is_kept in words if not is_kept] == ["car", "newspaper,"]
+    words = compare_words("My car bought a Red newspaper, car.", "My aunt bought a red car.")
+    assert [word for word, kind in words if kind != KEPT] == ["car", "newspaper,"]
     assert " ".join(word for word, _ in words) == "My car bought a Red newspaper, car."
-    assert kept_words("", "My aunt.") == []
-    assert [is_kept for _, is_kept in kept_words("aunt my", "My aunt")].count(True) == 1
+    assert compare_words("", "My aunt.") == [("My", LOST), ("aunt.", LOST)]
+    assert [kind for _, kind in compare_words("aunt my", "My aunt")].count(KEPT) == 1
+
+
+def test_what_is_lost_stands_where_it_was_and_what_is_replaced_is_wrong():
+    lost = compare_words("A shirt, no.", "A blue shirt, yes.")
+    assert lost == [("A", KEPT), ("blue", LOST), ("shirt,", KEPT), ("no.", WRONG)]
 
 
 def test_attention_loses_nothing_of_the_examples_and_one_vector_much():
@@ -393,4 +398,4 @@ def test_attention_loses_nothing_of_the_examples_and_one_vector_much():
         assert FAITHFUL[french] == sentence
     for sentence in REMEMBERED.values():
         english = READ_BACK[translate(load("translator-none", "cpu"), read_source(sentence)).text]
-        assert sum(not is_kept for _, is_kept in kept_words(english, sentence)) >= 4
+        assert sum(kind == WRONG for _, kind in compare_words(english, sentence)) >= 4

@@ -1,7 +1,7 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
 // word) or who looks at it (a source word); a click or Enter on a target word tells Python. A line stays one line, for in
 // two rows the arcs of the upper one would seem to come from the lower one's words: it shrinks, then scrolls sideways.
-const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560, HALL = 740, LARGEST = 1.35, CROWDED = 17;
+const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560, HALL = 740, LARGEST = 2.4, CROWDED = 17;
 
 class AlignedWords {
   constructor(root) {
@@ -15,7 +15,7 @@ class AlignedWords {
 
   adopt(data, tell) {
     this.tell = tell;
-    const moved = this.data?.active !== data.active;
+    const moved = this.data && this.data.active !== data.active;
     this.data = data;
     if (isNew(this, data.source, data.target, data.weights, data.single, data.forced)) this.build();
     else if (moved) this.looked = null;
@@ -78,7 +78,7 @@ class AlignedWords {
     this.stage.classList.toggle("crowded", Math.max(this.sources.length, this.targets.length) > CROWDED);
     const ends = [this.sources, this.targets].map((words) => words.at(-1).offsetLeft + words.at(-1).offsetWidth);
     const room = this.frame.clientWidth - 8, share = 0.98 * room / Math.max(...ends);
-    const least = room < PHONE ? SMALLEST_ON_A_PHONE : SMALLEST, most = room > HALL ? LARGEST : 1;
+    const least = room < PHONE ? SMALLEST_ON_A_PHONE : SMALLEST, most = room > HALL ? Math.min(LARGEST, 1.35 * room / HALL) : 1;
     this.stage.style.setProperty("--fit", clamp(share, least, most));
     this.place();
   }
@@ -108,7 +108,7 @@ class AlignedWords {
     const row = this.looked?.target ?? active, col = this.looked?.source, isRow = col === undefined;
     this.targets.forEach((node, place) => {
       node.classList.toggle("now", place === row && isRow);
-      node.classList.toggle("later", !plain && place > active && place !== row && isRow);
+      node.classList.toggle("later", !plain && active >= 0 && place > active && place !== row && isRow);
       set(node, { "aria-pressed": place === active });
       node.style.background = isRow || single ? ""
         : `color-mix(in srgb, var(--ground) ${(85 * weights[place][col]).toFixed(1)}%, var(--st-background-color))`;
@@ -121,7 +121,7 @@ class AlignedWords {
     for (const { path, row: from, col: to, weight } of this.paths) {
       if (single) {
         const isIn = from === null, lit = isIn || from === row;
-        path.style.strokeOpacity = isIn ? 0.35 : lit ? 0.95 : 0.15;
+        path.style.strokeOpacity = isIn || row < 0 ? 0.35 : lit ? 0.95 : 0.15;
         path.style.strokeWidth = `${1 + (lit ? 4 : 2) * (isIn ? 0.4 : 1)}px`;
         path.style.stroke = isIn ? "var(--key)" : "var(--context)";
       } else {
@@ -142,6 +142,7 @@ class AlignedWords {
 
   whereLooks(row) {
     const { weights, source, target, probabilities, single, plain, uniform } = this.data;
+    if (row < 0) return [];
     const likely = probabilities[row] === null ? " (not said yet) " : ` (${asPercent(probabilities[row])} likely) `;
     const begin = [bold(target[row]), plain ? " " : likely];
     if (single) return [...begin, "has only the one vector to go by"];

@@ -7,11 +7,10 @@ import numpy as np
 import streamlit as st
 
 from attention_core.data.pieces import english_words
-from attention_core.data.sentence_presets import FAITHFUL, READ_BACK, REMEMBERED, SHORTER
+from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
 from attention_core.topics.memory.attention_gain import last_state_shares
 from attention_core.topics.memory.charts import NETWORK_COLOURS, TRANSLATOR_COLOURS, length_chart
-from attention_core.topics.memory.read_back import kept_words
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
@@ -20,11 +19,11 @@ from ui.glossary import note
 from ui.labels import error_markdown
 from ui.memory.networks import NAME, WALK, recurrent
 from ui.player import LAST_POSITION, counted
+from ui.read_back import IN_ENGLISH, read_back
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
 WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
 SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
-IN_ENGLISH = READ_BACK | FAITHFUL
 FIRST_WORDS = 6
 """Words of a sentence of one's own that make the short one."""
 
@@ -85,12 +84,8 @@ def _says(name: str, text: str) -> str:
     if fault:
         return f"{line}<p><i>cannot be loaded</i></p></section>"
     french = _translated(model, read_source(text)).text
-    if french not in IN_ENGLISH:
-        return f'{line}<p lang="fr">{html.escape(french)}</p></section>'
-    words = kept_words(IN_ENGLISH[french], text)
-    english = " ".join(html.escape(word) if is_kept else f"<mark>{html.escape(word)}</mark>" for word, is_kept in words)
-    english = english.replace("</mark> <mark>", " ")
-    return f'{line}<p>{english}</p><span class="fr">In French: <i lang="fr">{html.escape(french)}</i></span></section>'
+    below = f'<span class="fr">In French: <i lang="fr">{html.escape(french)}</i></span>' if french in IN_ENGLISH else ""
+    return f"{line}{read_back(french, text)}{below}</section>"
 
 
 def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:

@@ -23,6 +23,7 @@ from attention_core.bounds import (
     SENTENCE_LETTERS,
     as_markdown,
 )
+from attention_core.data.sentence_presets import OPENING
 from attention_core.data.stroke import Stroke
 from attention_core.files import find_file
 from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
@@ -30,13 +31,14 @@ from ui.chart import note_picture
 from ui.component import component
 from ui.lecture import LECTURE
 from ui.navigation import entry_of, path_of
+from ui.read_back import read_back
 from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
 
 if TYPE_CHECKING:
     from attention_core.charts.vega import Chart
 
 NAME = "start"
-SENTENCES = (SENTENCE := "The black dog is afraid of the little cat.", "He gave me a blue shirt for my birthday.")
+SENTENCE = OPENING[0]
 QUESTIONS = (QUESTION := "which digit is left of the blue one?", "what colour is the 8?", "how many digits are there?")
 EMPTY = "Draw a digit or two, in any of the colours."
 
@@ -69,12 +71,14 @@ def translation_part() -> None:
     text = LAST_TEXT.value
     translated = _translated(text)
     for name, title in zip(("none", "additive"), _titles(text, translated["only"]), strict=True):
-        st.markdown(title)
         words = translated[name]
+        with st.container(key=f"start_says_{name}", gap=None):
+            st.markdown(title)
+            st.html(read_back(words["said"], text))
         note_picture(lambda words=words: _arcs(words), f"{words['name']}: “{text}”")
         height = "content" if LECTURE.value else HEIGHTS[name]
         _words(key=f"start_{name}_words", data=words, height=height)
-    _examples(TEXT, SENTENCES, "translate")
+    _examples(TEXT, OPENING, "translate")
 
 
 def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
@@ -102,9 +106,7 @@ def _translated(text: str) -> dict[str, Any]:
 def _titles(text: str, only: list[list[str]]) -> tuple[str, str]:
     """Return what stands above the translations, Markdown: what is lost, and which words attention alone says."""
     looks = ", ".join(f"*{as_markdown(french)}* looks at *{as_markdown(english)}*" for french, english in only)
-    lost = "everything passes through one vector."
-    if text == SENTENCE:
-        lost = "the cat is lost: “The black dog is afraid of the dog.”"
+    lost = "the cat is lost." if text == SENTENCE else "everything passes through one vector."
     return f"**Without attention** {lost}", f"**With attention** {looks or 'the words are the same this time'}."
 
 

@@ -49,13 +49,14 @@ def sentence_answer(text: str) -> dict[str, Any]:
     shown = {name: shown_translation(name, text, ()) for name in ("none", "additive")}
     without, words = (word_data(one.view, NAMES[name]) for name, one in shown.items())
     single = f"one vector: {shown['none'].trace.value.shape[-1]} numbers"
-    plain = {"note": "", "plain": True, "forced": 0}
+    for name, translated in zip(shown, (without, words), strict=True):
+        translated |= {"said": shown[name].translation.text, "note": "", "plain": True, "forced": 0}
     only = words_only_in(words["target"], without["target"])
     astray = words_only_in(without["target"], words["target"])
     looked = [int(row.argmax()) for row in shown["additive"].view.weights]
     return {
-        "none": without | plain | {"single": single, "active": astray[-1] if astray else 0},
-        "additive": words | plain | {"single": "", "active": only[-1] if only else 0},
+        "none": without | {"single": single, "active": astray[-1] if astray else 0},
+        "additive": words | {"single": "", "active": only[-1] if only else 0},
         "only": [[words["target"][row], words["source"][looked[row]]] for row in only[-MOST_WORDS:]],
     }
 

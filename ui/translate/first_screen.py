@@ -4,11 +4,14 @@ import html
 from collections.abc import Mapping
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.bounds import as_markdown
 from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
 from attention_core.topics.translate.translation import ShownTranslation, read_source, words_only_in
+from ui.lecture import LECTURE
 from ui.player import Player, Stepper
+from ui.read_back import read_back
 from ui.skeleton import live
 from ui.state import Field, one_of, set_widget, widget_value
 from ui.translate.forcing import WORD, force_what_comes_with, forced_pieces
@@ -34,6 +37,14 @@ ALL = Field(NAME, "all", False, address="all")
 WORDS = Player(WORD, seconds=1.6)
 STEPS = Stepper(NAME)
 LONGER, UNDER = TRANSLATE["Two animals"], "sous la table"
+
+
+def first_screen() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the places of the sentence and of its translations: beside each other, in a lecture below."""
+    if LECTURE.value:
+        return st.container(key="translate_in_a_line", horizontal=True), st.container()
+    typed, answer = st.columns([1, 2.25], gap="medium")
+    return typed, answer
 
 
 def sentence_input() -> str:
@@ -91,7 +102,7 @@ def compare_two_models(text: str) -> dict[str, ShownTranslation]:
         if WORDS.plays:
             live(_follow_play, rows, players=(WORDS,))
     for slot in FIRST:
-        _model_part(slot, models)
+        _model_part(slot, text, models)
     if models:
         _word_controls(rows)
     return models
@@ -123,9 +134,8 @@ def _contrast(models: Mapping[str, ShownTranslation], slot: str) -> str:
     """Return what is lost in a translation or, where it may look back, what its own words look at; Markdown."""
     shown = models[slot]
     if shown.view.is_single:
-        french = shown.translation.text
-        lost = f"**{LOST[french]}** is lost:" if french in LOST else ""
-        return f"{lost}{_back(french)}" or "All of it passes through one vector."
+        lost = LOST.get(shown.translation.text)
+        return f"**{lost}** is lost." if lost else "All of it passes through one vector."
     rows, view = _only_in(models, slot), shown.view
     if not rows:
         return "The words are the same."
@@ -133,31 +143,39 @@ def _contrast(models: Mapping[str, ShownTranslation], slot: str) -> str:
     return f"**{as_markdown(french)}** looks at **{as_markdown(english)}**."
 
 
-def _model_part(slot: str, models: Mapping[str, ShownTranslation]) -> None:
+def _label(name: str) -> str:
+    return "with attention" if name == "additive" and not ALL.value else TRANSLATORS[name]
+
+
+def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) -> None:
     shown = models.get(slot)
     key, name = f"translate_model_{slot}", MODELS.value[slot]
     set_widget(key, name)
-    st.segmented_control(
+    switch = st.container(horizontal=True, gap="medium", vertical_alignment="center", key=f"translate_switch_{slot}")
+    switch.segmented_control(
         f"Model in the {slot} place",
         _offered(),
         key=key,
-        format_func=TRANSLATORS.__getitem__,
+        format_func=_label,
         required=True,
         label_visibility="collapsed",
         wrap=True,
+        width="content",
         on_change=_on_model,
         args=(slot, key),
     )
     if shown is None:
         st.error(f"**This model cannot be loaded.** {why_missing(name)}", icon=":material/error:")
         return
-    st.markdown(_contrast(models, slot))
+    switch.markdown(_contrast(models, slot), width="content")
+    with st.container(key=f"translate_says_{slot}"):
+        st.html(read_back(shown.translation.text, text))
     with st.container(key=f"tells_translate_{slot}"):
         aligned_words(
             f"translate_{slot}",
             shown.view,
             model=TRANSLATORS[shown.translator],
-            active=WORD.value,
+            active=WORD.value if slot == FOCUS.value or not shown.view.is_single else None,
             note="" if shown.translation.finished else "not finished",
             n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
             single=f"one vector: {shown.trace.value.shape[-1]} numbers",

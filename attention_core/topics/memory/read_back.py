@@ -2,11 +2,16 @@
 
 from difflib import SequenceMatcher
 
+KEPT, WRONG, LOST = "kept", "wrong", "lost"
 
-def kept_words(said: str, meant: str) -> list[tuple[str, bool]]:
-    """Return the words of what was said, and whether each stands, in this order, in what was meant."""
-    words = said.split()
-    ours, theirs = ([word.strip(".,!?").lower() for word in text] for text in (words, meant.split()))
-    blocks = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
-    kept = {place for block in blocks for place in range(block.a, block.a + block.size)}
-    return [(word, place in kept) for place, word in enumerate(words)]
+
+def compare_words(said: str, meant: str) -> list[tuple[str, str]]:
+    """Return the words of what was said, kept or wrong, and between them those of what was meant that are lost."""
+    ours, theirs = said.split(), meant.split()
+    ours_bare, theirs_bare = ([word.strip(".,!?").lower() for word in words] for words in (ours, theirs))
+    compared = []
+    for change, first, last, start, end in SequenceMatcher(None, ours_bare, theirs_bare, False).get_opcodes():
+        compared += [(word, KEPT if change == "equal" else WRONG) for word in ours[first:last]]
+        if change == "insert":
+            compared += [(word, LOST) for word in theirs[start:end]]
+    return compared

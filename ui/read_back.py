@@ -1,0 +1,22 @@
+"""What a translation says, in large letters: in English, what is wrong or lost marked, where its English is known."""
+
+import html
+from itertools import groupby
+from operator import itemgetter
+
+from attention_core.data.sentence_presets import FAITHFUL, READ_BACK
+from attention_core.topics.memory.read_back import KEPT, LOST, compare_words
+
+IN_ENGLISH = READ_BACK | FAITHFUL
+
+
+def read_back(french: str, sentence: str) -> str:
+    """Return HTML of what a translation of a sentence says; of unknown French, the French."""
+    if french not in IN_ENGLISH:
+        return f'<p class="read-back" lang="fr">{html.escape(french)}</p>'
+    marked = []
+    for kind, group in groupby(compare_words(IN_ENGLISH[french], sentence), itemgetter(1)):
+        words = html.escape(" ".join(word for word, _ in group))
+        words = f"<s>{words}</s>" if kind == LOST else words
+        marked.append(words if kind == KEPT else f"<mark>{words}</mark>")
+    return f'<p class="read-back">{" ".join(marked)}</p>'
