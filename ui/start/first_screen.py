@@ -121,7 +121,9 @@ def _arcs(words: dict[str, Any]) -> Chart:
 def scene_part() -> None:
     """Draw a question and a drawing, where the network looks, and its answers with attention and without."""
     ASKED.widget(st.text_input, "A question", max_chars=QUESTION_BOX_LETTERS.most, label_visibility="collapsed")
-    data, height = _asked(), HEIGHTS["scene"]
+    data = _asked()
+    is_long = len(data.get("looks", ())) > 2  # its words take more lines than are kept for them
+    height = "content" if is_long else HEIGHTS["scene"]
     for number, look in enumerate(data.get("looks", ()), 1):
         note_picture(lambda look=look: _look(look["weights"]), f"Look {number}: “{ASKED.value}”")
     _scene(key="start_scene", data=data, default={"drawn": None}, on_drawn_change=_take_drawing, height=height)
