@@ -9,15 +9,7 @@ import torch
 from attention_core.charts import vega as vl
 from attention_core.charts.faithfulness import deletion_chart, two_weights_chart
 from attention_core.device import to_array
-from attention_core.faithfulness.assessment import (
-    ATTENTION,
-    GRADIENT,
-    INTEGRATED,
-    RANDOM,
-    Assessment,
-    assess,
-    verdict,
-)
+from attention_core.faithfulness.assessment import ATTENTION, GRADIENT, INTEGRATED, RANDOM, Assessment, assess, verdict
 from attention_core.faithfulness.attribution import Subject, mean_weights
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
