@@ -14,6 +14,7 @@ from ui.groups.sections import (
     guest_numbers,
     head_trace,
     number_input,
+    rule,
     surprise,
 )
 from ui.player import export_bar
@@ -29,6 +30,7 @@ traces = {head: head_trace(model, numbers) for head, model in HEADS.items()}
 party = st.container(key="groups_party")
 query = choose_query(numbers)
 with party:
+    st.markdown(rule(numbers, query))
     for head, column in zip(HEADS, st.columns(2, gap="medium"), strict=True):
         with column:
             draw_party(head, traces[head], numbers, query)

@@ -1,14 +1,15 @@
 """Beyond pairs, without a browser: presets, typed numbers, both heads, what survives, what is missing."""
 
+import re
 import shutil
 
 import pandas as pd
 import pytest
 
 from attention_core.data.match3 import matching_pairs
-from attention_core.topics.groups.charts import OPEN_LOCK
+from attention_core.topics.groups.charts import LUCK, OPEN_LOCK, RIGHT
 from attention_core.weights import FOLDER
-from tests.app.tools import charts, frames, open_tab, opened, said, steps_to_the_end
+from tests.app.tools import bodies, charts, frames, open_tab, opened, said, steps_to_the_end
 
 PAGE, OTHER = "pages/groups.py", "pages/start.py"
 NUMBERS = "groups_text"
@@ -22,7 +23,12 @@ def page(app):
 
 def party(page, place: int) -> pd.DataFrame:
     """Return the guests as the first or second chart has them: for locks, names and faults."""
-    return [frame for frame in frames(page) if "lock" in frame][3 * place]
+    return [frame for frame in frames(page) if "lock" in frame][5 * place]
+
+
+def opened_locks(page) -> list[tuple[int, int]]:
+    """Return of how many locks each head opens how many."""
+    return [(int(n), int(n_open)) for n, n_open in re.findall(r"<b>(\d+) of (\d+)</b> locks opened", bodies(page))]
 
 
 def n_guests(page) -> int:
@@ -36,30 +42,33 @@ def type_numbers(page, text):
 
 def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert not page.error
-    headings = [one.value for one in page.markdown if one.value.startswith("##### ")]
-    assert headings == [
-        "##### One guest at a time: opens 0 of 3 locks, 1 false alarm",
-        "##### Two guests at once: opens 3 of 3 locks",
-    ]
+    assert opened_locks(page) == [(0, 3), (3, 3)]
+    assert "locks opened, 1 false alarm" in bodies(page)
+    assert "**7 + x + y** makes a full turn of 31: 7 + 16 + 8 = 31" in said(page)
+    assert party(page, 0)["number"].tolist() == [1, 7, 16, 17, 11, 8, 24, 5]
     missed, alarm = (
-        {frame["fill"][at] for at in range(8) if frame["fault"][at] == fault}
+        {frame["fill"][at] for at in range(8) if frame["mark"][at] == fault}
         for frame, fault in ((party(page, 0), "missed"), (party(page, 0), "false alarm"))
     )
     assert len(missed | alarm) == 2, "two kinds of fault have two colours"
-    assert party(page, 0)["fault"].tolist().count("missed") == 3
-    assert not any(party(page, 1)["fault"])
-    assert "Ben (7) tries the keys of Cleo (16) and Finn (8) together" in said(page)
+    assert party(page, 0)["mark"].tolist().count("missed") == 3
+    assert not any(party(page, 1)["mark"])
+    assert "Ben tries the keys of Cleo and Finn together" in said(page)
     tabs = ("steps", "all", "right", "why", "fit")
     assert sum(len(charts(open_tab(page, tab))) - 2 for tab in tabs) == 2
     open_tab(page, "right")
     assert [one.value for one in page.metric][1] == "100.0%"
 
 
-def test_numbers_are_shown_on_demand(app):
-    page = opened(app, PAGE)
-    assert party(page, 0)["name"].tolist()[:2] == ["Ada", "Ben"]
-    page.toggle(key="groups_shows").set_value(True).run()
-    assert party(page, 0)["name"].tolist()[:2] == ["Ada (1)", "Ben (7)"]
+def test_a_lock_that_one_at_a_time_opens_is_luck(page):
+    type_numbers(page, "3 9 19 1 14 22 6 30")
+    truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
+    single, both = party(page, 0), party(page, 1)
+    lucky = [can and lock == OPEN_LOCK for can, lock in zip(truth, single["lock"], strict=True)]
+    assert any(lucky)
+    assert [mark == LUCK for mark in single["mark"]] == lucky
+    assert RIGHT not in set(single["fill"])
+    assert LUCK not in set(both["mark"])
 
 
 def test_invited_guests_are_others_and_what_comes_out_is_counted(page):
@@ -92,7 +101,7 @@ def test_numbers_beyond_the_modulus_and_too_many_are_bounded_and_told(page):
     type_numbers(page, " ".join(["40"] * 30))
     assert "The first 16 of 30" in page.info[0].value
     assert "40 → 9" in page.info[0].value
-    assert [name.endswith("(9)") for name in party(page, 0)["name"]] == [True] * 16
+    assert party(page, 0)["number"].tolist() == [9] * 16
 
 
 @pytest.mark.parametrize("head", ["triples", "pairs"])
@@ -110,7 +119,8 @@ def test_choosing_a_query_shows_its_pairs(page):
     type_numbers(page, "1 28 30 6 5 21 19 10")
     assert "No two others give a multiple" in said(page)
     assert "tries no key" in said(page)
-    assert "opens 0 of 0 locks" in said(page)
+    assert opened_locks(page) == [(0, 0), (0, 0)]
+    assert "no two others fit" in said(page)
 
 
 def test_equal_numbers_are_told_apart(page):

@@ -64,10 +64,9 @@ def guest_numbers() -> list[int]:
 
 
 def number_input() -> None:
-    """Let a person see the guests' numbers, and type others."""
-    if not SHOWS_NUMBERS.widget(st.toggle, "Show the numbers behind the locks"):
+    """Let a person type other numbers."""
+    if not SHOWS_NUMBERS.widget(st.toggle, "Choose the numbers"):
         return
-    st.caption(f"A lock opens when its number and two others add up to a multiple of {MODULUS}.")
     TEXT.widget(st.text_input, f"Your numbers, 0 to {MODULUS - 1}", max_chars=200, on_change=QUERY.reset)
     typed = read_numbers(TEXT.value)
     if not typed.numbers:
@@ -76,39 +75,49 @@ def number_input() -> None:
         st.info(typed.remark)
 
 
-def _names(numbers: list[int]) -> list[str]:
-    shows = SHOWS_NUMBERS.value
-    return [f"{name} ({number})" if shows else name for name, number in zip(NAMES, numbers, strict=False)]
-
-
 def choose_query(numbers: list[int]) -> int:
     """Let a person choose whose lock is looked at; at first one that can be opened."""
     places = range(len(numbers))
     QUERY.clamp_to_options(places, next((place for place in places if matching_pairs(numbers, place)), 0))
-    return single_choice("Whose lock", QUERY, dict(enumerate(_names(numbers))), wrap=True)
+    return single_choice("Whose lock", QUERY, dict(enumerate(NAMES[: len(numbers)])), wrap=True)
+
+
+def rule(numbers: list[int], query: int) -> str:
+    """Say when a lock opens, with the chosen guest's number."""
+    turn = f"{NAMES[query]}'s lock opens where **{numbers[query]} + x + y** makes a full turn of {MODULUS}"
+    pair = next(iter(matching_pairs(numbers, query)), None)
+    return f"{turn}: {_sum(numbers, query, pair)}." if pair else f"{turn}; no two others fit."
+
+
+def _sum(numbers: list[int], query: int, pair: tuple[int, int]) -> str:
+    terms = [numbers[place] for place in (query, *pair)]
+    turns = sum(terms) // MODULUS
+    return f"{' + '.join(map(str, terms))} = {sum(terms)}" + (f" = {turns} × {MODULUS}" if turns > 1 else "")
 
 
 def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int) -> None:
     """Draw what one head says of the locks, and whom the chosen guest looks at."""
-    names, looks = _names(numbers), to_array(looks_of(trace, query))
+    names, looks = NAMES[: len(numbers)], to_array(looks_of(trace, query))
     guests = guests_of(trace, numbers, names)
-    st.markdown(f"##### {HEAD_WORDS[head]}: {_count(guests)}")
+    n_opened, n_open, alarms = _count(guests)
+    st.html(f'<p class="opened">{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened{alarms}</p>')
     first, second = np.unravel_index(looks.argmax(), looks.shape)
     if first != second:
         keys = f"the keys of {names[first]} and {names[second]} together"
     else:
         keys = f"the key of {names[first]} alone" if first < len(names) else "no key"
     words = f"{names[query]} tries {keys}: {looks.max():.0%} of the attention."
-    chart = party_chart(guests, query, looks[:-1, :-1], "guest")
+    chart = party_chart(guests, query, looks[:-1, :-1], "guest", is_luck=head == "pairs")
     draw_chart(chart, width="content", alt=words, **click(f"groups_party_{head}", "guest", "guest", QUERY))
     st.caption(words)
 
 
-def _count(guests: Sequence[Guest]) -> str:
+def _count(guests: Sequence[Guest]) -> tuple[int, int, str]:
+    """Return how many locks are opened, of how many that can be, and in words how many false alarms there are."""
     faults = [guest.fault for guest in guests]
     n_open, n_alarms = sum(guest.can_open for guest in guests), faults.count("false alarm")
     alarms = f", {n_alarms} false alarm{'s'[: n_alarms - 1]}" if n_alarms else ""
-    return f"opens {n_open - faults.count('missed')} of {n_open} locks{alarms}"
+    return n_open - faults.count("missed"), n_open, alarms
 
 
 def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
@@ -122,9 +131,13 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
         QUERY.reset()
 
     def outcome() -> tuple[int, str]:
-        parties = {head: guests_of(traces[head], numbers, _names(numbers)) for head in HEADS}
+        parties = {head: guests_of(traces[head], numbers, NAMES[: len(numbers)]) for head in HEADS}
         one, two = (not any(guest.fault == "missed" for guest in party) for party in parties.values())
-        return one + 2 * two, ". ".join(f"{HEAD_WORDS[head]} {_count(party)}" for head, party in parties.items()) + "."
+        counts = {head: _count(party) for head, party in parties.items()}
+        words = (
+            f"{HEAD_WORDS[head]} opens {n} of {n_open} locks{alarms}" for head, (n, n_open, alarms) in counts.items()
+        )
+        return one + 2 * two, ". ".join(words) + "."
 
     question, options = (
         "Eight new guests: who opens every lock that can be opened?",
@@ -171,7 +184,7 @@ def all_weights(trace: AttentionTrace, numbers: list[int]) -> None:
     st.caption("One square for each guest who looks. Down and across: two others. Last: nobody.")
     squares = np.stack([to_array(pair_weights(trace, place)) for place in range(len(numbers))])
     ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, 0))).sum()))
-    chart = contact_sheet(squares, _names(numbers), ramp, title="weight", columns=4, size=150)
+    chart = contact_sheet(squares, NAMES[: len(numbers)], ramp, title="weight", columns=4, size=150)
     draw_chart(chart, width="content", alt="One square of weights over all pairs for every guest")
 
 

@@ -9,45 +9,61 @@ from attention_core.charts import vega as vl
 from attention_core.topics.groups import Guest
 
 WIDTH, HEIGHT, UNIT = 500, 372, 128  # screen pixels of the chart, and of the radius of the circle
-RIGHT, SHUT = "#009E73", "#6B7785"
-FAULTS = {"missed": "#D55E00", "false alarm": "#7B4BB7"}
+RIGHT, SHUT, RING = "#009E73", "#6B7785", "#3D9AD9"
+LUCK = "luck"
+"""What a lock says that opens although its head looks at single guests alone."""
+COLOURS = {"missed": "#D55E00", "false alarm": "#9A6BDB", LUCK: "#4E8FC7"}
 BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
 SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
 SHUT_LOCK, OPEN_LOCK = BODY + SHACKLE.format(-0.4, -0.1), BODY + SHACKLE.format(-0.65, -0.45)
 MIN_WEIGHT = 0.02  # weights below this get no line
 
 
-def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, select: str | None = None) -> vl.Chart:
-    """Draw the guests, a lock each, and lines from the one who looks to single others, or triangles with two.
+def party_chart(
+    guests: Sequence[Guest], query: int, looks: np.ndarray, select: str | None = None, *, is_luck: bool = False
+) -> vl.Chart:
+    """Draw the guests, each with number and lock, and lines from the one who looks to single others, or triangles.
 
-    Looks are (n, n), see looks_of, without nobody. A point selection has the field guest.
+    Looks are (n, n), see looks_of, without nobody; `is_luck` says that a lock which opens does so by luck. A point
+    selection has the field guest.
     """
     turn = 2 * np.pi * np.arange(len(guests)) / len(guests)
     places = {"x": np.sin(turn), "y": np.cos(turn)}
     data = places | {
         "guest": range(len(guests)),
         "name": [guest.name for guest in guests],
-        "fault": [guest.fault for guest in guests],
+        "number": [guest.number for guest in guests],
+        "mark": (marks := [_mark(guest, is_luck) for guest in guests]),
         "lock": [OPEN_LOCK if guest.is_opened else SHUT_LOCK for guest in guests],
-        "fill": [FAULTS.get(guest.fault, RIGHT if guest.is_opened else SHUT) for guest in guests],
+        "fill": [
+            COLOURS.get(mark, RIGHT if guest.is_opened else SHUT) for guest, mark in zip(guests, marks, strict=True)
+        ],
     }
     x = vl.field("x:Q", axis=None, scale=vl.exact_scale(-WIDTH / 2 / UNIT, WIDTH / 2 / UNIT))
     y = vl.field("y:Q", axis=None, scale=vl.exact_scale(-HEIGHT / 2 / UNIT, HEIGHT / 2 / UNIT))
     space, whole = {"x": x, "y": y}, {"filled": True, "opacity": 1}
-    names = data | {"x": 1.48 * places["x"], "y": 1.3 * places["y"]}
-    faults = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.14, -0.14)}  # not over the lock
+    lengths = np.array([len(guest.name) for guest in guests])
+    out = 1.27 + 0.035 * lengths * np.abs(places["x"])  # as far from the circle however long a name lies
+    names = data | {"x": out * places["x"], "y": out * places["y"]}
+    marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.14, -0.14)}  # not over the lock
+    numbers, locks = ({**data, "y": places["y"] + shift} for shift in (-0.06, 0.09))
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
     bold, fill = {"fontSize": 14, "fontWeight": "bold"}, vl.field("fill:N", scale=None)
     lock = {**space, "shape": vl.field("lock:N", scale=None)}
     layers = [
         _lines(places, query, looks, space),
-        vl.mark("point", chosen, space, shape="circle", size=3000, filled=False, strokeWidth=3, stroke=vl.CHOSEN),
+        vl.mark("point", chosen, space, shape="circle", size=3000, filled=False, strokeWidth=3, stroke=RING),
         vl.clickable(vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole), select, "guest"),
-        vl.mark("point", data, lock, size=560, color="white", **whole),
+        vl.mark("point", locks, lock, size=210, color="white", **whole),
+        vl.texts(numbers, space, fontSize=15, fontWeight="bold", color="white", column="number"),
         vl.texts(names, space, fontSize=15, color=vl.TEXT_COLOUR, column="name"),
-        vl.mark("text", faults, {**space, "text": vl.field("fault:N"), "color": fill}, **bold),
+        vl.mark("text", marks_below, {**space, "text": vl.field("mark:N"), "color": fill}, **bold),
     ]
     return vl.fixed_size(layers, WIDTH, HEIGHT)
+
+
+def _mark(guest: Guest, is_luck: bool) -> str:
+    return guest.fault or (LUCK if is_luck and guest.is_opened else "")
 
 
 def _lines(places: dict[str, np.ndarray], query: int, looks: np.ndarray, space: dict) -> vl.Chart:
