@@ -332,13 +332,20 @@ MAX_OFFLINE = 50_000_000  # weights of a trace; more would keep the server for l
 
 
 def show_words(
-    trace: AttentionTrace, step: Step, head: int, query: int, key: int | None = None, numbers: str | None = None
+    trace: AttentionTrace,
+    step: Step,
+    head: int,
+    query: int,
+    key: int | None = None,
+    numbers: str | None = None,
+    *,
+    folds_formula: bool = False,
 ) -> None:
     """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded).
 
     The cell is that of a key, None = of the one with the largest weight; numbers stand in its place.
     """
-    show_step_heading(step)
+    show_step_heading(step, folds_formula=folds_formula)
     key = int(trace.weights(head, [query])[0].argmax()) if key is None else key
     if numbers := numbers or cell_formula(trace, step, head, query, key):
         st.latex(numbers)
@@ -346,14 +353,16 @@ def show_words(
         st.code(step.code)
 
 
-def show_step_heading(step: Step) -> None:
-    """Draw the step's heading, shape, formula and meaning."""
+def show_step_heading(step: Step, *, folds_formula: bool = False) -> None:
+    """Draw the step's heading, shape, formula and meaning; a formula that is folded comes last."""
     section(step.title, step.role)
     rows, cols = step.shape
     st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
     lines = step.formula.replace(r"\qquad", r"\\")  # side by side they do not fit beside a picture
-    st.latex(rf"\begin{{gathered}} {lines} \end{{gathered}}")
+    place = st.container()
     st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
+    with st.expander("The formula") if folds_formula else place:
+        st.latex(rf"\begin{{gathered}} {lines} \end{{gathered}}")
 
 
 def counted(n: int, name: str) -> str:

@@ -74,7 +74,7 @@ def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
 
 def test_what_a_query_finds_is_in_view_also_among_many_records(page):
     first = {
-        preset: re.search(r"<tr><td[^>]*>(.*?)</td>", body_with(take(page, preset), 'class="records"')).group(1)
+        preset: re.search(r"<tr[^>]*><td[^>]*>(.*?)</td>", body_with(take(page, preset), 'class="records"')).group(1)
         for preset in ("Papers", "Phone book")
     }
     assert first["Papers"].startswith("Attention is all you need.")
@@ -97,6 +97,8 @@ def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
     names = page.segmented_control(key="lookup_try_guess").options
     page.segmented_control(key="lookup_try_guess").set_value(names.index("money")).run()
     assert "By spelling it finds *money*; by meaning, *car*." in page.success[0].value
+    assert "Letters in common: auto**mo**bile, **mo**ney." in page.success[0].value
+    assert "<tr class=best><td>money</td>" in bodies(page)
     assert "<b>money</b>" in answers(page)
 
 

@@ -23,6 +23,7 @@ from attention_core.topics.lookup.encoders import (
     place_of,
     plain,
     sentence_vectors,
+    shared_letters,
     shared_runs,
 )
 from attention_core.topics.lookup.records import (
@@ -81,6 +82,15 @@ def test_runs_of_a_word_written_out():
     assert ngrams("To be") == dict.fromkeys(["_t", "to", "o_", "_to", "to_", "_b", "be", "e_", "_be", "be_"], 1)
     assert plain("  René   DESCARTES!") == "rene descartes"
     assert shared_runs("cat", "car") == ["_ca", "_c", "ca"]
+
+
+def test_letters_in_common_are_those_of_the_shared_runs():
+    assert shared_letters("automobile", "money") == [("auto", False), ("mo", True), ("bile", False)]
+    assert shared_letters("MONEY", "automobile") == [("MO", True), ("NEY", False)]
+    assert shared_letters("banana", "van") == [("b", False), ("anan", True), ("a", False)]
+    assert shared_letters("a cat", "car") == [("a ", False), ("ca", True), ("t", False)]
+    assert shared_letters("cat", "dog") == [("cat", False)]
+    assert shared_letters("", "dog") == []
 
 
 def test_the_hash_is_the_same_on_every_machine():

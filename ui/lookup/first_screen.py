@@ -14,7 +14,7 @@ from attention_core.attention.types import Role
 from attention_core.bounds import escape_hidden
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
-from attention_core.topics.lookup.encoders import SPELLING, Encoder, meaning, sentence_vectors
+from attention_core.topics.lookup.encoders import SPELLING, Encoder, meaning, sentence_vectors, shared_letters
 from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, LookupPreset, read_queries
 from attention_core.topics.lookup.soft_lookup import exact_lookup, soft_lookup, value_labels
 from ui.computed import cached_computation
@@ -142,8 +142,9 @@ def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None
     weighed = list(zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True))
     if len(asked.text) > FITS:
         weighed.sort(key=lambda record: record[2], reverse=True)
+    most = max(weight for *_, weight in weighed)
     rows = "".join(
-        f"<tr><td>{_plain(as_text(key))}</td><td>{_plain(as_text(value))}</td>"
+        f"<tr{' class=best' * (weight == most)}><td>{_plain(as_text(key))}</td><td>{_plain(as_text(value))}</td>"
         f'<td><span><i style="width:{weight:.1%}"></i></span>{weight:.0%}</td></tr>'
         for key, value, weight in weighed
     )
@@ -180,8 +181,17 @@ def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, wa
 
     def outcome() -> tuple[int, str]:
         now, before = best[BY.value], best[preset.by]
-        return now, f"By {BY.value} it finds *{names[now]}*; by {preset.by}, *{names[before]}*."
+        words = f"By {BY.value} it finds *{names[now]}*; by {preset.by}, *{names[before]}*."
+        if BY.value != "spelling":
+            return now, words
+        asks, key = as_text(text[0])[:60], as_text(asked.records.keys[keys[now]])[:40]
+        return now, f"{words} Letters in common: {_letters_in_common(asks, key)}, {_letters_in_common(key, asks)}."
 
     question = f"Only {other} then counts. What does *{error_markdown(as_text(text[0])[:60])}* find?"
     act = partial(setattr, BY, "value", other)
     try_this(NAME, TryThis(f"compare by {other}", question, names, act, outcome, "lookup_answer"))
+
+
+def _letters_in_common(text: str, other: str) -> str:
+    pieces = ((error_markdown(piece), is_shared) for piece, is_shared in shared_letters(text, other))
+    return "".join(f"**{piece}**" if is_shared else piece for piece, is_shared in pieces)

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.device import to_array
 from attention_core.hub.model import readable
 from attention_core.topics.lookup.charts import regression_chart, sweep_chart
@@ -30,7 +31,7 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
-        show_words(trace, step, 0, query)
+        show_words(trace, step, 0, query, folds_formula=step.role in (Role.QUERY, Role.KEY))
     with matrix:
         show_step_chart(trace, step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
 
