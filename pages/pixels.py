@@ -36,7 +36,7 @@ page_frame(
     NAME, "Each of 28 × 28 pixels looks at all others. The pinker one is, the more the framed pixel takes from it."
 )
 
-last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "pixels_try_this", "desk_pixels_layer")
+last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "desk_pixels_layer")
 with st.container(key="pixels_first"):
     stage, beside = st.columns(2, gap="large")
 with stage, st.container(key="pixels_stage"):

@@ -8,7 +8,7 @@ from ui.computed import model_or_none
 from ui.doubts import translation_doubts
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
-from ui.transformer.deeper import cost_of_length, order_twice, where_a_word_stands
+from ui.transformer.deeper import cost_of_length, measured_cost, order_twice, where_a_word_stands
 from ui.transformer.experiment import MODEL, NAME, experiment_on, restore
 from ui.transformer.first_screen import heads_that_are_off, order_buttons, surprise, two_orders
 from ui.transformer.heads import STEPS, all_heads, heads_off, transformer_steps
@@ -54,7 +54,12 @@ page_tabs(
     more=(
         Tab("positions", "Where a word stands", where_a_word_stands),
         Tab("twice", "Is the order learned twice?", order_twice),
-        Tab("cost", "What it costs", lambda: cost_of_length(len(source.ids) if source else 12)),
+        Tab(
+            "cost",
+            "What it costs",
+            lambda: cost_of_length(len(source.ids) if source else 12),
+            below=Tab("measured", "Time and memory", measured_cost),
+        ),
         *doubts,
     ),
     players=(STEPS,),

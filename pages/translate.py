@@ -29,7 +29,7 @@ page_frame(
     "every English word.",
 )
 
-last_on_phone("translate_screen", "translate_try_this", "desk_translate_all", "translate_list")
+last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")
 with st.container(key="translate_screen"):
     typed, answer = first_screen()
     with typed:

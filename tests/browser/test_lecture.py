@@ -2,18 +2,8 @@
 
 import pytest
 
-from tests.browser.tools import CHIP, settle
+from tests.browser.tools import CHIP, SIZES, settle
 from ui.navigation import PAGES
-
-SIZES = """() => {
-  const size = (node) => {
-    const svg = node.ownerSVGElement, drawn = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
-    return drawn * parseFloat(node.getAttribute("font-size"));
-  };
-  const texts = [...document.querySelectorAll("svg.marks text")];
-  return texts.filter((node) => node.textContent.trim() && node.getClientRects().length).map(size);
-}"""
-"""Sizes of all letters of charts, in pixels of the screen."""
 
 FITTED = "getComputedStyle(document.documentElement).getPropertyValue('--fitted') === 'visible'"
 """A screen is hidden until its zoom is found."""

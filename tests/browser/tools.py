@@ -4,6 +4,15 @@ from benchmarks.browser import IDLE
 
 CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"
 """The chosen chip of a stepper."""
+SIZES = """() => {
+  const size = (node) => {
+    const svg = node.ownerSVGElement, drawn = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
+    return drawn * parseFloat(node.getAttribute("font-size"));
+  };
+  const texts = [...document.querySelectorAll("svg.marks text")];
+  return texts.filter((node) => node.textContent.trim() && node.getClientRects().length).map(size);
+}"""
+"""Sizes of all letters of charts, in pixels of the screen."""
 
 
 def settle(page, before: int = 300) -> None:

@@ -1,6 +1,6 @@
 // What a lecturer needs on every page: keys and presenters' remote controls, a spotlight, a blank screen, dark or light. It is
 // laid over the page from a place of its own in the document, so that no rerun takes it away. Last, for everybody: what keeps
-// the colours of charts.
+// the colours and the letters of charts.
 const KEYS = [
   ["→, Page Down", "next step, word or screen"], ["←, Page Up", "back"], ["1 to 9", "a screen"], ["], [", "next page, page before"],
   ["R", "reveal what was hidden"], ["F", "full screen of the chart under the pointer, and back"],
@@ -242,6 +242,15 @@ const keepColours = (records) => {
   }
 };
 
+// How wide a chart has to be for its smallest letters: a phone scrolls it sideways rather than shrink it further.
+const PHONE = 640, MIN_LETTERS = 10;
+const keepLetters = () => {
+  for (const chart of window.innerWidth > PHONE ? [] : document.querySelectorAll("svg.marks")) {
+    const sizes = [...chart.querySelectorAll("text")].filter((node) => node.textContent.trim()).map((node) => parseFloat(node.getAttribute("font-size")));
+    chart.style.setProperty("--least-width", `${Math.min(1, MIN_LETTERS / Math.min(...sizes)) * chart.getAttribute("width")}px`);
+  }
+};
+
 // The first stop of the Tab key: past the list of pages.
 const offerSkipping = () => {
   const link = create("a", { href: "#", textContent: "Skip to the page" });
@@ -263,6 +272,8 @@ export default ({ data, parentElement }) => {
     offerSkipping();
     window.lecture = new Lecture(parentElement.querySelector("style").cloneNode(true));
     document.querySelectorAll('[fill^="url(http"]').forEach(makeLocal);
+    new MutationObserver(keepLetters).observe(document.body, { subtree: true, childList: true });
+    keepLetters();
     new MutationObserver(keepColours).observe(document.body, { subtree: true, childList: true, attributeFilter: ["fill"] });
   }
   window.lecture.adopt(data);

@@ -52,8 +52,9 @@ def heads_in_numbers(run: ModelRun) -> None:
         own = found[now.layer][now.head]
         st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {describe_head(own)}")
         numbers = [_number(field, getattr(own, field)) for field in known]
-        st.dataframe({"": [METRICS[field] for field in known], "this head": numbers}, hide_index=True, width="stretch")
-        _most_alike(run, now, layers)
+        with st.container(key="desk_model_numbers"):
+            st.dataframe({"": [METRICS[one] for one in known], "this head": numbers}, hide_index=True, width="stretch")
+            _most_alike(run, now, layers)
 
 
 def _is_told(found: list[list[HeadSummary]], field: str) -> bool:

@@ -69,7 +69,7 @@ CHARTS = {"milliseconds": "Time", "megabytes": "Memory"}
 
 
 def cost_of_length(n: int) -> None:
-    """Draw time and memory over n beside the expected slopes, and count what a sentence of n costs."""
+    """Count what a sentence of n costs."""
     paragraph(
         "A recurrent layer (GRU) takes n steps, each waiting for the one before. Attention compares all n × n pairs at "
         "once; fused attention never holds them all."
@@ -87,6 +87,11 @@ def cost_of_length(n: int) -> None:
             for one in before.training
         ),
     )
+
+
+def measured_cost() -> None:
+    """Draw time and memory over n beside the expected slopes."""
+    before = cost.committed_figures()
     if not before.rows:
         st.info("No figures were measured beforehand: `python -m benchmarks.cost` makes them.")
         return

@@ -48,15 +48,15 @@ def party_chart(
     marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.14, -0.14)}  # not over the lock
     numbers, locks = ({**data, "y": places["y"] + shift} for shift in (-0.06, 0.09))
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
-    bold, fill = {"fontSize": 14, "fontWeight": "bold"}, vl.field("fill:N", scale=None)
+    bold, fill = {"fontSize": 16, "fontWeight": "bold"}, vl.field("fill:N", scale=None)
     lock = {**space, "shape": vl.field("lock:N", scale=None)}
     layers = [
         _lines(places, query, looks, space),
         vl.mark("point", chosen, space, shape="circle", size=3000, filled=False, strokeWidth=3, stroke=RING),
         vl.clickable(vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole), select, "guest"),
         vl.mark("point", locks, lock, size=210, color="white", **whole),
-        vl.texts(numbers, space, fontSize=15, fontWeight="bold", color="white", column="number"),
-        vl.texts(names, space, fontSize=15, color=vl.TEXT_COLOUR, column="name"),
+        vl.texts(numbers, space, fontSize=16, fontWeight="bold", color="white", column="number"),
+        vl.texts(names, space, fontSize=16, color=vl.TEXT_COLOUR, column="name"),
         vl.mark("text", marks_below, {**space, "text": vl.field("mark:N"), "color": fill}, **bold),
     ]
     return vl.fixed_size(layers, WIDTH, HEIGHT)

@@ -8,7 +8,7 @@ from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.overlay import glow_ramp
 
-NAME: dict = {"fontSize": 17, "fontWeight": "bold", "color": vl.LABEL_COLOUR}
+NAME: dict = {"fontSize": 19, "fontWeight": "bold", "color": vl.LABEL_COLOUR}
 
 
 def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int) -> vl.Chart:
