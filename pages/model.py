@@ -36,9 +36,9 @@ page_frame(
     NAME, "In each layer of a transformer several attentions run side by side, its *heads*. What do they look at?"
 )
 top = opening_place()
+given, seen = st.columns([0.8, 1.2], gap="large")
 with st.container(key="desk_model_source"):
     source = choose_source()
-given, seen = st.columns([0.8, 1.2], gap="large")
 with given:
     run, asked = choose_run(source)
 if run is None:

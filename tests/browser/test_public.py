@@ -86,6 +86,7 @@ def leave_secrets(one: Browser, word: str) -> str:
     one.page.locator("[data-testid=stFileUploaderDropzoneInput], input[type=file]").first.set_input_files(bad)
     one.page.get_by_text("The file cannot be opened").wait_for()
     one.go("model")
+    one.page.get_by_text("Another model, or a recording").click()
     field = one.page.get_by_role("textbox", name="Any other model")
     field.fill(f"../{word}")
     field.press("Enter")

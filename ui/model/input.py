@@ -12,7 +12,7 @@ from ui.labels import error_markdown, literal
 from ui.model.glance import NAME, OTHER, TOKEN
 from ui.model_runs import PAGE_MODEL, LatestRun, choose_model, opened_run, pretrained_of, remember, run_of, uploaded_run
 from ui.navigation import opened_recording
-from ui.state import Field, named, single_choice
+from ui.state import Field, expander, named, single_choice
 
 PREVIEW = 256
 ENGLISH = {
@@ -47,6 +47,7 @@ SOURCE = Field(
     address="what",
     **named(model=MODEL, recording=RECORDING),
 )
+FOLDED_OUT = Field(NAME, "source_open", lambda: SOURCE.value == RECORDING or _is_model_named())
 INPUTS = (NAME, OTHER)
 KINDS = [(name, kind) for name in INPUTS for kind in ModelKind]
 TEXT = {(name, kind): Field(name, f"text_{kind}", "", address=f"text_{kind}") for name, kind in KINDS}
@@ -57,13 +58,18 @@ PICTURE_FILE = {name: Field(name, "picture_file", "") for name in INPUTS}
 PAD = {name: Pad(f"{name}_pad", digit_presets(), first="7") for name in INPUTS}
 
 
+def _is_model_named() -> bool:
+    return bool(PAGE_MODEL.key.value or PAGE_MODEL.asked.value)
+
+
 def choose_source() -> str | ModelRun | None:
     """Let a person choose a model or a recording; returns the model's key, or what the recording holds."""
-    what, source = st.columns([0.32, 1], gap="medium")
-    with what:
-        shows = single_choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
-    with source:
-        return choose_model(NAME) if shows == MODEL else _recording()
+    with expander("Another model, or a recording", FOLDED_OUT):
+        what, source = st.columns([0.32, 1], gap="medium")
+        with what:
+            shows = single_choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
+        with source:
+            return choose_model(NAME) if shows == MODEL else _recording()
 
 
 def _recording() -> ModelRun | None:
@@ -85,7 +91,7 @@ def offer_model(run: ModelRun) -> None:
     st.info(f"A recording cannot run again, or be taken apart; the model that made it can: {literal(name)}.")
 
     def load() -> None:
-        SOURCE.value = MODEL
+        SOURCE.value, FOLDED_OUT.value = MODEL, True
         if run.recording.text:
             for kind in ModelKind:
                 TEXT[NAME, kind].value = run.recording.text

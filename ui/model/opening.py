@@ -7,7 +7,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, special_keys
-from ui.labels import as_percent, literal
+from ui.labels import as_percent, error_markdown
 from ui.model.compare import SECOND_TEXT
 from ui.model.glance import NAME, chosen_layers
 from ui.model.input import ENGLISH, TEXT
@@ -33,12 +33,14 @@ def opening(run: ModelRun, asked: LatestRun | None) -> None:
     weights = trace.weights(now.head, [now.query])[0]
     key = int(weights.argmax())
     asks, looked_at = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
-    st.markdown(f"##### {literal(asks)} looks at {literal(looked_at)}: {as_percent(float(weights[key]))}")
+    st.markdown(
+        f"##### *{error_markdown(asks)}* looks at *{error_markdown(looked_at)}*: {as_percent(float(weights[key]))}"
+    )
     token_view(run, trace, now.head)
     marks = dict.fromkeys(run.tokens[place] for place in sorted(run.special))
     if marks:
         with st.container(key="desk_model_marks"):
-            st.caption(f"{', '.join(map(literal, marks))}: marks that the model puts around the text.")
+            st.caption(f"{', '.join(map(error_markdown, marks))}: marks that the model puts around the text.")
     if asked is not None and asked.key == PACKAGE and getattr(asked.given, "text", "") in (FIRST_TEXT, SECOND_TEXT):
         try_this(NAME, _surprise(run, trace, now.head))
 

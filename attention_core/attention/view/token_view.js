@@ -239,10 +239,11 @@ class TokenView {
       const node = nodes[place], to = lineOf(node);
       if (!to || !from || value < 0.25 * most || value <= 0 || node === at) continue;
       const x1 = from.x + from.width / 2 - inner.x, x2 = to.x + to.width / 2 - inner.x;
-      const down = to.y > from.y + 4, up = to.y < from.y - 4;
+      const down = to.y > from.bottom - 4, up = to.bottom < from.y + 4;
       const y1 = (down ? from.bottom : from.top) - inner.y, y2 = (up ? to.bottom : to.top) - inner.y;
-      const lift = up || down ? (y2 - y1) / 2 : 0, bend = up || down ? 0 : -Math.min(9, 3 + Math.abs(x2 - x1) / 40);
-      const d = `M${x1} ${y1}C${x1} ${y1 + lift + bend} ${x2} ${y2 - lift + bend} ${x2} ${y2}`;
+      const top = Math.min(y1, y2), room = top < from.height ? top : 9;  // above the first line, or between two
+      const bend = up || down ? (y1 + y2) / 2 : top - Math.min(room, 3 + Math.abs(x2 - x1) / 20);
+      const d = `M${x1} ${y1}C${x1} ${bend} ${x2} ${bend} ${x2} ${y2}`;
       make(this.arcs, "svg:path", { d }).style.strokeOpacity = 0.25 + 0.6 * (value / most);
     }
   }
