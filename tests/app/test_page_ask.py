@@ -167,7 +167,10 @@ def test_what_is_odd_about_a_drawing_is_said_beside_the_answer(page):
 def test_with_every_weight_alike_the_answer_is_another_and_both_are_said(page):
     own = answers(page)[0]
     page.button(key=f"{NAME}_try").click().run()
+    assert "no such digit" not in said(page)
     page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()
+    assert "The weights are all alike." in said(page)
+    assert "Largest weight" not in said(page)
     alike = answers(page)[0]
     assert (own, alike) == ("7", "no such digit")
     assert page.query_params["uniform"] in ("1", ["1"])

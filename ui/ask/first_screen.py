@@ -44,7 +44,7 @@ from ui.glossary import note
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade
 from ui.state import Field, plain_text
-from ui.try_this import TryThis, try_this
+from ui.try_this import ASKED, TRIED, TryThis, try_this
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
@@ -198,7 +198,8 @@ def answer_part(
                 big_answer(answered)
             with st.container(width="content", gap="xsmall"):
                 UNIFORM.widget(st.toggle, "Force every weight equal")
-                said = answer_in_words(best_answer(own if UNIFORM.value else alike)[0])
+                other = answer_in_words(best_answer(own if UNIFORM.value else alike)[0])
+                said = "?" if TRIED[NAME].value == ASKED else other
                 st.caption(f"{'Free to choose' if UNIFORM.value else 'Forced to look everywhere alike'}: **{said}**")
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)

@@ -36,7 +36,7 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
     trace = answered.looks[number]
     if step := STEPS.draw(trace):
         weights, grid = to_array(trace.weights()[0]), grid_of(trace)
-        heaviest = int(weights.argmax())
+        heaviest, is_alike = int(weights.argmax()), np.allclose(weights, weights[0])
         words, picture = st.columns([0.82, 1], gap="large")
         with words:
             small, hint = st.columns([1, 1.1], vertical_alignment="center")
@@ -45,14 +45,17 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
                 draw_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
-                st.caption(f"Largest weight: {trace.story.key_axis.labels[heaviest]}.")
+                largest = f"Largest weight: {trace.story.key_axis.labels[heaviest]}."
+                st.caption("The weights are all alike." if is_alike else largest)
             show_words(trace, step, 0, 0)
         with picture:
-            _show(trace, step, drawing, grid, heaviest)
+            _show(trace, step, drawing, grid, None if is_alike else heaviest)
             query_row_expander("This look in numbers", NAME, trace, 0, 0, 7, "region")
 
 
-def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> None:
+def _show(
+    trace: AttentionTrace, step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int | None
+) -> None:
     if step.name == "picture":
         pixels = drawing.seen.shown.repeat(5, 0).repeat(5, 1)
         st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
@@ -64,7 +67,7 @@ def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing, grid: tuple[
     values = to_array(step.value().float())
     if len(values) == 1:
         labels, columns, size = [f"{EMPTY} {values[0, -1]:.3g}"], 1, 350
-        pictures, marked = values[:, :-1], heaviest if heaviest < n_regions else None
+        pictures, marked = values[:, :-1], heaviest if heaviest is not None and heaviest < n_regions else None
     else:
         telling = np.sort(np.argsort(-values[:-1].std(0))[:SHEET])
         labels, columns, size = [f"{place}  ∅ {values[-1, place]:+.1f}" for place in telling], 6, 64

@@ -1,7 +1,7 @@
 // A drawing that is asked about: pink where each look goes, and an arrow from one look to the next. A pen draws on it, or the
 // arrow keys with the space bar. Python hears of every stroke; an answer names the message that it answers. Over another
 // pad it shows the looks alone.
-const SIDE = 320, PEN = 12, STEP = 8, FAINTEST = 1.5, FULL = 8, NEAR = 3;
+const SIDE = 320, PEN = 12, STEP = 8, FAINTEST = 1.5, FULL = 8, CLEARNESS = 0.6, NEAR = 3;
 
 class StartScene {
   constructor(root) {
@@ -126,8 +126,11 @@ class StartScene {
   }
 
   // One look as cells of pink, on the scale of all maps over pictures: nothing where it is as if it looked everywhere alike.
+  // If that is so everywhere, the first look is a wash.
   shine(weights) {
     const group = make(this.glow, "svg:g"), n = Math.sqrt(weights.length), cell = SIDE / n, full = Math.max(FULL / weights.length, ...weights);
+    const most = Math.max(...weights), isAlike = most * weights.length < FAINTEST;
+    if (isAlike && group === this.glow.firstChild) make(group, "svg:rect", { width: SIDE, height: SIDE, opacity: (most / full) ** CLEARNESS });
     weights.forEach((weight, place) => {
       if (weight * weights.length < FAINTEST) return;
       const x = (place % n) * cell, y = Math.floor(place / n) * cell;
