@@ -8,7 +8,18 @@ import streamlit as st
 from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MAX_WORDS
-from tests.app.tools import bodies, body_with, given, open_tab, opened, said, settled, steps_to_the_end, there_and_back
+from tests.app.tools import (
+    bodies,
+    body_with,
+    data_of,
+    given,
+    open_tab,
+    opened,
+    said,
+    settled,
+    steps_to_the_end,
+    there_and_back,
+)
 
 PAGE = "pages/matter.py"
 TEXT = "matter_text"
@@ -58,6 +69,9 @@ def test_the_surprise_asks_first_and_deletes_a_light_word(page):
     page.segmented_control(key="matter_try_guess").set_value(1)
     settled(page)
     assert page.text_area(key=TEXT).value == "Not bad, and funny."
+    drawn = data_of(page, "matter_weighed")
+    assert len(drawn["before"]) == len(drawn["words"])
+    assert drawn["before"][drawn["words"].index("funny")][0] == pytest.approx(0.66, abs=0.01)
     assert "negative 79%" in verdict(page), "and no word is blocked"
     told = page.success[0].value
     assert (
@@ -66,6 +80,7 @@ def test_the_surprise_asks_first_and_deletes_a_light_word(page):
     assert "Delete *funny* instead: positive 83%." in told
     assert "**“bad”** has 82% of the weight and decides: delete it, and the answer moves by **61 points**" in said(page)
     say(page, "Not bad, warm and.")
+    assert data_of(page, "matter_weighed")["before"] == []
     assert "positive 83%" in verdict(page), "as was told"
     page.button(key="matter_example_2").click().run()
     assert page.button(key="matter_try"), "what came of the guess goes with the sentence"

@@ -1,5 +1,5 @@
 // A sentence; above each word a bar for its weight, hanging below it one for what the answer does when the word is deleted.
-// If weights told what words do, the two would mirror each other. A click or Enter on a word tells Python to block it.
+// Both have one scale: if weights told what words do, the two would mirror each other. A click or Enter on a word tells Python to block it.
 const points = (change) => minus(`${change >= 0.0005 ? "+" : ""}${(100 * change).toFixed(Math.abs(change) < 0.0095 ? 1 : 0)}`);
 
 class WeighedWords {
@@ -16,8 +16,8 @@ class WeighedWords {
   }
 
   build() {
-    const { words, weights, ifRemoved, blocked, uniform, least } = this.data;
-    const most = Math.max(uniform, ...weights), widest = Math.max(least, ...ifRemoved.map(Math.abs));
+    const { words, weights, ifRemoved, blocked, uniform, before } = this.data;
+    const most = Math.max(uniform, ...[weights, ifRemoved, ...before].flat().map(Math.abs));
     this.sentence.replaceChildren();
     this.sentence.classList.toggle("many", words.length > 24);
     const names = make(this.sentence, "div", "cell names"), even = make(names, "div", "above");
@@ -37,7 +37,10 @@ class WeighedWords {
         "aria-label": `${word}, weight ${asPercent(weights[place])}, if deleted ${points(change)} points`,
       }, word);
       const below = make(cell, "div", `below ${change > 0 ? "up" : "down"}`);
-      make(below, "i").style.setProperty("--share", Math.abs(change) / widest);
+      make(below, "i").style.setProperty("--share", Math.abs(change) / most);
+      [above, below].forEach((half, at) => {
+        if (before.length) make(half, "s").style.setProperty("--share", Math.abs(before[place][at]) / most);
+      });
       make(below, "span", "", points(change));
       return cell;
     });
@@ -53,7 +56,8 @@ class WeighedWords {
 
   told(place) {
     if (place === null) return [
-      create("span", { className: "narrow", textContent: "Above: weight, dashed an even share. " }), "Below: how many points “positive” rises or falls when the word is deleted. Click a word: it stays, but attention may not look at it.",
+      create("span", { className: "narrow", textContent: "Above: weight, dashed an even share. " }), "Below: points by which “positive” moves when the word is deleted. Click a word: it stays, but attention may not look at it. ",
+      this.data.before.length ? "Outlined: before." : "Small words count: each is read with its neighbours.",
     ];
     const { words, weights, uniform, ifRemoved, positive, blocked, turned } = this.data;
     const word = [bold(words[place]), turned[place] ? `, read as ${turned[place]}` : ""];

@@ -17,13 +17,14 @@ from ui.computed import cached_computation, model_or_stop
 from ui.labels import as_percent, distinct, error_markdown, literal, number
 from ui.matter.judgement import ATTENTION, BLOCKED, NAME, SIDES, attention_trace, removed, verdict_of
 from ui.state import Field, component_message, whole_number
-from ui.try_this import TryThis
+from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
 from ui.words import text_field
 
 HARDLY = 0.02  # a change of the probability below which blocking a word is said to change nothing
 SHOWN = "matter_words"
 FIRST, LIGHT, JUMPS_TO = PRESETS["Not bad"], "warm", "bad"
 """The sentence of the surprise, its word that decides with little weight, and where attention looks without it."""
+WITHOUT_LIGHT = FIRST.replace(f" {LIGHT}", "")
 PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
 """The word whose neighbours are shown."""
 _component = component("weighed_words")
@@ -52,13 +53,22 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
                 "ifRemoved": [round(change, 8) for change in if_removed],
                 "positive": round(positive, 8),
                 "uniform": 1 / trace.n_keys,
-                "least": HARDLY,
+                "before": [] if blocked else _before_deleting(text),
                 "blocked": list(blocked),
                 "turned": sentence.read_as,
             },
             default={"pressed": None},
             on_pressed_change=_press,
         )
+
+
+def _before_deleting(text: str) -> list[tuple[float, float]]:
+    """Return what each word weighed and did before the surprise deleted a word; nothing if it has not."""
+    if text != WITHOUT_LIGHT or TRIED[NAME].value in (NOT_TRIED, ASKED):
+        return []
+    pairs = list(zip(attention_trace(FIRST).weights()[0].tolist(), removed(FIRST, ()).tolist(), strict=True))
+    del pairs[read_sentence(FIRST).words.index(LIGHT)]
+    return pairs
 
 
 def who_decides(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
@@ -75,7 +85,7 @@ def who_decides(sentence: Sentence, text: str, trace: AttentionTrace, blocked: t
 
 
 def _bars(words: list[str], weights: list[float], changes: list[float]) -> Chart:
-    most, reach = max(1 / len(weights), *weights), max(HARDLY, *map(abs, changes))
+    most = max(1 / len(weights), *weights, *map(abs, changes))
     columns = [
         Bars(
             "weight",
@@ -85,7 +95,7 @@ def _bars(words: list[str], weights: list[float], changes: list[float]) -> Chart
             (ROLE_COLOURS[Role.WEIGHTS],),
             1 / len(words),
         ),
-        Bars("if deleted", changes, reach, [number(100 * one, "+.1f") for one in changes], tuple(SIDES.values())),
+        Bars("if deleted", changes, most, [number(100 * one, "+.1f") for one in changes], tuple(SIDES.values())),
     ]
     return bar_table(words, columns)
 
@@ -136,7 +146,7 @@ def surprise(text: str) -> TryThis:
     heaviest = weights.index(max(weights))
 
     def act() -> None:
-        text_field(NAME).value = FIRST.replace(f" {LIGHT}", "")
+        text_field(NAME).value = WITHOUT_LIGHT
         BLOCKED.reset()
 
     def outcome() -> tuple[int, str]:
