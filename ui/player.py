@@ -349,7 +349,7 @@ def show_words(
     key = int(trace.weights(head, [query])[0].argmax()) if key is None else key
     if numbers := numbers or cell_formula(trace, step, head, query, key):
         st.latex(numbers)
-    with st.expander("The PyTorch line"):
+    with st.container(key="desk_code"), st.expander("The PyTorch line"):
         st.code(step.code)
 
 

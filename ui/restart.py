@@ -5,6 +5,7 @@ import os
 import streamlit as st
 
 from attention_core.files import find_file
+from ui.lecture import LECTURE
 from ui.state import APP, Field
 
 OWN = ("app.py", "pages", "ui", "attention_core")
@@ -36,7 +37,7 @@ def show_restart_notice() -> None:
     """Say above the page that the app has to be restarted; the files are looked at once for each visitor."""
     if CHANGED.value is None:
         CHANGED.value = have_changed()
-    if CHANGED.value:
+    if CHANGED.value and not LECTURE.value:
         st.warning(WORDS)
 
 

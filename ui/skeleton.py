@@ -71,7 +71,8 @@ def page_frame(name: str, question: str) -> None:
 def page_head(heading: str, question: str) -> None:
     """Draw what stands above a page, whatever is to follow."""
     st.title(heading, anchor=False)
-    st.markdown(question)
+    with st.container(key="page_question"):
+        st.markdown(question)
 
 
 def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = (), beat: float | None = None) -> None:

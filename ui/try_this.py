@@ -9,17 +9,18 @@ import streamlit as st
 
 from ui.component import component
 from ui.guess import ask_guess, show_verdict
+from ui.lecture import LECTURE
 from ui.navigation import PAGES
 from ui.state import Field, one_of
 
-NOT_TRIED, ASKED, MAX_OPTIONS = "", "ask", 4
+NOT_TRIED, ASKED, REVEALED, MAX_OPTIONS = "", "ask", "revealed", 4
 TRIED = {
     entry.name: Field(
-        entry.name, "tried", NOT_TRIED, address="tried", parse=one_of((ASKED, *map(str, range(MAX_OPTIONS))))
+        entry.name, "tried", NOT_TRIED, address="tried", parse=one_of((ASKED, REVEALED, *map(str, range(MAX_OPTIONS))))
     )
     for entry in PAGES
 }
-"""On each page: nothing, ASKED while the guess is awaited, then the number of the guessed option."""
+"""On each page: nothing, ASKED while the guess is awaited, then the number of the guessed option, or REVEALED."""
 _scroll_to = component("scroll_to")
 
 
@@ -65,15 +66,24 @@ def _ask(page: str, surprise: TryThis) -> None:
             surprise.act()
             _set(page, str(option))
 
+    def reveal() -> None:
+        surprise.act()
+        _set(page, REVEALED)
+
     ask_guess(surprise.question, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
+    if LECTURE.value:
+        st.button("Reveal", key=f"{page}_try_reveal", on_click=reveal)
 
 
 def _answer(page: str, surprise: TryThis) -> None:
-    option = min(int(TRIED[page].value), len(surprise.options) - 1)
     right, outcome = surprise.outcome()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container():
-            show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
+            if TRIED[page].value == REVEALED:
+                show_verdict(f"**{surprise.options[right]}**.", False, outcome)
+            else:
+                option = min(int(TRIED[page].value), len(surprise.options) - 1)
+                show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
             if surprise.draw is not None:
                 surprise.draw()
         st.button("Close", key=f"{page}_try_close", on_click=_set, args=(page, NOT_TRIED))

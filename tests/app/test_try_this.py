@@ -40,3 +40,14 @@ def test_surprise_asks_first_and_then_shows_what_came_out_beside_the_guess():
     page.button(key="start_try_close").click().run()
     assert page.button(key="start_try")
     assert page.markdown[-1].value == "on", "what was done stays"
+
+
+def test_a_lecturer_reveals_without_a_guess():
+    page = AppTest.from_function(page_with_a_surprise).run()
+    page.button(key="start_try").click().run()
+    assert "start_try_reveal" not in [button.key for button in page.button], "a visitor guesses"
+    page.session_state["lecture"] = True
+    page.run()
+    page.button(key="start_try_reveal").click().run()
+    assert page.info[0].value == "**on**. The light is on."
+    assert page.markdown[-1].value == "on"

@@ -175,3 +175,28 @@ def test_remote_control_goes_on_to_the_next_screen_and_page_after_the_last_step(
     settle(page)
     page.keyboard.press("PageDown")
     page.get_by_role("heading", name="Three vectors, nine pairs", exact=True).wait_for()
+
+
+@pytest.mark.parametrize("name", ["find", "scoring"])
+def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture, name):
+    page = lecture(f"{name}?lecture=1")
+    page.keyboard.press("PageDown")
+    options = page.locator("[class*=_try_guess] button")
+    options.first.wait_for()
+    settle(page, 800)
+    size = page.locator("[class*=_try_guess] p").first.evaluate(
+        "node => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom"
+    )
+    assert size > 35.9
+    page.keyboard.press("PageDown")
+    answer = page.locator("[class*=_try_this] [data-testid=stAlert]")
+    answer.wait_for()
+    assert "You guessed" not in answer.inner_text()
+    settle(page, 800)
+    assert page.evaluate(HEIGHT) <= 1080
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**tab=**")
+    page.keyboard.press("1")
+    answer.wait_for()
+    page.keyboard.press("PageUp")
+    answer.wait_for(state="detached")

@@ -192,8 +192,11 @@ class Lecture {
     chart?.querySelector('[data-testid="stElementToolbarButton"] button[aria-label*="ullscreen"]')?.click();
   }
 
-  // The next step, or word, of what is visible; after the last one the next screen; after the last screen the next page.
+  // On a first screen *Try this* asks, reveals, and is closed on the way back. Then the next step, or word, of what is visible;
+  // after the last one the next screen; after the last screen the next page.
   go(way) {
+    const parts = way === "next" ? ["try", "try_reveal"] : ["try_close"];
+    if (parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`))) return;
     if (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`)) return;
     const screens = [...document.querySelectorAll(SCREENS)], by = way === "next" ? 1 : -1;
     const beside = screens[screens.findIndex((node) => node.ariaChecked === "true") + by];

@@ -62,16 +62,17 @@ def find_steps(reading: FindReading) -> None:
             _context_bars(trace)
         else:
             show_step_chart(trace, step, 0, None, NAME, size=SHEET - 40)
-    st.caption(
-        "The models that come along know digits alone. Take "
-        f"`{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:"
-    )
-    st.page_link(
-        "pages/model.py",
-        label="Take a photograph of your own",
-        query_params={"picture": "upload"},
-        icon=":material/arrow_forward:",
-    )
+    with st.container(key="desk_find_photograph"):
+        st.caption(
+            "The models that come along know digits alone. Take "
+            f"`{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:"
+        )
+        st.page_link(
+            "pages/model.py",
+            label="Take a photograph of your own",
+            query_params={"picture": "upload"},
+            icon=":material/arrow_forward:",
+        )
 
 
 def _channels(trace: AttentionTrace, maps: Tensor, marked: int | None) -> None:
