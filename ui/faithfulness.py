@@ -53,11 +53,12 @@ def faithfulness_tab(
         left, right = st.columns([1.15, 1], gap="large")
         with left:
             draw_chart(deletion_chart(found.deletion), key=f"{name}_deletion", alt=f"Erasing {part} in four orders")
-            st.caption(
-                f"{part.capitalize()} are erased, the most important first (Samek et al. 2017). The smaller the area, "
-                "the better the order. Agreement (Kendall's τ, −1 to 1): with what erasing each alone does."
-            )
-            figures_table(("order", "area under it", "agreement"), *(_figures(found, order) for order in ORDERS))
+            with st.container(key=f"desk_{name}_orders"):
+                st.caption(
+                    f"{part.capitalize()} are erased, the most important first (Samek et al. 2017). The smaller the "
+                    "area, the better the order. Agreement (Kendall's τ, −1 to 1): with what erasing each alone does."
+                )
+                figures_table(("order", "area under it", "agreement"), *(_figures(found, order) for order in ORDERS))
         with right:
             _other_weights(name, found, draw_map)
         _over_many(model)
@@ -89,11 +90,12 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
         by_word = (found.subject.per_unit(weights).tolist() for weights in (own, theirs))
         chart = two_weights_chart(found.subject.names, *by_word)
         draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another that would do")
-    st.markdown(
-        f"The others were searched for: they differ as much as they can ({other.divergence:.2f} of 1), and the answer "
-        f"moves by {other.moved:.0%}. That such weights exist does not make these wrong: see Jain and Wallace 2019, "
-        "and Wiegreffe and Pinter 2019."
-    )
+    with st.container(key=f"desk_{name}_others"):
+        st.markdown(
+            f"The others were searched for: they differ as much as they can ({other.divergence:.2f} of 1), and the "
+            f"answer moves by {other.moved:.0%}. That such weights exist does not make these wrong: see Jain and "
+            "Wallace 2019, and Wiegreffe and Pinter 2019."
+        )
 
 
 def _over_many(model: str) -> None:

@@ -37,4 +37,5 @@ def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequenc
         "yOffset": vl.field("weights:N", sort=list(series)),
         "color": vl.series_colour("weights", list(series), (COLOURS[0], COLOURS[3])),
     }
-    return vl.layer(vl.mark("bar", data, space, "word:N", "weights:N", ("weight:Q", "", ".1%")))
+    bars = vl.mark("bar", data, space, "word:N", "weights:N", ("weight:Q", "", ".1%"))
+    return vl.layer(bars, height=min(34 * len(names), 420))
