@@ -21,13 +21,13 @@ with st.container(key="read_first"):
         drawing, is_present, place = number_pad()
         now = read_now(drawing)
         with place:
-            looks_chart(now)
+            looks_chart(drawing, now)
     with right:
         answer(drawing, now, is_present)
 
 page_tabs(
     NAME,
-    Tab("film", "Step by step", lambda: look_by_look(drawing)),
+    Tab("film", "Step by step", lambda: look_by_look(drawing._replace(reading=now.reading))),
     Tab("try", "Try", lambda: another_start(drawing, now), formerly=("start",)),
     Tab("question", "Another question", lambda: another_question(drawing)),
     more=(

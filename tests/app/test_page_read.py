@@ -7,7 +7,19 @@ import pytest
 
 from attention_core.data.presets import digit_strokes, number_strokes
 from attention_core.data.scenes import MAX_DIGITS
-from tests.app.tools import bodies, given, inject, objects_of, on_dark, open_tab, painted, path_object, there_and_back
+from tests.app.tools import (
+    bodies,
+    frames,
+    given,
+    inject,
+    objects_of,
+    on_dark,
+    open_tab,
+    painted,
+    path_object,
+    said,
+    there_and_back,
+)
 
 PAGE = "pages/read.py"
 NAME, SIZE = "read", (144, 576)
@@ -156,6 +168,13 @@ def test_try_this_begins_with_a_later_question_and_says_what_came_out(page):
     page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()
     assert read(page) == "1415"
     assert "It reads *1415*" in page.success[0].value
+    assert bodies(page).count('<div class="blind"></div>') == 1, "the digit that is left out keeps its place"
+    looks = next(frame for frame in frames(page) if {"look", "column", "weight"} <= set(frame.columns))
+    assert looks.groupby("look")["weight"].sum().round(3).tolist() == [0, 1, 1, 1, 1, 1]
+    assert looks.groupby("look")["label"].first().tolist() == [
+        "no look", "look 1: 1", "look 2: 4", "look 3: 1", "look 4: 5", "look 5: end"
+    ]  # fmt: skip
+    assert "Look 1 of 5" in said(page), "step by step shows the same reading"
 
 
 def test_a_reader_that_sees_everywhere_alike_stands_beside_it(page):
@@ -181,6 +200,6 @@ def test_drawing_look_region_and_experiment_survive_another_page(page):
     given(page, at=2)
     there_and_back(page)
     assert "As it was: **605**" in texts(open_tab(page, "try"))
-    assert "Look 3 of 4" in texts(open_tab(page, "film"))
+    assert "Look 3 of 3" in texts(open_tab(page, "film"))
     assert any("row 3, column 5" in text for text in texts(open_tab(page, "question")))
     assert page.session_state[f"{NAME}_after"] == 1

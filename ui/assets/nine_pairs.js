@@ -23,6 +23,8 @@ class NinePairs extends Plane {
     if (isNew(this.table, data.rows, data.columns, data.neuron)) this.buildTable(data);
   }
 
+  floor() { return -0.55; }  // as tall as the table beside it
+
   buildBehind() {
     this.edges = make(this.svg, "svg:path", "edge");
     this.ghosts = make(this.svg, "svg:path", "ghost");
@@ -78,14 +80,16 @@ class NinePairs extends Plane {
     const base = this.base?.length === weights.length && this.base[0].length === weights[0].length ? this.base : null;
     let changed = 0;
     this.cells.forEach((row, i) => row.forEach(({ cell, share, change }, j) => {
-      const weight = weights[i][j], moved = base ? weight - base[i][j] : 0, isMasked = allowed && !allowed[i][j];
-      changed += Math.abs(moved) > 1e-9;
+      const weight = weights[i][j], hasMoved = base && Math.abs(weight - base[i][j]) > 1e-9, isMasked = allowed && !allowed[i][j];
+      changed += hasMoved ? 1 : 0;
       share.textContent = isMasked ? "may not" : written(weight);
-      change.textContent = Math.abs(moved) > 1e-9 ? `was ${written(base[i][j])}` : "";
+      change.textContent = hasMoved ? `was ${written(base[i][j])}` : "";
+      cell.classList.toggle("moved", Boolean(hasMoved));
       cell.classList.toggle("masked", Boolean(isMasked));
       cell.style.setProperty("--share", `${((80 * Math.abs(weight)) / most).toFixed(1)}%`);
       cell.classList.toggle("below", weight < 0);
     }));
+    this.table.classList.toggle("compared", changed > 0);
     const rest = changed && neuron.length ? ` Of the neuron's ${neuron.length}: none.` : "";
     const what = soft ? "weights" : "scores";
     const told = changed ? `${changed} of ${flat.length} ${what} changed.${rest}` : base ? "Drag an arrow." : "";

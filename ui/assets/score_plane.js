@@ -65,7 +65,8 @@ class ScorePlane extends Plane {
       return best;
     });
     const agree = winners.every((best) => best === winners[0]);
-    this.verdict.textContent = agree ? `Now they agree on ${keyName(winners[0] + 1)}.` : "They disagree.";
+    const winner = keyName(winners[0] + 1);  // of two keys that disagree it is always the longer one
+    this.verdict.textContent = agree ? `Now they agree on ${winner}.` : `They disagree: ${winner} wins because it is longer.`;
     this.verdict.classList.toggle("disagree", !agree);
     this.drawAngle(q, keys[active], this.facts[active]);
     this.equations.replaceChildren(...[...new Set([active, winners[0]])].sort().map((place) => this.equation(place)));

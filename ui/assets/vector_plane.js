@@ -1,7 +1,8 @@
 // Arrows in a plane, dragged by their tips. What follows a drag is drawn here, frame by frame; Python is told at most every
 // `pause` milliseconds, and hardly when several messages are unanswered, so that a slow server is not flooded. A page's
 // own view extends it: `follow` draws what stands beside the arrows, `describe` says it.
-const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16, LABEL_ROOM = 20, FLOOR_ROOM = 34;
+const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16, LABEL_ROOM = 20, FLOOR_ROOM = 34, ARROW_ROOM = 12;
+const TURNS = [0, 0.8, -0.8, 1.4, -1.4, 2, -2];  // of a name around its tip, radians
 
 const two = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
 
@@ -24,6 +25,7 @@ class Plane {
 
   follow() {}
   describe() { return ""; }
+  floor() { return -0.25; }  // how far down the plane reaches at least, in extents
   isActive(place) { return place === this.active; }
 
   adopt(data, tell) {
@@ -48,7 +50,7 @@ class Plane {
 
   // The plane ends below what lies in it, and grows when something is dragged further down.
   reachDown(lowest) {
-    const needed = clamp(this.y(Math.min(lowest, -0.25 * this.extent)) + FLOOR_ROOM, 0, SIDE);
+    const needed = clamp(this.y(Math.min(lowest, this.floor() * this.extent)) + FLOOR_ROOM, 0, SIDE);
     if (needed <= this.depth) return;
     this.depth = needed;
     set(this.svg, { viewBox: `0 0 ${SIDE} ${needed}` });
@@ -74,12 +76,13 @@ class Plane {
       }
     }
     this.buildBehind?.();
-    this.shafts = this.arrows.map((_, place) => {
+    this.shafts = [];  // the first one lies on top
+    for (let place = this.arrows.length - 1; place >= 0; place--) {
       const kind = this.data.kinds[place];
-      return { line: make(this.svg, "svg:path", `arrow ${kind}`), head: make(this.svg, "svg:path", `head ${kind}`) };
-    });
+      this.shafts[place] = { line: make(this.svg, "svg:path", `arrow ${kind}`), head: make(this.svg, "svg:path", `head ${kind}`) };
+    }
     this.labels = this.data.names.map((name) => make(this.svg, "svg:text", "name", name));
-    this.tips = [];  // the first one lies on top
+    this.tips = [];
     for (let place = this.arrows.length - 1; place >= 0; place--) this.tips[place] = this.makeTip(place);
     if (focused !== undefined) this.tips[focused]?.focus({ preventScroll: true });
   }
@@ -160,12 +163,27 @@ class Plane {
     set(head, length > 1e-9
       ? { d: `M${tx} ${ty}L${bx - uy * size * 0.45} ${by + ux * size * 0.45}L${bx + uy * size * 0.45} ${by - ux * size * 0.45}Z` }
       : { d: `M${tx - 5} ${ty}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z` });
-    const out = (t, u, side, by) => clamp(t + (length > 1e-9 ? u : 0.7) * by, 12, side - 12);
-    const wide = 17 + 4 * Math.max(this.data.names[place].length - 2, 0);
-    const spot = [out(tx, ux, SIDE, wide), out(ty, uy, this.depth, 17)], isTaken = ([x, y]) => Math.hypot(x - spot[0], y - spot[1]) < LABEL_ROOM;
-    while (this.named.some(isTaken)) spot[0] += LABEL_ROOM;
+    const spot = this.spotOf(place, [tx, ty], Math.atan2(uy, ux));
     this.named.push(spot);
     set(this.labels[place], { x: spot[0], y: spot[1] });
+  }
+
+  // A name stands beyond the tip, or beside it where another name or an arrow is in the way.
+  spotOf(place, [tx, ty], outward) {
+    const wide = 17 + 4 * Math.max(this.data.names[place].length - 2, 0), spots = TURNS.map((turn) => {
+      const at = outward + turn;
+      return [clamp(tx + wide * Math.cos(at), 12, SIDE - 12), clamp(ty + 17 * Math.sin(at), 12, this.depth - 12)];
+    });
+    const isFree = (spot) => this.named.every(([x, y]) => Math.hypot(x - spot[0], y - spot[1]) >= LABEL_ROOM) &&
+      this.arrows.every((arrow) => this.gap(arrow, spot) >= ARROW_ROOM);
+    return spots.find(isFree) ?? spots[0];
+  }
+
+  // Between an arrow and a place on the screen.
+  gap([x, y], [px, py]) {
+    const dx = this.x(x) - CENTRE, dy = this.y(y) - CENTRE, length = dx * dx + dy * dy || 1;
+    const along = clamp(((px - CENTRE) * dx + (py - CENTRE) * dy) / length, 0, 1);
+    return Math.hypot(px - CENTRE - along * dx, py - CENTRE - along * dy);
   }
 
   say() {

@@ -12,16 +12,18 @@ from ui.computed import card_or_empty
 from ui.first_screen import grey_out
 from ui.layout import section
 from ui.read.experiments import ChangedReading, begin_later, read_alike
-from ui.read.first_screen import MODEL, NAME, SIZE, cards
+from ui.read.first_screen import MODEL, NAME, SIZE, cards, numbered
 from ui.try_this import TryThis, try_this
 
 
-def looks_chart(now: ChangedReading) -> None:
+def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
     """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
     weights = to_array(column_weights(now.reading.trace))
     words = f"Where each of the {len(weights)} looks goes"
     with st.container(key="read_looks"):
-        draw_chart(columns_chart(weights, labels_of(now.reading), SIZE[1]), width="content", alt=words)
+        labels = numbered(labels_of(now.reading))
+        chart = columns_chart(weights, labels, SIZE[1], left_out=now.left_out(drawing))
+        draw_chart(chart, width="content", alt=words)
 
 
 def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
@@ -31,7 +33,7 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
         grey_out(part, not is_present)
     with st.container(key="read_answer"):
         section("Looking digit by digit" + (", changed under Try" if now.is_changed else ""), Role.WEIGHTS)
-        st.html(cards(reading, now.skipped))
+        st.html(cards(reading, now.skipped, now.left_out(drawing)))
         n = len(reading.digits)
         how = f"in {n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
         st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)} {how}.")

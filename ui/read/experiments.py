@@ -30,6 +30,10 @@ class ChangedReading(NamedTuple):
     def is_changed(self) -> bool:
         return bool(self.after or self.skipped)
 
+    def left_out(self, drawing: ReadDrawing) -> int:
+        """Return how many digits at the beginning of a drawing are not read now, but the rest is."""
+        return begins_at(drawing.reading.digits, self.reading.digits) or 0
+
 
 def read_now(drawing: ReadDrawing) -> ChangedReading:
     """Read a drawing with the first query, and without the glimpses, that a visitor has chosen."""

@@ -24,7 +24,7 @@ REFUSED = Field(NAME, "refused", False)  # whether what was typed is no number
 LAST = Field[ReadDrawing | None](NAME, "last", None)
 """The last drawing that could be read: its reading stays while there is nothing to read."""
 SIZE = (144, 576)
-COLUMNS = [1.68, 1]
+COLUMNS = [1.9, 1]
 """The pad, and whatever stands under it, beside the answers."""
 HARD = f"More digits than the {MAX_DIGITS} that the reader was trained on. "
 REMARKS = {
@@ -113,9 +113,9 @@ def _draw_typed() -> None:
         put_strokes(PAD, _strokes(typed), preset=typed)
 
 
-def cards(reading: DigitReading, blind: Collection[int] = ()) -> str:
-    """Return HTML with a card per look: what it read, how probable that is, and which were blind."""
-    parts = []
+def cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:
+    """Return HTML with a card per look: what it read, how probable that is, which were blind; empty ones come first."""
+    parts = ['<div class="blind"></div>'] * left_out
     for look, row in enumerate(reading.probabilities.tolist()):
         best = int(np.argmax(row))
         kind = " ".join(name for name, holds in (("end", best == END), ("blind", look in blind)) if holds)
