@@ -4,10 +4,11 @@ import streamlit as st
 
 from attention_core.hub.model import in_units
 from ui.atlas import NAME
-from ui.atlas.flight import flight, surprise
+from ui.atlas.flight import flight, framed_words, surprise
 from ui.atlas.map import TICK, atlas_map, follow_address, search_part, survey_part
 from ui.atlas.shared_atlas import SharedAtlas, shared_atlas
 from ui.atlas.sources import choose_head, choose_source
+from ui.first_screen import last_on_phone
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.try_this import try_this
 
@@ -34,7 +35,10 @@ def why_it_fits(shared: SharedAtlas) -> None:
 
 
 page_frame(NAME, "A map of attention: each row is a word, bright cells are the words that it looks at.")
-told, mapped = st.columns([1, 3.1], gap="medium")
+last_on_phone("atlas_screen", "atlas_story")
+in_words = st.container(key="atlas_words")
+with st.container(key="atlas_screen"):
+    told, mapped = st.columns([1, 3.1], gap="medium")
 story, stage = told.container(key="atlas_story"), mapped.container(key="atlas_stage")
 tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")
 deeper = ()
@@ -46,6 +50,8 @@ if source:
     follow_address(shared.atlas)
     with tools:
         search_part(shared)
+    with in_words:
+        framed_words(source, shared)
     with story:
         flight(source, shared)
         if guess := surprise(source, shared):

@@ -14,7 +14,7 @@ from attention_core.atlas.synthetic import labels
 from attention_core.bounds import Bound
 from attention_core.data.phrase_book import phrase_book
 from attention_core.topics.atlas import in_pieces
-from tests.app.tools import open_tab, opened, said, settled
+from tests.app.tools import bodies, open_tab, opened, said, settled
 from tests.bombs import npz
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
@@ -229,18 +229,25 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
     text = in_pieces(phrase_book())
     before = text.ids[:row].tolist()
     assert before[column - 1] == text.ids[row]
-    assert text.labels[row] in said(page)
-    assert text.labels[column] in said(page)
+    asks, found = text.labels[row].strip(), text.labels[column].strip()
+    assert f"<b>{asks} → {found}, which came next last time</b>" in bodies(page)
+    assert "data-share=93%" in bodies(page)
+    assert f"<b>{found}</b>" in bodies(page)
+    assert f"<i>{asks}</i>" in bodies(page)
     page.button(key=f"{NAME}_stop_previous").click().run()
     assert message(page)["view"]["across"] == across[1]
 
 
 def test_guess_is_answered_by_the_share_of_pairs_that_are_within_reach(app):
     page = opened(app, PAGE)
+    is_hidden = [message(page)["guessing"]]
     page.button(key=f"{NAME}_try").click().run()
+    is_hidden.append(message(page)["guessing"])
     guess = next(one for one in page.get("button_group") if one.key == f"{NAME}_try_guess")
     settled(page, **{"atlas_tried": "1", "atlas_stop": 0})
+    is_hidden.append(message(page)["guessing"])
     assert guess.options
+    assert is_hidden == [False, True, False], "the small map, which would give the answer away"
     assert "Right" in "".join(one.value for one in page.success)
     n = message(page)["rows"]["n"]
     seen = np.minimum(np.arange(1, n + 1), 128).sum() / n**2

@@ -52,6 +52,7 @@ class MapDrawing extends MapView {
     pen.clip();
     const complete = this.paintTiles(pen, part, level);
     if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, part);
+    if (this.isLit && this.cell >= LABELS_FROM) this.light(pen, ...this.mark);
     this.paintFrames(pen, level);
     pen.restore();
     this.paintEdges(pen, part);
@@ -144,6 +145,25 @@ class MapDrawing extends MapView {
     frame(begin(this.hovered.row), begin(this.hovered.column), span, "#fff");
   }
 
+  // All is dimmed but the marked cell, which says its weight, and the way from it to its row's and its column's names.
+  light(pen, row, col) {
+    const { left, top, cell } = this, x = this.px(col), y = this.py(row), found = this.codeAt(row, col);
+    pen.fillStyle = this.paper;
+    pen.globalAlpha = 0.6;
+    pen.beginPath();
+    pen.rect(left, top, this.plot.width, this.plot.height);
+    pen.rect(left, y, x - left + cell, cell);
+    pen.rect(x, top, cell, y - top);
+    pen.fill("evenodd");
+    pen.globalAlpha = 1;
+    if (!found || found.code === UNKNOWN) return;
+    this.useFont(pen, 18, "700 ");
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    pen.fillStyle = this.text;
+    pen.fillText(short(valueOf(found.tile, found.code)), x + cell + 8, y + cell / 2);
+  }
+
   paintEdges(pen, part) {
     const right = this.px(part.right), bottom = this.py(part.bottom), x0 = this.px(part.left), y0 = this.py(part.top);
     const isLabelled = this.cell >= LABELS_FROM;
@@ -152,10 +172,10 @@ class MapDrawing extends MapView {
     pen.strokeRect(x0 - 0.5, y0 - 0.5, right - x0 + 1, bottom - y0 + 1);
     pen.fillStyle = this.text;
     pen.textBaseline = "middle";
-    this.useFont(pen, 11.5);
+    this.useFont(pen, 13);
     if (isLabelled) this.writeLabels(pen, part, x0, y0);
     else this.writeTicks(pen, part, x0, y0, bottom);
-    this.useFont(pen, 11.5);
+    this.useFont(pen, 13);
     pen.textAlign = "left";
     pen.fillStyle = this.keyColour;
     const above = isLabelled ? this.top - 8 : 36;
@@ -190,15 +210,15 @@ class MapDrawing extends MapView {
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
       const y = this.py(row + 0.5);
       if (y < y0 - 2 || y > this.py(part.bottom) + 2) continue;
-      useWeight(hovered && Math.floor(hovered.row) === row);
+      useWeight((hovered && Math.floor(hovered.row) === row) || (this.isLit && this.mark[0] === row));
       pen.fillText(fitText(pen, this.labelOf("rows", row) || count(row + 1), this.left - 28), x0 - 6, y);
     }
     pen.textAlign = isFlat ? "center" : "left";
     for (let col = Math.floor(part.left); col < part.right; col++) {
       const x = this.px(col + 0.5);
       if (x < x0 - 2 || x > this.px(part.right) + 2) continue;
-      useWeight(hovered && Math.floor(hovered.column) === col);
-      const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 14);
+      useWeight((hovered && Math.floor(hovered.column) === col) || (this.isLit && this.mark[1] === col));
+      const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 22);
       if (isFlat) pen.fillText(text, x, y0 - 12);
       else turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
     }

@@ -28,9 +28,12 @@ class AtlasMap extends MapDrawing {
     const side = make(body, "div", "side");
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
     const legend = make(side, "div", "legend");
-    make(legend, "div", "title", "weight (share), logarithmic");
+    make(legend, "div", "title", "weight: little to all");
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
-    this.marks = make(legend, "div", "marks");
+    const scale = make(legend, "details");
+    make(scale, "summary", "", "In numbers");
+    this.marks = make(scale, "div", "marks");
+    make(scale, "div", "", "Each step multiplies.");
     this.keys = make(legend, "div", "swatches");
     this.said = make(this.root, "p", { class: "said", role: "status" });
     this.listen();
@@ -53,6 +56,7 @@ class AtlasMap extends MapDrawing {
     const isNew = header.atlas !== this.data?.atlas;
     const cache = cacheOf(header.atlas);
     this.data = header;
+    this.small.style.visibility = header.guessing ? "hidden" : "";
     if (isNew) this.open(header, cache);
     if (!isNew && header.go && header.go.number !== this.gone) this.go(header.go);
     for (const { axis, start, texts } of header.labels) cache.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
@@ -72,7 +76,7 @@ class AtlasMap extends MapDrawing {
   go({ number, mark, column, row, across, slowly }) {
     this.awaits = null;
     this.gone = number;
-    this.mark = mark;
+    [this.mark, this.isLit] = [mark, slowly && mark];
     this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
   }
 
@@ -85,6 +89,7 @@ class AtlasMap extends MapDrawing {
     this.gone = header.go?.number;
     const stayed = header.go && header.go.row === header.view?.row && header.go.column === header.view?.column;
     this.mark = stayed ? header.go.mark : null;
+    this.isLit = this.mark && header.go.slowly;
     this.scale = null;
     const label = `${header.title}: a map of ${count(this.rows.n)} rows, queries, by ${count(this.columns.n)} columns, ` +
       "keys. Arrow keys move it, plus and minus zoom, 0 shows the whole.";
@@ -118,7 +123,7 @@ class AtlasMap extends MapDrawing {
       canvas.setPointerCapture(event.pointerId);
       if (event.pointerType === "mouse") canvas.focus({ preventScroll: true });
       this.pressed = at(event);
-      this.awaits = null;
+      this.awaits = this.isLit = null;
       this.stopGliding();
     };
     canvas.onpointermove = (event) => {

@@ -8,10 +8,10 @@ class MapView {
     const width = this.stage.clientWidth;
     if (!width || !this.cache) return;
     const narrow = width < 520;
-    this.left = narrow ? 62 : 92;
-    this.top = narrow ? 50 : 60;
+    this.left = narrow ? 74 : 92;
+    this.top = narrow ? 58 : 68;
     const zoom = this.stage.currentCSSZoom ?? 1, square = width - this.left + this.top;
-    const room = `${narrow ? 60 : 66}vh / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
+    const room = `60vh / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
     this.canvas.style.height = `clamp(300px, min(${square}px, ${room}), 780px)`;
     const height = this.canvas.clientHeight;
     this.ratio = (window.devicePixelRatio || 1) * zoom;

@@ -1,5 +1,6 @@
 """A guided flight over the map of a text, from the whole of it to one sentence."""
 
+import html
 from typing import NamedTuple
 
 import streamlit as st
@@ -9,7 +10,7 @@ from attention_core.topics.atlas import Echo, LongText, strongest_echo
 from ui.atlas import NAME
 from ui.atlas.map import REST, arrive_at, go_to
 from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
-from ui.labels import as_percent, error_markdown, literal
+from ui.labels import as_percent, error_markdown
 from ui.player import Player
 from ui.state import Field, whole_number
 from ui.try_this import NOT_TRIED, TRIED, TryThis
@@ -78,6 +79,27 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
     return [whole, *(Stop(*told) for told in _close(text, echo, place, n, window))]
 
 
+def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
+    """Draw the sentence of the last stop in words, with an arc for the cell that is framed there."""
+    text, trace, head = source.text, shared.atlas.trace, shared.atlas.head
+    if text is None or trace.window is None:
+        return
+    echo = _echo(shared.key, head, text, trace)
+    if echo is None or echo.shares[1] < FINDS:
+        return
+
+    def words(start: int, end: int) -> str:
+        return " ".join(html.escape(label.strip()) for label in text.labels[start:end])
+
+    asks, found = (words(place, place + 1) for place in (echo.query, echo.followed))
+    share = as_percent(float(trace.weights(head, [echo.query])[0, echo.followed]))
+    st.html(
+        f'<p class="echo"><b>{asks} → {found}, which came next last time</b></p><div class="echo" tabindex="0">'
+        f"{words(echo.first.start, echo.followed)} <span data-share={share}><b>{found}</b> "
+        f"{words(echo.followed + 1, echo.query)} <i>{asks}</i></span> {words(echo.query + 1, echo.second.stop)}</div>"
+    )
+
+
 def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     """Return the guess what the whole looks like; None where no text was read, or the whole is seen already."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
@@ -98,15 +120,14 @@ def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
 
 def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> list[tuple]:
     _, followed, before = echo.shares
-    asks, found = (literal(text.labels[at]) for at in (echo.query, echo.followed))
     finds = followed >= FINDS
     slants = (
         "Short slanted strokes: sentences that begin as an earlier one did, and look back at it. Upright lines: full "
         "stops, where the head rests when nothing returns."
     )
     closest = (
-        f"Reading {asks} again, one head of the model looks at {found}, **the word that came next last time**. "
-        f"Such words get {as_percent(followed)} of its attention. Nobody told it to: it helps to guess the next word."
+        f"Such words get {as_percent(followed)} of this head's attention. Nobody told it to: it helps to guess the "
+        "next word."
     )
     other = f"What came next last time gets {as_percent(followed)} here, the word just before {as_percent(before)}."
     return [

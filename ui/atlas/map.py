@@ -21,6 +21,7 @@ from ui.component import component, script_of
 from ui.job_queue import heavy_run
 from ui.labels import literal
 from ui.state import Field, component_message, plain_text, whole_number
+from ui.try_this import ASKED, TRIED
 
 MAP = "atlas_map"
 SCRIPT = script_of("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map").encode()
@@ -74,6 +75,7 @@ def atlas_map(shared: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
         "masks": atlas.has_mask,
         "surveyed": atlas.surveyed,
         "running": is_surveyed_now,
+        "guessing": TRIED[NAME].value == ASKED,
         "uniform": 1 / (atlas.trace.window or atlas.n_keys),
         "colours": VIRIDIS,
         "view": view,
