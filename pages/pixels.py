@@ -10,6 +10,8 @@ from ui.first_screen import grey_out, last_on_phone
 from ui.pixels.erase import erase_section
 from ui.pixels.first_screen import (
     LAYER,
+    LEGEND,
+    MAP,
     NAME,
     PAD,
     REMARKS,
@@ -48,6 +50,8 @@ drawn = last_drawn(PAD, pad, is_stale).canvas
 reading = read(prepared(drawn))
 with said:
     verdict("Weights as learned:", reading.learned.probabilities)
+    if MAP.value in LEGEND:
+        st.markdown(LEGEND[MAP.value])
     if not is_stale:
         pixel_map(reading, pad)
 with beside:

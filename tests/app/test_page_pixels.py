@@ -82,7 +82,7 @@ def test_averages_over_all_pixels_are_drawn_on_the_drawing(page, shown):
     page.segmented_control(key=f"{NAME}_map").set_value(shown).run()
     assert len(looks(page)["map"]) == 784
     assert max(map(abs, looks(page)["map"])) == 1
-    assert "of Q Kᵀ" in said(page)
+    assert "means of Q Kᵀ, blue below 0" in said(page)
 
 
 @pytest.mark.parametrize("digit", [1, 4, 9])
@@ -236,12 +236,20 @@ def test_scores_are_split_into_four_parts_with_their_shares(page):
         "ink asks for place",
         "ink asks for ink",
     ]
+    trained = labels.tolist()
+    assert "Q, what a pixel looks for, is mostly up to its ink (80%); K, what it offers, to its place" in said(page)
+    given(page, snapshot=0)
+    labels = next(frame["label"] for frame in frames(page) if "label" in frame.columns)
+    assert labels.tolist() != trained, "the parts follow the moment"
+    assert "(80%)" in said(page), "what is said after training stays"
 
 
 def test_ink_alone_makes_the_drawing_times_itself(page):
     page.session_state[f"{NAME}_layer"] = "pixel-notes-ink"
     open_tab(page, "learned")
     assert "of rank one" in said(page)
+    assert "place plus its ink" not in said(page)
+    assert "here it does not help" in said(page)
 
 
 def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):

@@ -73,6 +73,8 @@ def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(pa
     assert listed(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
     told = said(page)
     assert "All of them fail" in told
+    assert "The French is given." in [one.value for one in page.markdown]
+    assert "*accord* looks most at *agreement* (97%)" in told
     assert "*zone* looks most at *Area* (34%); *économique* looks most at *Economic* (50%); *européenne*" in told
     assert "not at *European*" in told
     press(open_tab(page, "try"), "translate_free")
@@ -324,9 +326,18 @@ def test_learning_and_collapse_follow_their_sliders(page):
     open_tab(page, "length")
     page.slider(key="translate_n").set_value(40).run()
     assert "15,360" in bodies(page)
+    assert "added" in body_with(page, "numbers handed over")
+    assert "then no word counts more" in said(page)
     open_tab(page, "learned")
     page.select_slider(key="translate_moment").set_value(0).run()
     assert "Sharpness: **0%**" in said(page)
+
+
+def test_scores_of_dot_attention_are_one_dot_product_each_without_weights_of_their_own(visit):
+    page = visit("translate", models="none,dot", step="scores")
+    assert "one dot product per cell" in said(page)
+    assert "no weights of its own" in said(page)
+    assert "no weights of its own" not in said(visit("translate", step="scores"))
 
 
 def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp_path, root):

@@ -59,6 +59,10 @@ EXPLAINED = {
     NO_SOFTMAX: "The scores themselves are the weights, Q Kᵀ / 784. What is blue is taken away.",
     GUIDED: "A pixel hands over its position alone. Before training, near pixels and ink were already preferred.",
 }
+LEGEND = {
+    COLUMNS: "Looked at: column means of Q Kᵀ, blue below 0",
+    ROWS: "Looking: row means of Q Kᵀ, blue below 0",
+}
 SHOWN = 320  # screen pixels of a map
 SAID = 104  # of what is said above it
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
@@ -156,12 +160,14 @@ def equal_map(reading: Reading) -> None:
 def worth_words(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
     without = f"one *trained* so that each pixel takes from itself alone {_share(SELF)}"
+    helps = "it hardly helps"
     if layer == GUIDED:
         plain = card_or_empty(GUIDED).get("feed_forward_network", {})
         without = f"one without attention {plain.get('test_accuracy', 0):.1%}"
+    elif layer == INK_ONLY:
+        helps = "here it does not help"
     return (
-        f"**Here attention shows where, but it hardly helps**: the network reads {_share(layer)} of MNIST's test "
-        f"digits, {without}."
+        f"**Attention shows where, but {helps}**: the network reads {_share(layer)} of MNIST's test digits, {without}."
     )
 
 

@@ -12,11 +12,10 @@ from attention_core.charts import contact_sheet, signed_ramp
 from attention_core.device import to_array
 from attention_core.models import attention_at_snapshot
 from attention_core.topics.pixels import likeness_beyond
-from attention_core.topics.pixels.split import PARTS, split_scores
+from attention_core.topics.pixels.split import INK, PARTS, PLACE, Part, SplitScores, split_scores
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import by_model, load_snapshots
-from ui.digits import read_image
 from ui.labels import error_markdown
 from ui.pixels.first_screen import INK_ONLY, LAYER, NAME, Reading, attention_received, map_chart
 from ui.state import Field, whole_number
@@ -30,12 +29,10 @@ def learned_section(reading: Reading) -> None:
     """Draw the drawing as a moment of the training saw it."""
     name, image, ink = LAYER.value, reading.image, reading.drawing.image
     try:
-        snapshots = load_snapshots(name)
+        snapshots, steps = _moments(name)
     except WeightsError as error:
         st.info(f"The snapshots of the training are not here. {error_markdown(error)}")
         return
-    steps = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))
-    MOMENT.clamp_to_options(steps, steps[-1])
     words = {one: f"batch {int(snapshots[f'{one}.step']):,}" for one in steps}
     moment = MOMENT.widget(st.select_slider, "Moment of the training", steps, format_func=words.__getitem__)
     begun, trace, ended = (_at_moment(name, snapshots, one, image) for one in (steps[0], moment, steps[-1]))
@@ -50,6 +47,16 @@ def learned_section(reading: Reading) -> None:
     with said:
         st.markdown("**Are Q and K just random?**")
         st.caption(_whether_learned(name, likeness_beyond(first, last, ink)))
+        if name != INK_ONLY:
+            st.caption(_what_they_say(_split(name, snapshots, steps[-1], image).shares()))
+
+
+def _moments(name: str) -> tuple[Mapping[str, Tensor], list[int]]:
+    """Return the snapshots of a training and their numbers, of which MOMENT is one; WeightsError without them."""
+    snapshots = load_snapshots(name)
+    steps = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))
+    MOMENT.clamp_to_options(steps, steps[-1])
+    return snapshots, steps
 
 
 def _whether_learned(name: str, alike: float) -> str:
@@ -59,21 +66,44 @@ def _whether_learned(name: str, alike: float) -> str:
     return f"{figures}: much was there at the start." if alike > GIVEN else f"At first, yes. {figures}."
 
 
+def _what_they_say(shares: Mapping[Part, float]) -> str:
+    """Return which of place and ink has the larger share in what pixels ask, and in what is asked of them."""
+    asks, asked = (
+        max((sum(share for part, share in shares.items() if part[end] == one), one) for one in (PLACE, INK))
+        for end in (0, 1)
+    )
+    return (
+        f"After training Q, what a pixel looks for, is mostly up to its {asks[1]} ({asks[0]:.0%}); K, what it offers, "
+        f"to its {asked[1]} ({asked[0]:.0%})."
+    )
+
+
 def _at_moment(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> AttentionTrace:
     own = {key: tensor for key, tensor in snapshots.items() if key.startswith(f"{moment}.")}
     return at_snapshot(name, own, moment, image)[0]
 
 
+def _split(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> SplitScores:
+    """Split the scores of a moment; its place alone is what it says of an empty picture."""
+    drawn, blank = (_at_moment(name, snapshots, moment, one) for one in (image, torch.zeros_like(image)))
+    return split_scores(drawn, blank)
+
+
 def parts_section(reading: Reading) -> None:
     """Draw the four parts of the framed pixel's scores, and how much of the variation of all scores is due to each."""
-    trace, query = reading.learned.traces[0], reading.query
-    blank = read_image(LAYER.value, torch.zeros_like(reading.image)).traces[0]  # of an empty picture: place alone
-    parts = split_scores(trace, blank)
+    name, query = LAYER.value, reading.query
+    try:
+        snapshots, _ = _moments(name)
+    except WeightsError:
+        return  # the section above says so
+    parts = _split(name, snapshots, MOMENT.value, reading.image)
     shares = parts.shares()
     labels = [f"{asks} asks for {asked}: {shares[asks, asked]:.0%}".replace("-", "−") for asks, asked in PARTS]
     st.markdown(
-        "**A pixel's vector is its place plus its ink**, so its scores sum four products. Each has a share in how they "
-        "vary; below 0, it works against the others."
+        "A pixel is its ink alone: of the four products of other layers one is left."
+        if name == INK_ONLY
+        else "**A pixel's vector is its place plus its ink**, so its scores sum four products. Each has a share in how "
+        "they vary; below 0, it works against the others."
     )
     rows = np.stack([to_array(parts.scores(part, [query])[0]) for part in PARTS]).reshape(-1, 28, 28)
     sheet = contact_sheet(rows, labels, signed_ramp(rows), title="score", columns=4, size=160, marked=query)

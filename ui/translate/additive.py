@@ -43,12 +43,16 @@ def any_length(text: str) -> None:
         config = cast(Translator, model).config
         d, d_out = config.d_state, config.d_embedding
         price = cost(n, d, d_out)
+        vector, read_out = f"{price.attention:,}", f"{price.attention_matrix:,}"
         figures_table(
-            ("", "attention", "end to end"),
-            ("numbers handed over", f"{price.attention:,}", f"{price.concatenation:,}"),
-            ("parameters of the read-out", f"{price.attention_matrix:,}", f"{price.concatenation_matrix:,}"),
+            ("", "attention", "added", "end to end"),
+            ("numbers handed over", vector, vector, f"{price.concatenation:,}"),
+            ("parameters of the read-out", read_out, read_out, f"{price.concatenation_matrix:,}"),
         )
-        st.caption("Attention gives one vector, however long the sentence; states laid end to end fit one length.")
+        st.caption(
+            "Attention gives one vector, however long the sentence. So do states added up (*plain average*, one "
+            "of the six models), but then no word counts more. Laid end to end, states fit one length."
+        )
 
 
 def training_tab() -> None:

@@ -138,7 +138,7 @@ def _contrast(models: Mapping[str, ShownTranslation], slot: str) -> str:
         return f"**{lost}** is lost." if lost else "All of it passes through one vector."
     rows, view = _only_in(models, slot), shown.view
     if not rows:
-        return "The words are the same."
+        return "The French is given." if shown.forced else "The words are the same."
     french, english = view.target[rows[0]], view.source[int(view.weights[rows[0]].argmax())]
     return f"**{as_markdown(french)}** looks at **{as_markdown(english)}**."
 

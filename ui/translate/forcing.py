@@ -21,7 +21,7 @@ from ui.translate.models import NAME, TRANSLATORS, model_of, translation
 from ui.words import chosen_piece, next_words
 
 MAX_FORCED = 60  # pieces that may be forced; the sentence needs room to end
-CLASSIC_PAIRS = (("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
+CLASSIC_PAIRS = (("accord", "agreement"), ("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
 
 _next_pieces = cached_computation(by_model=True)(next_pieces)
 

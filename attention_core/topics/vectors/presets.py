@@ -68,8 +68,8 @@ PRESETS = {
     ),
     "graph": ProblemPreset(
         "A graph",
-        "Dotted lines are edges. A node sees itself and its neighbours alone: with such a mask attention works on any "
-        "graph.",
+        "Five nodes; dotted lines are edges. A node sees itself and its neighbours alone: with such a mask attention "
+        "works on any graph.",
         {"X": "-1.6 0.5; -1.2 -1.2; 0.3 1.6; 1.6 0.6; 1.2 -1.2", "W_Q": EYE, "W_K": EYE, "W_V": EYE, "W_O": EYE},
         {"X": ("Ann", "Ben", "Cleo", "Dan", "Eve")},
         Settings(edges=[12, 13, 23, 34, 45]),
