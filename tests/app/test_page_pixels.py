@@ -331,4 +331,4 @@ def test_letters_of_charts_are_larger_in_a_lecture(page):
     before = sizes()
     page.session_state["lecture"] = True
     page.run()
-    assert sizes() == pytest.approx([1.15 * size for size in before])
+    assert sizes() == pytest.approx([1.3 * size for size in before])
