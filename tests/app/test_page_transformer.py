@@ -172,6 +172,8 @@ def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     assert f"4 n d² + 2 n² d = {4 * n * 192**2 + 2 * n**2 * 192:,}" in table
     assert table.count("training on 1,000 sentences") == 3
     assert f"4 d² + 2 (n + 1) d = {4 * 192**2 + 2 * 1001 * 192:,}" in table
+    assert "cheaper below n = 191" in said(page)
+    assert len({one.next_work.split(" = ")[1] for one in cost.layer_costs(191)}) == 1, "there both cost the same"
     monkeypatch.setattr(cost, "COMMITTED", tmp_path / "missing.json")
     assert "No figures were measured beforehand" in said(open_tab(page, "cost"))
 

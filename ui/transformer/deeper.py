@@ -76,8 +76,7 @@ def cost_of_length(n: int) -> None:
         "both train about as fast up to n = 64."
     )
     paragraph(
-        "**In use**, one word more always costs a loop the same, attention more with every word: above n = 191 the "
-        "loop is cheaper, below it attention."
+        "**In use**, one word more costs a loop the same at any n. Attention is cheaper below n = 191, the loop above."
     )
     before = cost.committed_figures()
     figures_table(
