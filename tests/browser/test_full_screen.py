@@ -44,8 +44,9 @@ def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(page, app_
 
 
 def test_bars_that_fill_the_screen_keep_their_height_and_grow_as_a_whole(page, app_url):
-    page.goto(f"{app_url}/pixels")
-    chart = page.get_by_test_id(CHART).first
+    page.goto(f"{app_url}/read?tab=film")
+    page.get_by_text("Look 1 says").wait_for()
+    chart = page.get_by_test_id(CHART).last
     chart.locator("svg.marks").wait_for()
     settle(page, 600)
     height = chart.evaluate(SHAPE)[1]

@@ -197,6 +197,7 @@ def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture,
     page.keyboard.press("PageDown")
     page.wait_for_url("**tab=**")
     page.keyboard.press("1")
-    answer.wait_for()
+    page.locator("[class*=_try_close] button").wait_for(state="attached")
+    settle(page, 800)
     page.keyboard.press("PageUp")
     answer.wait_for(state="detached")

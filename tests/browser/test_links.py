@@ -100,7 +100,7 @@ def test_session_file_brings_a_page_back_and_a_broken_one_is_refused(drawn, tmp_
 
 def test_lecture_mode_survives_reload_and_change_of_page(page, app_url):
     page.goto(f"{app_url}/groups?lecture=1")
-    is_large = "document.querySelector('[data-testid=stMainBlockContainer]')?.currentCSSZoom > 1"
+    is_large = "window.lecture?.on && !document.querySelector('[data-testid=stSidebar]')?.checkVisibility()"
     page.wait_for_function(is_large)
     page.locator(".st-key-page_after a").wait_for(state="attached")
     page.keyboard.press("]")

@@ -24,6 +24,7 @@ from attention_core.data.presets import (
     FEWEST,
     HEIGHT,
     MOST,
+    N_HIDING,
     SCENES,
     STROKES,
     clutter_strokes,
@@ -264,7 +265,7 @@ def test_hidden_digit_stays_on_the_canvas_and_clear_of_its_clutter(digit):
     strokes = hidden_digit(digit, (150, 100), 80, 256, np.random.default_rng(digit))
     clutter = [one.path for one in strokes if one.width == CLUTTER_WIDTH]
     ink = np.concatenate([one.path for one in strokes if one.width != CLUTTER_WIDTH])
-    assert 8 <= len(clutter) <= 12
+    assert N_HIDING - 4 <= len(clutter) <= N_HIDING
     assert (ink.min(0) > 0).all()
     assert (ink.max(0) < 256).all()
     gap = min(np.linalg.norm(path[:, None] - ink[None], axis=-1).min() for path in clutter)
