@@ -188,7 +188,7 @@ class MovingStep {
   }
 
   draw() {
-    if (!this.grid) return;
+    if (!this.grid || !this.root.isConnected) return;  // it may have left the page meanwhile
     const { canvas, data } = this, style = getComputedStyle(this.root);
     this.paper = canvas.getContext("2d");
     [this.ink, this.font] = [style.color, style.fontFamily];
