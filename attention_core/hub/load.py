@@ -418,7 +418,7 @@ def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = 
     """
     others = [stored for stored in cache.glob("models--*") if stored.name != name]
     sizes = {
-        stored: max(sum(file.stat().st_size for file in stored.glob("blobs/*")), coming.get(stored.name, 0))
+        stored: max(sum(map(_size, stored.glob("blobs/*"))), coming.get(stored.name, 0))
         for stored in others
     }
     total = n_bytes + sum(sizes.values())
@@ -433,6 +433,13 @@ def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = 
             f"This server keeps at most {in_megabytes(HUB_CACHE_BYTES.most)} of models, and those that others look at "
             f"now leave no room for {in_megabytes(n_bytes)}. Try again later."
         )
+
+
+def _size(file: Path) -> int:
+    """Return the bytes of a file, 0 of one that was moved meanwhile: another model is on its way."""
+    with suppress(FileNotFoundError):
+        return file.stat().st_size
+    return 0
 
 
 def _lock(stored: Path, alone: bool = False) -> int | None:
