@@ -417,10 +417,7 @@ def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = 
     What that folder has counts among n_bytes; `coming` are bytes of others that are being fetched, by their folders.
     """
     others = [stored for stored in cache.glob("models--*") if stored.name != name]
-    sizes = {
-        stored: max(sum(map(_size, stored.glob("blobs/*"))), coming.get(stored.name, 0))
-        for stored in others
-    }
+    sizes = {stored: max(sum(map(_size, stored.glob("blobs/*"))), coming.get(stored.name, 0)) for stored in others}
     total = n_bytes + sum(sizes.values())
     for stored in sorted(sizes, key=lambda one: one.stat().st_mtime):
         if total > HUB_CACHE_BYTES.most and (handle := _lock(stored, alone=True)) is not None:
