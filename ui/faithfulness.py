@@ -45,7 +45,8 @@ def faithfulness_tab(
             yield from assess(subject())
 
     def say_verdict(known: Assessment) -> None:
-        st.markdown(f"**{verdict(known, part)}**")
+        if words := verdict(known, part):  # nothing is known of the map before the curves
+            st.markdown(f"**{words}**")
 
     def section() -> None:
         found = queued_result(("faithfulness", model, key), portions, say_verdict)
