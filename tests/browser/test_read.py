@@ -104,7 +104,7 @@ def test_phone_fits_the_pad_and_keeps_the_pen_under_the_finger(visitor):
     pad = visitor.locator("canvas.upper-canvas").bounding_box()
     assert pad["x"] >= 0
     assert pad["x"] + pad["width"] <= 360
-    assert pad["width"] > 270
+    assert pad["width"] > 280
     clear(visitor)
     draw(visitor, [(0.5, 0.2), (0.5, 0.8)], [(0.75, 0.2), (0.75, 0.8)])
     visitor.locator(f"{CARDS}[aria-label='Reads 11']").first.wait_for()

@@ -100,7 +100,6 @@ class PixelMap {
   }
 
   paint() {
-    if (!this.data) return;
     const { data, canvas } = this, values = data.map ?? this.weights(), { width, height } = boxOf(canvas);
     const strongest = Math.max(data.faint, ...values.map(Math.abs)) || 1;
     Object.assign(canvas, { width: SCREEN * width, height: SCREEN * height });
