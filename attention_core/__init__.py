@@ -9,40 +9,50 @@ values, d_model of tokens. Masks are bool, True = may attend. Scores are scaled 
 the softmax; context is the weighted sum of the values, per head.
 """
 
-import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from attention_core.attention.attend import attend, merge_heads, split_heads
-    from attention_core.attention.capture import capture
-    from attention_core.attention.edits import (
-        UNIFORM,
-        BlockEdge,
-        BlockKeys,
-        DropHead,
-        Edit,
-        NoScale,
-        OutputFrom,
-        PatternFrom,
-        PermuteKeys,
-        RunHead,
-        SetScore,
-        SetWeights,
-        Temperature,
-        Uniform,
-        with_runs,
-    )
-    from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz
-    from attention_core.attention.recording import Recording, load_recording
-    from attention_core.attention.steps import step_of, steps_of
-    from attention_core.attention.trace import AttentionTrace, Prediction
-    from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story
-    from attention_core.device import choose_device
-    from attention_core.hub.tracing import run_model, trace_model
-    from attention_core.models import load
+    from attention_core.attention.attend import attend as attend
+    from attention_core.attention.attend import merge_heads as merge_heads
+    from attention_core.attention.attend import split_heads as split_heads
+    from attention_core.attention.capture import capture as capture
+    from attention_core.attention.edits import UNIFORM as UNIFORM
+    from attention_core.attention.edits import BlockEdge as BlockEdge
+    from attention_core.attention.edits import BlockKeys as BlockKeys
+    from attention_core.attention.edits import DropHead as DropHead
+    from attention_core.attention.edits import Edit as Edit
+    from attention_core.attention.edits import NoScale as NoScale
+    from attention_core.attention.edits import OutputFrom as OutputFrom
+    from attention_core.attention.edits import PatternFrom as PatternFrom
+    from attention_core.attention.edits import PermuteKeys as PermuteKeys
+    from attention_core.attention.edits import RunHead as RunHead
+    from attention_core.attention.edits import SetScore as SetScore
+    from attention_core.attention.edits import SetWeights as SetWeights
+    from attention_core.attention.edits import Temperature as Temperature
+    from attention_core.attention.edits import Uniform as Uniform
+    from attention_core.attention.edits import with_runs as with_runs
+    from attention_core.attention.export import trace_to_code as trace_to_code
+    from attention_core.attention.export import trace_to_frame as trace_to_frame
+    from attention_core.attention.export import trace_to_notebook as trace_to_notebook
+    from attention_core.attention.export import trace_to_npz as trace_to_npz
+    from attention_core.attention.recording import Recording as Recording
+    from attention_core.attention.recording import load_recording as load_recording
+    from attention_core.attention.steps import step_of as step_of
+    from attention_core.attention.steps import steps_of as steps_of
+    from attention_core.attention.trace import AttentionTrace as AttentionTrace
+    from attention_core.attention.trace import Prediction as Prediction
+    from attention_core.attention.types import AttentionOutput as AttentionOutput
+    from attention_core.attention.types import Axis as Axis
+    from attention_core.attention.types import Role as Role
+    from attention_core.attention.types import Step as Step
+    from attention_core.attention.types import Story as Story
+    from attention_core.device import choose_device as choose_device
+    from attention_core.hub.tracing import run_model as run_model
+    from attention_core.hub.tracing import trace_model as trace_model
+    from attention_core.models import load as load
 
 _HOMES = {
     "attention.attend": "AttentionOutput, attend, merge_heads, split_heads",
@@ -50,7 +60,6 @@ _HOMES = {
     "attention.edits": "UNIFORM, BlockEdge, BlockKeys, DropHead, Edit, NoScale, OutputFrom, PatternFrom, PermuteKeys, "
     "RunHead, SetScore, SetWeights, Temperature, Uniform, with_runs",
     "attention.export": "trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz",
-    "attention.interventions": "NO_INTERVENTION, Intervention",  # what edits were before
     "attention.recording": "Recording, load_recording",
     "attention.steps": "step_of, steps_of",
     "attention.trace": "AttentionTrace, Prediction",
@@ -60,55 +69,10 @@ _HOMES = {
     "models": "load",
 }
 """The module of each public name; a module, and torch with it, is imported when a name of it is first used."""
-__all__ = [
-    "UNIFORM",
-    "AttentionOutput",
-    "AttentionTrace",
-    "Axis",
-    "BlockEdge",
-    "BlockKeys",
-    "DropHead",
-    "Edit",
-    "NoScale",
-    "OutputFrom",
-    "PatternFrom",
-    "PermuteKeys",
-    "Prediction",
-    "Recording",
-    "Role",
-    "RunHead",
-    "SetScore",
-    "SetWeights",
-    "Step",
-    "Story",
-    "Temperature",
-    "Uniform",
-    "attend",
-    "capture",
-    "choose_device",
-    "load",
-    "load_recording",
-    "merge_heads",
-    "run_model",
-    "split_heads",
-    "step_of",
-    "steps_of",
-    "trace_model",
-    "trace_to_code",
-    "trace_to_frame",
-    "trace_to_notebook",
-    "trace_to_npz",
-    "with_runs",
-]
-
-
-_RENAMED = {"Attended": "AttentionOutput"}  # names of 0.1
+__all__ = [name for names in _HOMES.values() for name in names.split(", ")]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _RENAMED:
-        warnings.warn(f"{name} is {_RENAMED[name]} now", DeprecationWarning, 2)
-        name = _RENAMED[name]
     for home, names in _HOMES.items():
         if name in names.split(", "):
             return getattr(import_module(f"{__name__}.{home}"), name)

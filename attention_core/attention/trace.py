@@ -8,7 +8,6 @@ mask and weights of any tile are computed when somebody looks at them, exactly, 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -421,11 +420,6 @@ class AttentionTrace(AttentionScores):
     def with_story(self, **changes: Any) -> AttentionTrace:
         """Return the same numbers with another story: changes are fields of Story, such as name or key_axis."""
         return replace(self, story=replace(self.story, **changes))
-
-    def retold(self, **changes: Any) -> AttentionTrace:
-        """Return with_story(**changes); the name of version 0.1."""
-        warnings.warn("AttentionTrace.retold is with_story now", DeprecationWarning, 2)
-        return self.with_story(**changes)
 
 
 class Prediction(NamedTuple):

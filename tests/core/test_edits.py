@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-import attention_core
 from attention_core import attend
 from attention_core.atlas import Atlas
 from attention_core.attention.edits import (
@@ -354,13 +353,6 @@ def test_they_say_what_they_do():
         "head 1 looks as head 2 of attention 3 of bert-tiny on “the cat sat”",
         "head 1 hands over what head 2 of attention 3 of bert-tiny on “the cat sat” did",
     ]
-
-
-def test_what_came_before_still_makes_edits():
-    with pytest.warns(DeprecationWarning, match="sequence of edits"):
-        made = attention_core.Intervention(0.5, blocked_keys=(1,), ablated_heads=(0,), score_edits=((1, 2, 3, 4.0),))
-    assert made == (Temperature(2.0), BlockKeys((1,)), DropHead(0), SetScore(2, 3, 4.0, head=1))
-    assert attention_core.NO_INTERVENTION == ()
 
 
 def test_a_formula_of_a_cell_says_no_way_that_an_edit_has_left():

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-import attention_core
 from attention_core import UNIFORM, AttentionTrace, Axis, BlockKeys, DropHead, SetScore, Temperature
 from attention_core.attention.export import trace_to_frame
 from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot
@@ -229,11 +228,3 @@ def test_frame_has_one_row_per_cell_of_the_tile():
     assert cell["weight"] == pytest.approx(float(trace.weights(1)[2, 1]))
     assert cell["score"] == pytest.approx(float(trace.scores(1)[2, 1]))
     assert np.isclose(trace_to_frame(trace, 0).groupby("query")["weight"].sum(), 1).all()
-
-
-def test_the_first_version_s_names_warn_and_work():
-    with pytest.warns(DeprecationWarning, match="Attended is AttentionOutput now"):
-        assert attention_core.Attended is attention_core.AttentionOutput
-    trace = make_trace(3, 4, 0, mask=None, edits=())
-    with pytest.warns(DeprecationWarning, match="retold is with_story now"):
-        assert trace.retold(name="Another").story.name == trace.with_story(name="Another").story.name == "Another"
