@@ -1,13 +1,11 @@
 """Figures that are made beforehand: other seeds, words that translations keep; sentences with a negation."""
 
-import json
-
 import pytest
 
 from attention_core.data.review_pieces import read_reviews, split_reviews
 from attention_core.data.sentence_presets import is_negated
 from attention_core.weights import read_card
-from benchmarks import kept_words, seeds
+from benchmarks import kept_words
 
 PAIRS = [
     ("the green house", "la maison verte"),
@@ -32,20 +30,6 @@ def test_each_word_s_french_is_counted_from_pairs_and_a_word_that_is_lost_counts
     grouped = {"A green car": ["Une voiture verte"], "The red house": ["La maison rouge"], "A red car": ["Une auto"]}
     translated = ["une voiture verte", "la maison", "une voiture rouge"]
     assert kept_words.kept({"green", "red"}, grouped, translated, likely) == (1, 2)
-
-
-def test_accuracies_of_another_seed_are_added_to_the_committed_card(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
-    trained = tmp_path / "trained"
-    trained.mkdir()
-    (tmp_path / "small.json").write_text(json.dumps({"test_accuracy": 0.5}))
-    for seed, right in ((2, 0.7), (1, 0.6)):
-        (trained / "small.json").write_text(json.dumps({"test_accuracy": right, "held_out_stroke_accuracy": 0.4}))
-        seeds.add_to_card("small", seed, trained)
-    card = read_card("small")
-    assert card["test_accuracy"] == 0.5
-    assert [card["other_seeds"][seed]["test_accuracy"] for seed in "12"] == [0.6, 0.7]
-    assert card["other_seeds"]["command"].endswith("small --seeds 1 2")
 
 
 @pytest.mark.parametrize("name", ["pixel-notes-alone", "pixel-notes-self"])

@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.attention.edits import UNIFORM
 from attention_core.data.pieces import END, START, load_vocabulary, pair_words
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, LEARNED
 from attention_core.models import build, load
@@ -25,7 +24,6 @@ from attention_core.topics.translate.translation import (
     word_likeness,
     word_view,
 )
-from benchmarks.redundancy import ReducedTranslator, shuffled
 
 SOURCE = read_source("My chihuahua sleeps.")
 FINISHED = translation_of([*french_prefix("Mon chihuahua dort."), END])
@@ -219,29 +217,6 @@ def test_the_classic_figure_aligns_zone_and_economique_and_misses_europeenne():
     assert (best["accord"], best["zone"], best["économique"]) == ("agreement", "Area", "Economic")
     assert (best["signé"], best["août"], best["1992"]) == ("signed", "August", "1992")
     assert best["européenne"] == "Economic"
-
-
-def test_nothing_left_out_changes_nothing_and_a_piece_read_alone_knows_no_neighbours():
-    model, ids = load("translator-additive", "cpu"), HOUSE.ids[None]
-    said = torch.tensor([[1, 5, 9]])
-    torch.testing.assert_close(
-        ReducedTranslator(model).step(ReducedTranslator(model).begin(ids), said)[0],
-        model.step(model.begin(ids), said)[0],
-    )
-    states = ReducedTranslator(model, reads_alone=True).begin(ids).encoding.states[0]
-    for place, piece in enumerate(HOUSE.ids):
-        torch.testing.assert_close(states[place], model.encode(piece.view(1, 1)).states[0, 0])
-    uniform = ReducedTranslator(model, UNIFORM)
-    assert translate(uniform, HOUSE, 5).text != translate(model, HOUSE, 5).text
-
-
-def test_shuffled_words_are_the_same_words_and_keep_the_mark():
-    text = "I don't know where he bought this book."
-    other = shuffled(text, 1)
-    assert other != text
-    assert other.endswith(".")
-    assert sorted(other[:-1].split()) == sorted(text[:-1].split())
-    assert [shuffled("Hello!"), shuffled("?"), shuffled("")] == ["Hello!", "?", ""]
 
 
 def test_committed_costs_say_what_order_and_attention_are_worth():

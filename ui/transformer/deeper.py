@@ -46,7 +46,7 @@ def order_twice() -> None:
     """Draw what both kinds of translator lose without order, without attention, and say whether one is too many."""
     costs, n = committed_costs()
     if not costs:
-        st.info("Nothing was measured beforehand: `python -m benchmarks.redundancy` does it.")
+        st.info("Nothing was measured beforehand.")
         return
     found = {(one.model, one.without): one for one in costs}
     table, words = st.columns([1.35, 1], gap="large")

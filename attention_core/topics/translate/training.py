@@ -65,13 +65,13 @@ class ReductionCost(NamedTuple):
     """What a translator is worth with something left out."""
 
     model: str  # "additive" or "transformer"
-    without: str  # what is left out, see benchmarks/redundancy.py; "" = nothing
+    without: str  # what is left out, such as "order"; "" = nothing
     bleu: float  # over all sentences
     bleu_long: float  # over those of twelve words and more
 
 
 def committed_costs() -> tuple[list[ReductionCost], int]:
-    """Return the figures that `python -m benchmarks.redundancy` wrote and how many sentences; none if it is missing."""
+    """Return the committed figures and of how many sentences they are; none if their file is missing."""
     found = read_figures(COMMITTED)
     if found is None:
         return [], 0
