@@ -63,6 +63,7 @@ class Edit:
 
     Attributes:
         name: of the kind, as it stands in links.
+        words: what it does, with the names of its fields in braces; positions are written as labels, or from 1.
         target: what it changes; see target_in().
         apply_order: kinds with a lower number are applied first.
         is_fusable: whether fused kernels can compute it: they know a scoring function, a factor per head and keys that
@@ -71,6 +72,7 @@ class Edit:
     """
 
     name: ClassVar[str]
+    words: ClassVar[str] = ""
     target: ClassVar[EditTarget] = "scores"
     apply_order: ClassVar[int] = 0
     is_fusable: ClassVar[bool] = False
@@ -150,12 +152,20 @@ class Edit:
         return [replace(self, query=query - first + time * n) for time in times]  # type: ignore[call-arg]
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        raise NotImplementedError
+        """Return what it does in words, with the labels of queries and keys where there are any."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        for axis, what in ((queries, "query"), (keys, "key")):
+            if what in named:
+                named[what] = label(axis, named[what], what)
+        if named.get("head") is not None:
+            named["head"] += 1
+        return self.words.format(**named) + self.head_suffix
 
     @property
     def head_suffix(self) -> str:
+        """Where it acts, in brackets, unless that is every head or its words say it."""
         head = getattr(self, "head", None)
-        return "" if head is None else f" (head {head + 1})"
+        return "" if head is None or "{head}" in self.words else f" (head {head + 1})"
 
     def to_plain(self) -> dict[str, Any]:
         values = ((field.name, getattr(self, field.name), field.default) for field in fields(self) if field.compare)
@@ -189,6 +199,7 @@ class BlockEdge(Edit):
     """One query no longer looks at one key, in one head or in all."""
 
     name = "block edge"
+    words = "{query} no longer looks at {key}"
     target = "mask"
     hides = True
 
@@ -198,10 +209,6 @@ class BlockEdge(Edit):
 
     def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor:
         return (queries == self.query)[:, None] & (keys == self.key)
-
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        query, key = label(queries, self.query, "query"), label(keys, self.key, "key")
-        return f"{query} no longer looks at {key}{self.head_suffix}"
 
 
 @register
@@ -239,6 +246,7 @@ class DropHead(Edit):
     """
 
     name = "drop head"
+    words = "head {head} hands over nothing"
     target = "context"
 
     head: int
@@ -249,9 +257,6 @@ class DropHead(Edit):
 
     def for_item(self, item: int) -> Edit | None:
         return replace(self, item=None) if self.item in (None, item) else None
-
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"head {self.head + 1} hands over nothing"
 
 
 def drop_heads(heads: Iterable[tuple[LayerKey, int]]) -> dict[LayerKey, tuple[Edit, ...]]:
@@ -268,6 +273,7 @@ class NoScale(Edit):
     """Scores are not scaled any more, in all heads."""
 
     name = "no scale"
+    words = "its scores are not scaled"
     target = "score function"
     is_fusable = True
 
@@ -280,9 +286,6 @@ class NoScale(Edit):
         if not isinstance(score, Scaled):
             return score
         return score.base if score.cap is None else Scaled(score.base, 1.0, cap=score.cap)
-
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return "its scores are not scaled"
 
 
 CAUSAL_REASON = (
@@ -302,6 +305,7 @@ class PermuteKeys(Edit):
     """
 
     name = "permuted"
+    words = "its keys change places at random, seed {seed}"
     target = "key order"
 
     seed: int = 0
@@ -327,9 +331,6 @@ class PermuteKeys(Edit):
         order[visible] = visible[_random_order(self.seed, head, len(visible))]
         return order.to(attention.query.device)
 
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"its keys change places at random, seed {self.seed}{self.head_suffix}"
-
 
 @lru_cache(maxsize=64)
 def _random_order(seed: int, head: int, n: int) -> Tensor:
@@ -342,6 +343,7 @@ class SetScore(Edit):
     """The score of one query and one key, after scaling, is this number, in one head or in all."""
 
     name = "set score"
+    words = "{query} scores {key} {score:.4g}"
     apply_order = 2
 
     query: int
@@ -351,10 +353,6 @@ class SetScore(Edit):
 
     def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
         tile[(queries == self.query).nonzero(), (keys == self.key).nonzero().T] = self.score
-
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        query, key = label(queries, self.query, "query"), label(keys, self.key, "key")
-        return f"{query} scores {key} {self.score:.4g}{self.head_suffix}"
 
 
 @register
@@ -367,6 +365,7 @@ class Temperature(Edit):
     """
 
     name = "temperature"
+    words = "its scores are divided by {temperature:.4g}"
     target = "factor"
     is_fusable = True
 
@@ -380,9 +379,6 @@ class Temperature(Edit):
     def factor(self) -> float:
         return 1 / self.temperature
 
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"its scores are divided by {self.temperature:.4g}{self.head_suffix}"
-
 
 @register
 @dataclass(frozen=True)
@@ -390,6 +386,7 @@ class Uniform(Edit):
     """Every score is 0, so that each query gives all keys that it may see the same weight; in one head or in all."""
 
     name = "uniform"
+    words = "it looks at everything alike"
     target = "factor"
     is_fusable = True
 
@@ -397,9 +394,6 @@ class Uniform(Edit):
 
     def factor(self) -> float:
         return 0.0
-
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"it looks at everything alike{self.head_suffix}"
 
 
 Edits = Sequence[Edit]

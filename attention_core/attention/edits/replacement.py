@@ -37,6 +37,7 @@ class OutputFrom(Edit):
     """
 
     name = "output from"
+    words = "head {head} hands over what {run} did"
     target = "context"
 
     head: int
@@ -55,9 +56,6 @@ class OutputFrom(Edit):
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         rows = None if self.output is None else self.output[first : first + n].repeat(n_times, 1)
         return [OutputFrom(self.head, self.run, rows)]
-
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"head {self.head + 1} hands over what {self.run} did"
 
 
 @register
@@ -192,6 +190,7 @@ class PatternFrom(Edit):
     """
 
     name = "pattern from"
+    words = "head {head} looks as {run}"
     apply_order = 1
     hides = True
 
@@ -243,9 +242,6 @@ class PatternFrom(Edit):
         rows = None if self.pattern is None else self.pattern[first : first + n].repeat(n_times, 1)
         return [PatternFrom(self.head, self.run, rows)]
 
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"head {self.head + 1} looks as {self.run}"
-
 
 @dataclass(frozen=True, eq=False)
 class GivenWeights(Edit):
@@ -258,6 +254,7 @@ class GivenWeights(Edit):
     """
 
     name = "given weights"
+    words = "all weights are given"
     target = "weights"
 
     weights: Tensor
@@ -267,9 +264,6 @@ class GivenWeights(Edit):
 
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         return [GivenWeights(self.weights[..., first : first + n, :].repeat(1, 1, n_times, 1))]
-
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return "all weights are given"
 
 
 def with_runs(edits: Edits, find: Callable[[RunHead], Any]) -> Edits:
