@@ -23,27 +23,11 @@ from benchmarks.report import processor_seconds, publish
 from benchmarks.server import free_port, serving, started
 from benchmarks.session import Answer, GoneError, Session
 from benchmarks.visits import FLOOR, TYPED, VISITS, Action, act
-from tests.bombs import DEEP, many_members, npz, png
 
 PATIENCE = 120.0
 """Seconds after which an action counts as unanswered."""
 FLOOR_PAGE = "(floor)"
 SECONDS_PER_SAMPLE = 10
-HOSTILE = (
-    "attention " * 20_000,
-    "a\u202e\u200b" + "\u0301" * 9_999,
-    "<img src=x>![x](y)$\\frac{$",
-    "../../etc/passwd",
-    "1e308",
-)
-BOMBS = (
-    DEEP.encode(),
-    png(60_000, 60_000),
-    many_members(40_000),
-    npz(query=np.zeros((2**12, 2**12))),
-    b"1," * 2_000_000,
-)
-"""What Misbehaving visitors type and upload."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +73,6 @@ class Tally:
     done: list[Done] = field(default_factory=list)
     faults: Counter[tuple[str, str]] = field(default_factory=Counter)
     missing: Counter[tuple[str, str]] = field(default_factory=Counter)
-    vanished: int = 0
     cut: int = 0
     """Answers whose run Streamlit ended early for another one, see Answer.is_cut."""
 
@@ -163,40 +146,18 @@ class Visitor:
         self.session = None
 
 
-class Misbehaving(Visitor):
-    """One who also types what breaks things, uploads bombs, waits for no answer, and often closes the tab."""
-
-    async def _do(self, page: str, action: Action) -> None:
-        await super()._do(page, action)
-        assert self.session is not None
-        for kind in ("text_input", "text_area"):
-            for widget in self.session.widgets(kind):
-                await self.session.touch(widget, "string_value", self.random.choice(HOSTILE))
-        for widget in self.session.widgets("file_uploader"):
-            name = f"bomb{self.random.choice(list(widget.message.type))}"
-            value = await self.session.upload(widget, name, self.random.choice(BOMBS))
-            await self.session.touch(widget, "file_uploader_state_value", value)
-        if self.random.random() < 0.2:
-            self.tally.vanished += 1
-            await self._leave()
-            await self._arrive(page)
-
-
 async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tuple[Tally, dict[str, Any]]:
     """Let the visitors in; returns what they did, and figures of the whole."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(options.visitors + 1))  # nobody waits to fetch
     pages = [page for page in VISITS if not options.pages or (page or "start") in options.pages]
     cold = [await warm(door, pages) for door in app.doors]
-    tally, theirs, memory = Tally(), Tally(), []
+    tally, memory = Tally(), []
     began, used, own = time.monotonic(), app.seconds(), time.process_time()
     until = began + options.ramp + options.seconds
 
     async def arrive(number: int) -> None:
         await asyncio.sleep(options.ramp * number / options.visitors)
-        if number < options.misbehaving:
-            await Misbehaving(app, theirs, options, seed=number).visit(pages, until)
-        else:
-            await Visitor(app, tally, options, seed=number).visit(pages, until)
+        await Visitor(app, tally, options, seed=number).visit(pages, until)
 
     async def watch() -> None:
         while True:
@@ -216,7 +177,6 @@ async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tu
         "peak_mb": app.megabytes("VmHWM"),
         "resident_mb": memory[:: max(1, len(memory) // 60)],
         "growth_mb_per_minute": growth(memory),
-        "misbehaving": {"answers": len(theirs.done), "faults": theirs.faults.total(), "vanished": theirs.vanished},
     }
 
 
@@ -307,7 +267,6 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--pages", nargs="+", choices=[page or "start" for page in VISITS], help="only these")
     parser.add_argument("--url", help="a running server instead of one of our own: no processor time, no memory")
     parser.add_argument("--processes", type=int, default=1, help="of the app, behind nginx if more than one")
-    parser.add_argument("--misbehaving", type=int, default=0, help="of the visitors send what breaks things, see there")
     parser.add_argument("--typed", action="store_true", help="type one new sentence after the other, see TYPED")
     parser.add_argument("--look", action="store_true", help="open one page each, at random, and click nothing")
     return parser.parse_args(arguments)
@@ -335,7 +294,6 @@ def main() -> None:
     for name in ("faults", "missing"):
         whole[name] = {f"{page or 'start'}: {what}": n for (page, what), n in getattr(tally, name).items()}
     name = f"load_{options.visitors}" + (f"_on_{options.processes}" if options.processes > 1 else "")
-    name += f"_{options.misbehaving}_misbehave" if options.misbehaving else ""
     name += "_look" if options.look else "_typed" if options.typed else ""
     command = {"command": " ".join(["python -m benchmarks.load", *sys.argv[1:]])}
     publish(name, table(pages), {**command, "p50_p95_p99": pages, **whole})
