@@ -3,52 +3,27 @@
 A new one is a class in one of the files here, named below; links, pages, models and shown code then know it.
 """
 
-from attention_core.attention.edits.edit import (
-    EDITS,
-    UNIFORM,
-    BlockEdge,
-    BlockKeys,
-    DropHead,
-    Edit,
-    EditError,
-    Edits,
-    NoScale,
-    PermuteKeys,
-    RunHead,
-    SetScore,
-    Temperature,
-    Uniform,
-    blocked_keys,
-    drop_heads,
-    for_queries,
-    refuse_edits,
-)
-from attention_core.attention.edits.parse import edits_from_plain
-from attention_core.attention.edits.replacement import GivenWeights, OutputFrom, PatternFrom, SetWeights, with_runs
-
-__all__ = [
-    "EDITS",
-    "UNIFORM",
-    "BlockEdge",
-    "BlockKeys",
-    "DropHead",
-    "Edit",
-    "EditError",
-    "Edits",
-    "GivenWeights",
-    "NoScale",
-    "OutputFrom",
-    "PatternFrom",
-    "PermuteKeys",
-    "RunHead",
-    "SetScore",
-    "SetWeights",
-    "Temperature",
-    "Uniform",
-    "blocked_keys",
-    "drop_heads",
-    "edits_from_plain",
-    "for_queries",
-    "refuse_edits",
-    "with_runs",
-]
+from attention_core.attention.edits.edit import EDITS as EDITS
+from attention_core.attention.edits.edit import UNIFORM as UNIFORM
+from attention_core.attention.edits.edit import BlockEdge as BlockEdge
+from attention_core.attention.edits.edit import BlockKeys as BlockKeys
+from attention_core.attention.edits.edit import DropHead as DropHead
+from attention_core.attention.edits.edit import Edit as Edit
+from attention_core.attention.edits.edit import EditError as EditError
+from attention_core.attention.edits.edit import Edits as Edits
+from attention_core.attention.edits.edit import NoScale as NoScale
+from attention_core.attention.edits.edit import PermuteKeys as PermuteKeys
+from attention_core.attention.edits.edit import RunHead as RunHead
+from attention_core.attention.edits.edit import SetScore as SetScore
+from attention_core.attention.edits.edit import Temperature as Temperature
+from attention_core.attention.edits.edit import Uniform as Uniform
+from attention_core.attention.edits.edit import blocked_keys as blocked_keys
+from attention_core.attention.edits.edit import drop_heads as drop_heads
+from attention_core.attention.edits.edit import for_queries as for_queries
+from attention_core.attention.edits.edit import refuse_edits as refuse_edits
+from attention_core.attention.edits.parse import edits_from_plain as edits_from_plain
+from attention_core.attention.edits.replacement import GivenWeights as GivenWeights
+from attention_core.attention.edits.replacement import OutputFrom as OutputFrom
+from attention_core.attention.edits.replacement import PatternFrom as PatternFrom
+from attention_core.attention.edits.replacement import SetWeights as SetWeights
+from attention_core.attention.edits.replacement import with_runs as with_runs
