@@ -13,7 +13,7 @@ from ui.lookup.first_screen import (
     remark_on_nothing_near,
     try_the_other_way,
 )
-from ui.lookup.sections import STEPS, closer, in_numbers, lookup_steps, regression_part, word_by_word
+from ui.lookup.sections import STEPS, in_numbers, lookup_steps, regression_part, word_by_word
 from ui.lookup.series import time_section
 from ui.lookup.table import NAME, TEMPERATURE, TEMPERATURES, choose_table, chosen_table, current_request, edit_table
 from ui.player import export_bar
@@ -60,7 +60,6 @@ page_tabs(
     Tab("try", "Try", lambda: edit_table(asked)),
     more=(
         Tab("words", "Word by word", lambda: word_by_word(asked, temperature, query, encoder)),
-        Tab("closer", "What the temperature does", lambda: closer(asked, temperature, query, encoder)),
         Tab("time", "Learned over time", time_section),
         Tab("numbers", "In numbers and letters", lambda: in_numbers(asked, trace, query, encoder)),
     ),

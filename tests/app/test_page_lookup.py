@@ -60,7 +60,7 @@ def test_every_preset_is_looked_up_exactly_and_softly(page):
         assert PRESETS[preset].note in said(page)
         assert len(page.segmented_control(key="lookup_query").options) == len(PRESETS[preset].queries)
         assert "A dictionary" in answers(page)
-        assert sum(len(charts(open_tab(page, tab))) for tab in ("closer", "steps")) >= 2
+        assert charts(open_tab(page, "steps"))
 
 
 def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
@@ -210,7 +210,7 @@ def test_words_of_a_link_are_no_markdown(app):
 
 def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
     assert re.search("the old car would not start.</b> 6", answers(take(page, "Ask a text")))
-    for tab in ("closer", "steps", "numbers"):
+    for tab in ("steps", "numbers"):
         open_tab(page, tab)
     assert re.search(r"these \*\*\d+ pieces\*\*", said(page))
     page.segmented_control(key="lookup_by").set_value("spelling").run()

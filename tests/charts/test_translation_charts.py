@@ -8,7 +8,7 @@ import pytest
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import pair_map
 from attention_core.charts.vega import signed_ramp
-from attention_core.topics.lookup.charts import regression_chart, series_chart, sweep_chart
+from attention_core.topics.lookup.charts import regression_chart, series_chart
 from attention_core.topics.matter.word_space import Neighbour, neighbours_chart
 from attention_core.topics.memory.charts import (
     DECADES,
@@ -167,21 +167,6 @@ RANDOM = np.random.default_rng(2)
 def weights(*shape):
     raw = RANDOM.random(shape)
     return raw / raw.sum(-1, keepdims=True)
-
-
-def test_sweep_draws_the_heaviest_records_and_the_mean_of_the_others():
-    share = weights(6, 9)
-    rows = rows_of(sweep_chart(share, [0.1, 0.2, 0.4, 1, 2, 4], [f"record {n}" for n in range(9)], 0.2))
-    names = {row["record"] for row in rows if "record" in row}
-    assert len(names) == 6
-    others = [row["weight"] for row in rows if row.get("record") == "each of the other 4"]
-    kept = np.argsort(-share.max(0))[:5]
-    np.testing.assert_allclose(others, (1 - share[:, kept].sum(1)) / 4)
-
-
-def test_sweep_keeps_records_apart_whose_names_begin_alike():
-    rows = rows_of(sweep_chart(weights(2, 3), [0.1, 1], ["the same long beginning, one"] * 2 + ["x"], 0.2))
-    assert len({row["record"] for row in rows if "record" in row}) == 3
 
 
 def test_regression_has_the_axis_asked_for():

@@ -39,7 +39,6 @@ from attention_core.topics.lookup.soft_lookup import (
     exact_lookup,
     regression,
     soft_lookup,
-    temperature_sweep,
     value_labels,
     weigh_words,
 )
@@ -139,7 +138,7 @@ def test_texts_as_values_come_back_as_shares_of_each_different_text():
 
 def test_temperature_takes_look_up_into_plain_average():
     records = Records(("apple", "pear", "plum"), (1.0, 2.0, 6.0))
-    cold, hot = temperature_sweep(records, "pear", [1e-3, 1e6])
+    cold, hot = (soft_lookup(records, ["pear"], temperature).weights()[0] for temperature in (1e-3, 1e6))
     assert cold.tolist() == pytest.approx([0, 1, 0])
     assert hot.tolist() == pytest.approx([1 / 3] * 3, abs=1e-5)
     assert soft_lookup(records, ["pear"], 1e-3).context().item() == exact_lookup(records, ["pear"])[0].value
@@ -306,13 +305,6 @@ def test_every_line_of_a_look_up_by_meaning_gives_its_step(tiny):
     trace = soft_lookup(records, ["the car", "a b"], 0.05, meaning(tiny))
     check(trace)
     assert trace.key.shape == (1, 8, 32)
-
-
-def test_the_sweep_goes_through_the_weights_by_meaning(tiny):
-    records = PRESETS["Ask a text"].records
-    weights = temperature_sweep(records, "the car", [0.05, 1.0], meaning(tiny))
-    for row, temperature in zip(weights, (0.05, 1.0), strict=True):
-        torch.testing.assert_close(row, soft_lookup(records, ["the car"], temperature, meaning(tiny)).weights()[0])
 
 
 def test_an_automobile_is_a_car_by_meaning_and_baked_bread_by_spelling():

@@ -1,4 +1,4 @@
-"""Below the first screen: one query step by step, from all temperatures, in numbers and letters."""
+"""Below the first screen: one query step by step, word by word, in numbers and letters."""
 
 import html
 from itertools import groupby
@@ -11,15 +11,14 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.device import to_array
 from attention_core.hub.model import readable
-from attention_core.topics.lookup.charts import regression_chart, sweep_chart
+from attention_core.topics.lookup.charts import regression_chart
 from attention_core.topics.lookup.encoders import SPELLING, Encoder, shared_runs
-from attention_core.topics.lookup.soft_lookup import regression, temperature_sweep, weigh_words
+from attention_core.topics.lookup.soft_lookup import regression, weigh_words
 from ui.chart import draw_chart
 from ui.glossary import paragraph
 from ui.labels import literal
 from ui.layout import section, shade
-from ui.lookup.first_screen import as_text
-from ui.lookup.table import NAME, TEMPERATURES, LookupRequest
+from ui.lookup.table import NAME, LookupRequest
 from ui.player import Stepper, query_row, show_step_chart, show_words
 
 STEPS = Stepper(NAME)
@@ -57,19 +56,6 @@ def regression_part(asked: LookupRequest, trace: AttentionTrace, temperature: fl
         "Dashed: the query. Pink: the records, as large as their weights. Orange: the answer to every possible query. "
         "This is kernel regression (Nadaraya 1964, Watson 1964): attention with numbers as keys."
     )
-
-
-def closer(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
-    """Draw what the temperature does to one query."""
-    records = asked.records
-    temperatures = np.geomspace(TEMPERATURES[0], TEMPERATURES[-1], 48).tolist()
-    weights = to_array(temperature_sweep(records, asked.queries[query], temperatures, encoder))
-    chart = sweep_chart(weights, temperatures, [as_text(key) for key in records.keys], temperature)
-    st.markdown(
-        "Low temperature: the most similar key gets all the weight, as in a dictionary. "
-        f"High: every record gets 1/{len(records.keys)}."
-    )
-    draw_chart(chart, key="sweep", alt="Weights of the query against the temperature")
 
 
 def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:

@@ -1,40 +1,11 @@
-"""Charts of the soft look-up: weights against temperature, regression, what is told of a curve."""
+"""Charts of the soft look-up: regression, and what is told of a curve."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-
-LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
-LONGEST = 36
-
-
-def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float) -> vl.Chart:
-    """Draw one query's weights (n_temperatures, n_keys) against the temperature, from look-up to plain average.
-
-    Temperatures are above 0, labels are those of the keys, and the temperature now is marked.
-    """
-    shown = np.argsort(-weights.max(0), kind="stable")[: len(LINES)]
-    names = [labels[key][:LONGEST] + "…" * (len(labels[key]) > LONGEST) for key in shown]
-    names = [name if names.index(name) == place else f"{name} ({place + 1})" for place, name in enumerate(names)]
-    series = dict(zip(names, weights[:, shown].T, strict=True))
-    n_others = weights.shape[1] - len(shown)
-    if n_others:
-        series[f"each of the other {n_others}"] = (1 - weights[:, shown].sum(1)) / n_others
-    colours = [*LINES[: len(shown)], vl.GREY][: len(series)]
-    axis = dict(tickCount=5, format="~g", grid=False)
-    space = {
-        "x": vl.field("temperature:Q", scale=dict(type="log", nice=False), axis=axis),
-        "y": vl.percent_axis("weight", vl.UNDEFINED),
-        "color": vl.series_colour("record", list(series), colours, orient="bottom", columns=1, labelLimit=260),
-    }
-    tooltip = "record:N", ("temperature:Q", "", ".3g"), ("weight:Q", "", ".3f")
-    data = vl.long_form(("record", "temperature", "weight"), series, temperatures)
-    return vl.layer(
-        vl.mark("line", data, space, *tooltip, strokeWidth=2), _dashed("temperature", now, vl.GREY), height=380
-    )
 
 
 def regression_chart(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -183,15 +183,6 @@ def _axis(name: str, entries: Sequence[str] | Sequence[float]) -> Axis:
     texts = [entry if isinstance(entry, str) else f"{entry:.4g}" for entry in entries]
     labels = [text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…" for text in texts]
     return Axis(name, labels, whole=[str(entry) for entry in entries])
-
-
-def temperature_sweep(
-    records: Records, query: str | float, temperatures: Sequence[float], encoder: Encoder = SPELLING
-) -> Tensor:
-    """Return one query's weights at each temperature, (n_temperatures, n_keys): from look-up to plain average."""
-    alone: Sequence[Any] = [query]
-    scores = soft_lookup(records, alone, 1.0, encoder).scores()
-    return (scores / torch.tensor(temperatures, dtype=scores.dtype)[:, None]).softmax(-1)
 
 
 def regression(records: Records, temperature: float, n: int = 200) -> tuple[Tensor, Tensor]:
