@@ -90,12 +90,6 @@ def evaluate_alignment(model: nn.Module, file: str | Path) -> dict[str, Any]:
     return figures if len(by_layer) == 1 else {**figures, "layer": best}
 
 
-def uniform_error(pairs: Sequence[AlignedPair]) -> float:
-    """Return the error rate of linking every French word to the English word at its place: a floor to beat."""
-    links = [{(min(place, len(pair.source) - 1), place) for place in range(len(pair.target))} for pair in pairs]
-    return alignment_error(links, pairs).rate
-
-
 def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[str]) -> list[Tensor]:
     """Return a model's weights between the words of an English and a French sentence, end of the English included.
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attention_core.files import find_file, read_figures
 
-COMMITTED = find_file("benchmarks/results/alignments.json")  # what `python -m benchmarks.alignments` wrote
+COMMITTED = find_file("benchmarks/results/alignments.json")
 
 Link = tuple[int, int]  # (source word, target word), positions from 0
 
@@ -80,7 +80,7 @@ class CommittedErrors(NamedTuple):
 
 
 def committed_errors() -> CommittedErrors | None:
-    """Return the figures that `python -m benchmarks.alignments` wrote; None if its file is missing."""
+    """Return the committed figures; None if their file is missing."""
     figures = read_figures(COMMITTED)
     if figures is None:
         return None

@@ -98,7 +98,7 @@ def measured_cost() -> None:
     """Draw time and memory over n beside the expected slopes."""
     before = cost.committed_figures()
     if not before.rows:
-        st.info("No figures were measured beforehand: `python -m benchmarks.cost` makes them.")
+        st.info("No figures were measured beforehand.")
         return
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
         column.markdown(f"**{title}**")

@@ -92,7 +92,7 @@ def alignment_errors() -> None:
     """Draw how often the alignments are right, for every way to score, and say how that was measured."""
     errors = committed_errors()
     if errors is None:
-        st.info("No figures were measured beforehand: `python -m benchmarks.alignments` makes them.")
+        st.info("No figures were measured beforehand.")
         return
     table, words = st.columns([1.1, 1], gap="large")
     with table:

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import torch
-
 from attention_core.files import find_file, read_figures
 
 D = 192
@@ -52,16 +50,6 @@ def expected_slope(way: str, field: str) -> int:
 
 def measured(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[int, float]]:
     return sorted((row.n, getattr(row, field)) for row in rows if row.way == way and getattr(row, field))
-
-
-def fitted_slope(rows: Iterable[CostRow], way: str, field: str) -> float | None:
-    """Return the slope of the three largest n on log axes (least squares), or None with fewer than two of them."""
-    points = measured(rows, way, field)[-3:]
-    if len(points) < 2:
-        return None
-    x, y = torch.tensor(points, dtype=torch.float64).log().T
-    x, y = x - x.mean(), y - y.mean()
-    return float((x * y).sum() / x.square().sum())
 
 
 def expected_line(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[int, float]]:
