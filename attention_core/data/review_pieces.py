@@ -17,6 +17,7 @@ from torch import Tensor
 
 from attention_core.data.mnist import DataError, read_text
 from attention_core.data.pieces import PAD, SPACE, UNKNOWN, Pieces, english_words, read_tokenizer, strip_space_mark
+from attention_core.data.sentence_presets import NEGATIONS
 from attention_core.files import note_missing
 from attention_core.weights import WeightsError, read_beside
 
@@ -81,7 +82,12 @@ N_PAIRS = 9000
 """Pairs of neighbouring words with a vector of their own: the commonest of those that occur three times or more."""
 N_VECTORS = N_PIECES + N_PAIRS
 MAX_PIECES = 7  # pieces of a word that count; the rest of a longer word is left out
-N_COLUMNS = MAX_PIECES + 1  # numbers per word: its pieces, then the pair that it makes with the word before it
+N_COLUMNS = MAX_PIECES + 2  # numbers per word: pieces, the pair that it makes with the word before it, NEGATED or PAD
+NEGATED = N_VECTORS
+"""Stands in the last column of a word that a negation reaches; it is no row of the table."""
+NEGATORS = NEGATIONS | {"n't"}
+REACH = 6  # words after a negation that it reaches, unless a sign or "but" comes before
+BARRIERS = frozenset('.,;:!?()"') | {"but", "--"}
 PIECES_NAME = "sentence-pieces.json"
 WORDS_NAME = "sentence-words.json"
 
@@ -89,7 +95,7 @@ WORDS_NAME = "sentence-words.json"
 class WordRows(NamedTuple):
     """Words as rows of the table of vectors."""
 
-    ids: Tensor  # int64 (n_words, N_COLUMNS), pieces, PAD = none; the last column is the pair with the word before
+    ids: Tensor  # int64 (n_words, N_COLUMNS), pieces, PAD = none; then the pair with the word before; then NEGATED
     texts: list[list[str]]  # the pieces of each word; one alone for a known word
     paired: list[bool]  # whether the word and the one before it are a known pair, such as "not bad"
 
@@ -107,13 +113,26 @@ def _vocabulary() -> Pieces:
 def pieces_of(words: Sequence[str]) -> WordRows:
     """Cut the words of a sentence, in lower case, into pieces, and find the known pairs among them."""
     (_, pairs), rows, texts, paired = _lists(), [], [], []
-    for before, word in zip(["", *words], words, strict=False):
+    for before, word, negated in zip(["", *words], words, negated_words(words), strict=False):
         ids, own = _cut_word(word)
         pair = pairs.get(f"{before} {word}", PAD)
-        rows.append([*ids, *[PAD] * (MAX_PIECES - len(ids)), pair])
+        rows.append([*ids, *[PAD] * (MAX_PIECES - len(ids)), pair, NEGATED if negated else PAD])
         texts.append(list(own))
         paired.append(pair != PAD)
     return WordRows(torch.tensor(rows).view(-1, N_COLUMNS), texts, paired)
+
+
+def negated_words(words: Sequence[str]) -> list[bool]:
+    """Return which words, in lower case, a negation before them reaches.
+
+    Source: Das and Chen 2001, as in Pang et al. 2002, "Thumbs up?", section 5, where it reaches the next sign.
+    """
+    negated, left = [], 0
+    for word in words:
+        left = 0 if word in BARRIERS else left
+        negated.append(left > 0)
+        left = REACH if word in NEGATORS else max(0, left - 1)
+    return negated
 
 
 @lru_cache(maxsize=50_000)

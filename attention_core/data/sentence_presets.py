@@ -103,23 +103,16 @@ LAYERED = {
 
 
 PRESETS = {
-    "Not bad": "Not bad, warm and funny.",
-    "Negation": "Not bad at all.",
-    "The other way": "Never boring, always moving.",
+    "Not bad": "Not bad at all.",
+    "A comma": "Not bad, warm and funny.",
+    "Never boring": "Never boring, always moving.",
     "Praise": "Gorgeous to look at and surprisingly moving.",
     "Blame": "Unfortunately, none of the ideas goes anywhere.",
     "Irony": "If you enjoy watching paint dry, you will love this masterpiece.",
 }
 """Label -> sentence; the first one is there on arrival."""
 
-MEANT = {
-    PRESETS["Not bad"]: "positive",
-    PRESETS["The other way"]: "positive",
-    PRESETS["Praise"]: "positive",
-    PRESETS["Blame"]: "negative",
-    PRESETS["Negation"]: "positive",
-    PRESETS["Irony"]: "negative",
-}
+MEANT = {text: "negative" if label in ("Blame", "Irony") else "positive" for label, text in PRESETS.items()}
 """Sentence -> how a person reads it."""
 NEGATIONS = frozenset(["not", "no", "never", "nothing", "nobody", "none", "neither", "nor", "without", "cannot"])
 

@@ -19,7 +19,7 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Step, Story
-from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
+from attention_core.data.review_pieces import N_VECTORS, NEGATED, PAD, UNKNOWN
 from attention_core.models import sentence_attention_steps as steps
 from attention_core.models.features import additive_parameters
 from attention_core.models.registry import register
@@ -51,6 +51,8 @@ class SentenceEncoding(NamedTuple):
 class WordVectors(nn.Module):
     """A vector per word: the sum of the vectors of its pieces, and of the pair with the word before if that is known.
 
+    What a negation reaches is turned: each number is multiplied by a learned one, at first -1.
+
     Source: words as sums of their parts, Bojanowski et al. 2017; pieces, Sennrich et al. 2016; pairs of words, Joulin
     et al. 2017, "Bag of tricks".
     """
@@ -58,6 +60,7 @@ class WordVectors(nn.Module):
     def __init__(self, width: int, word_dropout: float) -> None:
         super().__init__()
         self.table = nn.Embedding(N_VECTORS, width, padding_idx=PAD)
+        self.turn = nn.Parameter(-torch.ones(width))
         self.word_dropout = word_dropout
         nn.init.normal_(self.table.weight, std=0.03)  # little: what is not learned should not tell words apart
         with torch.no_grad():
@@ -67,7 +70,8 @@ class WordVectors(nn.Module):
         """Return (batch, n_words, width) from pieces, int64 (batch, n_words, n_pieces)."""
         if self.training and self.word_dropout:
             pieces = hide_words(pieces, self.word_dropout)
-        return self.table(pieces).sum(-2)
+        negated = pieces[..., -1:] == NEGATED
+        return self.table(pieces[..., :-1]).sum(-2) * torch.where(negated, self.turn, 1)
 
 
 def hide_words(pieces: Tensor, share: float) -> Tensor:
@@ -161,7 +165,9 @@ class SentenceClassifier(nn.Module):
         words, asker = Axis("words", labels), Axis("query", ["the learned query" if attends else "nobody"])
         embedded, states, query = encoding.embedded[0, :n], encoding.states[:1, None, :n], self.queries(1)
         before: list[Step] = [
-            steps.EMBEDDING.step(embedded, words, table=self.vectors.table, pieces=pieces[0, :n]),
+            steps.EMBEDDING.step(
+                embedded, words, table=self.vectors.table, turn=self.vectors.turn, pieces=pieces[0, :n]
+            ),
             (steps.KEYS if second else steps.KEYS_AND_VALUES).step(states[0, 0], words, encoder=self.encoder),
         ]
         if second:

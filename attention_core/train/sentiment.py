@@ -1,17 +1,27 @@
 """Recipes of the models that judge sentences of film reviews."""
 
+import random
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN, read_reviews, split_reviews
+from attention_core.data.review_pieces import (
+    MAX_PIECES,
+    N_VECTORS,
+    NEGATORS,
+    PAD,
+    UNKNOWN,
+    frequent_words,
+    read_reviews,
+    split_reviews,
+)
 from attention_core.evaluate.classification import figures
 from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.topics.matter import sentences as matter
-from attention_core.topics.matter.sentences import batch_of, explain, read_sentence, remove_each
+from attention_core.topics.matter.sentences import batch_of, explain, read_sentence, remove_each, sentence_of
 from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingProgress
 from attention_core.weights import WeightsError, fill, read_weights
 
@@ -24,8 +34,18 @@ AGREEMENT_SENTENCES = 200
 ATTENTION, MEAN, TWO_PHASE = "sentence-attention", "sentence-mean", "sentence-two-phase"
 DATA = (
     "Movie Review sentence polarity data (Pang and Lee 2005, public for research): 9,662 sentences, of which one in "
-    "ten (by the SHA-256 of the sentence) is kept for development; the 1,000 sentences kept out by others are not read"
+    "ten (by the SHA-256 of the sentence) is kept for development; the 1,000 sentences kept out by others are not "
+    "read; in each batch 64 made-up sentences of a few words about a telling word of the training part, most with a "
+    "negation"
 )
+N_MADE_UP = 64
+TELLING = 0.7  # log ratio from which on a word tells praise from blame
+LEAST = 8  # times that such a word is met
+NEGATED_SHARE = 0.7
+STARTS = ("", "it was", "they were", "this may be", "i am", "we found it")
+NEGATIONS = ("not", "not", "not", "never", "no", "n't", "nothing", "without", "nobody")
+BETWEEN = ("", "", "a", "the", "very", "so", "really", "that")
+ENDS = ("", ".", ", really .", "here .", "for me .")
 
 
 class SentimentTask:
@@ -35,13 +55,17 @@ class SentimentTask:
         self.train, self.development = split.train, split.development
         self.pieces = [read_sentence(review.sentence).pieces for review in self.train]
         self.labels = torch.tensor([int(review.positive) for review in self.train])
+        self.telling = telling_words(log_ratios(self.pieces, self.labels))
         lengths = [len(pieces) for pieces in self.pieces]
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(lengths, generator), seed)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         places = self.batches.at(progress.step)
-        pieces, mask = batch_of([self.pieces[place] for place in places])
-        pieces, mask, labels = pieces.to(self.device), mask.to(self.device), self.labels[places].to(self.device)
+        rng = random.Random(generator.initial_seed())
+        made_up = [make_up(self.telling, rng) for _ in range(N_MADE_UP)]
+        pieces, mask = batch_of([*(self.pieces[place] for place in places), *(one for one, _ in made_up)])
+        labels = torch.cat((self.labels[places], torch.tensor([int(positive) for _, positive in made_up])))
+        pieces, mask, labels = pieces.to(self.device), mask.to(self.device), labels.to(self.device)
         if isinstance(model, TwoPhaseClassifier):
             return F.cross_entropy(model(pieces, mask).logits, labels, label_smoothing=LABEL_SMOOTHING)
         answer, helper = model.training_logits(pieces, mask)  # type: ignore[operator]
@@ -95,10 +119,30 @@ def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
     """
     counts = torch.ones(2, N_VECTORS)
     for pieces, label in zip(sentences, labels.tolist(), strict=True):
-        counts[label, pieces.unique()] += 1
+        counts[label, pieces[:, :-1].unique()] += 1
     ratios = (counts[1] / counts[1].sum()).log() - (counts[0] / counts[0].sum()).log()
     ratios[[PAD, UNKNOWN]] = 0
     return ratios
+
+
+def telling_words(ratios: Tensor) -> list[tuple[str, bool]]:
+    """Return words of one piece that tell praise, True, from blame, by the result of log_ratios."""
+    words = []
+    for word, n in frequent_words().items():
+        pieces = sentence_of([word]).pieces[0, :MAX_PIECES]
+        ratio = float(ratios[pieces[0]])
+        if n >= LEAST and word.isalpha() and word not in NEGATORS and pieces[1] == PAD and abs(ratio) > TELLING:
+            words.append((word, ratio > 0))
+    return words
+
+
+def make_up(telling: list[tuple[str, bool]], rng: random.Random) -> tuple[Tensor, bool]:
+    """Return the pieces of a sentence such as "it was not very dull here ." and whether it is praise."""
+    word, positive = rng.choice(telling)
+    negated = rng.random() < NEGATED_SHARE
+    start, negation = rng.choice(STARTS), rng.choice(NEGATIONS) if negated else ""
+    text = f"{start} {negation} {rng.choice(BETWEEN)} {word} {rng.choice(ENDS)}"
+    return sentence_of(text.split()).pieces, positive != negated
 
 
 def epoch_of_batches(lengths: list[int], generator: torch.Generator) -> list[list[int]]:
@@ -110,5 +154,14 @@ def epoch_of_batches(lengths: list[int], generator: torch.Generator) -> list[lis
     return [batches[number] for number in torch.randperm(len(batches), generator=generator).tolist()]
 
 
-RECIPE = Recipe(SentimentTask, DATA, BATCHES_PER_EPOCH, epochs=4, learning_rate=6e-3, weight_decay=0.1, half=True)
+RECIPE = Recipe(
+    SentimentTask,
+    DATA,
+    BATCHES_PER_EPOCH,
+    epochs=4,
+    learning_rate=6e-3,
+    weight_decay=0.1,
+    gentle=("vectors.turn",),
+    half=True,
+)
 RECIPES |= dict.fromkeys((ATTENTION, MEAN, TWO_PHASE), RECIPE)

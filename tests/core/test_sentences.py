@@ -1,6 +1,7 @@
 """Judging sentences: data, reading, the three models, their traces, erasing, training, evaluation."""
 
 import gzip
+import random
 from functools import partial
 
 import pytest
@@ -20,6 +21,7 @@ from attention_core.models.sentence_attention import SentenceClassifier, Sentenc
 from attention_core.topics.matter import sentences as matter
 from attention_core.topics.matter.sentences import explain, judge, read_sentence
 from attention_core.topics.matter.word_space import nearest_words, neighbours_in_place
+from attention_core.train import sentiment
 from attention_core.train.sentiment import epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights
 from tests import own_models, tiny_data
@@ -107,12 +109,36 @@ def test_rare_words_are_pieces_and_foreign_signs_are_unknown():
 
 
 def test_a_common_pair_adds_to_its_second_word_only_beside_the_first():
-    together, apart = read_sentence("not a xylophone"), read_sentence("a not xylophone")
+    together, apart = read_sentence("such a xylophone"), read_sentence("a such xylophone")
     assert together.paired == [False, True, False]
-    assert together.read_as[1] == "a + (not a)"
-    assert together.pieces[1, :-1].tolist() == apart.pieces[0, :-1].tolist()
-    assert together.pieces[1, -1] != PAD
-    assert apart.pieces[0, -1] == PAD
+    assert together.read_as[1] == "a + (such a)"
+    assert together.pieces[1, :-2].tolist() == apart.pieces[0, :-2].tolist()
+    assert together.pieces[1, -2] != PAD
+    assert apart.pieces[0, -2] == PAD
+
+
+def test_a_negation_reaches_six_words_up_to_a_sign_and_turns_their_vectors():
+    sentence = read_sentence("It isn't dull, warm and not a b c d e f g")
+    reached = [word for word, negated in zip(sentence.words, sentence.negated, strict=True) if negated]
+    assert reached == ["dull", *"abcdef"]
+    assert sentence.read_as[3] == "dull + turned round"
+    model, plain = untrained("sentence-attention"), read_sentence("dull")
+    model.vectors.turn[:] = torch.linspace(-2, 2, 24)
+    turned, alone = model.vectors(sentence.pieces)[3], model.vectors(plain.pieces)[0]
+    assert_close(turned, alone * model.vectors.turn)
+
+
+def test_made_up_sentences_take_the_side_of_their_word_unless_they_are_negated():
+    telling, rng = [("dull", False), ("warm", True)], random.Random(1)
+    rows = read_sentence("dull warm").pieces[:, 0].tolist()
+    seen = set()
+    for _ in range(60):
+        pieces, positive = sentiment.make_up(telling, rng)
+        word = next(place for place, one in enumerate(pieces[:, 0].tolist()) if one in rows)
+        negated = bool(pieces[word, -1])
+        assert positive == ((pieces[word, 0] == rows[1]) != negated)
+        seen.add((positive, negated))
+    assert len(seen) == 4
 
 
 @pytest.mark.parametrize("text", ["", "   \n\t", "\u00a0"])
@@ -319,6 +345,13 @@ def test_neighbours_of_praise_are_praise_and_weigh_about_the_same(attention):
     assert [row.word for row in rows[1:]] == near[:4]
     assert rows[0].here == pytest.approx(float(explain(attention, sentence).weights()[0, 1]) * 4, rel=1e-5)
     assert all(row.here > 1 for row in rows)
+
+
+def test_at_least_forty_of_fifty_sentences_with_a_negation_are_judged_right(attention, root):
+    own = figures(attention, read_reviews(root / "tests" / "data" / "negation.tsv"))
+    right = read_card("sentence-attention")["right_of_50_with_a_negation"]
+    assert own["accuracy"] == pytest.approx(right / 50)
+    assert right >= 40
 
 
 def test_a_missing_vocabulary_is_told(tmp_path, monkeypatch):

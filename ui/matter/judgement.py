@@ -84,12 +84,11 @@ def worth_of_attention() -> None:
 
 
 def _fault(text: str, answer: str) -> str:
-    meant, negated = MEANT.get(text), is_negated(text)
+    meant, right = MEANT.get(text), card_or_empty(ATTENTION).get("right_of_50_with_a_negation")
     if meant and meant != answer:
-        why = "The negation did not turn the words round" if negated else "Irony was taken at its word"
-        return f'<p class="fault"><b>Wrong.</b> People read this as {meant}. {why}.</p>'
-    if negated and not meant:
-        return '<p class="fault">The models misread many negations: judge for yourself.</p>'
+        return f'<p class="fault"><b>Wrong.</b> People read this as {meant}. Irony was taken at its word.</p>'
+    if right and is_negated(text) and not meant:
+        return f'<p class="fault">It reads {right} of 50 sentences with a negation right: judge for yourself.</p>'
     return ""
 
 

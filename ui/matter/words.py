@@ -1,7 +1,5 @@
 """The words of a sentence: what each weighs beside what it does, the surprise in that, and words that are alike."""
 
-from operator import itemgetter
-
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
@@ -14,7 +12,7 @@ from attention_core.topics.matter.word_space import neighbours_chart, neighbours
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import cached_computation, model_or_stop
-from ui.labels import as_percent, distinct, error_markdown, literal, number
+from ui.labels import distinct, error_markdown, literal, number
 from ui.matter.judgement import ATTENTION, BLOCKED, NAME, SIDES, attention_trace, removed, verdict_of
 from ui.state import Field, component_message, whole_number
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
@@ -22,9 +20,9 @@ from ui.words import text_field
 
 HARDLY = 0.02  # a change of the probability below which blocking a word is said to change nothing
 SHOWN = "matter_words"
-FIRST, LIGHT, JUMPS_TO = PRESETS["Not bad"], "warm", "bad"
-"""The sentence of the surprise, its word that decides with little weight, and where attention looks without it."""
-WITHOUT_LIGHT = FIRST.replace(f" {LIGHT}", "")
+FIRST, LIGHT = PRESETS["Not bad"], "Not"
+"""The sentence of the surprise, and its word that decides with little weight."""
+WITHOUT_LIGHT = FIRST.removeprefix(f"{LIGHT} ").capitalize()
 PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
 """The word whose neighbours are shown."""
 _component = component("weighed_words")
@@ -140,9 +138,8 @@ def _what_blocking_did(text: str, blocked: tuple[int, ...]) -> str:
 
 
 def surprise(text: str) -> TryThis:
-    """Return the page's surprise: a word with little weight is deleted, attention jumps and the answer turns round."""
-    trace, before = attention_trace(FIRST), verdict_of(ATTENTION, FIRST, ())
-    words, weights = read_sentence(FIRST).words, trace.weights()[0].tolist()
+    """Return the page's surprise: a word with hardly any weight is deleted, and the answer turns round."""
+    words, weights = read_sentence(FIRST).words, attention_trace(FIRST).weights()[0].tolist()
     heaviest = weights.index(max(weights))
 
     def act() -> None:
@@ -150,21 +147,19 @@ def surprise(text: str) -> TryThis:
         BLOCKED.reset()
 
     def outcome() -> tuple[int, str]:
-        now = dict(zip(read_sentence(text).words, attention_trace(text).weights()[0].tolist(), strict=True))
-        place, (word, share) = words[heaviest], max(now.items(), key=itemgetter(1))
-        rest = f", *{place}* {as_percent(now.get(place, 0))}" if word != place else ""
+        before, now = verdict_of(ATTENTION, FIRST, ()), verdict_of(ATTENTION, text, ())
         other = Verdict(before.positive + float(removed(FIRST, ())[heaviest]))
         said = (
-            f"At *{word}*: {as_percent(share)} of the weight{rest}. {before.said.capitalize()} before, "
-            f"{verdict_of(ATTENTION, text, ()).said} now. Delete *{place}* instead: {other.said}."
+            f"{before.said.capitalize()} before, {now.said} now: nothing turns *{words[heaviest]}* round. Delete that "
+            f"instead, with {weights[heaviest]:.0%} of the weight: {other.said}."
         )
-        return next((option for option, one in enumerate((place, JUMPS_TO)) if one == word), 2), said
+        return int(before.answer != now.answer), said
 
     return TryThis(
         f"delete *{LIGHT}*",
-        f"*{LIGHT}* has {weights[words.index(LIGHT)]:.0%} of the weight in *{FIRST}* Delete it: where does attention "
-        "look then?",
-        (f"still at {words[heaviest]}", f"at {JUMPS_TO}", "elsewhere"),
+        f"*{LIGHT}* has {weights[words.index(LIGHT)]:.0%} of the weight in *{FIRST}* Delete it: what becomes of the "
+        "answer?",
+        ("hardly anything", "it turns round"),
         act,
         outcome,
         SHOWN,

@@ -12,7 +12,7 @@ from attention_core.attention.edits import BlockKeys, Edits, blocked_keys
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.data.pieces import english_words, strip_space_mark
-from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
+from attention_core.data.review_pieces import NEGATED, PAD, UNKNOWN, pieces_of
 from attention_core.device import device_of
 
 MAX_WORDS = 100
@@ -43,6 +43,11 @@ class Sentence:
         return [place for place, texts in enumerate(self.texts) if len(texts) > 1]
 
     @property
+    def negated(self) -> list[bool]:
+        """Whether a negation before each word reaches it, so that its vector is turned round."""
+        return (self.pieces[:, -1] == NEGATED).tolist()
+
+    @property
     def known(self) -> list[bool]:
         unknown = {*self.cut_words, *self.unknown_words}
         return [place not in unknown for place in range(len(self.words))]
@@ -56,7 +61,7 @@ class Sentence:
                 texts_read.append("an unknown sign")
                 continue
             pair = [f"({self.words[place - 1]} {self.words[place]})".lower()] if self.paired[place] else []
-            parts = texts + pair
+            parts = texts + pair + ["turned round"] * self.negated[place]
             texts_read.append(" + ".join(parts) if len(parts) > 1 else "")
         return texts_read
 
