@@ -101,6 +101,7 @@ def read_sentence(text: str) -> Sentence:
 
 
 def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:
+    """Return a sentence of words that are cut already, as the models read it."""
     return Sentence(words, *pieces_of([word.lower() for word in words]), n_dropped)
 
 
