@@ -14,6 +14,7 @@ COPY app.py ./
 COPY .streamlit .streamlit
 COPY benchmarks/results benchmarks/results
 COPY weights weights
+COPY lessons lessons
 COPY attention_core attention_core
 COPY ui ui
 COPY pages pages

@@ -34,6 +34,7 @@ PARTS = {
     "read": (".st-key-read_pad", 0),
     "ask": (".st-key-ask_canvas_frame", -6),
     "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 66),
+    "train": (".st-key-train_film", 60),
     "model": (".stBidiComponent", 0),
     "atlas": (".st-key-atlas_stage", 0),
 }
@@ -72,6 +73,9 @@ def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
                 page.goto(f"{url}/{name}")
                 page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
                 page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
+                if name == "train":
+                    page.get_by_role("button", name="Start", exact=True).click()
+                    page.get_by_role("button", name="Train again").wait_for()
                 page.wait_for_timeout(4000)
                 page.locator(BELOW).evaluate_all("(nodes) => nodes.forEach((one) => (one.style.visibility = 'hidden'))")
                 x, y = page.evaluate(PLACE, part)

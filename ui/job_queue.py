@@ -94,9 +94,32 @@ class Queue:
 
 
 @cache
-def queue_of(device: str) -> Queue:
-    """Return the queue of a device, one for all visitors."""
+def queue_of(device: str, what: str = "") -> Queue:
+    """Return the queue of a device, one for all visitors; or of what else is done one at a time there."""
     return Queue(QUEUE.most)
+
+
+@contextmanager
+def background_turn(address: str) -> Iterator[bool]:
+    """Take a turn of the device in a thread that has no page, for a portion of a second; False = too many wait."""
+    queue, thread = queue_of(choose_device()), threading.get_ident()
+    if not queue.join(thread, "", address):
+        yield False
+        return
+    try:
+        while before := queue.wait(thread, BEAT):
+            pass
+        with holding("heavy run"):
+            yield before == 0
+    finally:
+        queue.leave(thread)
+
+
+def asking() -> tuple[str, str]:
+    """Return the session whose page runs in this thread, and the address that it comes from; "" = unknown."""
+    session = running_session()
+    address = st.context.ip_address if session else None
+    return session, address if isinstance(address, str) else ""
 
 
 @contextmanager
@@ -113,11 +136,10 @@ def heavy_run(spinner: str = "") -> Iterator[None]:
     if thread in queue:
         yield
         return
-    session = running_session()
-    address = st.context.ip_address if session else None
+    session, address = asking()
     if widget_value(CANCEL.value) is True:  # in the run that the click began
         _refuse("You have left the queue.")
-    if not queue.join(thread, session, address if isinstance(address, str) else ""):
+    if not queue.join(thread, session, address):
         _refuse(_FULL)
     try:
         if queue.wait(thread, GRACE) != 0:

@@ -145,6 +145,14 @@ PAGES = (
         "Beyond pairs",
         "Why only pairs, and what can three do?",
         "A lock that opens only when two turn their keys together.",
+        "These networks had been trained before you came. Train one yourself.",
+    ),
+    PageEntry(
+        "Further",
+        "train",
+        "Train it yourself",
+        "How does a network find out where to look?",
+        "In ten seconds it learns where to look, on your own digit.",
         "All of these networks were ours. Now look into the heads of other people's models.",
     ),
     PageEntry(

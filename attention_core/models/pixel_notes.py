@@ -25,6 +25,8 @@ N_CHEBYSHEV_NODES = 32
 
 @dataclass(frozen=True)
 class NotesConfig:
+    """Sizes, and where a pixel may look."""
+
     # "softmax": softmax(Q K^T / sqrt(d_k)) V. "linear": (Q K^T / n) V, computed as Q (K^T V) / n, which needs no n x n
     # matrix. Controls: "identity": A = I; "uniform": A = 1/n; "none": no attention, the MLP reads the pixels.
     attention: str = "softmax"
@@ -35,6 +37,8 @@ class NotesConfig:
     d_v: int = 4  # width of values
     hidden: int = 256  # units of the MLP
     dropout: float = 0.1  # share of hidden units left out while training
+    pool: int = 1  # side of the squares over which contexts are averaged before the MLP
+    is_scaled: bool = True  # whether scores are divided by the square root of d_k
 
 
 class PixelControl(nn.Module):
@@ -53,7 +57,10 @@ class PixelControl(nn.Module):
             self.value = nn.Linear(config.d_model, config.d_v, bias=False)
             width *= config.d_v
         self.classify = nn.Sequential(
-            nn.Linear(width, config.hidden), nn.GELU(), nn.Dropout(config.dropout), nn.Linear(config.hidden, 10)
+            nn.Linear(width // config.pool**2, config.hidden),
+            nn.GELU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.hidden, 10),
         )
 
     def tokens(self, images: Tensor) -> Tensor:
@@ -69,6 +76,9 @@ class PixelControl(nn.Module):
 
     def read(self, context: Tensor) -> Prediction:
         """Classify from the context of every pixel, (batch, n, d_v)."""
+        if (pool := self.config.pool) > 1:
+            rows = context.reshape(len(context), self.config.side, -1, context.shape[-1])
+            context = F.avg_pool2d(rows.permute(0, 3, 1, 2), pool)
         return Prediction(self.classify(context.flatten(1)))
 
 
@@ -85,6 +95,7 @@ class PixelNotes(PixelControl, TracedModel):
     def __init__(self, config: NotesConfig = NotesConfig()) -> None:
         super().__init__(config)
         self.has_softmax = config.attention == "softmax"
+        self.factor = config.d_k**-0.5 if config.is_scaled else 1.0
         self.query = nn.Linear(config.d_model, config.d_k, bias=False)
         self.key = nn.Linear(config.d_model, config.d_k, bias=False)
 
@@ -96,12 +107,12 @@ class PixelNotes(PixelControl, TracedModel):
         if self.training and self.has_softmax and self.position is None and not edits and not trace:
             return self.read(self._context_of_ink(images.flatten(1)))
         query, key, value = self.project(images)
-        score = ScaledDot() if self.has_softmax else ScaledDot(1 / key.shape[-2])
+        score = ScaledDot(self.factor) if self.has_softmax else ScaledDot(1 / key.shape[-2])
         if self.has_softmax:
             sets_context = any(edit.target == "context" for edit in edits)  # its width is that of the values
             # The kernel needs values as wide as keys.
             padded = value if sets_context else F.pad(value, (0, key.shape[-1] - value.shape[-1]))
-            output = attend(query, key, padded, edits=edits, with_normaliser=trace)
+            output = attend(query, key, padded, score=score, edits=edits, with_normaliser=trace)
             output = output._replace(context=output.context[..., : value.shape[-1]])
         elif edits:  # edits need the scores, which are computed for them alone
             output = attend(query, key, value, score=score, edits=edits, has_softmax=False)
@@ -123,7 +134,7 @@ class PixelNotes(PixelControl, TracedModel):
         degrees = torch.arange(N_CHEBYSHEV_NODES, device=ink.device)
         angles = (degrees + 0.5) * math.pi / N_CHEBYSHEV_NODES
         nodes = (1 + angles.cos()) / 2
-        scale = self.query(self.ink) @ self.key(self.ink) * self.config.d_k**-0.5
+        scale = self.query(self.ink) @ self.key(self.ink) * self.factor
         at_nodes = ((scale * nodes[:, None] * ink[:, None]).softmax(-1) @ ink[..., None])[..., 0]
         basis = torch.outer(angles, degrees).cos() * torch.where(degrees > 0, 2, 1) / N_CHEBYSHEV_NODES
         polynomials = ((2 * ink - 1).acos()[..., None] * degrees).cos()

@@ -156,6 +156,7 @@ class TranslatorConfig:
     d_embedding: int = 192  # width of the pieces' vectors, source and target, shared with the output layer
     d_state: int = 384  # width of decoder and encoder states; the encoder's are two halves, one per reading direction
     d_additive: int = 192  # hidden units of the additive score
+    n_pieces: int = VOCABULARY_SIZE
     dropout: float = 0.15  # share of the embeddings and of the read-out that is left out in training
 
 
@@ -226,12 +227,12 @@ class Translator(TiedTranslator):
         self.config = config
         d_embedding, d_state = config.d_embedding, config.d_state
         recurrent = nn.GRU if config.cell == "gru" else nn.RNN
-        self.embedding = nn.Embedding(VOCABULARY_SIZE, d_embedding, padding_idx=PAD)
+        self.embedding = nn.Embedding(config.n_pieces, d_embedding, padding_idx=PAD)
         self.encoder = recurrent(d_embedding, d_state // 2, batch_first=True, bidirectional=True)
         self.decoder = recurrent(d_embedding, d_state, batch_first=True)
         self.start = nn.Linear(d_state, d_state)
         self.read_out = nn.Linear(2 * d_state, d_embedding)
-        self.output_bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
+        self.output_bias = nn.Parameter(torch.zeros(config.n_pieces))
         self.dropout = nn.Dropout(config.dropout)
         if config.scoring in STARTS:
             plain = SCORES[config.scoring].plain_parameters(d_state, d_state, 1, config.d_additive)

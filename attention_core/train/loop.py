@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -244,7 +244,45 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
     return _finish(recipe, options, model.eval(), task, state, device)
 
 
-def training_steps(model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int = 0) -> Iterator[float]:
+class TrainingSteps(Iterator[float]):
+    """A training of a small model, gone through step by step; see training_steps."""
+
+    def __init__(self, model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int) -> None:
+        self.model, self._state = model, _TrainingState(batches_per_step=1)
+        losses, self._optimiser = _LossModule(model.train(), task), _optimiser(model, recipe)
+        self._steps = _steps(losses, self._optimiser, recipe.learning_rate, self._state, n_steps, seed, Worker())
+
+    def __next__(self) -> float:
+        return next(self._steps)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return all that is needed to go on from here, but for the number of the step."""
+        moments = self._optimiser.state_dict()["state"]
+        return {f"model.{name}": one.detach() for name, one in self.model.state_dict().items()} | {
+            f"optimiser.{place}.{name}": one for place, kept in moments.items() for name, one in kept.items()
+        }
+
+    def go_on_from(self, step: int, tensors: Mapping[str, Tensor]) -> None:
+        """Go on after a step with what `tensors` returned then; ValueError where they belong to another model."""
+        parameters = [one for group in self._optimiser.param_groups for one in group["params"]]
+        state = self.model.state_dict()
+        shapes = {f"model.{name}": one.shape for name, one in state.items()}
+        for place, one in enumerate(parameters if step else ()):
+            for name, shape in (("step", torch.Size()), ("exp_avg", one.shape), ("exp_avg_sq", one.shape)):
+                shapes[f"optimiser.{place}.{name}"] = shape
+        if {name: one.shape for name, one in tensors.items()} != shapes:
+            raise ValueError("tensors must be those of the same model, got others")
+        with torch.inference_mode(False):
+            self.model.load_state_dict({name: tensors[f"model.{name}"] for name in state})
+            kept: dict[int, dict[str, Tensor]] = {}
+            for name in shapes.keys() - {f"model.{name}" for name in state}:
+                _, place, moment = name.split(".")
+                kept.setdefault(int(place), {})[moment] = tensors[name].clone()
+            self._optimiser.load_state_dict(self._optimiser.state_dict() | {"state": kept})
+        self._state.step = step
+
+
+def training_steps(model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int = 0) -> TrainingSteps:
     """Train a small model by the command's own steps, without files; yields the loss of each step after it.
 
     Whoever goes through it may look at the model between two steps, and stop. Gradients are on inside a step even where
@@ -258,9 +296,7 @@ def training_steps(model: nn.Module, task: Task, recipe: Recipe, n_steps: int, s
         raise ValueError(
             f"at most {TRAINING_STEPS} steps and {TRAINING_PARAMETERS} parameters, got {n_steps:,} and {n_parameters:,}"
         )
-    state = _TrainingState(batches_per_step=1)
-    losses, optimiser = _LossModule(model.train(), task), _optimiser(model, recipe)
-    return _steps(losses, optimiser, recipe.learning_rate, state, n_steps, seed, Worker())
+    return TrainingSteps(model, task, recipe, n_steps, seed)
 
 
 def _steps(

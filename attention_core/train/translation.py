@@ -41,6 +41,8 @@ class Batch:
 class TranslationTask:
     """The next French piece, given an English sentence and the French pieces before it."""
 
+    batch_size = BATCH_SIZE
+
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
         split = split_pairs(read_pairs(data))
@@ -56,7 +58,7 @@ class TranslationTask:
         loss = smoothed_cross_entropy(
             features[there], translator.embedding.weight, translator.output_bias, batch.wanted[there]
         )
-        return loss * min(1.0, len(batch.source) / BATCH_SIZE)  # few sentences teach less surely
+        return loss * min(1.0, len(batch.source) / self.batch_size)  # few sentences teach less surely
 
     @torch.inference_mode()
     def snapshot(self, model: nn.Module) -> dict[str, Tensor]:
@@ -99,14 +101,16 @@ def training_pairs(pairs: list[Pair], seed: int) -> list[tuple[list[int], list[i
     return [([*source, END], target) for source, target in fitting]
 
 
-def epoch_of_batches(pairs: list[tuple[list[int], list[int]]], generator: torch.Generator) -> list[list[int]]:
+def epoch_of_batches(
+    pairs: list[tuple[list[int], list[int]]], generator: torch.Generator, size: int = BATCH_SIZE
+) -> list[list[int]]:
     """Return batches of positions in `pairs`, sources of one length together, targets of similar lengths."""
     order = torch.randperm(len(pairs), generator=generator).tolist()
     order.sort(key=lambda place: (len(pairs[place][0]), len(pairs[place][1])))
     batches: list[list[int]] = []
     for place in order:
         same_length = batches and len(pairs[batches[-1][0]][0]) == len(pairs[place][0])
-        if not same_length or len(batches[-1]) == BATCH_SIZE:
+        if not same_length or len(batches[-1]) == size:
             batches.append([])
         batches[-1].append(place)
     return [batches[number] for number in torch.randperm(len(batches), generator=generator).tolist()]

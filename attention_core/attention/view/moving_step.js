@@ -102,7 +102,7 @@ class MovingStep {
     set(this.canvas, { "aria-label": `${about}. Arrow keys go from number to number.` });
     const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches, moves = Boolean(data.kind) || data.grid;
     this.bar.hidden = !moves;
-    this.saver.hidden = !(this.canvas.captureStream && window.MediaRecorder);
+    this.saver.hidden = !canFilm(this.canvas);
     this.stop();
     this.show(1);
     if (moved && moves && !quiet && !document.hidden) this.play();
@@ -145,15 +145,7 @@ class MovingStep {
   }
 
   save() {
-    const stream = this.canvas.captureStream(30), recorder = new MediaRecorder(stream), pieces = [];
-    recorder.ondataavailable = (event) => pieces.push(event.data);
-    recorder.onstop = () => {
-      const href = URL.createObjectURL(new Blob(pieces, { type: recorder.mimeType }));
-      create("a", { href, download: `${this.data.title.toLowerCase().replace(/\W+/g, "-")}.webm` }).click();
-      setTimeout(() => URL.revokeObjectURL(href), 10000);
-    };
-    recorder.start();
-    this.play(() => setTimeout(() => recorder.stop(), 300));
+    saveFilm(this.canvas, this.data.title, (done) => this.play(done));
   }
 
   // Where all stands: the result, the factors beside it if there is room, the room of labels.

@@ -109,6 +109,21 @@ const isNew = (owner, ...parts) => {
   return owner.form !== before;
 };
 
+const canFilm = (canvas) => Boolean(canvas.captureStream && window.MediaRecorder);
+
+// Save what a canvas shows while `play` goes on, which is given what to call at its end.
+const saveFilm = (canvas, name, play) => {
+  const recorder = new MediaRecorder(canvas.captureStream(30)), pieces = [];
+  recorder.ondataavailable = (event) => pieces.push(event.data);
+  recorder.onstop = () => {
+    const href = URL.createObjectURL(new Blob(pieces, { type: recorder.mimeType }));
+    create("a", { href, download: `${name.toLowerCase().replace(/\W+/g, "-")}.webm` }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10000);
+  };
+  recorder.start();
+  play(() => setTimeout(() => recorder.stop(), 300));
+};
+
 // What Streamlit calls: a root keeps its view, which gets every message and answers under a name. The time makes every
 // answer differ from the one before.
 const shownBy = (View, answer) => ({ data, parentElement, setStateValue }) => {

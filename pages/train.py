@@ -1,0 +1,46 @@
+"""Train it yourself: a small network learns while one watches."""
+
+import streamlit as st
+
+from ui.first_screen import last_on_phone
+from ui.layout import attention_roles
+from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.take_along import take_along
+from ui.train.first_screen import (
+    BEAT,
+    LESSON,
+    NAME,
+    change_settings,
+    choose_lesson,
+    learning,
+    own_input,
+    shown_training,
+)
+from ui.train.tabs import break_it, compare_runs, did_attention_work, take_training
+
+page_frame(NAME, "This network knows nothing yet. Press *Start*, and watch it find out where to look.")
+if LESSON.value == "digits":
+    attention_roles("a pixel", "all pixels", "their ink and position", here="Every pixel asks all pixels.")
+else:
+    attention_roles(
+        "a French word", "all English words", "what was read there", here="Each French word asks the English."
+    )
+choose_lesson()
+last_on_phone("train_first", "train_presets", "train_tools", "train_settings")
+with st.container(key="train_first"):
+    own, film = st.columns([1, 2.3], gap="large")
+    with own:
+        given, text = own_input()
+        with st.container(key="train_settings"):
+            change_settings()
+    training = shown_training()
+    with film:
+        live(learning, training, given, text, training.is_on, beat=BEAT if training.is_on else None)
+
+page_tabs(
+    NAME,
+    Tab("work", "Did attention do any work?", lambda: did_attention_work(training)),
+    Tab("break", "Break it", break_it),
+    Tab("compare", "Compare two trainings", lambda: compare_runs(training, given, text)),
+)
+take_along(lambda: take_training(training))

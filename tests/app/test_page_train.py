@@ -1,0 +1,150 @@
+"""Train it yourself, without a browser: Start, Pause, the film, controls, one training at a time, files, bad input."""
+
+import re
+import time
+
+import pytest
+import streamlit as st
+
+from attention_core.device import choose_device
+from attention_core.topics.train.digits import DigitLesson
+from attention_core.topics.train.lesson import LiveSettings
+from attention_core.topics.train.live_run import LiveRun
+from tests.app.tools import data_of, given, inject, opened, said
+from ui.job_queue import queue_of
+from ui.train import training
+from ui.train.training import Training, TrainingStage
+
+PAGE = "pages/train.py"
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """Trainings of six batches."""
+    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
+    monkeypatch.setattr(DigitLesson, "n_steps", 6)
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+def until(stage: TrainingStage, one: Training) -> None:
+    for _ in range(600):
+        if one.stage is stage:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{one.stage}, {one.remark}")
+
+
+def trained(page, button: str = "train_start"):
+    page.button(key=button).click().run()
+    until(TrainingStage.DONE, page.session_state["train_training"])
+    return page.run()
+
+
+def put_back(page, content: bytes) -> None:
+    page.run()
+    page.file_uploader[0].upload("training.safetensors", content, "application/octet-stream")
+    page.run()
+
+
+def film(page, key: str = "train_film") -> dict:
+    return data_of(page, key)
+
+
+def test_it_arrives_untrained_with_one_obvious_button(page):
+    assert [button.label for button in page.button if button.proto.type == "primary"] == ["Start"]
+    assert film(page)["n_steps"] == 6
+    assert [frame["step"] for frame in film(page)["frames"]] == [0]
+    assert film(page)["ink"]
+    assert "Press *Start*, and the three are compared here" in said(page)
+
+
+def test_it_trains_and_says_what_attention_is_worth(page):
+    trained(page)
+    assert [frame["step"] for frame in film(page)["frames"]] == [0, 1, 2, 3, 4, 5, 6]
+    assert film(page)["names"] == ["with attention", "every weight equal", "no attention"]
+    assert re.search(r"\*\*.*ttention.*\*\*\. \d+% right, \d+% with", said(page))
+    assert page.button(key="train_start").label == "Train again"
+    before = film(page)["frames"]
+    inject(page, [])
+    page.button(key="train_preset_7").click().run()
+    assert [frame["weights"] for frame in film(page)["frames"]] != [frame["weights"] for frame in before]
+
+
+def test_two_trainings_stand_beside_each_other(page):
+    trained(page)
+    given(page, set_seed=3)
+    assert [frame["step"] for frame in film(page)["frames"]] == [0], "other settings, another training"
+    trained(page)
+    given(page, tab="compare")
+    assert film(page, "train_film_before")["frames"] != film(page, "train_film_now")["frames"]
+    assert "Read digits, seed 3" in said(page)
+
+
+def test_it_can_be_broken(page):
+    given(page, tab="break", set_broken="labels")
+    trained(page, "train_break")
+    assert page.session_state["train_training"].run.settings.broken == "labels"
+
+
+def test_pause_keeps_what_was_learned(page, monkeypatch):
+    monkeypatch.setattr(DigitLesson, "n_steps", 2000)
+    given(page, set_seed=1)
+    page.button(key="train_start").click().run()
+    mine = page.session_state["train_training"]
+    until(TrainingStage.TRAINS, mine)
+    page.run()
+    assert page.button(key="train_pause").label == "Pause"
+    page.button(key="train_pause").click().run()
+    until(TrainingStage.RESTS, mine)
+    step = mine.run.step
+    page.run()
+    page.button(key="train_go_on").click().run()
+    until(TrainingStage.TRAINS, mine)
+    page.run()
+    page.button(key="train_pause").click().run()
+    until(TrainingStage.RESTS, mine)
+    assert mine.run.step >= step
+
+
+def test_one_trains_at_a_time_and_rests_when_its_visitor_has_left(monkeypatch):
+    monkeypatch.setattr(DigitLesson, "n_steps", 2000)
+    queue_of(choose_device(), "training")
+    one, other = Training(LiveRun(LiveSettings())), Training(LiveRun(LiveSettings()))
+    one.go_on("a", "here")
+    until(TrainingStage.TRAINS, one)
+    other.go_on("b", "there")
+    time.sleep(0.5)
+    assert (other.stage, other.before, other.run.step) == (TrainingStage.WAITS, 1, 0)
+    monkeypatch.setattr(training, "PATIENCE", 0.2)
+    until(TrainingStage.RESTS, one)
+    assert "away" in one.remark
+    until(TrainingStage.RESTS, other)
+
+
+def test_unknown_words_and_files_of_strangers_are_told(page):
+    given(page, set_lesson="grammar", grammar="the purple car")
+    assert "It never meets *purple*" in said(page)
+    assert "It learns a, apple, big" in said(page)
+    assert film(page)["keys"] == ["the", "purple", "car", "end"]
+    put_back(page, b"nothing")
+    assert "no training that was saved here" in said(page)
+
+
+def test_a_training_is_put_back(page):
+    run = LiveRun(LiveSettings(seed=7, size="small"))
+    run.advance()
+    put_back(page, run.checkpoint())
+    assert page.session_state["train_set_seed"] == 7
+    assert [frame["step"] for frame in film(page)["frames"]] == [0, 1]
+    assert page.button(key="train_go_on").label == "Go on"
+
+
+def test_without_its_data_the_page_says_what_to_do(app, monkeypatch, tmp_path):
+    from attention_core.data import lessons
+
+    monkeypatch.setattr(lessons, "find_file", lambda name: tmp_path)
+    lessons.small_digits.cache_clear()
+    assert "digits.npz is not there" in opened(app, PAGE).error[0].value
+    lessons.small_digits.cache_clear()

@@ -1,0 +1,22 @@
+"""Train it yourself in a real browser: something is seen within seconds, the film goes back, Pause stops it."""
+
+from playwright.sync_api import expect
+
+from tests.browser.tools import settle
+
+
+def test_a_training_is_watched_stopped_and_gone_through_again(app_url, page):
+    page.goto(f"{app_url}/train")
+    start = page.get_by_role("button", name="Start", exact=True)
+    start.wait_for()
+    settle(page, 600)
+    start.click()
+    film = page.get_by_role("slider", name="How far the training had come")
+    expect(film).not_to_have_attribute("max", "0", timeout=15_000)
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Go on").wait_for()
+    settle(page)
+    last = page.locator(".st-key-train_film canvas").get_attribute("aria-label")
+    film.fill("0")
+    expect(page.locator(".st-key-train_film canvas")).to_have_attribute("aria-label", "After 0 batches: Reads 2 (11%)")
+    assert last != "After 0 batches: Reads 2 (11%)"

@@ -1,0 +1,117 @@
+"""Trainings that are watched: the same numbers however often they rest, honest controls, files of strangers."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import safetensors.torch
+
+from attention_core.bounds import CHECKPOINT_BYTES
+from attention_core.data.lessons import DIGITS, PAIRS, grammar, short_pairs, small_digits
+from attention_core.files import find_file
+from attention_core.models.pixel_notes import PixelNotes
+from attention_core.topics.train.digits import DigitLesson
+from attention_core.topics.train.lesson import ATTENTION, LABELS, POSITION, SCALE, UNIFORM, LiveSettings
+from attention_core.topics.train.live_run import SCRIPT, LiveRun, verdict
+
+DIGIT, SENTENCE = LiveSettings(size="small"), LiveSettings("grammar", "small", score="dot")
+
+
+def advanced(run: LiveRun, n: int) -> LiveRun:
+    for _ in range(n):
+        run.advance()
+    return run
+
+
+def told(run: LiveRun) -> list:
+    return [(frame.step, frame.losses, frame.accuracies) for frame in run.frames]
+
+
+@pytest.mark.parametrize("settings", [DIGIT, SENTENCE], ids=lambda one: one.lesson)
+def test_a_training_that_was_put_away_goes_on_with_the_same_numbers(settings):
+    straight, rested = advanced(LiveRun(settings), 7), advanced(LiveRun(settings), 3)
+    again = advanced(LiveRun.from_checkpoint(rested.checkpoint()), 4)
+    assert again.step == straight.step == 7
+    assert told(again) == told(straight)
+    assert len({frame.step for frame in straight.frames}) == len(straight.frames) > 2
+    given = small_digits()[1].images[0] / 255 if settings is DIGIT else "the red car hides a mouse"
+    looks = [run.look(run.frames[-1], given) for run in (again, straight)]
+    assert looks[0].answer == looks[1].answer
+    np.testing.assert_array_equal(looks[0].weights, looks[1].weights)
+    np.testing.assert_allclose(looks[0].weights.sum(1), 1, rtol=1e-5)
+    assert looks[0].weights.shape == (len(looks[0].queries), len(looks[0].keys))
+
+
+def test_attention_learns_what_equal_weights_cannot():
+    run = advanced(LiveRun(LiveSettings()), 130)
+    assert run.frames[-1].accuracies[ATTENTION] > 0.4 > run.frames[-1].accuracies[UNIFORM] + 0.1
+    assert "Attention did the work" in verdict(run)
+    given = small_digits()[1].images[0] / 255
+    before, after = (run.look(frame, given).weights for frame in (run.frames[0], run.frames[-1]))
+    assert after.max() > 5 * before.max(), "the map has become sharp"
+
+
+def test_what_is_broken_is_missing():
+    plain, *models = (LiveRun(replace(DIGIT, broken=broken)).watched for broken in ("", POSITION, SCALE))
+    assert isinstance(plain, PixelNotes)
+    assert plain.position is not None
+    assert models[0].position is None
+    assert (plain.factor, models[1].factor) == (8**-0.5, 1)
+    assert models[1].config.d_k == 64
+    right, shuffled = (DigitLesson(replace(DIGIT, broken=broken))._learned[1] for broken in ("", LABELS))
+    assert sorted(right.tolist()) == sorted(shuffled.tolist())
+    assert (right == shuffled).float().mean() < 0.2
+    assert len(DigitLesson(replace(DIGIT, share=1))._learned[1]) == 40
+
+
+def test_the_script_prints_the_same_numbers(monkeypatch, capsys):
+    monkeypatch.setattr(DigitLesson, "n_steps", 5)
+    run = advanced(LiveRun(DIGIT), 5)
+    exec(SCRIPT.format(settings=DIGIT), {})
+    assert capsys.readouterr().out.splitlines() == [
+        f"{step} {accuracies} {losses}" for step, losses, accuracies in told(run)
+    ]
+
+
+def test_settings_that_there_are_not_are_refused():
+    for changed in ({"lesson": "x"}, {"size": "huge"}, {"share": 50}, {"seed": -1}, {"broken": "x"}, {"score": "dot"}):
+        with pytest.raises(ValueError, match="must be one of"):
+            LiveRun(replace(DIGIT, **changed))
+
+
+def test_files_of_strangers_are_refused():
+    content = advanced(LiveRun(DIGIT), 2).checkpoint()
+    tensors, n = safetensors.torch.load(content), int.from_bytes(content[:8], "little")
+    about = json.loads(content[8 : 8 + n])["__metadata__"]
+    settings = json.loads(about["settings"])
+
+    def file(**changed: str) -> bytes:
+        return safetensors.torch.save(tensors, about | changed)
+
+    assert LiveRun.from_checkpoint(file()).step == 2
+    bad = [
+        b"", b"\0" * 8, b"\xff" * 40, content[:-1], content[: n // 2], safetensors.torch.save(tensors),
+        file(step="30"), file(step="-1"), file(step="x"), file(frames="[]"), file(frames="7"), file(losses="[[], 0]"),
+        file(frames=about["frames"].replace("0.1", "1e999")),
+        file(settings="{}"), file(settings=json.dumps(settings | {"size": "medium"})),
+        file(settings=json.dumps(settings | {"seed": True})), file(settings=json.dumps(settings | {"lesson": ["x"]})),
+        safetensors.torch.save({name: one for name, one in tensors.items() if name != "0.model.ink"}, about),
+        safetensors.torch.save(tensors | {"frame.0.ink": tensors["frame.0.ink"][:3].clone()}, about),
+    ]  # fmt: skip
+    for one in bad:
+        with pytest.raises(ValueError, match="no training that was saved here"):
+            LiveRun.from_checkpoint(one)
+    with pytest.raises(ValueError, match="more than"):
+        LiveRun.from_checkpoint(bytes(CHECKPOINT_BYTES.most + 1))
+
+
+def test_what_comes_along_is_small_and_whole():
+    assert sum((find_file("lessons") / name).stat().st_size for name in (DIGITS, PAIRS)) < 2_000_000
+    learned, others = small_digits()
+    assert (len(learned), len(others)) == (4000, 500)
+    for corpus, n in ((grammar(), 3000), (short_pairs(), 6000)):
+        assert (len(corpus.train), len(corpus.held_out)) == (n, 500)
+        english = {" ".join(pair[0]) for pair in corpus.train}
+        assert len(english & {" ".join(pair[0]) for pair in corpus.held_out}) < 25
+    assert len({word for pair in grammar().train for word in pair[0]}) == 38

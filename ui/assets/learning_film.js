@@ -1,0 +1,171 @@
+// A training as a film: where the watched model looks in somebody's own input, beside how often it and its controls are
+// right. While it goes on, the last picture is shown, unless somebody has gone back to an earlier one.
+const PICTURES_A_SECOND = 10, BESIDE = 560, LARGEST = 330, HEAD = 34, FOOT = 26, CLEARNESS = 0.6;
+const PINK = "#d13b9b", LINES = ["#C2478C", "#2E8BC0", "#D08700"];
+
+class LearningFilm {
+  constructor(root) {
+    this.root = root;
+    this.canvas = make(root, "canvas", { class: "moving", role: "img" });
+    this.bar = make(root, "div", "film");
+    this.button = make(this.bar, "button", { class: "go", "aria-label": "Play the training from its beginning" }, "▶");
+    this.slider = make(this.bar, "input", { type: "range", min: 0, value: 0, "aria-label": "How far the training had come" });
+    this.saver = make(this.bar, "button", { class: "go", title: "Save as a film" }, "Film");
+    this.button.onclick = () => (this.clock ? this.stop() : this.play());
+    this.slider.oninput = () => { this.stop(); this.show(Number(this.slider.value)); };
+    this.saver.onclick = () => saveFilm(this.canvas, "training", (done) => this.play(done));
+    this.redraw = onceAFrame(() => this.draw());
+    new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); }).observe(root);
+  }
+
+  adopt(data) {
+    if (!isNew(this, data)) return;
+    const follows = !this.data || this.at >= this.data.frames.length - 1 || data.name !== this.data.name;
+    this.data = data;
+    this.maps = data.frames.map((frame) => bytesOf(frame.weights));
+    const last = data.frames.length - 1;
+    this.slider.max = last;
+    this.bar.style.visibility = last ? "visible" : "hidden";
+    this.saver.hidden = data.live || !canFilm(this.canvas);
+    if (follows && !this.clock) this.at = last;
+    this.show(Math.min(this.at, last));
+  }
+
+  play(done = () => {}) {
+    this.show(0);
+    this.button.textContent = "❚❚";
+    this.clock = setInterval(() => {
+      if (this.at < this.data.frames.length - 1) return void this.show(this.at + 1);
+      this.stop();
+      done();
+    }, 1000 / PICTURES_A_SECOND);
+  }
+
+  stop() {
+    clearInterval(this.clock);
+    this.clock = null;
+    this.button.textContent = "▶";
+  }
+
+  show(at) {
+    this.at = at;
+    this.slider.value = at;
+    this.redraw();
+  }
+
+  draw() {
+    if (!this.data || !this.root.isConnected) return this.stop();
+    const { canvas, data } = this, frame = data.frames[this.at], style = getComputedStyle(this.root);
+    this.pen = canvas.getContext("2d");
+    Object.assign(this, { ink: style.color, font: style.fontFamily, width: this.root.clientWidth || 500 });
+    const wide = this.width >= BESIDE, most = Math.min(LARGEST, wide ? 0.5 * this.width : this.width);
+    const map = data.ink ? { x: 0, y: HEAD, w: most, h: most } : this.table(frame, wide ? 0.56 * this.width : this.width);
+    const chart = wide
+      ? { x: map.x + map.w + 52, y: HEAD + 14, h: LARGEST - 66 }
+      : { x: 34, y: map.y + map.h + 50, h: 170 };
+    chart.w = this.width - chart.x - 118;
+    const height = Math.max(map.y + map.h, chart.y + chart.h) + FOOT;
+    const ratio = (devicePixelRatio || 1) * (canvas.currentCSSZoom ?? 1);
+    const [across, down] = [Math.round(this.width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== across || canvas.height !== down) Object.assign(canvas, { width: across, height: down });
+    set(canvas, { style: `width:${this.width}px;height:${height}px`, "aria-label": `After ${frame.step} batches: ${frame.says}` });
+    this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.pen.fillStyle = style.getPropertyValue("--st-background-color") || "#fff";  // a film has no transparent pixels
+    this.pen.fillRect(0, 0, this.width, height);
+    this.write(frame.says, 0, 12, { size: 17, weight: 600, room: wide ? map.x + map.w : this.width });
+    if (data.ink) this.drawing(map);
+    else this.matrix(map, frame);
+    this.curves(chart, frame);
+  }
+
+  write(text, x, y, { size = 12, align = "left", weight = "", colour = this.ink, room = 1e4 } = {}) {
+    const { pen } = this;
+    pen.fillStyle = colour;
+    pen.font = `${weight} ${size}px ${this.font}`;
+    [pen.textAlign, pen.textBaseline] = [align, "middle"];
+    pen.fillText(text, x, y, room);
+  }
+
+  cell(x, y, w, h, share) {
+    const { pen } = this;
+    pen.globalAlpha = clamp(share, 0, 1) ** CLEARNESS;
+    pen.fillStyle = PINK;
+    pen.fillRect(x, y, w, h);
+    pen.globalAlpha = 1;
+  }
+
+  drawing(at) {
+    const { pen, data } = this, { side } = data, ink = bytesOf(data.ink), map = this.maps[this.at], size = at.w / side;
+    pen.strokeStyle = "rgba(128,128,128,0.5)";
+    pen.strokeRect(at.x + 0.5, at.y + 0.5, at.w - 1, at.h - 1);
+    for (let place = 0; place < side * side; place++) {
+      const x = at.x + (place % side) * size, y = at.y + Math.floor(place / side) * size;
+      pen.globalAlpha = (0.45 * ink[place]) / 255;
+      pen.fillStyle = this.ink;
+      pen.fillRect(x, y, size + 0.5, size + 0.5);
+      this.cell(x, y, size, size, map[place] / 255);
+    }
+  }
+
+  // Where the table of words lies: French words beside its rows, English ones above its columns.
+  table({ queries }, room) {
+    const { keys } = this.data, { pen } = this;
+    pen.font = `13px ${this.font}`;
+    const longest = (words) => Math.max(...words.map((word) => pen.measureText(word).width));
+    const beside = longest(this.data.frames.flatMap((frame) => frame.queries)) + 10, above = 0.72 * longest(keys) + 16;
+    const rows = Math.max(...this.data.frames.map((frame) => frame.queries.length), keys.length);
+    const size = Math.min((room - beside - 30) / keys.length, 34);
+    return { x: beside, y: HEAD + above, w: size * keys.length, h: size * rows, size, n: queries.length };
+  }
+
+  matrix({ x, y, size, w }, { queries }) {
+    const { pen, data: { keys } } = this, map = this.maps[this.at];
+    keys.forEach((word, column) => {
+      pen.save();
+      pen.translate(x + (column + 0.5) * size, y - 6);
+      pen.rotate(-Math.PI / 4);
+      this.write(word, 0, 0, { size: 13 });
+      pen.restore();
+    });
+    pen.strokeStyle = "rgba(128,128,128,0.35)";
+    pen.strokeRect(x - 0.5, y - 0.5, w + 1, queries.length * size + 1);
+    queries.forEach((word, row) => {
+      this.write(word, x - 6, y + (row + 0.5) * size, { size: 13, align: "right" });
+      keys.forEach((_, column) => this.cell(x + column * size, y + row * size, size - 1, size - 1, map[row * keys.length + column] / 255));
+    });
+  }
+
+  curves({ x, y, w, h }, { step }) {
+    const { pen, data } = this, shown = data.frames.slice(0, this.at + 1);
+    const across = (batch) => x + (w * batch) / data.n_steps, down = (share) => y + h * (1 - share);
+    this.write(data.title, x, y - 30, { size: 13, weight: 600 });
+    for (const share of [0, 0.5, 1]) {
+      pen.fillStyle = "rgba(128,128,128,0.3)";
+      pen.fillRect(x, down(share), w, 1);
+      this.write(asPercent(share), x - 5, down(share), { align: "right" });
+    }
+    this.write(`${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`, x, y + h + 16);
+    const ends = data.names.map((name, line) => {
+      pen.strokeStyle = LINES[line];
+      pen.lineWidth = line ? 2 : 3;
+      pen.lineJoin = "round";
+      pen.beginPath();
+      shown.forEach((frame) => pen.lineTo(across(frame.step), down(frame.accuracies[line])));
+      pen.stroke();
+      const share = shown.at(-1).accuracies[line];
+      return { name, share, line, y: down(share) };
+    }).sort((one, other) => one.y - other.y);
+    ends.forEach((end, place) => { end.y = Math.min(Math.max(end.y, place ? ends[place - 1].y + 30 : 0), y + h - 8 - 30 * (2 - place)); });
+    for (const end of ends) {
+      pen.beginPath();
+      pen.arc(across(step), down(end.share), 4, 0, 7);
+      pen.fillStyle = LINES[end.line];
+      pen.fill();
+      const left = Math.min(across(step), x + w) + 9, ground = { colour: this.ink, room: 112 };
+      this.write(asPercent(end.share), left, end.y - 6, { ...ground, weight: 600, size: 14 });
+      this.write(end.name, left, end.y + 9, ground);
+    }
+  }
+}
+
+export default shownBy(LearningFilm, "shown");

@@ -1,0 +1,217 @@
+"""The first screen: what is to be learned, the button that starts it, and the film of what is looked at."""
+
+import base64
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention_core.bounds import SENTENCE_LETTERS, as_markdown
+from attention_core.data.lessons import SIDE
+from attention_core.data.mnist import DataError
+from attention_core.topics.train.lesson import LiveSettings, Look
+from attention_core.topics.train.live_run import LESSONS, LiveRun
+from attention_core.topics.train.sentences import MAX_WORDS, SentenceLesson
+from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
+from ui.component import component
+from ui.computed import compute_turn
+from ui.digits import prepared
+from ui.job_queue import asking
+from ui.labels import error_markdown
+from ui.layout import end_here
+from ui.state import Field, between, expander, one_of, single_choice
+from ui.train.training import Training, TrainingStage
+
+NAME = "train"
+TITLES = {"digits": "Read digits", "grammar": "Translate", "pairs": "Translate, harder"}
+PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
+SETTINGS = {
+    field.name: Field(NAME, f"set_{field.name}", field.default, address=field.name, parse=PARSERS.get(field.name))
+    for field in fields(LiveSettings)
+}
+"""What is set of a training, by name."""
+LESSON = SETTINGS["lesson"]
+CHOICES = {"size": "Size", "rate": "Learning rate", "share": "Per cent of the examples", "score": "Score"}
+SENTENCES = {"grammar": "the red car does not hide the small mouse", "pairs": "I don't want to go."}
+TEXTS = {name: Field(NAME, name, text, address=name) for name, text in SENTENCES.items()}
+PAD = Pad(NAME, digit_presets(), first="3")
+TRAINING, BEFORE = Field[Training | None](NAME, "training", None), Field[Training | None](NAME, "before", None)
+"""The visitor's training, and the one before it."""
+LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
+"""What was looked at in the present input, by the run and the input."""
+CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(NAME, "has_changed", False)
+"""Whether the settings are open; whether a button has begun or stopped a training since the whole page ran."""
+BEAT = 1.0
+_film = component("learning_film")
+
+
+def is_on() -> bool:
+    """Return whether the visitor's training goes on."""
+    return TRAINING.value is not None and TRAINING.value.is_on
+
+
+def settings_now() -> LiveSettings:
+    """Return what is set, with the lesson's usual values for what it does not offer."""
+    offer, given = LESSONS[LESSON.value], {name: field.value for name, field in SETTINGS.items()}
+    usual = {"size": "medium", "rate": "usual", "share": 100, "score": offer.score[0], "broken": ""}
+    return LiveSettings(**given | {k: v for k, v in usual.items() if given[k] not in getattr(offer, k)})
+
+
+@st.cache_resource(max_entries=6, show_spinner="Building the networks")
+def _untrained(settings: LiveSettings) -> LiveRun:
+    return LiveRun(settings)
+
+
+def shown_training() -> Training:
+    """Return the visitor's training, or one that has not begun; ends the page where its data are missing."""
+    training, settings = TRAINING.value, settings_now()
+    if training and (training.is_on or training.run.settings == settings):
+        return training
+    try:
+        return Training(_untrained(settings))
+    except DataError as error:
+        st.error(error_markdown(error), icon=":material/error:")
+        end_here()
+
+
+def take(training: Training) -> None:
+    """Make a training the visitor's; the one that was there rests, and is kept beside it."""
+    if (old := TRAINING.value) is not None:
+        old.rest()
+        BEFORE.value = old if old.run.step else BEFORE.value
+    TRAINING.value = training
+    for name, field in SETTINGS.items():
+        field.value = getattr(training.run.settings, name)
+
+
+def start() -> None:
+    """Begin a training anew, with the settings of now."""
+    take(Training(LiveRun(settings_now())))
+    go_on()
+
+
+def go_on() -> None:
+    assert TRAINING.value is not None
+    TRAINING.value.go_on(*asking())
+    HAS_CHANGED.value = True
+
+
+def choose_lesson() -> None:
+    """Let a person choose what is to be learned."""
+    single_choice("What it learns", LESSON, TITLES, label_visibility="collapsed", disabled=is_on())
+
+
+def own_input() -> tuple[Any, str]:
+    """Let a person draw or type, and return it as the lesson reads it, with a text that tells it from others."""
+    if LESSON.value == "digits":
+        pad = drawing_pad(PAD)
+        drawing = prepared(last_drawn(PAD, pad, not pad.inked).canvas)
+        image = np.asarray(drawing.image).reshape(SIDE, 2, SIDE, 2).mean((1, 3))
+        return image, image.tobytes().hex()
+    field = TEXTS[LESSON.value]
+    typed = field.widget(st.text_input, "Your sentence", max_chars=SENTENCE_LETTERS.most).strip() or field.default
+    return typed, typed
+
+
+def change_settings() -> None:
+    """Offer what can be set, folded."""
+    offer = LESSONS[LESSON.value]
+    with expander("Change the settings", CHANGES):
+        for name, label in CHOICES.items():
+            if len(offered := getattr(offer, name)) > 1:
+                SETTINGS[name].clamp_to_options([*offered], getattr(settings_now(), name))
+                single_choice(label, SETTINGS[name], [*offered], disabled=is_on(), wrap=True)
+        SETTINGS["seed"].widget(st.number_input, "Seed", 0, 9_999, disabled=is_on())
+
+
+def learning(training: Training, given: Any, text: str, was_on: bool) -> None:
+    """Draw the buttons and the film; runs again every second while the network learns."""
+    training.note_visitor()
+    draw_whole_page_if(HAS_CHANGED.value or training.is_on != was_on)
+    _remark_on_sentence(training.run, text)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="train_buttons"):
+        _buttons(training)
+    draw_film(training, given, text)
+
+
+def draw_whole_page_if(is_old: bool) -> None:
+    """Run the whole page again where it shows what has begun or ended, so that its clock does too."""
+    if is_old:
+        HAS_CHANGED.value = False
+        st.rerun()
+
+
+def _remark_on_sentence(run: LiveRun, typed: str) -> None:
+    if isinstance(run.lesson, SentenceLesson) and (unknown := run.lesson.unknown(typed)):
+        words = ", ".join(f"*{as_markdown(word)}*" for word in unknown[:5])
+        known = sorted({word.strip("▁") for pair in run.lesson.corpus.train for word in pair[0]})
+        told = (
+            f"It learns {', '.join(known)}." if len(known) < 50 else f"It learns {len(known):,} common English words."
+        )
+        st.info(f"It never meets {words}. {told}")
+    elif len(typed.split()) > MAX_WORDS:
+        st.info(f"The first {MAX_WORDS} words are read.")
+
+
+def _buttons(training: Training) -> None:
+    """Draw Start, or what can be done with a training that has begun, and how long it takes."""
+    if training.is_on:
+        st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.rest)
+    elif training.run.step and training.stage is TrainingStage.RESTS:
+        st.button("Go on", key="train_go_on", icon=":material/play_arrow:", type="primary", on_click=go_on)
+        st.button("Start anew", key="train_anew", on_click=start)
+    else:
+        again = training.stage is TrainingStage.DONE
+        kind, icon = ("secondary", "replay") if again else ("primary", "play_arrow")
+        label = "Train again" if again else "Start"
+        st.button(label, key="train_start", icon=f":material/{icon}:", type=kind, on_click=start)  # type: ignore[arg-type]
+    n, left = training.before, training.seconds_left
+    told = {
+        TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
+        TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
+        TrainingStage.RESTS: "It rests."
+        if training.run.step
+        else f"It takes some {training.run.lesson.seconds} seconds of a core.",
+        TrainingStage.DONE: f"Trained in {training.seconds:.0f} s." if training.seconds else "Trained.",
+    }
+    st.caption(training.remark or told[training.stage])
+
+
+def draw_film(training: Training, given: Any, text: str, key: str = "train_film") -> None:
+    """Draw the film of a training, of the present input."""
+    run = training.run
+    known = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
+    looks, frames = known.setdefault((id(run), text), []), list(run.frames)
+    if len(looks) < len(frames):
+        with compute_turn():
+            looks += [run.look(frame, given) for frame in frames[len(looks) :]]
+    keys = looks[0].keys
+    maps = [look.weights.mean(0) if keys.grid else look.weights for look in looks]
+    most = max(4 / len(keys), *(float(one.max()) for one in maps)) if keys.grid else 1.0
+    pictures = [
+        {
+            "step": frame.step,
+            "says": look.answer,
+            "weights": _packed(one / most),
+            "queries": [] if keys.grid else list(look.queries.labels),
+            "accuracies": list(frame.accuracies.values()),
+        }
+        for frame, look, one in zip(frames, looks, maps, strict=True)
+    ]
+    data = {
+        "name": str(id(run)),
+        "live": training.is_on,
+        "ink": _packed(given) if keys.grid else "",
+        "side": SIDE,
+        "keys": [] if keys.grid else list(keys.labels),
+        "frames": pictures,
+        "names": list(run.models),
+        "n_steps": run.n_steps,
+        "title": "Right about new digits" if keys.grid else "Next words right, new sentences",
+    }
+    _film(key=key, data=data)
+
+
+def _packed(shares: np.ndarray) -> str:
+    return base64.b64encode(np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8).tobytes()).decode()

@@ -1,0 +1,110 @@
+"""Below the film: the verdict on attention, what can be broken, two trainings beside each other, files."""
+
+from dataclasses import asdict
+from typing import Any
+
+import streamlit as st
+
+from attention_core.bounds import CHECKPOINT_BYTES
+from attention_core.topics.train.lesson import LABELS, POSITION, SCALE, LiveSettings
+from attention_core.topics.train.live_run import LESSONS, SCRIPT, LiveRun, verdict
+from ui.labels import error_markdown
+from ui.layout import figures_table
+from ui.state import Field, single_choice, widget_value
+from ui.train import first_screen as screen
+from ui.train.training import Training
+
+BREAKS = {
+    "": ("nothing", "Take one part away, start again, and see what becomes of the map."),
+    LABELS: (
+        "shuffle the labels",
+        "Answers no longer belong to questions: nothing is left to learn but lists by heart.",
+    ),
+    POSITION: (
+        "leave out positions",
+        "A pixel knows its ink, but not its place: all inked pixels ask and answer alike.",
+    ),
+    SCALE: (
+        "do not divide by √d (d = 64)",
+        "Sums of 64 products are large. The softmax is sharp before anything is learned, and hardly passes a gradient.",
+    ),
+}
+N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
+
+
+def did_attention_work(training: Training) -> None:
+    """Say what attention is worth, beside its controls on the same batches."""
+    run, frame = training.run, training.run.frames[-1]
+    if not frame.step:
+        st.markdown(
+            "Two controls learn from the same batches: one gives every weight equal, one has no attention. "
+            "Press *Start*, and the three are compared here."
+        )
+        return
+    st.markdown(verdict(run))
+    if run.settings.lesson == "digits":
+        st.markdown("It comes to look at landmarks, on the stroke and on the paper: spots where digits differ.")
+    sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())
+    figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
+    rows = [(name, f"{right:.0%}", f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
+    figures_table(("", "right", "loss", "parameters"), *rows)
+    st.caption(
+        f"After {frame.step:,} of {run.n_steps:,} batches. Right: of 500 that it never learns from. "
+        "Loss: on those that it learns from."
+    )
+
+
+def break_it() -> None:
+    """Offer what can be taken away."""
+    screen.draw_whole_page_if(screen.HAS_CHANGED.value)
+    options = {name: BREAKS[name][0] for name in LESSONS[screen.LESSON.value].broken}
+    broken = single_choice("Break", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
+    st.markdown(BREAKS[broken][1])
+    st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
+
+
+def compare_runs(training: Training, given: Any, text: str) -> None:
+    """Draw this training and the one before it beside each other."""
+    before = screen.BEFORE.value
+    if before is None or not training.run.step or before is training:
+        st.markdown("Train it twice, the second time with something changed. Both stand here beside each other.")
+        return
+    for name, one, column in zip(("before", "now"), (before, training), st.columns(2, gap="large"), strict=True):
+        with column:
+            st.markdown(f"**{name.capitalize()}**: {_told(one.run.settings)}. {verdict(one.run)}")
+            if one.run.settings.lesson == screen.LESSON.value:
+                screen.draw_film(one, given, text, f"train_film_{name}")
+
+
+def _told(settings: LiveSettings) -> str:
+    """Return in words what is not as usual."""
+    usual = asdict(LiveSettings(settings.lesson, score=LESSONS[settings.lesson].score[0]))
+    changed = {name: value for name, value in asdict(settings).items() if value != usual[name]}
+    if broken := changed.pop("broken", None):
+        changed["broken"] = BREAKS[broken][0]
+    return ", ".join([screen.TITLES[settings.lesson], *(f"{name} {value}" for name, value in changed.items())])
+
+
+def take_training(training: Training) -> None:
+    """Offer the script of a training and its file, and take a file back."""
+    run, more = training.run, {"on_click": "ignore"}
+    st.download_button("Script (.py)", SCRIPT.format(settings=run.settings), "training.py", key="train_script", **more)  # type: ignore[arg-type]
+    more |= {"disabled": training.is_on, "key": "train_file"}
+    st.download_button("Training so far (.safetensors)", run.checkpoint, "training.safetensors", **more)  # type: ignore[arg-type]
+    key, most = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
+    st.file_uploader(
+        "Put a training back", "safetensors", key=key, max_upload_size=most, on_change=_put_back, args=(key,)
+    )
+    if REFUSED.value:
+        st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
+
+
+def _put_back(key: str) -> None:
+    upload, REFUSED.value = widget_value(key), ""
+    if upload is None:
+        return
+    N_UPLOADS.value += 1
+    try:
+        screen.take(Training(LiveRun.from_checkpoint(upload.getvalue())))
+    except ValueError as error:
+        REFUSED.value = str(error)
