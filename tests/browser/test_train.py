@@ -1,5 +1,7 @@
 """Train it yourself in a real browser: something is seen within seconds, the film goes back, Pause stops it."""
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.browser.tools import settle
@@ -16,7 +18,8 @@ def test_a_training_is_watched_stopped_and_gone_through_again(app_url, page):
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Go on").wait_for()
     settle(page)
-    last = page.locator(".st-key-train_film canvas").get_attribute("aria-label")
+    picture = page.locator(".st-key-train_film canvas")
+    last = picture.get_attribute("aria-label")
     film.fill("0")
-    expect(page.locator(".st-key-train_film canvas")).to_have_attribute("aria-label", "After 0 batches: Reads 2 (11%)")
-    assert last != "After 0 batches: Reads 2 (11%)"
+    expect(picture).to_have_attribute("aria-label", re.compile("^After 0 batches: Reads"))
+    assert not last.startswith("After 0 batches")

@@ -16,10 +16,11 @@ class LearningFilm {
     this.saver.onclick = () => saveFilm(this.canvas, "training", (done) => this.play(done));
     this.redraw = onceAFrame(() => this.draw());
     new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); }).observe(root);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTimeout(this.redraw, 300));
   }
 
   adopt(data) {
-    if (!isNew(this, data)) return;
+    if (!isNew(this, data)) return this.redraw();
     const follows = !this.data || this.at >= this.data.frames.length - 1 || data.name !== this.data.name;
     this.data = data;
     this.maps = data.frames.map((frame) => bytesOf(frame.weights));
