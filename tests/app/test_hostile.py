@@ -41,6 +41,7 @@ WAYS = {
         {"model_key": "vision", "model_tab": "head", "model_way": "Upload"},
         {"model_what": "A recording"},
     ],
+    "train": [{"train_tab": "compare"}, {"train_set_lesson": "grammar"}],
     "atlas": [{}, {"atlas_source": "text"}, {"atlas_source": "tensors"}],
 }
 """What is set in the session to reach fields that are not there on arrival, by page."""
@@ -66,6 +67,7 @@ BOMBS = {
     "npz": {name: content for name, (content, _) in ZIPS.items() if name != "a size without bytes"},
     "json": {name: json.dumps(drawing).encode() for name, drawing in DRAWINGS.items()} | {"deep": DEEP.encode()},
     "png": {name: content for name, (content, _) in PICTURES.items()},
+    "safetensors": {"nothing": b"", "a long list": b"\xff" * 64, "no list": b"\x02" + bytes(7) + b"{}"},
     "txt": {"no text": bytes(range(256)), "nothing": b"", "a picture": PICTURES["no pixels"][0]},
 }
 NAME = "..\\<img src=x onerror=alert(1)>\u202e![x](http://elsewhere.example)"

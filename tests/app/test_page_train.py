@@ -21,7 +21,6 @@ PAGE = "pages/train.py"
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Trainings of six batches."""
-    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
     monkeypatch.setattr(DigitLesson, "n_steps", 6)
     st.cache_resource.clear()
     yield
@@ -43,7 +42,7 @@ def trained(page, button: str = "train_start"):
 
 
 def put_back(page, content: bytes) -> None:
-    page.run()
+    given(page, tab="compare")
     page.file_uploader[0].upload("training.safetensors", content, "application/octet-stream")
     page.run()
 

@@ -15,7 +15,7 @@ from attention_core.topics.train.live_run import LESSONS, LiveRun
 from attention_core.topics.train.sentences import MAX_WORDS, SentenceLesson
 from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
 from ui.component import component
-from ui.computed import compute_turn
+from ui.computed import cached_computation, compute_turn
 from ui.digits import prepared
 from ui.job_queue import asking
 from ui.labels import error_markdown
@@ -61,6 +61,12 @@ def settings_now() -> LiveSettings:
 @st.cache_resource(max_entries=6, show_spinner="Building the networks")
 def _untrained(settings: LiveSettings) -> LiveRun:
     return LiveRun(settings)
+
+
+@cached_computation()
+def _first_look(settings: LiveSettings, given: Any) -> Look:
+    run = _untrained(settings)
+    return run.look(run.frames[0], given)
 
 
 def shown_training() -> Training:
@@ -172,7 +178,7 @@ def _buttons(training: Training) -> None:
         TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
         TrainingStage.RESTS: "It rests."
         if training.run.step
-        else f"It takes some {training.run.lesson.seconds} seconds of a core.",
+        else f"It takes about {training.run.lesson.seconds} seconds.",
         TrainingStage.DONE: f"Trained in {training.seconds:.0f} s." if training.seconds else "Trained.",
     }
     st.caption(training.remark or told[training.stage])
@@ -183,6 +189,8 @@ def draw_film(training: Training, given: Any, text: str, key: str = "train_film"
     run = training.run
     known = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
     looks, frames = known.setdefault((id(run), text), []), list(run.frames)
+    if not looks:
+        looks.append(_first_look(run.settings, given))
     if len(looks) < len(frames):
         with compute_turn():
             looks += [run.look(frame, given) for frame in frames[len(looks) :]]

@@ -64,11 +64,27 @@ def break_it() -> None:
 
 
 def compare_runs(training: Training, given: Any, text: str) -> None:
-    """Draw this training and the one before it beside each other."""
+    """Draw this training and the one before it beside each other; take one back that was saved."""
+    screen.draw_whole_page_if(screen.HAS_CHANGED.value)
     before = screen.BEFORE.value
     if before is None or not training.run.step or before is training:
         st.markdown("Train it twice, the second time with something changed. Both stand here beside each other.")
-        return
+    else:
+        _draw_both(before, training, given, text)
+    key, most = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
+    st.file_uploader(
+        "Put back a training that you have saved (Take it along)",
+        "safetensors",
+        key=key,
+        max_upload_size=most,
+        on_change=_put_back,
+        args=(key,),
+    )
+    if REFUSED.value:
+        st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
+
+
+def _draw_both(before: Training, training: Training, given: Any, text: str) -> None:
     for name, one, column in zip(("before", "now"), (before, training), st.columns(2, gap="large"), strict=True):
         with column:
             st.markdown(f"**{name.capitalize()}**: {_told(one.run.settings)}. {verdict(one.run)}")
@@ -86,17 +102,11 @@ def _told(settings: LiveSettings) -> str:
 
 
 def take_training(training: Training) -> None:
-    """Offer the script of a training and its file, and take a file back."""
+    """Offer the script of a training and its file."""
     run, more = training.run, {"on_click": "ignore"}
     st.download_button("Script (.py)", SCRIPT.format(settings=run.settings), "training.py", key="train_script", **more)  # type: ignore[arg-type]
     more |= {"disabled": training.is_on, "key": "train_file"}
     st.download_button("Training so far (.safetensors)", run.checkpoint, "training.safetensors", **more)  # type: ignore[arg-type]
-    key, most = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
-    st.file_uploader(
-        "Put a training back", "safetensors", key=key, max_upload_size=most, on_change=_put_back, args=(key,)
-    )
-    if REFUSED.value:
-        st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
 
 
 def _put_back(key: str) -> None:
@@ -106,5 +116,6 @@ def _put_back(key: str) -> None:
     N_UPLOADS.value += 1
     try:
         screen.take(Training(LiveRun.from_checkpoint(upload.getvalue())))
+        screen.HAS_CHANGED.value = True
     except ValueError as error:
         REFUSED.value = str(error)
