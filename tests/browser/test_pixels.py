@@ -34,6 +34,18 @@ def settle(page) -> None:
     page.wait_for_function(f"() => {{ const all = ({PAINTINGS})(); return all.length > 1 && all.every(one => one); }}")
 
 
+def test_the_pad_asks_for_nothing_by_itself(page, app_url):
+    asked = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda sent: asked.append(sent)))
+    page.goto(f"{app_url}/pixels")
+    for n, preset in enumerate(("7", "3"), 1):
+        page.locator("canvas.upper-canvas[tabindex]").wait_for()
+        settle(page)
+        page.wait_for_timeout(500)
+        assert len(asked) == n, "the page, and each preset, is one run"
+        page.locator(f".st-key-pixels_preset_{preset} button").click()
+
+
 def step_of(page) -> str:
     found = re.search(r"[?&]step=(\w+)", page.url)
     return found[1] if found else ""

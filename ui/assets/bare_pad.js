@@ -45,8 +45,8 @@ export default function ({ parentElement, setTriggerValue }) {
   const look = () => {
     if (!place.isConnected) clearInterval(place.watch);
     const now = app?.dataset.testConnectionState;
-    if (now === CONNECTED && (place.before ?? now) !== now) setTriggerValue("connected", true);
-    place.before = now;
+    if (now === CONNECTED && (place.connection ?? now) !== now) setTriggerValue("connected", true);
+    place.connection = now;
     const inside = [...place.closest("[class*=_canvas_frame]")?.querySelectorAll("*") ?? []].map((node) => node.shadowRoot);
     for (const pad of inside) {  // another one is mounted for every drawing that comes from elsewhere
       const canvas = pad?.querySelector(".canvas-root canvas.upper-canvas");

@@ -88,13 +88,15 @@ class Lecture {
     this.place.hidden = !on;
     if (!on) { this.clear(); document.querySelector("#lecture-style")?.remove(); }
     const block = document.querySelector(BLOCK);
-    if (block !== this.block) {
+    if (!on || block !== this.block) {
       this.watch.disconnect();
       this.changes.disconnect();
+    }
+    if (on && block !== this.block) {
       for (const node of block?.children ?? []) this.watch.observe(node);
       if (block) this.changes.observe(block, { subtree: true, childList: true });
-      this.block = block;
     }
+    this.block = on ? block : null;
     this.fitSoon();
     this.showShared();
   }
