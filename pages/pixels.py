@@ -7,6 +7,7 @@ from ui.canvas import drawing_pad, last_drawn
 from ui.digits import all_ten, inked, prepared, verdict
 from ui.doubts import pixel_doubts
 from ui.first_screen import grey_out, last_on_phone
+from ui.pixels.change import change_section
 from ui.pixels.erase import erase_section
 from ui.pixels.first_screen import (
     LAYER,
@@ -49,7 +50,7 @@ is_stale = now.remark is CanvasRemark.EMPTY
 drawn = last_drawn(PAD, pad, is_stale).canvas
 reading = read(prepared(drawn))
 with said:
-    verdict("Weights as learned:", reading.learned.probabilities)
+    verdict(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.now.probabilities)
     if MAP.value in LEGEND:
         st.markdown(LEGEND[MAP.value])
     if not is_stale:
@@ -69,7 +70,7 @@ for part in ("pixels_said", "pixels_read"):
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: pixels_steps(reading), formerly=("pixel", "all")),
-    Tab("try", "Try", lambda: erase_section(reading), formerly=("erase",)),
+    Tab("try", "Try", lambda: change_section(reading)),
     Tab(
         "learned",
         "What was learned",
@@ -77,6 +78,7 @@ page_tabs(
         below=Tab("parts", "Place and ink", lambda: parts_section(reading)),
     ),
     more=(
+        Tab("erase", "Erase ink, beside a network without attention", lambda: erase_section(reading)),
         Tab("worth", "How much of the work did attention do?", worth_section),
         Tab("kept", "Does V stay close to X?", lambda: kept_section(reading)),
         Tab("patches", "49 patches", lambda: patches_section(reading)),

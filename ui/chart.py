@@ -127,7 +127,7 @@ def _arrow(columns: Data) -> bytes:
     for column in columns:
         given = columns[column]
         if isinstance(next(iter(given), None), bytes):
-            given = [_address(content) for content in given]
+            given = [picture_address(content) for content in given]
         values = np.asarray(given)
         arrays[column] = _coded(pa.array(_narrow(values), from_pandas=True))
     table, sink = pa.table(arrays), pa.BufferOutputStream()
@@ -160,8 +160,8 @@ def _narrow(values: np.ndarray) -> np.ndarray:
     return small if np.array_equal(small, values, equal_nan=True) else values
 
 
-def _address(content: bytes) -> str:
-    """Return where the browser finds a picture: in a file, if it is large."""
+def picture_address(content: bytes) -> str:
+    """Return where the browser finds a picture, a PNG: in a file, if it is large."""
     from attention_core.charts.vega import data_url
 
     return (address(content) if len(content) >= MIN_FILE else None) or data_url(content)

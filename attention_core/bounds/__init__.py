@@ -57,6 +57,7 @@ ARRAY_ABOUT_BYTES = Bound("bytes of an array's description", 10_240, "NumPy read
 ARRAY_DIMENSIONS = Bound("dimensions of an array", 64, "NumPy has no more")
 EDITS = Bound("edits of attention in a link", 64, "nobody keeps more in mind")
 EDIT_CELLS = Bound("keys of one edit", 4_096, "a row of a run of a model has fewer")
+EDIT_LETTERS = Bound("letters that say what an edit does", 400, "it is a sentence")
 EDIT_POSITION = Bound("the largest position in an edit", 2**24, "no input is as long")
 # drawings and pictures
 DRAWING_STROKES = Bound("strokes of a drawing that is sent", 200, "more than a person draws")

@@ -212,3 +212,28 @@ def test_a_large_picture_is_a_file_that_browsers_keep(visitor, app_url):
         assert answer.body().startswith(b"\x89PNG")
         assert "immutable" in answer.headers["cache-control"]
     assert visitor.request.get(found[-1].url.rsplit("/", 1)[0] + "/nothing.png").status == 404
+
+
+def test_a_region_is_brushed_by_mouse_by_touch_and_by_keys(visitor):
+    open_tab(visitor, "Try")
+    brush, chosen = visitor.locator("canvas[title^=Brush]"), visitor.get_by_text(re.compile("of 784 pixels are chosen"))
+    brush.scroll_into_view_if_needed()
+    box = brush.bounding_box()
+    spots = [{"x": box["x"] + share * box["width"], "y": box["y"] + 0.4 * box["height"]} for share in (0.3, 0.6)]
+    visitor.mouse.move(*spots[0].values())
+    visitor.mouse.down()
+    visitor.mouse.move(*spots[1].values(), steps=10)
+    visitor.mouse.up()
+    expect(chosen).to_have_text("33 of 784 pixels are chosen.")
+    touch = visitor.context.new_cdp_session(visitor)
+    for kind, points in (("Start", spots[:1]), ("Move", spots[1:]), ("End", [])):  # what begins on it takes away
+        touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+    expect(chosen).not_to_have_text("33 of 784 pixels are chosen.")
+    brush.press("Escape")
+    expect(visitor.get_by_text("Brush over it to choose a region.")).to_be_visible()
+    for key in (" ", "Shift+ArrowDown", "Shift+ArrowUp"):
+        brush.press(key)
+    expect(chosen).to_be_visible()
+    visitor.get_by_role("button", name="Look away").click()
+    expect(visitor.locator(".reads").first).to_contain_text("Weights changed")
+    expect(visitor.get_by_text(re.compile("It no longer looks at"))).to_be_visible()

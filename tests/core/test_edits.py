@@ -343,7 +343,7 @@ def test_they_say_what_they_do():
         "it no longer looks at animal (head 3)",
         "it no longer looks at animal",
         "it scores tired 2.5",
-        "slept gives animal a weight of 0.5, tired a weight of 0.25 (head 1)",
+        "slept gives animal a weight of 0.5, tired a weight of 0.25; the others share the rest (head 1)",
         "query 10 gives key 10 a weight of 1.5, and the other weights stay",
         "it looks at everything alike",
         "its keys change places at random, seed 4 (head 2)",

@@ -53,7 +53,7 @@ class PixelMap {
     pad.append(this.canvas);
     underHand(pad, {
       over: () => this.shown,
-      look: (event) => this.ask(this.under(event)),
+      look: (event) => { if (!this.data.row) this.ask(this.under(event)); },
       choose: (event) => { this.ask(this.under(event)); this.answer({ query: this.query }); },
       begin: () => this.show(false),
       end: () => { clearTimeout(this.late); if (!this.shown) this.late = setTimeout(() => this.show(true), LATEST); },
@@ -74,7 +74,7 @@ class PixelMap {
   }
 
   wander() {
-    if (this.held || this.data.stays || !this.shown || !this.inked.length) return;
+    if (this.held || this.data.stays || this.data.row || !this.shown || !this.inked.length) return;
     this.step = ((this.step ?? 0) + 1) % this.inked.length;
     this.query = this.inked[this.step];
     this.paint();
@@ -88,6 +88,7 @@ class PixelMap {
   }
 
   weights() {
+    if (this.data.row) return this.data.row;
     const { numbers, query, data: { unit, softmax } } = this, d = numbers.length / 2 / PIXELS;
     const scores = Array.from({ length: PIXELS }, (_, key) => {
       let product = 0;

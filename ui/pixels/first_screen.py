@@ -9,7 +9,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import UNIFORM
+from attention_core.attention.edits import UNIFORM, RunHead
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay, picture, signed_ramp
 from attention_core.charts.overlay import CLEARNESS, PINK, strongest_weight
@@ -21,17 +21,19 @@ from attention_core.topics.pixels import Answer
 from attention_core.topics.pixels.packed import pack_looks
 from attention_core.topics.pixels.seeds import figure_range
 from attention_core.topics.pixels.split import product_means
-from ui.canvas import PAPER, Pad, PadState, digit_presets
+from ui.canvas import PAPER, Pad, PadState, digit_presets, render_strokes
 from ui.chart import draw_chart, note_picture
 from ui.component import component, script_of
 from ui.computed import cached_computation, card_or_empty
 from ui.digits import inked, prepared, read_image, verdict
+from ui.edits import EditList
 from ui.player import Stepper
 from ui.state import Field, component_message, named, one_of, single_choice, whole_number
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")
 STEPS = Stepper(NAME)
+EDITS = EditList(NAME)
 REMARKS = {
     CanvasRemark.EMPTY: "Draw a digit, or take one below.",
     CanvasRemark.DOT: "That is a dot. Keep drawing.",
@@ -77,10 +79,11 @@ class Reading(NamedTuple):
     image: Tensor  # (28, 28)
     learned: Answer  # with its own weights
     equal: Answer  # with every weight equal
+    now: Answer  # with the visitor's edits
 
     @property
     def trace(self) -> AttentionTrace:
-        return self.learned.traces[0]
+        return self.now.traces[0]
 
     @property
     def query(self) -> int:
@@ -96,15 +99,23 @@ class Reading(NamedTuple):
 
 
 def read(drawing: Drawing) -> Reading:
-    """Let the chosen layer read a drawing, with its own weights and with every weight equal."""
-    image = torch.from_numpy(drawing.image)
-    return Reading(drawing, image, read_image(LAYER.value, image), read_image(LAYER.value, image, UNIFORM))
+    """Let the chosen layer read a drawing, with its own weights, with every weight equal, and as a visitor wants it."""
+    name, image = LAYER.value, torch.from_numpy(drawing.image)
+    learned, equal = (read_image(name, image, edits) for edits in ((), UNIFORM))
+    edits = EDITS.fitting(learned.traces[0], runs=_ready_drawing)
+    return Reading(drawing, image, learned, equal, read_image(name, image, edits) if edits else learned)
+
+
+def _ready_drawing(run: RunHead) -> AttentionTrace:
+    """Return the trace of the ready drawing that an edit names."""
+    canvas = render_strokes(PAD.presets[run.input](), PAD.size, "light")
+    return read_image(LAYER.value, torch.from_numpy(prepared(canvas).image)).traces[0]
 
 
 def both_ways(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the probabilities of a canvas with the chosen layer's own weights and with equal ones, each (10,)."""
-    reading = read(prepared(canvas))
-    return reading.learned.probabilities, reading.equal.probabilities
+    image = torch.from_numpy(prepared(canvas).image)
+    return tuple(read_image(LAYER.value, image, edits).probabilities for edits in ((), UNIFORM))  # type: ignore[return-value]
 
 
 def pixel_map(reading: Reading, pad: PadState) -> None:
@@ -130,8 +141,10 @@ def pixel_map(reading: Reading, pad: PadState) -> None:
         if isinstance(asked, int) and 0 <= asked < drawing.image.size:
             QUERY.value = asked
 
-    row = to_array(reading.trace.weights(0, [reading.query])[0])
-    still = partial(map_chart, reading.trace, row, drawing.image, size=SHOWN, marked=reading.query)
+    row = to_array(trace.weights(0, [reading.query])[0])
+    if trace.edits:
+        data["row"] = row.tolist()  # the browser computes rows as learned
+    still = partial(map_chart, trace, row, drawing.image, size=SHOWN, marked=reading.query)
     note_picture(still, "Where one pixel looks")
     _map(key="pixels_looks", data=data, default={"asked": None}, on_asked_change=take)
 

@@ -174,7 +174,7 @@ class SetWeights(Edit):
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
         given = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in self.weights)
-        kept = "" if self.renormalised else ", and the other weights stay"
+        kept = "; the others share the rest" if self.renormalised else ", and the other weights stay"
         return f"{label(queries, self.query, 'query')} gives {given}{kept}{self.head_suffix}"
 
 

@@ -1,0 +1,131 @@
+"""Edits by hand, without a browser: what they do to an answer, the list with undo and redo, links that hold them."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core.attention.edits import BlockKeys, SetWeights
+from attention_core.data.drawing import prepare
+from attention_core.models import load
+from tests.app.tools import frames, given, open_tab, said
+from ui.edits import ListedEdit, _parse, _text, what_changed
+
+PAGE = "pages/pixels.py"
+NAME = "pixels"
+REGION = [*range(28 * 9, 28 * 12)]
+
+
+@pytest.fixture
+def changed(page):
+    """The page with a region that no pixel may look at."""
+    given(open_tab(page, "try"), brushed=REGION)
+    return press(page, "region_look_away")
+
+
+def press(page, name: str):
+    return page.button(key=f"{NAME}_{name}").click().run()
+
+
+def outcome(page) -> dict[str, np.ndarray]:
+    """Read the bars: the answer's probabilities as learned and changed."""
+    data = next(frame for frame in frames(page) if "when" in frame.columns)
+    found = {when: rows["probability"].to_numpy() for when, rows in data.groupby("when", observed=True)}
+    return found | {"label": data["label"].to_numpy()[: len(data) // 2]}
+
+
+def test_answer_is_that_of_a_recomputation_from_what_hooks_see(changed):
+    from ui.canvas import render_strokes  # not before there is an app
+    from ui.pixels.first_screen import PAD
+
+    drawn = prepare(render_strokes(PAD.presets["7"](), PAD.size, "light")).image
+    model, seen = load("pixel-notes", "cpu"), {}
+    for name in ("query", "key", "value"):
+        keep = partial(lambda name, module, given, made: seen.update({name: made[0].double()}), name)
+        getattr(model, name).register_forward_hook(keep)
+    allowed = torch.ones(784, dtype=torch.bool)
+    allowed[REGION] = False
+    with torch.inference_mode():
+        model(torch.from_numpy(drawn)[None])
+        scores = seen["query"] @ seen["key"].T / seen["key"].shape[-1] ** 0.5
+        context = scores.masked_fill(~allowed, -torch.inf).softmax(-1) @ seen["value"]
+        wanted = model.classify(context.float().flatten()).softmax(-1)
+    shown, after = outcome(changed)["label"].tolist(), outcome(changed)["changed"]
+    assert after == pytest.approx(wanted[[int(digit) for digit in shown]].numpy(), abs=1e-5)
+    assert abs(after - outcome(changed)["as learned"]).max() > 0.01
+
+
+def test_without_edits_nothing_is_changed_bit_by_bit(page):
+    open_tab(page, "try")
+    plain = outcome(page)
+    assert (plain["as learned"] == plain["changed"]).all()
+    assert "The answer stays **7**" in said(page)
+    given(page, brushed=REGION)
+    press(page, "region_look_everywhere_alike")
+    assert (outcome(page)["as learned"] != outcome(page)["changed"]).any()
+    press(page, "edits_restart_alt")
+    assert (outcome(page)["changed"] == plain["changed"]).all()
+
+
+def test_an_edit_is_switched_off_undone_and_done_again(changed):
+    says = "It no longer looks at 84 pixels"
+    after = outcome(changed)["changed"]
+    assert changed.checkbox(key=f"{NAME}_edit_0").label == says
+    assert "Weights changed" in "".join(part.proto.body for part in changed.get("html"))
+    changed.checkbox(key=f"{NAME}_edit_0").uncheck().run()
+    assert (outcome(changed)["changed"] == outcome(changed)["as learned"]).all()
+    press(changed, "edits_undo")
+    assert (outcome(changed)["changed"] == after).all()
+    press(changed, "edits_undo")
+    assert not [one for one in changed.checkbox if "_edit_" in (one.key or "")]
+    assert changed.button(key=f"{NAME}_edits_undo").disabled
+    press(changed, "edits_redo")
+    assert changed.checkbox(key=f"{NAME}_edit_0").value
+
+
+def test_a_link_brings_them_again(changed, visit):
+    address = {name: text if isinstance(text, str) else text[0] for name, text in changed.query_params.items()}
+    again = visit(NAME, **address)
+    assert (outcome(again)["changed"] == outcome(changed)["changed"]).all()
+    assert again.checkbox(key=f"{NAME}_edit_0").label == "It no longer looks at 84 pixels"
+
+
+def test_what_does_not_fit_stays_listed_as_not_applied(visit):
+    edits = _text([ListedEdit(BlockKeys((900,)), "it no longer looks at *that*"), ListedEdit(BlockKeys((3,)), "fits")])
+    page = visit(NAME, tab="try", edits=edits)
+    assert "Not applied: blocked keys must be from 0 to 783, got 900." in said(page)
+    assert page.checkbox(key=f"{NAME}_edit_0").label == r"It no longer looks at \*that\*"
+    assert "Not applied" not in said(page.checkbox(key=f"{NAME}_edit_0").uncheck().run())
+
+
+def test_a_row_with_nothing_left_is_told(page):
+    given(open_tab(page, "try"), brushed=[*range(784)])
+    press(page, "region_look_away")
+    assert "Nothing is left to look at for 784 of 784 queries" in said(page)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [{"edit": "block keys", "keys": [1]}, "words", "", "", 1],
+        [{"edit": "block keys", "keys": [1]}, "x" * 401, "", "", True],
+        [{"edit": "no such edit"}, "words", "", "", True],
+        [{"edit": "block keys", "keys": [1]}, "words"],
+        "words",
+    ],
+)
+def test_a_link_with_anything_else_is_refused(row):
+    from attention_core.links import pack
+
+    assert _parse(_text([ListedEdit(SetWeights(0, ((1, 0.25),)), "words", "cross-1", "ab")]))[0].of == "ab"
+    with pytest.raises((ValueError, TypeError, AttributeError)):
+        _parse(pack([row]))
+
+
+def test_what_changed_most_is_said_in_a_sentence():
+    labels, before = ["cat", "dog", "cow"], np.array([0.7, 0.2, 0.1])
+    assert what_changed(labels, before, before) == "The answer stays **cat** (70%)."
+    assert what_changed(labels, before, np.array([0.1, 0.7, 0.2])) == (
+        "**cat** falls from 70% to 10%. The answer was cat and is now dog."
+    )

@@ -1,0 +1,97 @@
+// A picture in cells over which a region is brushed: by dragging, or by the arrow keys, with Shift while they paint. What
+// begins on the region takes away from it.
+const CELL = 24;  // pixels of the canvas
+const ABOUT = "Brush a region by dragging. Arrow keys move, Space paints, Shift with an arrow goes on painting, Escape clears.";
+
+class Brush {
+  constructor(root) {
+    this.canvas = make(root, "canvas", { tabindex: 0, role: "application", "aria-label": ABOUT, title: ABOUT });
+    const { canvas } = this;
+    this.at = [0, 0];
+    canvas.onpointerdown = (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.move(event);
+      this.begin();
+    };
+    canvas.onpointermove = (event) => {
+      if (this.adds === undefined) return;
+      this.move(event);
+      this.brush();
+    };
+    canvas.onpointerup = canvas.onpointercancel = () => this.end();
+    canvas.onkeydown = (event) => this.key(event);
+    canvas.onkeyup = ({ key }) => { if (key === "Shift") this.end(); };
+    canvas.onfocus = () => this.paint();
+    canvas.onblur = () => { this.end(); this.paint(); };
+  }
+
+  adopt(data, tell) {
+    Object.assign(this, { data, tell });
+    if (this.adds === undefined) this.chosen = new Set(data.chosen);
+    const { canvas } = this, { rows, columns, layers, size, pixels } = data;
+    if (canvas.width !== columns * CELL) Object.assign(canvas, { width: columns * CELL, height: rows * CELL });
+    Object.assign(canvas.style, { width: `${size}px`, aspectRatio: `${columns} / ${rows}` });
+    canvas.style.background = layers.map((layer) => `url("${layer}") 0 0 / 100% 100%`).join(", ");
+    canvas.style.imageRendering = pixels ? "pixelated" : "auto";
+    this.at = [clamp(this.at[0], 0, columns - 1), clamp(this.at[1], 0, rows - 1)];
+    this.paint();
+  }
+
+  move(event) {
+    const [x, y] = pointIn(this.canvas, event), { width, height } = boxOf(this.canvas), { rows, columns } = this.data;
+    this.at = [clamp(Math.floor(columns * x / width), 0, columns - 1), clamp(Math.floor(rows * y / height), 0, rows - 1)];
+  }
+
+  key(event) {
+    const way = arrowOf(event), { rows, columns } = this.data;
+    if (way) {
+      this.at = [clamp(this.at[0] + way[0], 0, columns - 1), clamp(this.at[1] + way[1], 0, rows - 1)];
+      if (event.shiftKey && this.adds === undefined) this.begin();
+      else if (event.shiftKey) this.brush();
+    } else if (event.key === " ") {
+      event.preventDefault();
+      this.begin();
+      this.end();
+    } else if (event.key === "Escape") {
+      this.chosen.clear();
+      this.adds = true;
+      this.end();
+    }
+    this.paint();
+  }
+
+  begin() {
+    this.adds = !this.chosen.has(this.at[1] * this.data.columns + this.at[0]);
+    this.brush();
+  }
+
+  brush() {
+    const { reach, rows, columns } = this.data, [x, y] = this.at;
+    for (let row = Math.max(0, y - reach); row <= Math.min(rows - 1, y + reach); row++) {
+      for (let column = Math.max(0, x - reach); column <= Math.min(columns - 1, x + reach); column++) {
+        this.chosen[this.adds ? "add" : "delete"](row * columns + column);
+      }
+    }
+    this.paint();
+  }
+
+  end() {
+    if (this.adds === undefined) return;
+    this.adds = undefined;
+    this.tell({ cells: [...this.chosen].sort((a, b) => a - b) });
+  }
+
+  paint() {
+    if (!this.data) return;
+    const pen = this.canvas.getContext("2d"), { columns } = this.data;
+    pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    pen.fillStyle = "#0072b26b";
+    for (const cell of this.chosen) pen.fillRect(CELL * (cell % columns), CELL * Math.floor(cell / columns), CELL, CELL);
+    if (!this.canvas.matches(":focus-visible")) return;
+    pen.lineWidth = 4;
+    pen.strokeStyle = "#0072b2";
+    pen.strokeRect(CELL * this.at[0] + 2, CELL * this.at[1] + 2, CELL - 4, CELL - 4);
+  }
+}
+
+export default shownBy(Brush, "brushed");

@@ -1,0 +1,297 @@
+"""Attention changed by hand: a page's list of edits in plain words, each with a switch; undo, redo, reset.
+
+What a page does with it:
+
+    EDITS = EditList(NAME)  # beside its fields: it is in the page's address, and so in links and session files
+
+    plain = explain(model, text)  # as learned
+    edits = EDITS.fitting(plain, of=text)  # the library's own edits, those that fit; others stay listed
+    now = explain(model, text, edits) if edits else plain  # what the page shows; its script and notebook have the edits
+
+    def try_tab():
+        EDITS.follow(edits)  # the page runs again when what stands above is older than the list
+        weight_editor(EDITS, now, query, key, of=text)  # or EDITS.add(edit, "in words") of a button's callback
+        EDITS.draw(now)
+        show_outcome(NAME, labels, before, after)  # both answers, and what changed most
+        show_difference(NAME, picture(*difference(before_map, after_map)))
+
+Where a page has several attentions, each has a name, `where`, and its own edits. `of` is the input to which positions
+belong: another sentence's words stand elsewhere.
+"""
+
+import zlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from attention_core.attention.edits import Edit, EditError, Edits, RunHead, SetWeights, edits_from_plain, with_runs
+from attention_core.attention.trace import AttentionTrace
+from attention_core.bounds import EDIT_LETTERS, EDITS
+from attention_core.charts import signed_ramp
+from attention_core.charts.bars import before_after_chart
+from attention_core.charts.vega import Chart, Ramp
+from attention_core.links import pack, unpack
+from ui.chart import draw_chart
+from ui.labels import as_percent, error_markdown
+from ui.state import Field, set_widget, widget_value
+
+NAMES = ("as learned", "changed")
+N_SHOWN = 6
+LEAST = 0.005
+"""A change of a probability below which it is said not to change."""
+
+
+class ListedEdit(NamedTuple):
+    """An edit that a person made.
+
+    Attributes:
+        edit: what it is.
+        says: the same in words, as things were called when it was made.
+        where: which of the page's attentions it changes; "" = the only one.
+        of: tells the input to which its positions belong from others; "" = they mean the same in all.
+        is_on: whether it is applied.
+    """
+
+    edit: Edit
+    says: str
+    where: str = ""
+    of: str = ""
+    is_on: bool = True
+
+
+class EditList:
+    """The edits of a page."""
+
+    def __init__(self, page: str) -> None:
+        self._page = page
+        self._list: Field[tuple[ListedEdit, ...]] = Field(page, "edits", (), address="edits", parse=_parse, text=_text)
+        self._past: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_past", list)
+        self._future: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_future", list)
+        self._misfits: Field[dict[ListedEdit, str]] = Field(page, "edits_misfits", dict)
+        self._seen: Field[tuple[ListedEdit, ...]] = Field(page, "edits_seen", ())
+
+    @property
+    def changes(self) -> tuple[ListedEdit, ...]:
+        return self._list.value
+
+    def fitting(
+        self,
+        attention: AttentionTrace,
+        where: str = "",
+        of: str = "",
+        runs: Callable[[RunHead], AttentionTrace] | None = None,
+    ) -> Edits:
+        """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot.
+
+        Args:
+            attention: without edits.
+            where: its name, where the page has several.
+            of: its input, see ListedEdit.
+            runs: finds what an edit takes from another run.
+        """
+        fit: Edits = ()
+        self._seen.value = self.changes
+        for change in self.changes:
+            if change.where != where or not change.is_on:
+                continue
+            try:
+                if change.of and change.of != input_mark(of):
+                    raise EditError("it was made for another input")
+                edit = with_runs((change.edit,), runs) if runs else (change.edit,)
+                attention.replace((*fit, *edit))
+                fit = (*fit, *edit)
+                self._misfits.value.pop(change, None)
+            except (EditError, KeyError) as error:  # KeyError: the run is none of those that there are
+                self._misfits.value[change] = str(error)
+        return fit
+
+    def add(self, edit: Edit, says: str = "", where: str = "", of: str = "") -> None:
+        """Add an edit, for a callback; one that is there already is switched on."""
+        new = ListedEdit(edit, (says or edit.describe())[: EDIT_LETTERS.most], where, of and input_mark(of))
+        others = [one for one in self.changes if one._replace(is_on=True) != new]
+        if len(others) < EDITS.most:
+            self._set((*others, new))
+
+    def remove(self, edit: Edit) -> None:
+        self._set(tuple(one for one in self.changes if one.edit != edit))
+
+    def has(self, edit: Edit) -> bool:
+        return any(one.is_on and one.edit == edit for one in self.changes)
+
+    def reset(self) -> None:
+        if self.changes:
+            self._set(())
+
+    def follow(self) -> None:
+        """Run the whole page again if what stands above the open tab does not know the latest edits yet."""
+        if self._seen.value != self.changes:
+            st.rerun()
+
+    def draw(self, *now: AttentionTrace, hint: str = "") -> None:
+        """Draw the list, and say which rows of the changed attentions have nothing left.
+
+        Args:
+            now: the attentions as they are with the edits.
+            hint: what to do, while there is no edit.
+        """
+        self.follow()
+        with st.container(horizontal=True, gap="xsmall", key=f"{self._page}_edit_tools"):
+            for label, icon, act, may in (
+                ("Undo", "undo", partial(self._back, self._past, self._future), bool(self._past.value)),
+                ("Redo", "redo", partial(self._back, self._future, self._past), bool(self._future.value)),
+                ("As learned", "restart_alt", self.reset, bool(self.changes)),
+            ):
+                key = f"{self._page}_edits_{icon}"
+                st.button(label, key=key, icon=f":material/{icon}:", on_click=act, disabled=not may, width="content")
+        if not self.changes and hint:
+            st.caption(hint)
+        for place, change in enumerate(self.changes):
+            key, misfit = f"{self._page}_edit_{place}", self._misfits.value.get(change) if change.is_on else None
+            set_widget(key, change.is_on)
+            says = error_markdown(change.says[:1].upper() + change.says[1:])
+            st.checkbox(says, key=key, on_change=self._switch, args=(place, key))
+            if misfit:
+                st.caption(f"Not applied: {error_markdown(misfit)}.")
+        for trace in now:
+            if empty := _empty_rows(trace):
+                st.caption(f"Nothing is left to look at for {error_markdown(', '.join(empty))}: it is handed zeros.")
+
+    def _set(self, changes: tuple[ListedEdit, ...]) -> None:
+        self._past.value, self._future.value = [*self._past.value, self.changes], []
+        self._list.value = changes
+
+    def _switch(self, place: int, key: str) -> None:
+        changes = list(self.changes)
+        changes[place] = changes[place]._replace(is_on=bool(widget_value(key)))
+        self._set(tuple(changes))
+
+    def _back(self, taken: Field[list[tuple[ListedEdit, ...]]], given: Field[list[tuple[ListedEdit, ...]]]) -> None:
+        given.value = [*given.value, self.changes]
+        *taken.value, self._list.value = taken.value
+
+
+def input_mark(text: str) -> str:
+    """Return what tells an input from others in a link."""
+    return f"{zlib.crc32(text.encode()):x}" if text else ""
+
+
+def _text(changes: Sequence[ListedEdit]) -> str:
+    return pack([[one.edit.to_plain(), one.says, one.where, one.of, one.is_on] for one in changes])
+
+
+def _parse(text: str) -> tuple[ListedEdit, ...]:
+    rows = unpack(text)
+    edits = edits_from_plain([row[0] for row in rows])
+    for _, says, where, of, is_on in rows:
+        if {*map(type, (says, where, of))} != {str} or type(is_on) is not bool:
+            raise ValueError("an edit has words, a place, an input and a switch")
+        if max(map(len, (says, where, of))) > EDIT_LETTERS.most:
+            raise ValueError(f"the words of an edit have at most {EDIT_LETTERS} letters")
+    return tuple(ListedEdit(edit, *row[1:]) for edit, row in zip(edits, rows, strict=True))
+
+
+def _empty_rows(trace: AttentionTrace) -> list[str]:
+    """Return the queries that see no key any more."""
+    labels, empty = trace.story.query_axis.labels, []
+    for head in range(trace.n_heads if any(edit.hides for edit in trace.edits) else 0):
+        allowed = trace.allowed(head)
+        rows = [] if allowed is None else (~allowed.any(1)).nonzero().flatten().tolist()
+        of_head = f" (head {head + 1})" if trace.n_heads > 1 else ""
+        empty += [f"{labels[row]}{of_head}" for row in rows]
+    return empty if len(empty) <= N_SHOWN else [f"{len(empty)} of {trace.n_heads * trace.n_queries} queries"]
+
+
+def weight_editor(
+    edits: EditList, trace: AttentionTrace, query: int, key: int, *, head: int | None = 0, where: str = "", of: str = ""
+) -> None:
+    """Let a person cut what a query gives a key, set it to a number, or give the query the row of another.
+
+    Args:
+        edits: the page's.
+        trace: the attention as it is now.
+        query: the row.
+        key: the column.
+        head: the one that is changed; None = all, and the first one's weights are shown.
+        where: see ListedEdit.
+        of: see ListedEdit.
+    """
+    queries, keys, page = trace.story.query_axis.labels, trace.story.key_axis.labels, edits._page
+    weights = trace.weights(head or 0, [query])[0]
+    number, keeps = f"{page}_weight_{where}_{head}_{query}_{key}", f"{page}_weight_renormalised"
+    scale, unit = (100, " (%)") if trace.has_softmax else (1, "")
+
+    def add(edit: SetWeights, says: str = "") -> None:
+        edits.add(edit, says or edit.describe(queries, keys), where, of)
+
+    def take() -> None:
+        add(SetWeights(query, ((key, float(widget_value(number)) / scale),), head, bool(widget_value(keeps, True))))
+
+    def take_row(other: int) -> None:
+        row = trace.weights(head or 0, [other])[0].double()
+        row = (row / row.sum()).tolist()
+        pairs = tuple((place, round(weight, 9)) for place, weight in enumerate(row) if round(weight, 9))
+        of_head = "" if head is None or trace.n_heads == 1 else f" (head {head + 1})"
+        add(SetWeights(query, pairs, head), f"{queries[query]} looks where {queries[other]} does{of_head}")
+
+    who, whom = error_markdown(queries[query]), error_markdown(keys[key])
+    st.markdown(f"**{who}** gives **{whom}** {as_percent(float(weights[key]))} of its attention.")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
+        cut = SetWeights(query, ((key, 0.0),), head)
+        says = f"{queries[query]} no longer looks at {keys[key]}{cut.head_suffix}"
+        st.button("Cut it", key=f"{page}_cut", on_click=add, args=(cut, says))
+        set_widget(number, round(scale * float(weights[key]), 2))
+        low, high = (0.0, 100.0) if trace.has_softmax else (-1000.0, 1000.0)
+        st.number_input(f"Set it to{unit}", low, high, step=scale / 20, key=number, on_change=take, width=150)
+        if trace.has_softmax:
+            st.toggle("The others share the rest", True, key=keeps)
+    if trace.n_queries > 1:
+        others = [other for other in range(trace.n_queries) if other != query]
+        chosen = f"{page}_row_of"
+        st.selectbox(
+            f"Give {who} the row of",
+            others,
+            index=None,
+            key=chosen,
+            format_func=lambda other: f"{other + 1}: {queries[other]}",
+            placeholder="another query",
+            on_change=lambda: take_row(widget_value(chosen)),
+        )
+
+
+def show_outcome(page: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float]) -> None:
+    """Draw an answer's probabilities as learned and changed, beside each other, and say what changed most."""
+    one, other = (np.asarray(probabilities, float) for probabilities in (before, after))
+    st.markdown(what_changed(labels, one, other))
+    shown = sorted(np.argsort(-np.maximum(one, other))[:N_SHOWN].tolist())
+    chart = before_after_chart([labels[place] for place in shown], one[shown], other[shown], names=NAMES)
+    draw_chart(chart, key=f"{page}_outcome", alt="The answer's probabilities as learned and changed")
+
+
+def what_changed(labels: Sequence[str], before: np.ndarray, after: np.ndarray) -> str:
+    """Return what changed most in an answer, in a sentence."""
+    change, best, now = after - before, int(before.argmax()), int(after.argmax())
+    most = int(np.abs(change).argmax())
+    if abs(change[most]) < LEAST:
+        return f"The answer stays **{error_markdown(labels[best])}** ({as_percent(before[best])})."
+    way = "rises" if change[most] > 0 else "falls"
+    moved = f"**{error_markdown(labels[most])}** {way} from {as_percent(before[most])} to {as_percent(after[most])}"
+    answer = (
+        f"The answer stays {labels[now]}" if now == best else f"The answer was {labels[best]} and is now {labels[now]}"
+    )
+    return f"{moved}. {error_markdown(answer)}."
+
+
+def difference(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, Ramp]:
+    """Return by how much weights changed, and colours with zero in the middle."""
+    change = np.asarray(after, float) - np.asarray(before, float)
+    return change, signed_ramp(change)
+
+
+def show_difference(page: str, chart: Chart, change: np.ndarray, n_queries: int = 1) -> None:
+    """Draw where weight came and went, and say how much of it moved."""
+    draw_chart(chart, width="content", key=f"{page}_difference", alt="How much each weight changed")
+    moved = float(np.abs(change).sum()) / 2 / n_queries
+    st.caption(f"Orange gained weight, blue lost it: {as_percent(moved)} of the attention moved.")

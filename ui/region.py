@@ -1,0 +1,155 @@
+"""A region is brushed over a picture, and attention is changed there: for pages whose keys lie in a picture."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import streamlit as st
+
+from attention_core.attention.edits import BlockKeys, Edit, PatternFrom, PermuteKeys, RunHead, SetWeights, Uniform
+from attention_core.charts import picture
+from attention_core.charts.overlay import glow_ramp, image_png, map_png
+from ui.chart import picture_address
+from ui.component import component
+from ui.edits import EditList, difference, show_difference
+from ui.player import counted
+from ui.state import Field, component_message, multiple_choice, single_choice, widget_value
+
+FINE = 20
+"""Rows of a picture from which on the brush is three cells wide."""
+ALL = -1
+_brush = component("brush")
+
+
+class Region:
+    """A region that is brushed on a page, and what can be done with it.
+
+    Args:
+        page: on whose page.
+        edits: its edits.
+        what: the keys are, in the plural.
+        looks: whether queries are looks, of which one alone can be changed.
+        beside: keys that lie in no picture, with their names.
+        copies: names of drawings whose attention can be copied, see EditList.fitting.
+    """
+
+    def __init__(
+        self,
+        page: str,
+        edits: EditList,
+        what: str,
+        *,
+        looks: bool = False,
+        beside: Mapping[int, str] | None = None,
+        copies: Sequence[str] = (),
+    ) -> None:
+        self._page, self._edits, self._what, self._looks = page, edits, what, looks
+        self._beside, self._copies = beside or {}, copies
+        self._cells: Field[list[int]] = Field(page, "brushed", list)
+        self._also: Field[list[int]] = Field(page, "brushed_beside", list)
+        self._look = Field(page, "changed_look", ALL)
+
+    def draw(
+        self,
+        paper: np.ndarray,
+        before: np.ndarray,
+        after: np.ndarray,
+        *,
+        n_looks: int = 1,
+        size: int,
+        pixels: bool = False,
+        outline: np.ndarray | None = None,
+    ) -> None:
+        """Draw the picture to brush over, with the present map, beside it how the map has changed, and the actions.
+
+        Args:
+            paper: the picture, uint8 (height, width, 3 or 4).
+            before: the map as learned, (rows, columns).
+            after: the map now.
+            n_looks: whose attention it is.
+            size: screen pixels along the longer side.
+            pixels: whether cells are the picture's own pixels.
+            outline: ink (rows, columns) to see the change by.
+        """
+        self._take_beside(n_looks)
+        (rows, columns), message = after.shape, f"{self._page}_brush"
+        ramp = glow_ramp(after.size, max(float(before.max()), float(after.max())))
+
+        def take() -> None:
+            cells = (component_message(message, "brushed") or {}).get("cells")
+            if isinstance(cells, list):
+                self._cells.value = [cell for cell in cells if type(cell) is int and 0 <= cell < rows * columns]
+
+        layers = [map_png(np.abs(after), ramp, not pixels), image_png(paper)]
+        with st.container(horizontal=True, gap="medium"):
+            with st.container(width=size, gap="xsmall"):
+                _brush(
+                    key=message,
+                    data={
+                        "rows": rows,
+                        "columns": columns,
+                        "size": size,
+                        "reach": int(rows > FINE),
+                        "pixels": pixels,
+                        "layers": [picture_address(layer) for layer in layers],
+                        "chosen": [cell for cell in self._cells.value if cell < rows * columns],
+                    },
+                    default={"brushed": None},
+                    on_brushed_change=take,
+                )
+                n = len(self._cells.value) + len(self._also.value)
+                chosen = (
+                    f"{n} of {rows * columns} {self._what} are chosen." if n else "Brush over it to choose a region."
+                )
+                st.caption(chosen)
+            with st.container(width=size, gap="xsmall"):
+                change, colours = difference(before, after)
+                chart = picture(change, colours, title="change", size=size, outline=outline)
+                show_difference(self._page, chart, change)
+        self._actions(rows * columns + len(self._beside))
+
+    def _take_beside(self, n_looks: int) -> None:
+        if self._beside:
+            multiple_choice("Beside the picture", self._also, self._beside, label_visibility="collapsed")
+        if self._looks:
+            names = {ALL: "all looks"} | {look: f"look {look + 1}" for look in range(n_looks)}
+            single_choice("Change", self._look, names, wrap=True)
+
+    def _actions(self, n_keys: int) -> None:
+        cells = tuple(sorted({*self._cells.value, *self._also.value}))
+        rest = tuple(key for key in range(n_keys) if key not in {*cells})
+        look = self._look.value if self._looks and self._look.value != ALL else None
+        who = "it" if look is None else f"look {look + 1}"
+        n, where = counted(len(cells), self._what), self._about(cells)
+        seed = 1 + sum(isinstance(change.edit, PermuteKeys) for change in self._edits.changes)
+        with st.container(horizontal=True, gap="xsmall", key=f"{self._page}_region_actions"):
+            self._button("Look away", _hide(cells, look), f"{who} no longer looks at {n}{where}", not cells)
+            self._button("Look nowhere else", _hide(rest, look), f"{who} looks at {n} alone{where}", not cells)
+            if look is None:
+                self._button("Look everywhere alike", Uniform(), "it looks everywhere alike")
+                self._button("Shuffle", PermuteKeys(seed), f"its weights change places at random (draw {seed})")
+        if self._copies and look is None:
+            self._copy()
+
+    def _copy(self) -> None:
+        key = f"{self._page}_region_copy"
+
+        def take() -> None:
+            if drawing := widget_value(key):
+                says = f"it looks as it does in the ready drawing {drawing}"
+                self._edits.add(PatternFrom(0, RunHead(self._page, drawing)), says)
+
+        label = "Look as in the ready drawing"
+        st.pills(label, self._copies, key=key, on_change=take, wrap=True)
+
+    def _about(self, cells: Sequence[int]) -> str:
+        names = [name for key, name in self._beside.items() if key in cells]
+        return f", {' and '.join(names)} among them" if names else ""
+
+    def _button(self, label: str, edit: Edit, says: str, disabled: bool = False) -> None:
+        key = f"{self._page}_region_{label.lower().replace(' ', '_')}"
+        st.button(label, key=key, on_click=self._edits.add, args=(edit, says), disabled=disabled, width="content")
+
+
+def _hide(keys: Sequence[int], look: int | None) -> Edit:
+    """Return the edit after which all queries, or one, no longer look at some keys."""
+    return BlockKeys(tuple(keys)) if look is None else SetWeights(look, tuple((key, 0.0) for key in keys))
