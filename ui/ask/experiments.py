@@ -142,7 +142,11 @@ def caption_tab(drawing: AskedDrawing) -> None:
         draw_chart(
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
-        st.caption(f"Each map has its own scale. {_figures(len(drawing.digits))}")
+        st.caption(
+            "The picture's keys and values were trained beforehand, by the network that answers questions, and then "
+            "frozen: this one learned only what to ask for and what to say. Each map has its own scale. "
+            f"{_figures(len(drawing.digits))}"
+        )
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:
