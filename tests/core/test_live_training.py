@@ -47,6 +47,7 @@ def test_attention_learns_what_equal_weights_cannot():
     run = advanced(LiveRun(LiveSettings()), 130)
     assert run.frames[-1].accuracies[ATTENTION] > 0.4 > run.frames[-1].accuracies[UNIFORM] + 0.1
     assert "Attention did the work" in verdict(run)
+    assert "too early" in verdict(LiveRun(DIGIT))
     given = small_digits()[1].images[0] / 255
     before, after = (run.look(frame, given).weights for frame in (run.frames[0], run.frames[-1]))
     assert after.max() > 5 * before.max(), "the map has become sharp"

@@ -199,7 +199,9 @@ def verdict(run: LiveRun) -> str:
     right = controls.pop(ATTENTION)
     best = max(controls, key=controls.__getitem__)
     sooner = [_reached(run, name, 0.9) for name in (ATTENTION, best)]
-    if right > controls[best] + WORTH:
+    if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + WORTH:
+        told = "It is too early to tell"
+    elif right > controls[best] + WORTH:
         told = "Attention did the work"
     elif right < controls[best] - WORTH:
         told = "Attention did worse than a control"
