@@ -206,7 +206,7 @@ def verdict(run: LiveRun) -> str:
     elif right < controls[best] - WORTH:
         told = "Attention did worse than a control"
     elif sooner[0] < sooner[1]:
-        told = f"Both end alike, but attention was quicker: 90% after {sooner[0]} batches, not {sooner[1]}"
+        told = f"Both end alike, but attention was there first: 90% after {sooner[0]} batches"
     else:
         told = "Attention did nothing that a control cannot do"
     so_far = "" if run.is_done else f"After {run.frames[-1].step:,} batches: "
