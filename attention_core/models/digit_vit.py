@@ -1,4 +1,4 @@
-"""Digits read as 7 x 7 patches by a small vision transformer.
+"""Digits read as 7 x 7 patches by a small vision transformer, after two convolutions.
 
 Built by the transformers library, so that it goes the way that every model from outside goes.
 """
@@ -22,10 +22,30 @@ N_LAYERS = 4
 EditsByLayer = Edits | Mapping[int, Edits]
 
 
+N_FEATURES = 16  # channels of the convolutions
+
+
+class ConvolvedPatches(nn.Conv2d):
+    """A vector per patch of 4 x 4 pixels, from features of two convolutions: it sees two pixels beyond its edges."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(N_FEATURES, width, kernel_size=4, stride=4)
+        self.features = nn.Sequential(
+            nn.Conv2d(1, N_FEATURES, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(N_FEATURES, N_FEATURES, 3, padding=1),
+            nn.ReLU(),
+        )
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        return super().forward(self.features(pixels))
+
+
 class DigitVit(nn.Module):
     """Four layers of six heads, d_k 16, over a class token and 49 patches of 4 x 4 pixels; 96 numbers for each.
 
-    Source: Dosovitskiy et al. 2020, "An image is worth 16 x 16 words", section 3.1.
+    Source: Dosovitskiy et al. 2020, "An image is worth 16 x 16 words", section 3.1; the convolutions, Xiao et al. 2021,
+    "Early convolutions help transformers see better".
     """
 
     def __init__(self) -> None:
@@ -43,6 +63,7 @@ class DigitVit(nn.Module):
             num_labels=10,  # type: ignore[call-arg]
         )
         self.vit = ViTForImageClassification(config)
+        self.vit.vit.embeddings.patch_embeddings.projection = ConvolvedPatches(config.hidden_size)
 
     def forward(self, images: Tensor, *, edits: EditsByLayer = (), trace: bool = False) -> Prediction:
         """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; edits are those of every layer, or given by layer."""

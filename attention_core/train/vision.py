@@ -56,11 +56,15 @@ class DigitTask:
     """Classify augmented digits.
 
     Pictures are halved to 14 x 14 until the share `coarse` of the training is over, and no longer augmented after the
-    share `changed` (Touvron et al. 2019, "Fixing the train-test resolution discrepancy").
+    share `changed` (Touvron et al. 2019, "Fixing the train-test resolution discrepancy"). Half of what is to be learned
+    may be the answers of a teacher, a trained model (Hinton et al. 2015, "Distilling the knowledge").
     """
 
-    def __init__(self, coarse: float, changed: float, data: str | None, seed: int, device: str) -> None:
+    def __init__(
+        self, coarse: float, changed: float, teacher: str | None, data: str | None, seed: int, device: str
+    ) -> None:
         self.coarse, self.changed, self.device = coarse, changed, device
+        self.teacher = load(teacher, device) if teacher else None
         mnist, test = load_mnist("train", data), load_mnist("t10k", data)
         strokes, held_out = stroke_parts(data, seed)
         self.mnist, self.strokes = as_tensors(mnist, device), as_tensors(strokes, device)
@@ -75,7 +79,13 @@ class DigitTask:
             images = augment(images, generator)
         if progress.share < self.coarse:
             images = F.avg_pool2d(images[:, None], 2)[:, 0]
-        return F.cross_entropy(model(images).logits, labels, label_smoothing=LABEL_SMOOTHING)
+        logits = model(images).logits
+        own = F.cross_entropy(logits, labels, label_smoothing=LABEL_SMOOTHING)
+        if self.teacher is None:
+            return own
+        with torch.no_grad():
+            answers = self.teacher(images).logits.softmax(-1)
+        return (own + F.cross_entropy(logits, answers)) / 2
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
         figures: dict[str, Any] = self._accuracies(model)
@@ -110,8 +120,15 @@ def _draw(digits: tuple[Tensor, Tensor], n: int, generator: torch.Generator) -> 
     return images[chosen], labels[chosen]
 
 
-def _recipe(epochs: float, learning_rate: float, coarse: float = 0, changed: float = 1.0, **more: Any) -> Recipe:
-    task = partial(DigitTask, coarse, changed)
+def _recipe(
+    epochs: float,
+    learning_rate: float,
+    coarse: float = 0,
+    changed: float = 1.0,
+    teacher: str | None = None,
+    **more: Any,
+) -> Recipe:
+    task = partial(DigitTask, coarse, changed, teacher)
     return Recipe(task, DATA, BATCHES_PER_EPOCH, epochs, learning_rate, **more)
 
 
@@ -127,7 +144,9 @@ RECIPES |= {
         snapshot_of=("embedding.", "attention."),
     ),
     "ffn-classifier": _recipe(epochs=20, learning_rate=2e-3),
-    "digit-vit": _recipe(epochs=37, learning_rate=2e-3, changed=32 / 37, weight_decay=0.05, half=True),
+    "digit-vit": _recipe(
+        epochs=37, learning_rate=2e-3, changed=32 / 37, teacher="pixel-classifier", weight_decay=0.05, half=True
+    ),
     **{name: NOTES(snapshot_at=SNAPSHOT_AT if made_of[0] is PixelNotes else ()) for name, made_of in VARIANTS.items()},
 }
 

@@ -12,6 +12,7 @@ from attention_core import load
 from attention_core.models import MODELS, Transformer, TransformerConfig, Translator, TranslatorConfig
 from attention_core.train import RECIPES, loop, sentiment, translation, vision
 from attention_core.train.__main__ import main
+from attention_core.train.loop import TrainingProgress
 from attention_core.weights import read_card, read_weights, write_weights
 from tests import tiny_data
 from tests.own_models import evaluated, refusal, run_training, same, stop_and_resume
@@ -55,6 +56,15 @@ def test_same_seed_gives_the_same_result_and_another_seed_another(run, name):
     folders = [run(name=name, to=to, n_steps=3, seed=seed)[2] for to, seed in (("a", 7), ("b", 7), ("c", 8))]
     assert same(name, folders[0], folders[1])
     assert not same(name, folders[0], folders[2])
+
+
+def test_half_of_what_is_learned_may_be_a_teachers_answers(data):
+    plain, taught = (vision.DigitTask(0, 1.0, teacher, data, 0, "cpu") for teacher in (None, FFN))
+    model, progress = load(FFN, "cpu"), TrainingProgress(0, 1)
+    own, both = (task.loss(model, progress, torch.Generator().manual_seed(3)) for task in (plain, taught))
+    entropy = 2 * both - own  # of its own answers
+    assert 0 < entropy < 2.3, "of ten answers"
+    assert not torch.isclose(own, both)
 
 
 @pytest.mark.parametrize(
