@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.ask.experiments import WALK, caption_tab, counting, forbidding
+from ui.ask.experiments import WALK, caption_tab, change_section, counting
 from ui.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_pad
 from ui.ask.steps import STEPS, ask_steps, export_look
 from ui.computed import model_or_stop
@@ -27,7 +27,7 @@ with st.container(key="ask_first"):
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: ask_steps(drawing, reading.question, answered)),
-    Tab("try", "Try", lambda: forbidding(drawing, reading, answered), formerly=("forbid",)),
+    Tab("try", "Try", lambda: change_section(drawing, reading, answered), formerly=("forbid",)),
     Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
     more=(
         Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),

@@ -10,6 +10,7 @@ from ui.find.first_screen import (
     NAME,
     PAD,
     SAID,
+    both_ways,
     digit_pad,
     equal_mask,
     learned_mask,
@@ -18,7 +19,7 @@ from ui.find.first_screen import (
     seen_on,
     worth,
 )
-from ui.find.tabs import STEPS, block_section, find_steps
+from ui.find.tabs import STEPS, change_section, find_steps
 from ui.first_screen import grey_out, last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -47,14 +48,14 @@ with beside:
     if remark:
         st.info(remark)
     st.caption(worth())
-    try_this(NAME, all_ten(lambda canvas: read(canvas).probabilities, PAD, "tells_find"))
+    try_this(NAME, all_ten(both_ways, PAD, "tells_find"))
 for part in ("find_said", "tells_find"):
     grey_out(part, is_stale)
 
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: find_steps(reading)),
-    Tab("try", "Try", lambda: block_section(reading), formerly=("block",)),
+    Tab("try", "Try", lambda: change_section(reading), formerly=("block",)),
     more=(find_doubts(reading),),
     players=(STEPS,),
 )

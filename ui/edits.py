@@ -42,6 +42,8 @@ NAMES = ("as learned", "changed")
 N_SHOWN = 6
 LEAST = 0.005
 """A change of a probability below which it is said not to change."""
+FAINT = 0.02
+"""Of the largest weight: a change that is as large has at most the strongest colour, and smaller ones stay faint."""
 
 
 class ListedEdit(NamedTuple):
@@ -287,7 +289,8 @@ def what_changed(labels: Sequence[str], before: np.ndarray, after: np.ndarray) -
 def difference(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, Ramp]:
     """Return by how much weights changed, and colours with zero in the middle."""
     change = np.asarray(after, float) - np.asarray(before, float)
-    return change, signed_ramp(change)
+    least = FAINT * float(np.abs(before).max())
+    return change, signed_ramp(np.append(change, least))
 
 
 def show_difference(page: str, chart: Chart, change: np.ndarray, n_queries: int = 1) -> None:

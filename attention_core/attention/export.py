@@ -159,9 +159,18 @@ def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]
     return [
         Cell(f"# {as_markdown(title)}", title.replace('"', "'").replace("\\", "/")),
         Cell("## The inputs", "The inputs: learned parameters, and what the layer was given.", begin),
+        *_changed(trace),
         *of_steps,
         Cell("## The numbers on screen", "The numbers on screen.", end),
     ]
+
+
+def _changed(trace: AttentionTrace) -> list[Cell]:
+    """Return what says which edits are in the lines of the steps, as the library has them."""
+    if not trace.edits:
+        return []
+    line = f"trace = trace.replace([{', '.join(map(repr, trace.edits))}])"
+    return [Cell(f"## What was changed\n\n`{line}`", f"What was changed, as a line of attention_core: {line}")]
 
 
 class _Inputs:

@@ -28,7 +28,6 @@ def overlay(
     opacity: float = 0.75,
     smooth: bool = True,
     high: float | None = None,
-    boxes: Sequence[tuple[float, float, float, float]] = (),
     bar: bool = True,
     select: str | None = None,
     marked: int | None = None,
@@ -37,8 +36,7 @@ def overlay(
 
     `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None,
     see strongest_weight.
-    Boxes are (top, left, bottom, right) in shares of the picture, framed in dashes; the marked region, in reading
-    order, is framed; a point selection over regions has the field position.
+    The marked region, in reading order, is framed; a point selection over regions has the field position.
     """
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
@@ -50,9 +48,6 @@ def overlay(
         vl.images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
         vl.mark("rect", frame, space, **vl.EDGE),
     ]
-    for top, left, bottom, right in boxes:
-        place = vl.rectangles(left * columns, top * rows, (right - left) * columns, (bottom - top) * rows)
-        layers.append(_framed(place, [5, 3]))
     if marked is not None:
         layers.append(_framed(vl.rectangles(marked % columns, marked // columns), [1, 0]))
     if bar:

@@ -164,13 +164,13 @@ def test_damaged_foreign_and_unknown_values_lose_nothing_else(name, visit):
 
 
 def test_value_that_is_none_is_named_and_the_others_are_followed(visit):
-    page = visit("find", blocked="900", region="3", strokes="~1broken")
+    page = visit("find", edits="900", region="3", strokes="~1broken")
     words = "\n".join(toast.value for toast in page.toast)
-    assert "blocked=900" in words
+    assert "edits=900" in words
     assert "strokes=~1broken" in words
-    assert page.session_state["find_blocked"] == 6
+    assert page.session_state["find_edits"] == ()
     assert page.session_state["find_region"] == 3
-    assert "blocked" not in address_of(page)
+    assert "edits" not in address_of(page)
     page.run()
     assert not page.toast
 

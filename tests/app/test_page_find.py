@@ -1,5 +1,7 @@
 """The page on finding a digit without a browser: clutter, presets, odd drawings, steps, blocking, missing weights."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -180,11 +182,15 @@ def test_chosen_region_is_shown_in_numbers_and_survives_another_page(page):
     assert any("S_{101}" in one.value for one in page.latex)
 
 
-def test_blocked_regions_get_no_weight(page):
-    open_tab(page, "try").slider(key=f"{NAME}_blocked").set_value(10).run()
-    before, blocked, at_random = masks(page)[-3:]
-    heaviest = np.argsort(-before)[:10]
-    assert blocked[heaviest] == pytest.approx(0)
-    assert blocked.sum() == pytest.approx(1, abs=1e-4)
-    assert np.count_nonzero(at_random == 0) >= 10
-    assert "20 draws" in said(page)
+def test_a_region_that_it_may_not_look_at_gets_no_weight(page):
+    heaviest = np.argsort(-masks(page)[0])[:10].tolist()
+    given(open_tab(page, "try"), brushed=heaviest)
+    page.button(key=f"{NAME}_region_look_away").click().run()
+    now = masks(page)[0]
+    assert now[heaviest] == pytest.approx(0)
+    assert now.sum() == pytest.approx(1, abs=1e-4)
+    assert page.checkbox(key=f"{NAME}_edit_0").label == "It no longer looks at 10 regions"
+    assert "Weights changed" in bodies(page)
+    assert re.search("falls from 100%|rises from|The answer stays", said(page))
+    page.button(key=f"{NAME}_region_look_nowhere_else").click().run()
+    assert "Nothing is left to look at for learned constant" in said(page)

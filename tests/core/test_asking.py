@@ -32,16 +32,6 @@ def drawing():
     return strokes, group_strokes(strokes, SIDE, "#FFFFFF"), ask.scene_input(canvas_of(strokes))
 
 
-def test_a_digit_s_regions_cover_its_box(drawing):
-    _, digits, _ = drawing
-    for one in digits:
-        keys = ask.regions_of(one, (16, 16))
-        rows, columns = np.divmod(keys, 16)
-        top, left, bottom, right = one.box
-        assert rows.min() <= top * 16 <= bottom * 16 <= rows.max() + 1
-        assert columns.min() <= left * 16 <= right * 16 <= columns.max() + 1
-
-
 def test_counting_tells_the_weight_of_the_empty_key_and_of_bare_paper(drawing):
     model = build("scene-question").eval()
     seen = drawing[2]

@@ -77,13 +77,6 @@ def test_heaviest_regions_come_first_and_hold_the_share_that_is_told(trace):
     assert find.n_for_share(trace, 1.0) <= 25
 
 
-def test_random_regions_are_reproducible_and_different(trace):
-    assert (
-        find.others_at_random(trace, 6, 1) == find.others_at_random(trace, 6, 1) != find.others_at_random(trace, 6, 2)
-    )
-    assert len(set(find.others_at_random(trace, 25, 0))) == 25
-
-
 @pytest.mark.parametrize("edit", [(), UNIFORM, (BlockKeys((3, 11, 12)),)])
 def test_answer_after_an_edit_is_the_one_that_the_whole_network_gives(model, picture, trace, edit):
     whole = step_of(model.trace(picture, edit), "output").value()[0]

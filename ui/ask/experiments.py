@@ -1,4 +1,4 @@
-"""Experiments: regions blocked, a sentence about the drawing, digits taken away and counted."""
+"""Experiments: looks changed by hand, a sentence about the drawing, digits taken away and counted."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.edits import BlockKeys, Edits, Uniform
-from attention_core.charts import overlay_strip, probability_bars
+from attention_core.charts import overlay_strip
 from attention_core.charts.overlay import strongest_weight
 from attention_core.data.presets import MOST
 from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, answer_in_words, write
@@ -16,29 +15,17 @@ from attention_core.device import to_array
 from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
-from attention_core.topics.ask import regions_of
 from attention_core.topics.ask.charts import nothing_weights
-from ui.ask.first_screen import (
-    MODEL,
-    NAME,
-    UNIFORM,
-    AskedDrawing,
-    answer_one,
-    best_answer,
-    big_answer,
-    grid_of,
-    look_map,
-)
+from ui.ask.first_screen import EDITS, MODEL, NAME, AskedDrawing, answer_one, grid_of, look_map
 from ui.chart import draw_chart
 from ui.computed import by_model, card_or_empty
 from ui.digits import framed
-from ui.labels import distinct
+from ui.edits import show_outcome
 from ui.player import Walk
-from ui.state import Field, multiple_choice
+from ui.region import Region
 
-EMPTY_KEY = -1  # among the choices: block the key that stands for nothing
-SIZE, MAX_BARS = 250, 6
-BLOCKED_DIGITS = Field[list[int]](NAME, "block", list, address="block")
+EMPTY_KEY = 256  # comes after the 16 x 16 regions
+REGIONS = Region(NAME, EDITS, "regions", beside={EMPTY_KEY: "the empty key"})
 TELLER = "scene-caption"
 WALK = Walk(NAME, label="Look")
 MAX_NAMED = 3
@@ -86,42 +73,19 @@ def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([part for picture in large for part in (picture, gap)][:-1], 1)
 
 
-def forbidding(drawing: AskedDrawing, reading: ParsedQuestion, before: SceneAnswer) -> None:
-    """Let a person block keys, and show what the answer becomes."""
-    grid = grid_of(before.looks[-1])
-    choose, after_map, result = st.columns([0.85, 1.25, 0.95], gap="medium")
-    with choose:
-        names = dict(enumerate(distinct([f"{digit.colour}, {digit.place}" for digit in drawing.digits])))
-        digits = multiple_choice("Block", BLOCKED_DIGITS, names | {EMPTY_KEY: "the empty key"})
-    blocked = [drawing.digits[place] for place in digits if place != EMPTY_KEY]
-    keys = {key for digit in blocked for key in regions_of(digit, grid)}
-    if EMPTY_KEY in digits:
-        keys.add(grid[0] * grid[1])
-    edits: Edits = (*([Uniform()] if UNIFORM.value else []), BlockKeys(tuple(sorted(keys))))
-    after = answer_one(MODEL, drawing.picture, reading.words, edits=edits) if keys else before
-    with after_map:
-        words = "The last look's map over the drawing"
-        look_map(drawing.canvas, after.looks[-1], SIZE, "ask_blocked", words, boxes=[digit.box for digit in blocked])
-        st.caption("The last look. Dashed: blocked, with the regions around.")
-    with result:
-        big_answer(after)
-        _answer_bars({"as it is": before, **({"blocked": after} if keys else {})})
-        said, now = best_answer(before)[0], best_answer(after)[0]
-        if not keys:
-            st.caption("Block the digit that it needs.")
-        elif said == now:
-            stays = f"The answer stays {answer_in_words(said)}"
-            st.caption(f"{stays}: what you took away was not needed, or a neighbour knew it too.")
-        else:
-            st.caption(f"The answer was {answer_in_words(said)} and is now {answer_in_words(now)}.")
-
-
-def _answer_bars(answers: dict[str, SceneAnswer]) -> None:
-    best = [answered.probabilities.argsort(descending=True).tolist() for answered in answers.values()]
-    places = list(dict.fromkeys([*best[0][: MAX_BARS - 2], *best[-1][:3]]))[:MAX_BARS]
-    series = {name: answered.probabilities[places].tolist() for name, answered in answers.items()}
-    chart = probability_bars(series, [ANSWERS[place] for place in places], height=150)
-    draw_chart(chart, key="ask_after", alt="Answers before and after")
+def change_section(drawing: AskedDrawing, reading: ParsedQuestion, now: SceneAnswer) -> None:
+    """Let a person brush a region and change all looks there, and draw what the answer becomes."""
+    learned = answer_one(MODEL, drawing.picture, reading.words)
+    grid, last = grid_of(now.looks[-1]), reading.question.n_looks - 1
+    before, after = (to_array(answered.looks[last].weights()[0, :-1]).reshape(grid) for answered in (learned, now))
+    left, right = st.columns([1.65, 1], gap="large")
+    with left:
+        REGIONS.draw(drawing.canvas, before, after, size=280)
+        st.caption(f"The map is that of look {last + 1}; a change holds in all looks.")
+    with right:
+        EDITS.draw(*now.looks[: last + 1], hint="Brush over the digit that it needs, then let it look away.")
+        names = [answer_in_words(answer) for answer in ANSWERS]
+        show_outcome(NAME, names, to_array(learned.probabilities), to_array(now.probabilities))
 
 
 def caption_tab(drawing: AskedDrawing) -> None:

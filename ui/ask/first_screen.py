@@ -39,6 +39,7 @@ from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, last_drawn, pu
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import by_model, cached_computation
+from ui.edits import EditList
 from ui.first_screen import grey_out
 from ui.glossary import note
 from ui.labels import error_markdown, literal
@@ -59,6 +60,7 @@ FIRST = "which digit is left of the blue one?"
 TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.most])
 LAST_READ = Field(NAME, "last_read", FIRST)
 """The last question that could be read: its answer stays while another cannot."""
+EDITS = EditList(NAME)
 UNIFORM = Field(NAME, "uniform", False, address="uniform")
 MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
 _glow = component("start_scene")
@@ -187,7 +189,8 @@ def answer_part(
 ) -> SceneAnswer:
     """Draw the answer and its looks, greyed unless they are of what stands on the page; return the answer."""
     own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
-    answered = alike if UNIFORM.value else own
+    edits = (*([Uniform()] if UNIFORM.value else []), *EDITS.fitting(own.looks[0]))
+    answered = answer_one(MODEL, drawing.picture, reading.words, edits=edits) if edits else own
     for key in ("ask_answer", "ask_glow"):
         grey_out(key, not is_present)
     with over_drawing:
@@ -201,6 +204,8 @@ def answer_part(
                 other = answer_in_words(best_answer(own if UNIFORM.value else alike)[0])
                 said = "?" if TRIED[NAME].value == ASKED else other
                 st.caption(f"{'Free to choose' if UNIFORM.value else 'Forced to look everywhere alike'}: **{said}**")
+        if len(edits) > UNIFORM.value:
+            st.caption(f"Its attention is changed under *Try*; as learned: **{answer_in_words(best_answer(own)[0])}**")
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
         with st.container(key="tells_ask"):
@@ -276,13 +281,12 @@ def look_map(
     key: str,
     words: str,
     *,
-    boxes: Sequence[tuple[float, float, float, float]] = (),
     query: int = 0,
 ) -> None:
     weights = to_array(look.weights(0, [query])[0])
     with st.container(horizontal=True, gap="small", vertical_alignment="top"):
         regions = weights[:-1].reshape(grid_of(look))
-        draw_chart(overlay(canvas, regions, size=size, boxes=boxes), width="content", key=key, alt=words)
+        draw_chart(overlay(canvas, regions, size=size), width="content", key=key, alt=words)
         _empty_bar(float(weights[-1]), size)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.edits import UNIFORM
+from attention_core.attention.edits import UNIFORM, RunHead
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
@@ -17,10 +17,11 @@ from attention_core.device import to_array
 from attention_core.models.feature_mask import FeatureMask
 from attention_core.topics import find
 from attention_core.topics.find import largest_weights, n_for_share
-from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes
+from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes, render_strokes
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty
 from ui.digits import verdict
+from ui.edits import EditList
 from ui.state import Field, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
@@ -51,6 +52,7 @@ def _hidden(digit: int) -> list[Stroke]:
 
 
 PRESETS = {str(digit): partial(_hidden, digit) for digit in range(10)}
+EDITS = EditList(NAME)
 PAD = Pad(NAME, PRESETS, first="4", size=(SIDE, SIDE), pen_width=12)
 
 
@@ -83,13 +85,13 @@ def mask_of(trace: AttentionTrace) -> np.ndarray:
 
 
 class FindReading(NamedTuple):
-    """What the network finds and reads, with its own weights and with every weight equal."""
+    """What the network finds and reads: with its own weights, with every weight equal, and as a visitor wants it."""
 
     canvas: np.ndarray  # the drawing, uint8 (256, 256, 4)
     picture: np.ndarray  # what the network sees of it, float (60, 60)
-    trace: AttentionTrace  # with its own weights
-    masks: np.ndarray  # (2, rows, columns), its own and the equal one
-    probabilities: np.ndarray  # (2, 10)
+    trace: AttentionTrace  # with the visitor's edits
+    masks: np.ndarray  # (3, rows, columns), its own, the equal one, the present one
+    probabilities: np.ndarray  # (3, 10)
 
     @property
     def region(self) -> int:
@@ -101,20 +103,34 @@ class FindReading(NamedTuple):
 def read(canvas: np.ndarray) -> FindReading:
     """Let the network look for the digit on a canvas."""
     picture = seen_on(canvas)[0].picture
-    return FindReading(canvas, picture, trace_picture(MODEL, picture), *try_edits(MODEL, picture, ((), UNIFORM)))
+    learned = trace_picture(MODEL, picture)
+    edits = EDITS.fitting(learned, runs=_ready_drawing)
+    trace = trace_picture(MODEL, picture, edits) if edits else learned
+    return FindReading(canvas, picture, trace, *try_edits(MODEL, picture, ((), UNIFORM, edits)))
+
+
+def both_ways(canvas: np.ndarray) -> np.ndarray:
+    """Return the probabilities of a canvas with learned weights and with equal ones, (2, 10)."""
+    return try_edits(MODEL, seen_on(canvas)[0].picture, ((), UNIFORM))[1]
+
+
+def _ready_drawing(run: RunHead) -> AttentionTrace:
+    """Return the trace of the ready drawing that an edit names."""
+    canvas = render_strokes(PAD.presets[run.input](), PAD.size, "light")
+    return trace_picture(MODEL, seen_on(canvas)[0].picture)
 
 
 def learned_words(reading: FindReading) -> None:
-    """Say what is read with the learned weights, and on how few regions they lie."""
-    verdict("Weights as learned:", reading.probabilities[0])
+    """Say what is read with the learned or changed weights, and on how few regions they lie."""
+    verdict(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.probabilities[2])
     st.markdown(narrowness(reading.trace))
 
 
 def learned_mask(reading: FindReading, paper: str) -> None:
-    """Draw the learned mask for the pad below it: ink and mask alone."""
+    """Draw the mask for the pad below it: ink and mask alone."""
     ink = reading.canvas.copy()
     ink[~ink_of(ink, paper), 3] = 0
-    _draw_mask("hero", "Weights as learned", ink, reading.masks[0])
+    _draw_mask("hero", "The weights", ink, reading.masks[2])
 
 
 def equal_mask(reading: FindReading) -> None:

@@ -1,27 +1,27 @@
-"""The tabs: the steps from a drawing to its mask and answer, and the mask without what it looks at."""
+"""The tabs: the steps from a drawing to its mask and answer, and the mask changed by hand."""
 
 import numpy as np
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.edits import BlockKeys, Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import contact_sheet, overlay, picture, signed_ramp
 from attention_core.device import to_array
 from attention_core.hub.catalogue import SUGGESTIONS
 from attention_core.hub.model import ModelKind
-from attention_core.topics.find import channel_maps, largest_weights, order_of, others_at_random, score_formula
+from attention_core.topics.find import channel_maps, order_of, score_formula
 from attention_core.topics.find.charts import channel_bars
 from ui.chart import click, draw_chart
-from ui.find.first_screen import MODEL, NAME, REGION, FindReading, mask_of, try_edits
+from ui.edits import show_outcome
+from ui.find.first_screen import EDITS, NAME, REGION, FindReading, mask_of
 from ui.player import Stepper, show_step_chart, show_words
-from ui.state import Field, between
+from ui.region import Region
 
 STEPS = Stepper(NAME)
 COLUMNS, ROWS, SHEET = 6, 3, 510
-N_DRAWS = 20
 PHOTOGRAPHS = next(model for model in SUGGESTIONS if model.kind is ModelKind.VISION)
-BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, 60))
+DIGITS = [str(digit) for digit in range(10)]
+REGIONS = Region(NAME, EDITS, "regions", copies=DIGITS)
 
 
 def find_steps(reading: FindReading) -> None:
@@ -100,27 +100,11 @@ def _context_bars(trace: AttentionTrace) -> None:
     st.caption("All that the classifier gets. Grey: the plain average, clutter and paper included.")
 
 
-def block_section(reading: FindReading) -> None:
-    """Draw the mask as it is, without its heaviest regions and without random ones, with the answers."""
-    trace = reading.trace
-    n = BLOCKED.widget(st.slider, "Regions to block", 1, 60, width=420)
-    heaviest = largest_weights(trace, n)
-    at_random = [(BlockKeys(others_at_random(trace, n, seed)),) for seed in range(N_DRAWS)]
-    edits: list[Edits] = [(), (BlockKeys(heaviest),), *at_random]
-    masks, probabilities = try_edits(MODEL, reading.picture, edits)
-    before, after, *draws = probabilities
-    digit, now = int(before.argmax()), int(after.argmax())
-    same = sum(draw.argmax() == digit for draw in draws)
-    share = float(masks[0].ravel()[list(heaviest)].sum())
-    lost = "" if now == digit else f"; the {digit} gets {after[digit]:.0%}"
-    cases = (
-        ("As it is", masks[0], f"Reads **{digit}** ({before.max():.0%})."),
-        (f"Without the {n} heaviest", masks[1], f"They held {share:.0%}. Reads **{now}** ({after.max():.0%}){lost}."),
-        (f"Without {n} at random", masks[2], f"Reads **{digit}** in {same} of {N_DRAWS} draws."),
-    )
-    for number, (column, (title, mask, words)) in enumerate(zip(st.columns(3, gap="medium"), cases, strict=True)):
-        with column:
-            st.markdown(f"**{title}**")
-            chart = overlay(reading.canvas, mask, size=280, opacity=0.85, bar=False)
-            draw_chart(chart, width="content", key=f"find_case_{number}", alt=title)
-            st.markdown(words)
+def change_section(reading: FindReading) -> None:
+    """Let a person brush a region and change the mask there, and draw what the answer becomes."""
+    left, right = st.columns([1.65, 1], gap="large")
+    with left:
+        REGIONS.draw(reading.canvas, reading.masks[0], reading.masks[2], size=280)
+    with right:
+        EDITS.draw(reading.trace, hint="Brush over the digit, then let the network look away from it.")
+        show_outcome(NAME, DIGITS, reading.probabilities[0], reading.probabilities[2])

@@ -9,14 +9,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.attention.edits import Edits
-from attention_core.data.canvases import CanvasRemark, DrawnDigit, colour_picture, coloured_input
+from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
 from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, question_words
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 
 MIN_INK = 0.2  # a region with less ink than this in every pixel is bare paper
-RECEPTIVE_MARGIN = 1  # regions around a digit that have seen its ink too
 
 
 class SceneInput(NamedTuple):
@@ -61,19 +60,6 @@ def ask_about_many(model: SceneQuestion, pictures: Sequence[Tensor], text: str) 
     answers = [ANSWERS[number] for number in output.logits.argmax(1).tolist()]
     paper = (output.weights[:, :, :-1] * bare[:, None]).sum(-1)
     return BatchAnswers(answers, to_array(output.weights[:, :, -1]), to_array(paper))
-
-
-def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
-    """Return the regions, in reading order, that a digit lies in, and those around it."""
-    (top, left, bottom, right), (rows, columns) = digit.box, grid
-    first_row, first_column = int(top * rows) - RECEPTIVE_MARGIN, int(left * columns) - RECEPTIVE_MARGIN
-    last_row = int(np.ceil(bottom * rows)) + RECEPTIVE_MARGIN
-    last_column = int(np.ceil(right * columns)) + RECEPTIVE_MARGIN
-    return [
-        row * columns + column
-        for row in range(max(0, first_row), min(rows, last_row))
-        for column in range(max(0, first_column), min(columns, last_column))
-    ]
 
 
 EXAMPLES = (

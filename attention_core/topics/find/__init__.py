@@ -88,12 +88,6 @@ def n_for_share(trace: AttentionTrace, share: float) -> int:
     return min(int((reached < share - 1e-6).sum()) + 1, trace.n_keys)
 
 
-def others_at_random(trace: AttentionTrace, n: int, seed: int) -> tuple[int, ...]:
-    """Return n regions drawn at random; the same seed draws the same."""
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randperm(trace.n_keys, generator=generator)[:n].tolist())
-
-
 def try_edits(model: FeatureMask, picture: np.ndarray, edits: Sequence[Edits]) -> tuple[np.ndarray, np.ndarray]:
     """Return, of each edit, the mask (rows, columns) and the ten probabilities, for a picture (60, 60)."""
     trace = model.trace(picture)
