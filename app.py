@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 
 from ui.chart import route
 from ui.faults import show_faults, show_lost_gpu
+from ui.hall.routes import routes
 from ui.headers import SecurityHeaders
 from ui.health import Health
 from ui.inside_streamlit import StopException
@@ -53,4 +54,4 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     show_refusal()
 else:
     own = [Middleware(one) for one in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
-    app = st.App(__file__, lifespan=lifespan, routes=[route()], middleware=own)
+    app = st.App(__file__, lifespan=lifespan, routes=[route(), *routes()], middleware=own)

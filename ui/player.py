@@ -28,6 +28,7 @@ from ui.chart import draw_chart, file_name, note_picture, say_subject
 from ui.component import component, script_of
 from ui.glossary import explain
 from ui.guess import ask_guess, show_verdict
+from ui.hall.questions import ask_hall_about, show_hall_about
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import ink_ramp, role_colour, section
 from ui.state import (
@@ -245,10 +246,12 @@ class Stepper(Player[str]):
             self.revealed.value = ""  # who comes back to a step guesses it again
         if not self.guesses.value:
             return step
+        row = query if step.row_axis is trace.story.query_axis else 0
         if self.revealed.value == step.name:
+            show_hall_about(step, head, row)
             self._draw_result(step, head)
             return step
-        self._draw_guess(step, head, query if step.row_axis is trace.story.query_axis else 0)
+        self._draw_guess(step, head, row)
         return None
 
     def _draw_guess(self, step: Step, head: int, row: int) -> None:
@@ -258,6 +261,7 @@ class Stepper(Player[str]):
             f"{rows:,} × {columns:,} numbers, still hidden.</p>"
         )
         self._draw_question(step, head, row)
+        ask_hall_about(step, head, row)
         st.button("Reveal", key=f"{self.name}_reveal", type="primary", on_click=self._reveal, args=(step.name,))
 
     def _draw_question(self, step: Step, head: int, row: int) -> None:

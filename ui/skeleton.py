@@ -11,6 +11,7 @@ import streamlit as st
 
 from ui.chart import forget_pictures, new_part, noted_in
 from ui.faults import show_faults
+from ui.hall.corner import end_of_page, hall_corner
 from ui.inside_streamlit import StopException
 from ui.lecture import LECTURE, SCREENS, hide_what_stands_above, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
@@ -187,6 +188,7 @@ def _sections(name: str, sections: tuple[Tab, ...]) -> None:
 def foot(entry: PageEntry) -> None:
     """Draw the end of a page: what leads on, the pages before and after, the menu of what can be taken along."""
     place = PAGES.index(entry)
+    end_of_page()
     with st.container(key="page_foot"):
         st.divider()
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -209,6 +211,8 @@ def sidebar() -> None:
     """Draw the sidebar's foot."""
     with st.sidebar:
         lecture_mode(on_change=OPEN_TAB[PAGE.value].reset if PAGE.value else None)
+        if LECTURE.value:
+            hall_corner()
         if is_warm():
             from ui.computed import computing_words
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from ui.component import component
 from ui.guess import ask_guess, show_verdict
+from ui.hall.questions import ask_hall, hall_verdict
 from ui.lecture import LECTURE
 from ui.navigation import PAGES
 from ui.state import Field, one_of
@@ -71,12 +72,14 @@ def _ask(page: str, surprise: TryThis) -> None:
         _set(page, REVEALED)
 
     ask_guess(surprise.question, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
+    ask_hall(surprise.question, surprise.options)
     if LECTURE.value:
         st.button("Reveal", key=f"{page}_try_reveal", on_click=reveal)
 
 
 def _answer(page: str, surprise: TryThis) -> None:
     right, outcome = surprise.outcome()
+    outcome = f"{outcome} {hall_verdict(right)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container():
             if TRIED[page].value == REVEALED:

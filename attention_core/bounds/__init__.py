@@ -123,6 +123,10 @@ CHECKPOINT_BYTES = Bound("bytes of a training that is put back", 24 * MIB, "the 
 QUEUE = Bound("visitors who wait for a heavy run", 8, "who is behind them had better come back")
 DOWNLOADS = Bound("models that are fetched at a time", 4, "a slow one keeps no other waiting")
 HUB_SECONDS = Bound("seconds that the hub may take to answer", 10, "a page waits for it")
+HALL_ROOMS = Bound("rooms of halls that are open", 100, "each is asked again by its phones", 50)
+HALL_PHONES = Bound("phones in a room", 1_000, "no hall is larger")
+HALL_QUESTIONS = Bound("questions of a room", 300, "three hours have no more")
+HALL_ANSWER_BYTES = Bound("bytes of a phone's answer", 300, "a number and a name")
 CLUSTER_SECONDS = Bound("seconds that a cluster may take to answer", 600, "no page waits for ever")
 CLUSTER_BYTES = Bound("bytes of a call to a cluster", 64 * MIB, "the largest picture and its settings are less")
 

@@ -22,6 +22,7 @@ LOCK_ORDER = (
     "trace a model",
     "exchange functions of torch",
     "cache",
+    "rooms",
 )
 """A thread that holds one lock takes only later ones, so that no two threads wait for each other."""
 _held = threading.local()

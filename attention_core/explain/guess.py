@@ -23,7 +23,7 @@ def options(step: Step, head: int, row: int) -> list[int]:
 
     They come in order; none where there is nothing to guess: fewer than two different numbers.
     """
-    values = _row(step, head, row)
+    values = row_values(step, head, row)
     order = np.argsort(-values, kind="stable")[: int(np.isfinite(values).sum())]
     if len(order) < 2 or values[order[0]] == values[order[-1]]:
         return []
@@ -32,11 +32,12 @@ def options(step: Step, head: int, row: int) -> list[int]:
 
 def compare(step: Step, head: int, row: int, column: int) -> Comparison:
     """Return what a guess was worth: the number there beside the largest of its row."""
-    values = _row(step, head, row)
+    values = row_values(step, head, row)
     best = int(np.argmax(values))
     return Comparison(float(values[column]), best, float(values[best]), int((values > values[column]).sum()))
 
 
-def _row(step: Step, head: int, row: int) -> np.ndarray:
+def row_values(step: Step, head: int, row: int) -> np.ndarray:
+    """Return the numbers of a row of a step, float (n_columns,); masked ones are -inf."""
     values = to_array(step.value(head, [row]).float())[0]
     return np.where(np.isnan(values), -np.inf, values)

@@ -44,11 +44,13 @@ const isTaken = (x, y) => {
 };
 
 const isCornerTaken = () => {
-  const { style } = document.documentElement, fitted = style.getPropertyValue("--fitted");
+  const { style } = document.documentElement, fitted = style.getPropertyValue("--fitted"), hall = document.querySelector("#hall");
   style.setProperty("--fitted", "visible");  // nothing is found at a point where it is hidden
+  if (hall) hall.style.display = "none";  // what stands there by right
   const along = (end) => Array.from({ length: CORNER / APART + 1 }, (_, place) => end - 1 - place * APART);
   const isOne = along(window.innerWidth).some((x) => along(window.innerHeight).some((y) => isTaken(x, y)));
   style.setProperty("--fitted", fitted);
+  if (hall) hall.style.display = "";
   return isOne;
 };
 

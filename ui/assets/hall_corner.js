@@ -1,0 +1,90 @@
+// The lower right corner of a lecture: the address that phones open, how many have answered, and how the hall fared. It is laid
+// over the page from a place of its own, as lecture.js does. The lecturer's key stays in this browser's storage.
+const KEPT = "attention-hall", BEAT = 1500;
+
+class Corner {
+  constructor(style) {
+    this.place = make(document.documentElement, "div", { id: "hall" });
+    this.stage = this.place.attachShadow({ mode: "open" });
+    this.stage.append(style);
+    this.box = make(this.stage, "section", { class: "corner", "aria-label": "Questions to the hall" });
+    this.sheet = make(this.stage, "div", { class: "sheet", role: "dialog", "aria-label": "How the hall answered" });
+    setInterval(() => this.look(), BEAT);
+  }
+
+  adopt({ room, refusal }, send) {
+    const kept = JSON.parse(localStorage.getItem(KEPT) ?? "null");
+    if (room) localStorage.setItem(KEPT, JSON.stringify({ code: room.code, key: room.key }));
+    else if (kept && !this.hasAsked) { this.hasAsked = true; send("restore", kept); }
+    this.place.hidden = false;
+    if (!isNew(this, room, refusal)) return;
+    this.room = room;
+    this.box.replaceChildren();
+    this.box.classList.toggle("open", Boolean(room));
+    if (!room) {
+      make(this.box, "button", "ask", "Ask the hall").onclick = () => send("open", true);
+      if (refusal) make(this.box, "p", "", refusal);
+      return;
+    }
+    if (room.qr) make(this.box, "div", { class: "code", role: "img", "aria-label": "QR code of the address" }).innerHTML = room.qr;
+    make(this.box, "p", "", room.url ? room.url.replace(/^https?:\/\//, "").replace(room.code, "") : room.how);
+    if (room.url) make(this.box, "p", "name", room.code);
+    this.bars = make(this.box, "div");
+    this.count = make(this.box, "p", { class: "count", role: "status" });
+    const line = make(this.box, "div", "line");
+    make(line, "button", "", "Results").onclick = () => this.showResults();
+    make(line, "button", "", "Close the room").onclick = () => { localStorage.removeItem(KEPT); send("close", true); };
+    this.look();
+  }
+
+  bar(parent, share, kind = "bar") { make(make(parent, "div", "track"), "div", { class: kind, style: `width: ${100 * share}%` }); }
+
+  async ask(what) {
+    const answer = await fetch(`hall/${this.room.code}/${what}`, { headers: { "x-hall-key": this.room.key }, cache: "no-store" });
+    return answer.ok ? answer.json() : null;
+  }
+
+  async look() {
+    if (!this.room || this.place.hidden || document.hidden) return;
+    const seen = await this.ask("attendance").catch(() => null);
+    this.count.textContent = seen ? `${seen.answered} of ${seen.present} answered` : "No connection";
+    this.bars.replaceChildren();
+    const { options = [], counts, correct } = seen ?? {}, most = Math.max(1, ...counts ?? []);
+    options.forEach((option, place) => {
+      make(this.bars, "p", "option", `${option}: ${counts[place]}`);
+      this.bar(this.bars, counts[place] / most, correct.includes(place) ? "bar right" : "bar");
+    });
+  }
+
+  async showResults() {
+    const results = await this.ask("results").catch(() => null) ?? [];
+    this.sheet.replaceChildren();
+    this.sheet.classList.add("open");
+    make(this.sheet, "h2", "", "How the hall answered");
+    if (!results.length) make(this.sheet, "p", "", "Nothing has been asked yet.");
+    for (const { page, question, answers, right } of results) {
+      make(this.sheet, "p", "", `${page}: ${question}`);
+      this.bar(this.sheet, answers ? right / answers : 0);
+      make(this.sheet, "p", "figures", right === null ? `${answers} answers, not shown yet` : `${right} of ${answers} right${answers ? `, ${asPercent(right / answers)}` : ""}`);
+    }
+    const line = make(this.sheet, "div", "line");
+    make(line, "button", "", "Save as CSV").onclick = () => this.save(results);
+    make(line, "button", "", "Close").onclick = () => this.sheet.classList.remove("open");
+  }
+
+  // What begins like a formula would be one in a spreadsheet.
+  save(results) {
+    const cell = (value) => `"${String(value ?? "").replace(/^(?=[=+\-@])/, "'").replaceAll('"', '""')}"`;
+    const names = ["page", "question", "answers", "right"];
+    const lines = [names, ...results.map((one) => names.map((name) => one[name]))].map((line) => line.map(cell).join(","));
+    const href = URL.createObjectURL(new Blob([lines.join("\r\n")], { type: "text/csv" }));
+    create("a", { href, download: `hall-${this.room.code}.csv` }).click();
+    URL.revokeObjectURL(href);
+  }
+}
+
+export default ({ data, parentElement, setTriggerValue }) => {
+  window.hall ??= new Corner(parentElement.querySelector("style").cloneNode(true));
+  window.hall.adopt(data, setTriggerValue);
+  return () => { window.hall.place.hidden = true; };
+};

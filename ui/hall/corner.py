@@ -1,0 +1,74 @@
+"""The lower right corner of a lecture: a room for the hall's phones, with the address that they open."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import segno
+
+from ui.component import component
+from ui.hall.address import NOWHERE, phones_address
+from ui.hall.rooms import ROOMS, RoomError
+from ui.state import APP, Field, component_message
+
+KEY = "hall_corner"
+
+
+class Room(NamedTuple):
+    code: str
+    key: str
+
+
+ROOM = Field[Room | None](APP, "hall_room", None)
+REFUSAL = Field(APP, "hall_refusal", "")
+IS_ASKED = Field(APP, "hall_is_asked", False)
+"""Whether the present run of the page asks or answers one."""
+_corner = component(KEY)
+
+
+def hall_corner() -> None:
+    """Draw the corner from which a lecturer opens a room, with the address for phones once it is open."""
+    IS_ASKED.value = False
+    room, shown = _present_room(), None
+    if room is not None:
+        url = phones_address(room.code)
+        qr = segno.make(url, error="m").svg_inline(scale=4, border=1) if url else ""
+        shown = {"code": room.code, "key": room.key, "url": url, "qr": qr, "how": NOWHERE.replace("`", "")}
+    _corner(
+        key=KEY,
+        data={"room": shown, "refusal": REFUSAL.value},
+        on_open_change=_open,
+        on_restore_change=_restore,
+        on_close_change=_close,
+    )
+
+
+def _present_room() -> Room | None:
+    if ROOM.value is not None and not ROOMS.is_lecturer(*ROOM.value):
+        ROOM.value, REFUSAL.value = None, "The room was closed."
+    return ROOM.value
+
+
+def _open() -> None:
+    try:
+        ROOM.value, REFUSAL.value = Room(*ROOMS.open()), ""
+    except RoomError as error:
+        REFUSAL.value = str(error)
+
+
+def _restore() -> None:
+    kept = component_message(KEY, "restore") or {}
+    room = Room(str(kept.get("code")), str(kept.get("key")))
+    ROOM.value = room if ROOMS.is_lecturer(*room) else None
+
+
+def _close() -> None:
+    if ROOM.value is not None:
+        ROOMS.close(ROOM.value.code)
+    ROOM.value, REFUSAL.value = None, ""
+
+
+def end_of_page() -> None:
+    """Let the phones wait where this page asks nothing."""
+    if ROOM.value is not None and not IS_ASKED.value:
+        ROOMS.pause(ROOM.value.code)

@@ -1,0 +1,118 @@
+"""What phones in a hall ask of the server: the page, the question of the moment, and to take an answer.
+
+They have no session of Streamlit's: a tap costs a millisecond, and 300 phones ask again every two seconds.
+"""
+
+import json
+import re
+import time
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from attention_core.bounds import HALL_ANSWER_BYTES, HALL_ROOMS
+from attention_core.files import find_file
+from ui.hall.rooms import CODE_LENGTH, LETTERS, ROOMS, RoomError
+
+FOLDER = "hall"
+FRESH = 0.3
+"""Seconds for which all phones of a room get one answer of the store."""
+KEY_HEADER = "x-hall-key"
+CODE = re.compile(f"[{LETTERS}]{{{CODE_LENGTH}}}")
+PHONE = re.compile(r"[A-Za-z0-9-]{16,36}")
+UNCHANGED = Response(status_code=204, headers={"Cache-Control": "no-store"})
+_PAGE = find_file("ui/assets/hall_phone.html").read_bytes()
+_states: dict[str, tuple[float, str, bytes]] = {}
+
+
+async def _page(request: Request) -> Response:
+    return Response(_PAGE, media_type="text/html; charset=utf-8")
+
+
+async def _now(request: Request) -> Response:
+    """Answer with the question of the moment; with nothing where a phone has it already."""
+    try:
+        state, content = _state(_code(request))
+        if phone := request.query_params.get("joins"):
+            ROOMS.join(_code(request), _phone(phone))
+    except RoomError as error:
+        return _refusal(error)
+    return UNCHANGED if request.query_params.get("has") == state else Response(content, media_type="application/json")
+
+
+def _state(code: str) -> tuple[str, bytes]:
+    """Return what tells a state of a room from any other, and the state as JSON with it."""
+    kept = _states.get(code)
+    if kept and time.monotonic() - kept[0] < FRESH:
+        return kept[1:]
+    state = ROOMS.state(code)
+    mark = f"{state['number']}{'!' if state.get('revealed') else ''}"
+    content = json.dumps({**state, "state": mark}).encode()
+    if len(_states) > HALL_ROOMS.most:
+        _states.clear()
+    _states[code] = time.monotonic(), mark, content
+    return mark, content
+
+
+async def _answer(request: Request) -> Response:
+    try:
+        if int(request.headers.get("content-length", HALL_ANSWER_BYTES.most + 1)) > HALL_ANSWER_BYTES.most:
+            raise ValueError
+        said = json.loads(await request.body())
+        number, answer, phone = int(said["question"]), int(said["answer"]), _phone(said["phone"])
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return JSONResponse({"error": "That is no answer."}, status_code=400)
+    try:
+        ROOMS.answer(_code(request), number, phone, answer)
+    except RoomError as error:
+        return _refusal(error)
+    return UNCHANGED
+
+
+async def _attendance(request: Request) -> Response:
+    return _for_lecturer(request, ROOMS.attendance)
+
+
+async def _results(request: Request) -> Response:
+    return _for_lecturer(request, ROOMS.results)
+
+
+def _for_lecturer(request: Request, asked: Any) -> Response:
+    try:
+        code = _code(request)
+        if not ROOMS.is_lecturer(code, request.headers.get(KEY_HEADER, "")):
+            raise RoomError("This room is closed, or not yours.")
+        return JSONResponse(asked(code))
+    except RoomError as error:
+        return _refusal(error)
+
+
+def _code(request: Request) -> str:
+    code = request.path_params["code"].upper()
+    if not CODE.fullmatch(code):
+        raise RoomError("There is no such room.")
+    return code
+
+
+def _phone(name: Any) -> str:
+    if not (isinstance(name, str) and PHONE.fullmatch(name)):
+        raise ValueError("a phone's name must be 16 to 36 letters and digits")
+    return name
+
+
+def _refusal(error: RoomError) -> Response:
+    return JSONResponse({"error": str(error)}, status_code=410)
+
+
+def routes() -> list[Route]:
+    """Return the ways of phones and of the lecturer's corner, for the server."""
+    room = f"/{FOLDER}/{{code}}"
+    return [
+        Route(room, _page),
+        Route(f"{room}/now", _now),
+        Route(f"{room}/answer", _answer, methods=["POST"]),
+        Route(f"{room}/attendance", _attendance),
+        Route(f"{room}/results", _results),
+    ]
