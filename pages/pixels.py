@@ -78,7 +78,7 @@ page_tabs(
         below=Tab("parts", "Place and ink", lambda: parts_section(reading)),
     ),
     more=(
-        Tab("erase", "Erase ink, beside a network without attention", lambda: erase_section(reading)),
+        Tab("erase", "Erase ink", lambda: erase_section(reading)),
         Tab("worth", "How much of the work did attention do?", worth_section),
         Tab("kept", "Does V stay close to X?", lambda: kept_section(reading)),
         Tab("patches", "49 patches", lambda: patches_section(reading)),
