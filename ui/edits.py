@@ -10,7 +10,7 @@ What a page does with it:
 
     def try_tab():
         EDITS.follow(edits)  # the page runs again when what stands above is older than the list
-        weight_editor(EDITS, now, query, key, of=text)  # or EDITS.add(edit, "in words") of a button's callback
+        EDITS.add(edit, "in words")  # in a button's callback
         EDITS.draw(now)
         show_outcome(NAME, labels, before, after)  # both answers, and what changed most
         show_difference(NAME, picture(*difference(before_map, after_map)))
@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.edits import Edit, EditError, Edits, RunHead, SetWeights, edits_from_plain, with_runs
+from attention_core.attention.edits import Edit, EditError, Edits, RunHead, edits_from_plain, with_runs
 from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import EDIT_LETTERS, EDITS
 from attention_core.charts import signed_ramp
@@ -204,63 +204,6 @@ def _empty_rows(trace: AttentionTrace) -> list[str]:
         of_head = f" (head {head + 1})" if trace.n_heads > 1 else ""
         empty += [f"{labels[row]}{of_head}" for row in rows]
     return empty if len(empty) <= N_SHOWN else [f"{len(empty)} of {trace.n_heads * trace.n_queries} queries"]
-
-
-def weight_editor(
-    edits: EditList, trace: AttentionTrace, query: int, key: int, *, head: int | None = 0, where: str = "", of: str = ""
-) -> None:
-    """Let a person cut what a query gives a key, set it to a number, or give the query the row of another.
-
-    Args:
-        edits: the page's.
-        trace: the attention as it is now.
-        query: the row.
-        key: the column.
-        head: the one that is changed; None = all, and the first one's weights are shown.
-        where: see ListedEdit.
-        of: see ListedEdit.
-    """
-    queries, keys, page = trace.story.query_axis.labels, trace.story.key_axis.labels, edits._page
-    weights = trace.weights(head or 0, [query])[0]
-    number, keeps = f"{page}_weight_{where}_{head}_{query}_{key}", f"{page}_weight_renormalised"
-    scale, unit = (100, " (%)") if trace.has_softmax else (1, "")
-
-    def add(edit: SetWeights, says: str = "") -> None:
-        edits.add(edit, says or edit.describe(queries, keys), where, of)
-
-    def take() -> None:
-        add(SetWeights(query, ((key, float(widget_value(number)) / scale),), head, bool(widget_value(keeps, True))))
-
-    def take_row(other: int) -> None:
-        row = trace.weights(head or 0, [other])[0].double()
-        row = (row / row.sum()).tolist()
-        pairs = tuple((place, round(weight, 9)) for place, weight in enumerate(row) if round(weight, 9))
-        of_head = "" if head is None or trace.n_heads == 1 else f" (head {head + 1})"
-        add(SetWeights(query, pairs, head), f"{queries[query]} looks where {queries[other]} does{of_head}")
-
-    who, whom = error_markdown(queries[query]), error_markdown(keys[key])
-    st.markdown(f"**{who}** gives **{whom}** {as_percent(float(weights[key]))} of its attention.")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
-        cut = SetWeights(query, ((key, 0.0),), head)
-        says = f"{queries[query]} no longer looks at {keys[key]}{cut.head_suffix}"
-        st.button("Cut it", key=f"{page}_cut", on_click=add, args=(cut, says))
-        set_widget(number, round(scale * float(weights[key]), 2))
-        low, high = (0.0, 100.0) if trace.has_softmax else (-1000.0, 1000.0)
-        st.number_input(f"Set it to{unit}", low, high, step=scale / 20, key=number, on_change=take, width=150)
-        if trace.has_softmax:
-            st.toggle("The others share the rest", True, key=keeps)
-    if trace.n_queries > 1:
-        others = [other for other in range(trace.n_queries) if other != query]
-        chosen = f"{page}_row_of"
-        st.selectbox(
-            f"Give {who} the row of",
-            others,
-            index=None,
-            key=chosen,
-            format_func=lambda other: f"{other + 1}: {queries[other]}",
-            placeholder="another query",
-            on_change=lambda: take_row(widget_value(chosen)),
-        )
 
 
 def show_outcome(page: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float]) -> None:

@@ -12,7 +12,19 @@ from ui.chart import WIDTHS, file_name
 from ui.navigation import PAGES, path_of
 
 COMPONENTS = {
-    **dict.fromkeys(("lecture", "share", "scroll_to", "bare_pad", "streamlit_drawable_canvas"), 0),
+    **dict.fromkeys(
+        (
+            "lecture",
+            "share",
+            "scroll_to",
+            "bare_pad",
+            "streamlit_drawable_canvas",
+            "brush",
+            "learning_film",
+            "hall_corner",
+        ),
+        0,
+    ),
     **dict.fromkeys(("aligned_words", "next_words", "token_chips", "atlas_map"), 1),
     **dict.fromkeys(("vector_plane", "score_bars", "two_orders", "weighed_words"), 1),
     **dict.fromkeys(("nine_pairs", "pixel_map", "score_plane", "moving_step"), 1),
