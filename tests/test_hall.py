@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+import torch
 from starlette.applications import Starlette
 
 from attention_core.bounds import HALL_PHONES, HALL_QUESTIONS
@@ -194,3 +195,22 @@ def test_a_circle_stands_on_every_cell_that_was_guessed():
     chart = guesses_chart(np.array([[0.1, 0.9], [0.5, 0.5]]), counts, axis, axis, Role.WEIGHTS).to_dict()
     circles = chart["datasets"][chart["layer"][-2]["data"]["name"]]
     assert [(one["row"], one["col"], one["guesses"]) for one in circles] == [(0, 1, 7), (1, 0, 3)]
+
+
+def test_a_step_in_which_all_numbers_are_alike_asks_nothing(rooms, monkeypatch):
+    from attention_core.attention.steps import WEIGHTS
+    from attention_core.attention.types import Axis
+    from ui.hall import questions
+
+    class Always:
+        def __init__(self, value):
+            self.value = value
+
+    monkeypatch.setattr(questions, "ROOM", Always(questions.Room(*rooms.open())))
+    monkeypatch.setattr(questions, "ROOMS", rooms)
+    monkeypatch.setattr(questions, "PAGE", Always("pixels"))
+    keys = Axis.picture("pixels", 6, 6)
+    step = WEIGHTS.step(torch.full((36, 36), 1 / 36), keys, keys)
+    questions.ask_hall_about(step, 0, 0)
+    questions.show_hall_about(step, 0, 0)
+    assert rooms.results(questions.ROOM.value.code) == []

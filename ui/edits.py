@@ -117,12 +117,6 @@ class EditList:
         if len(others) < EDITS.most:
             self._set((*others, new))
 
-    def remove(self, edit: Edit) -> None:
-        self._set(tuple(one for one in self.changes if one.edit != edit))
-
-    def has(self, edit: Edit) -> bool:
-        return any(one.is_on and one.edit == edit for one in self.changes)
-
     def reset(self) -> None:
         if self.changes:
             self._set(())

@@ -5,18 +5,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.edits import BlockKeys, Edit, PatternFrom, PermuteKeys, RunHead, SetWeights, Uniform
+from attention_core.attention.edits import BlockKeys, Edit, PatternFrom, PermuteKeys, RunHead, Uniform
 from attention_core.charts import picture
 from attention_core.charts.overlay import glow_ramp, image_png, map_png
 from ui.chart import picture_address
 from ui.component import component
 from ui.edits import EditList, difference, show_difference
 from ui.player import counted
-from ui.state import Field, component_message, multiple_choice, single_choice, widget_value
+from ui.state import Field, component_message, multiple_choice, widget_value
 
 FINE = 20
 """Rows of a picture from which on the brush is three cells wide."""
-ALL = -1
 _brush = component("brush")
 
 
@@ -27,7 +26,6 @@ class Region:
         page: on whose page.
         edits: its edits.
         what: the keys are, in the plural.
-        looks: whether queries are looks, of which one alone can be changed.
         beside: keys that lie in no picture, with their names.
         copies: names of drawings whose attention can be copied, see EditList.fitting.
     """
@@ -38,15 +36,13 @@ class Region:
         edits: EditList,
         what: str,
         *,
-        looks: bool = False,
         beside: Mapping[int, str] | None = None,
         copies: Sequence[str] = (),
     ) -> None:
-        self._page, self._edits, self._what, self._looks = page, edits, what, looks
+        self._page, self._edits, self._what = page, edits, what
         self._beside, self._copies = beside or {}, copies
         self._cells: Field[list[int]] = Field(page, "brushed", list)
         self._also: Field[list[int]] = Field(page, "brushed_beside", list)
-        self._look = Field(page, "changed_look", ALL)
 
     def draw(
         self,
@@ -54,7 +50,6 @@ class Region:
         before: np.ndarray,
         after: np.ndarray,
         *,
-        n_looks: int = 1,
         size: int,
         pixels: bool = False,
         outline: np.ndarray | None = None,
@@ -65,12 +60,12 @@ class Region:
             paper: the picture, uint8 (height, width, 3 or 4).
             before: the map as learned, (rows, columns).
             after: the map now.
-            n_looks: whose attention it is.
             size: screen pixels along the longer side.
             pixels: whether cells are the picture's own pixels.
             outline: ink (rows, columns) to see the change by.
         """
-        self._take_beside(n_looks)
+        if self._beside:
+            multiple_choice("Beside the picture", self._also, self._beside, label_visibility="collapsed")
         (rows, columns), message = after.shape, f"{self._page}_brush"
         ramp = glow_ramp(after.size, max(float(before.max()), float(after.max())))
 
@@ -107,27 +102,17 @@ class Region:
                 show_difference(self._page, chart, change)
         self._actions(rows * columns + len(self._beside))
 
-    def _take_beside(self, n_looks: int) -> None:
-        if self._beside:
-            multiple_choice("Beside the picture", self._also, self._beside, label_visibility="collapsed")
-        if self._looks:
-            names = {ALL: "all looks"} | {look: f"look {look + 1}" for look in range(n_looks)}
-            single_choice("Change", self._look, names, wrap=True)
-
     def _actions(self, n_keys: int) -> None:
         cells = tuple(sorted({*self._cells.value, *self._also.value}))
         rest = tuple(key for key in range(n_keys) if key not in {*cells})
-        look = self._look.value if self._looks and self._look.value != ALL else None
-        who = "it" if look is None else f"look {look + 1}"
         n, where = counted(len(cells), self._what), self._about(cells)
         seed = 1 + sum(isinstance(change.edit, PermuteKeys) for change in self._edits.changes)
         with st.container(horizontal=True, gap="xsmall", key=f"{self._page}_region_actions"):
-            self._button("Look away", _hide(cells, look), f"{who} no longer looks at {n}{where}", not cells)
-            self._button("Look nowhere else", _hide(rest, look), f"{who} looks at {n} alone{where}", not cells)
-            if look is None:
-                self._button("Look everywhere alike", Uniform(), "it looks everywhere alike")
-                self._button("Shuffle", PermuteKeys(seed), f"its weights change places at random (draw {seed})")
-        if self._copies and look is None:
+            self._button("Look away", BlockKeys(cells), f"it no longer looks at {n}{where}", not cells)
+            self._button("Look nowhere else", BlockKeys(rest), f"it looks at {n} alone{where}", not cells)
+            self._button("Look everywhere alike", Uniform(), "it looks everywhere alike")
+            self._button("Shuffle", PermuteKeys(seed), f"its weights change places at random (draw {seed})")
+        if self._copies:
             self._copy()
 
     def _copy(self) -> None:
@@ -148,8 +133,3 @@ class Region:
     def _button(self, label: str, edit: Edit, says: str, disabled: bool = False) -> None:
         key = f"{self._page}_region_{label.lower().replace(' ', '_')}"
         st.button(label, key=key, on_click=self._edits.add, args=(edit, says), disabled=disabled, width="content")
-
-
-def _hide(keys: Sequence[int], look: int | None) -> Edit:
-    """Return the edit after which all queries, or one, no longer look at some keys."""
-    return BlockKeys(tuple(keys)) if look is None else SetWeights(look, tuple((key, 0.0) for key in keys))

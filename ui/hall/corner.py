@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
-
-import segno
 
 from ui.component import component
 from ui.hall.address import NOWHERE, phones_address
@@ -32,8 +31,8 @@ def hall_corner() -> None:
     room, shown = _present_room(), None
     if room is not None:
         url = phones_address(room.code)
-        qr = segno.make(url, error="m").svg_inline(scale=4, border=1) if url else ""
-        shown = {"code": room.code, "key": room.key, "url": url, "qr": qr, "how": NOWHERE.replace("`", "")}
+        about = {"url": url, "qr": _qr(url) if url else "", "how": NOWHERE.replace("`", "")}
+        shown = {"code": room.code, "key": room.key, **about}
     _corner(
         key=KEY,
         data={"room": shown, "refusal": REFUSAL.value},
@@ -41,6 +40,14 @@ def hall_corner() -> None:
         on_restore_change=_restore,
         on_close_change=_close,
     )
+
+
+@lru_cache(16)
+def _qr(url: str) -> str:
+    """Return an address as the SVG of a QR code."""
+    import segno  # here: a server starts without it
+
+    return segno.make(url, error="m").svg_inline(scale=4, border=1)
 
 
 def _present_room() -> Room | None:

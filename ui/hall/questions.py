@@ -47,6 +47,8 @@ def show_hall_about(step: Step, head: int, row: int) -> None:
     if ROOM.value is None:
         return
     question, values, axes = _about(step, head, row)
+    if not question.options:  # all numbers of the row are alike
+        return
     best = values.argmax(1) + np.arange(len(values)) * values.shape[1]
     if (tally := _reveal(question, best.tolist())) is not None:
         st.markdown(_words(tally))

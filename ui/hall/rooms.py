@@ -131,8 +131,8 @@ class Rooms:
     def is_lecturer(self, code: str, key: str) -> bool:
         """Return whether the room lives and the key is its own, which counts as a sign of the lecturer."""
         with self._rows() as rows:
-            found = rows.execute("select key, opened, seen from rooms where code = ?", (code,)).fetchone()
-            if found is None or not secrets.compare_digest(found[0], _hashed(key)) or _is_over(*found[1:]):
+            row = rows.execute("select key, opened, seen from rooms where code = ?", (code,)).fetchone()
+            if row is None or not secrets.compare_digest(row[0], _hashed(key)) or _is_over(*row[1:]):
                 return False
             rows.execute("update rooms set seen = ? where code = ?", (time.time(), code))
         return True
@@ -159,10 +159,10 @@ class Rooms:
             RoomError: the room has been asked too much.
         """
         with self._rows() as rows:
-            found = rows.execute(
+            row = rows.execute(
                 "select number from questions where room = ? and mark = ?", (code, question.mark)
             ).fetchone()
-            if found is None:
+            if row is None:
                 n = rows.execute("select count(*) from questions where room = ?", (code,)).fetchone()[0]
                 if n >= HALL_QUESTIONS.most:
                     raise RoomError("This room has been asked too much: close it, and open another.")
@@ -172,21 +172,21 @@ class Rooms:
                     (code, question.mark, question.page, body, time.time()),
                 ).lastrowid
             else:
-                (number,) = found
+                (number,) = row
             rows.execute("update rooms set question = ?, revealed = 0 where code = ?", (number, code))
         return int(number or 0)
 
     def reveal(self, code: str, question: HallQuestion, correct: Sequence[int]) -> Tally | None:
         """Say which options are right; returns the answers, None where this question was not asked."""
         with self._rows() as rows:
-            found = rows.execute(
+            row = rows.execute(
                 "select number from questions where room = ? and mark = ?", (code, question.mark)
             ).fetchone()
-            if found is None:
+            if row is None:
                 return None
-            rows.execute("update questions set correct = ? where number = ?", (json.dumps(list(correct)), found[0]))
-            rows.execute("update rooms set question = ?, revealed = 1 where code = ?", (found[0], code))
-        return self.tally(found[0])
+            rows.execute("update questions set correct = ? where number = ?", (json.dumps(list(correct)), row[0]))
+            rows.execute("update rooms set question = ?, revealed = 1 where code = ?", (row[0], code))
+        return self.tally(row[0])
 
     def pause(self, code: str) -> None:
         """Let phones wait for the next question."""
@@ -291,10 +291,10 @@ class Rooms:
         return results
 
     def _living(self, rows: sqlite3.Connection, code: str) -> tuple[int | None, int]:
-        found = rows.execute("select question, revealed, opened, seen from rooms where code = ?", (code,)).fetchone()
-        if found is None or _is_over(*found[2:]):
+        row = rows.execute("select question, revealed, opened, seen from rooms where code = ?", (code,)).fetchone()
+        if row is None or _is_over(*row[2:]):
             raise RoomError("This room is closed.")
-        return found[:2]
+        return row[:2]
 
 
 def _hashed(key: str) -> str:
