@@ -114,6 +114,7 @@ CANVAS = Action("bidi_component", "*_pad_*[0-9]", stroke)
 
 
 VISITS: dict[str, tuple[Action, ...]] = {
+    "train": (CANVAS, chosen("train_lesson"), TAB),
     "": (line_typed("start_text", ENGLISH), pressed("start_q_*")),
     "lookup": (
         chosen("lookup_preset"),

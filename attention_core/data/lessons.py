@@ -108,11 +108,11 @@ def _make(data: str | None) -> None:
     images = [part.images[:n].reshape(n, SIDE, 2, SIDE, 2).mean((2, 4)).round().astype(np.uint8) for part, n in parts]
     labels = [part.labels[:n] for part, n in parts]
     np.savez_compressed(find_file(FOLDER) / DIGITS, images=np.concatenate(images), labels=np.concatenate(labels))
-    short = {}
+    short: dict[str, tuple[str, set[str], set[str]]] = {}
     for english, french in ((one.lower(), other.lower()) for one, other in split_pairs(read_pairs(data)).train):
         words = english_words(english), french_words(french)
         if 3 < len(words[0]) <= LONGEST and len(words[1]) <= LONGEST + 2:
-            short[english] = french, *map(set, words)
+            short[english] = french, set(words[0]), set(words[1])
     counts = [Counter(word for pair in short.values() for word in pair[side]) for side in (1, 2)]
     common = [{word for word, _ in one.most_common(N_WORDS)} for one in counts]
     good = [f"{english}\t{one[0]}\n" for english, one in short.items() if one[1] <= common[0] and one[2] <= common[1]]

@@ -107,7 +107,8 @@ class PixelNotes(PixelControl, TracedModel):
         if self.training and self.has_softmax and self.position is None and not edits and not trace:
             return self.read(self._context_of_ink(images.flatten(1)))
         query, key, value = self.project(images)
-        score = ScaledDot(self.factor) if self.has_softmax else ScaledDot(1 / key.shape[-2])
+        scale = None if self.config.is_scaled else 1.0
+        score = ScaledDot(scale if self.has_softmax else 1 / key.shape[-2])
         if self.has_softmax:
             sets_context = any(edit.target == "context" for edit in edits)  # its width is that of the values
             # The kernel needs values as wide as keys.

@@ -276,8 +276,8 @@ class TrainingSteps(Iterator[float]):
             self.model.load_state_dict({name: tensors[f"model.{name}"] for name in state})
             kept: dict[int, dict[str, Tensor]] = {}
             for name in shapes.keys() - {f"model.{name}" for name in state}:
-                _, place, moment = name.split(".")
-                kept.setdefault(int(place), {})[moment] = tensors[name].clone()
+                _, number, moment = name.split(".")
+                kept.setdefault(int(number), {})[moment] = tensors[name].clone()
             self._optimiser.load_state_dict(self._optimiser.state_dict() | {"state": kept})
         self._state.step = step
 

@@ -34,7 +34,7 @@ TABLES = """
 create table if not exists rooms(
     code text primary key, key text, opened real, seen real, question integer, revealed integer);
 create table if not exists questions(
-    number integer primary key, room text, mark text, page text, body text, correct text, hands text, asked real);
+    number integer primary key, room text, mark text, page text, body text, correct text, hands text);
 create table if not exists answers(
     question integer, phone text, answer integer, primary key(question, phone)) without rowid;
 create table if not exists phones(room text, phone text, primary key(room, phone)) without rowid;
@@ -120,7 +120,7 @@ class Rooms:
             RoomError: there are as many as the server takes.
         """
         self.drop_old()
-        key, now = secrets.token_urlsafe(16), time.time()
+        key, now = secrets.token_urlsafe(16), time.monotonic()
         with self._rows() as rows:
             if rows.execute("select count(*) from rooms").fetchone()[0] >= HALL_ROOMS.most:
                 raise RoomError("Too many rooms are open on this server. Try again in a while.")
@@ -134,7 +134,7 @@ class Rooms:
             row = rows.execute("select key, opened, seen from rooms where code = ?", (code,)).fetchone()
             if row is None or not secrets.compare_digest(row[0], _hashed(key)) or _is_over(*row[1:]):
                 return False
-            rows.execute("update rooms set seen = ? where code = ?", (time.time(), code))
+            rows.execute("update rooms set seen = ? where code = ?", (time.monotonic(), code))
         return True
 
     def close(self, code: str) -> None:
@@ -168,8 +168,8 @@ class Rooms:
                     raise RoomError("This room has been asked too much: close it, and open another.")
                 body = json.dumps(asdict(question))
                 number = rows.execute(
-                    "insert into questions values (null, ?, ?, ?, ?, '[]', '[]', ?)",
-                    (code, question.mark, question.page, body, time.time()),
+                    "insert into questions values (null, ?, ?, ?, ?, '[]', '[]')",
+                    (code, question.mark, question.page, body),
                 ).lastrowid
             else:
                 (number,) = row
@@ -302,8 +302,8 @@ def _hashed(key: str) -> str:
 
 
 def _is_over(opened: float, seen: float) -> bool:
-    now = time.time()
-    return now - opened > MOST_SECONDS or now - seen > SECONDS_ALONE
+    now = time.monotonic()
+    return now - opened > MOST_SECONDS or now - seen > SECONDS_ALONE or now < opened  # before the machine started anew
 
 
 def default_path() -> Path:

@@ -76,6 +76,7 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
         _, states, _ = model.decode(encoding, torch.tensor([said[:-1]], device=device))
         keys = model.keys(encoding)[:, None]
         weights = attend(states[:, None], keys, keys, score=model.score(), with_weights=True).weights
+        assert weights is not None, "they were asked for"
         french = [strip_space_mark(self.corpus.words[word]) if word != END else "end" for word in said[1:]]
         english, answer = [*map(strip_space_mark, words), "end"], " ".join(word for word in french if word != "end")
         return Look(
@@ -83,7 +84,7 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
             Axis("French", french),
             Axis("English", english),
             shorten(answer, 60, placeholder=" …").capitalize(),
-        )  # type: ignore[index]
+        )
 
 
 RATES, SCORES = {"low": 0.003, "usual": 0.01, "high": 0.03}, ("additive", "dot", "general")
