@@ -9,7 +9,7 @@ from ui.doubts import translation_doubts
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.transformer.deeper import cost_of_length, measured_cost, order_twice, where_a_word_stands
-from ui.transformer.experiment import MODEL, NAME, experiment_on, restore
+from ui.transformer.experiment import MODEL, NAME, TRANSLATOR, experiment_on, restore
 from ui.transformer.first_screen import heads_that_are_off, order_buttons, surprise, two_orders
 from ui.transformer.heads import STEPS, all_heads, heads_off, transformer_steps
 from ui.transformer.heads import take_along as export_head
@@ -47,7 +47,7 @@ if text and model:
         Tab("heads", "All heads", lambda: all_heads(text)),
     ]
     take_along(lambda: export_head(text))
-    doubts = [translation_doubts(NAME, text, shown_translation("transformer", text, ()))]
+    doubts = [translation_doubts(NAME, text, shown_translation(TRANSLATOR, text, ()))]
 page_tabs(
     NAME,
     *tabs,

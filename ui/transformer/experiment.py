@@ -9,16 +9,17 @@ from attention_core.models.transformer import KINDS, TransformerConfig
 from attention_core.topics.transformer.ablation import EditedTransformer, TransformerHead, switched_off
 from attention_core.topics.translate.translation import (
     SourceSentence,
-    Translation,
     explain_layers,
     read_source,
-    translate,
+    translate_together,
 )
 from ui.computed import cached_computation, model_or_stop
 from ui.state import Field, whole_number
+from ui.translate.models import translation
 
 NAME = "transformer"
-MODEL = "translator-transformer"
+TRANSLATOR = "transformer"
+MODEL = f"translator-{TRANSLATOR}"
 MAX_NAMED = 4  # heads that are named; more are counted
 CONFIG = TransformerConfig()
 CHOICES = {
@@ -67,7 +68,7 @@ OFF: Field[list[TransformerHead]] = Field(
     text=lambda heads: ".".join(map(_name, heads)),
 )
 SHOWN_EXPERIMENT: Field[Experiment | None] = Field(NAME, "at_top", None)  # whose French stands there
-_translated = cached_computation(by_model=True)(translate)
+_translated_together = cached_computation(by_model=True)(translate_together)
 _layers_explained = cached_computation(by_model=True)(explain_layers)
 
 
@@ -86,17 +87,14 @@ def edited(experiment: Experiment, *, with_positions: bool = True) -> EditedTran
     return EditedTransformer(model, switched_off(experiment.off), with_positions)
 
 
-def said(experiment: Experiment, source: SourceSentence, *, with_positions: bool = True) -> str:
-    """Return the French of any source by the changed model."""
-    return _translated(edited(experiment, with_positions=with_positions), source).text
-
-
-def translation(text: str) -> Translation:
-    """Return the French of a sentence by the model as trained."""
-    return _translated(edited(Experiment(text)), read_source(text))
+def said(experiment: Experiment, *sources: SourceSentence, with_positions: bool = True) -> list[str]:
+    """Return the French of sources with the same number of pieces by the changed model."""
+    return [one.text for one in _translated_together(edited(experiment, with_positions=with_positions), sources)]
 
 
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
     changed = edited(experiment)
-    return _layers_explained(changed.model, read_source(experiment.text), translation(experiment.text), changed.edits)
+    return _layers_explained(
+        changed.model, read_source(experiment.text), translation(TRANSLATOR, experiment.text), changed.edits
+    )

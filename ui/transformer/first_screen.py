@@ -74,7 +74,7 @@ def two_orders(experiment: Experiment) -> None:
     texts = [base64.b64encode(numbers).decode() for numbers in states]
     ways = []
     for number, (title, comparison) in enumerate(found.items()):
-        french = [said(experiment, one, with_positions=WAYS[title]) for one in (source, other)]
+        french = said(experiment, source, other, with_positions=WAYS[title])
         ways.append(
             {
                 "title": title,
@@ -118,7 +118,7 @@ def heads_that_are_off(experiment: Experiment, restore: Callable[[], None]) -> N
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(f"Off: {experiment.off_words}.", width="content")
-        trained = said(experiment.as_trained, read_source(experiment.text))
+        (trained,) = said(experiment.as_trained, read_source(experiment.text))
         st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
         st.button("Everything as trained", key="transformer_restore", on_click=restore)
 
@@ -136,7 +136,7 @@ def surprise(text: str, restore: Callable[[], None]) -> TryThis:
         _, other = _other_order(source)
         heap = " ".join(other.words).replace(" .", ".")
         (typed, moved), (_, known) = (
-            [said(Experiment(text), one, with_positions=given) for one in (source, other)] for given in WAYS.values()
+            said(Experiment(text), source, other, with_positions=given) for given in WAYS.values()
         )
         if moved == typed:
             return 0, f"Both orders become *{moved}* With positions the heap, *{heap}*, becomes *{known}*"

@@ -31,12 +31,13 @@ from ui.transformer.experiment import (
     NAME,
     OFF,
     SHOWN_EXPERIMENT,
+    TRANSLATOR,
     Experiment,
     experiment_on,
     said,
     traces,
-    translation,
 )
+from ui.translate.models import translation
 from ui.words import aligned_words, chosen_row
 
 ASKS = {
@@ -182,10 +183,10 @@ def heads_off(text: str) -> None:
     """Let a person switch heads off, and draw what the translation loses without each."""
     _, experiment, _, _ = _choose_head(text, switch=True)
     if experiment.off:
-        st.markdown(f"Without {experiment.off_words}: *{error_markdown(said(experiment, read_source(text)))}*")
+        st.markdown(f"Without {experiment.off_words}: *{error_markdown(said(experiment, read_source(text))[0])}*")
     else:
         st.markdown("Switch a head off. What does the French lose?")
-    worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(text))
+    worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(TRANSLATOR, text))
     limit = max(float(one.abs().max()) for one in worth.values())
     for column, kind in zip(st.columns(3, gap="medium"), KINDS, strict=True):
         column.markdown(f"**{kind.capitalize()}**")

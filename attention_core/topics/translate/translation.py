@@ -175,8 +175,16 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
 
 def translate(model: CanTranslate, source: SourceSentence, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
     """Return the best translation that begins with the prefix, by beam search; a width of 1 is greedy."""
-    best = beam_search(model, source.ids[None].to(device_of(model)), width, prefix)[0][0]
-    return translation_of(best.ids, [math.exp(log) for log in best.logs])
+    return translate_together(model, [source], width, prefix)[0]
+
+
+def translate_together(
+    model: CanTranslate, sources: Sequence[SourceSentence], width: int = 5, prefix: Sequence[int] = ()
+) -> list[Translation]:
+    """Return the best translations of sentences with the same number of pieces, in one beam search."""
+    ids = torch.stack([source.ids for source in sources]).to(device_of(model))
+    best = [hypotheses[0] for hypotheses in beam_search(model, ids, width, prefix)]
+    return [translation_of(one.ids, [math.exp(log) for log in one.logs]) for one in best]
 
 
 def forced_translation(model: CanTranslate, source: SourceSentence, forced: Sequence[int]) -> Translation:
