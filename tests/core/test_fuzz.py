@@ -1,4 +1,4 @@
-"""Every parser takes any bytes: it returns something, or raises an error that it names. See fuzz/ for a longer try."""
+"""Every parser takes any bytes: it returns something, or raises an error that it names. tests/fuzz/ tries longer."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from fuzz.targets import TARGETS, run
+from tests.fuzz.targets import TARGETS, run
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
 VALUES = st.recursive(

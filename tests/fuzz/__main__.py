@@ -1,4 +1,4 @@
-"""Fuzz a parser, guided by coverage: python -m fuzz NAME [flags of libFuzzer, such as -runs=100000].
+"""Fuzz a parser, guided by coverage: python -m tests.fuzz NAME [flags of libFuzzer, such as -runs=100000].
 
 What breaks it is written to crash-*, slow-* or timeout-* in the present folder.
 """
@@ -17,7 +17,7 @@ FLAGS = ("-timeout=10", "-rss_limit_mb=3000", "-max_len=8192")
 def main() -> None:
     """Fuzz what the command line names in this process, and end it."""
     with atheris.instrument_imports(include=LIBRARIES):  # so that the fuzzer sees which lines run
-        from fuzz import targets
+        from tests.fuzz import targets
     warnings.simplefilter("ignore")
     name, *given = sys.argv[1:]
 

@@ -1,1 +1,0 @@
-"""Feeds every parser with what nobody would write. `python -m fuzz --all`; see README.md."""
