@@ -41,6 +41,7 @@ def test_the_language_model_opens_on_the_head_that_copies(app):
     app.query_params["view"] = "words"
     page = opened(app, PAGE)
     assert address(page)[0] == "decoder.3.self:5"
+    assert "##### *green* looks at *umbrella*" in said(page), "spaces inside asterisks are no emphasis"
     assert "What comes next" in titles(page)
     assert page.query_params["tab"] == "words"
     assert "view" not in page.query_params

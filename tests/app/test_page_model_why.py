@@ -115,6 +115,17 @@ def test_what_cannot_be_taken_apart_says_why(app, stored, monkeypatch):
     assert "This score cannot be taken apart: nobody has described where" in said(page)
 
 
+def test_without_names_of_heads_a_score_is_taken_apart_all_the_same(page_at_why, monkeypatch):
+    def fails(*given):
+        raise ValueError("the corpus is empty")
+
+    monkeypatch.setattr("ui.model.why.queued_result", fails)
+    page_at_why.button(key="model_why_story").click()
+    words = said(settled(page_at_why))
+    assert "**Head 6 of layer 4 looks from `red` (the second) at `car`: 79%.**" in words
+    assert "is the sum of" in words
+
+
 def test_how_often_the_story_holds_is_what_the_page_says():
     """Three names and twenty things: how often head 2.0 is the largest part, and halves the look when it is off."""
     from ui.model.why import HOLDS

@@ -10,7 +10,6 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import Recording, trace_model
-from attention_core.explain import heads
 from attention_core.explain.heads import (
     FarLook,
     PatchGrid,
@@ -267,12 +266,6 @@ def test_a_whole_model_is_summed_up_layer_by_layer(bert):
     found = summaries(bert.traces)
     assert (len(found), len(found[0])) == (3, 4)
     assert found[2][3] == summarise(bert.traces[2], 3)
-
-
-@pytest.mark.parametrize(("before", "now"), heads._RENAMED.items())
-def test_names_of_the_first_version_warn_and_work(before, now):
-    with pytest.warns(DeprecationWarning, match=f"{before} is {now} now"):
-        assert getattr(heads, before) is getattr(heads, now)
 
 
 @pytest.fixture(scope="module")

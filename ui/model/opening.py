@@ -17,6 +17,8 @@ from ui.try_this import TryThis, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
 ASKS, CANDIDATES = "it", ("animal", "street")
+EMPTY = "·"
+"""In the place of a token of spaces alone, which nothing could emphasise."""
 
 
 def opening_place() -> DeltaGenerator:
@@ -32,10 +34,9 @@ def opening(run: ModelRun, asked: LatestRun | None) -> None:
     trace = layers[now.layer]
     weights = trace.weights(now.head, [now.query])[0]
     key = int(weights.argmax())
-    asks, looked_at = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
-    st.markdown(
-        f"##### *{error_markdown(asks)}* looks at *{error_markdown(looked_at)}*: {as_percent(float(weights[key]))}"
-    )
+    labels = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
+    asks, looked_at = (error_markdown(label.strip() or EMPTY) for label in labels)
+    st.markdown(f"##### *{asks}* looks at *{looked_at}*: {as_percent(float(weights[key]))}")
     token_view(run, trace, now.head)
     marks = dict.fromkeys(run.tokens[place] for place in sorted(run.special))
     if marks:

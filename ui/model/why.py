@@ -15,6 +15,7 @@ from attention_core.data.language_pieces import NAME as LLAMA
 from attention_core.hub.model import ModelError, ModelKind, readable
 from attention_core.hub.run import ModelRun, TextInput
 from attention_core.links import pack, unpack
+from attention_core.log import log
 from attention_core.study import Study, Why
 from attention_core.study.sources import Stream
 from attention_core.study.why import N_LARGEST, explain_score
@@ -206,7 +207,7 @@ def _without(run: ModelRun, asked: LatestRun, cell: Cell, off: tuple[int, int]) 
 
 
 def _head_names(asked: LatestRun) -> dict[tuple[int, int], str]:
-    """Return what the heads of a language model are called, by what they do with random words said twice."""
+    """Return what the heads of a language model are called, by what they do with random words said twice, if known."""
     pretrained = pretrained_of(asked.key)
 
     def portions() -> Iterator[tuple[float, dict[tuple[int, int], str]]]:
@@ -214,7 +215,11 @@ def _head_names(asked: LatestRun) -> dict[tuple[int, int], str]:
         places = [(layer, head) for layer, own in enumerate(found.means["entropy"]) for head in range(len(own))]
         yield 1.0, {place: found.name(*place) for place in places}
 
-    return queued_result(("head names", asked.key), portions) if pretrained.kind is ModelKind.DECODER else {}
+    try:
+        return queued_result(("head names", asked.key), portions) if pretrained.kind is ModelKind.DECODER else {}
+    except ValueError:  # the score is taken apart all the same
+        log.exception("the heads of %s have no names", asked.key)
+        return {}
 
 
 def _head(layer: int, head: int) -> str:

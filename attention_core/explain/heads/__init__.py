@@ -5,9 +5,6 @@ layers = groups(trace_model(model, **inputs))["encoder self"]
 summaries(layers)[3][5].previous
 """
 
-import warnings
-from typing import Any
-
 from attention_core.explain.heads.similarity import (
     Distances,
     FarLook,
@@ -49,17 +46,3 @@ __all__ = [
     "summarise",
     "without_keys",
 ]
-
-_RENAMED = {  # names of 0.1
-    "Patches": "PatchGrid",
-    "habit": "describe_head",
-    "handed_over": "norm_based_weights",
-    "without_sinks": "without_keys",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _RENAMED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"{name} is {_RENAMED[name]} now", DeprecationWarning, 2)
-    return globals()[_RENAMED[name]]
