@@ -39,7 +39,7 @@ with st.container(key="train_first"):
 
 page_tabs(
     NAME,
-    Tab("work", "Did attention do any work?", lambda: did_attention_work(training)),
+    Tab("work", "Did attention do any work?", lambda: did_attention_work(training, text)),
     Tab("break", "Break it", break_it),
     Tab("compare", "Compare two trainings", lambda: compare_runs(training, given, text)),
 )

@@ -49,8 +49,11 @@ def test_attention_learns_what_equal_weights_cannot():
     assert "Attention did the work" in verdict(run)
     assert "too early" in verdict(LiveRun(DIGIT))
     given = small_digits()[1].images[0] / 255
-    before, after = (run.look(frame, given).weights for frame in (run.frames[0], run.frames[-1]))
-    assert after.max() > 5 * before.max(), "the map has become sharp"
+    before, after = (run.look(frame, given) for frame in (run.frames[0], run.frames[-1]))
+    assert after.weights.max() > 5 * before.weights.max(), "the map has become sharp"
+    assert before.passed > 0.99
+    broken = advanced(LiveRun(LiveSettings(broken=SCALE)), 130)
+    assert broken.look(broken.frames[-1], given).passed < 0.1 < after.passed, "large sums pick single pixels"
 
 
 def test_what_is_broken_is_missing():

@@ -26,13 +26,14 @@ BREAKS = {
     ),
     SCALE: (
         "do not divide by √d (d = 64)",
-        "Sums of 64 products are large. The softmax is sharp before anything is learned, and hardly passes a gradient.",
+        "Sums of 64 products are large: soon each pixel picks a single one. Such a softmax passes no gradient, "
+        "so what was picked early stays.",
     ),
 }
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
 
 
-def did_attention_work(training: Training) -> None:
+def did_attention_work(training: Training, text: str) -> None:
     """Say what attention is worth, beside its controls on the same batches."""
     run, frame = training.run, training.run.frames[-1]
     if not frame.step:
@@ -48,6 +49,12 @@ def did_attention_work(training: Training) -> None:
     figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
     rows = [(name, f"{right:.0%}", f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
     figures_table(("", "right", "loss", "parameters"), *rows)
+    if looks := screen.LOOKS.value.get((id(run), text)):
+        first, last = looks[0].passed, looks[-1].passed
+        st.markdown(
+            f"In your input the softmax passed {first:.0%} of a gradient at first, and {last:.1%} now "
+            "(1 − Σw² of a row, on average): the sharper it is, the less it learns anew."
+        )
     st.caption(
         f"After {frame.step:,} of {run.n_steps:,} batches. Right: of 500 that it never learns from. "
         "Loss: on those that it learns from."

@@ -50,6 +50,11 @@ class Look(NamedTuple):
     keys: Axis
     answer: str  # in words
 
+    @property
+    def passed(self) -> float:
+        """How much of a gradient the softmax passes, 0 to 1: the trace of its Jacobian, 1 - sum of w², mean of rows."""
+        return float(1 - np.square(self.weights).sum(-1).mean())
+
 
 class Lesson:
     """A Task (see attention_core.train.loop) with its models.
