@@ -8,13 +8,13 @@ from ui.computed import model_or_stop
 from ui.doubts import matter_doubts
 from ui.matter.judgement import (
     ATTENTION,
-    BLOCKED,
+    EDITS,
     NAME,
     STEPS,
     answer,
     attention_trace,
-    blocked_words,
     three_models,
+    try_section,
     worth_of_attention,
 )
 from ui.matter.words import alike_words, surprise, who_decides, words_section
@@ -30,20 +30,18 @@ model_or_stop(ATTENTION)
 with st.container(key="matter_first"):
     say, judgement = st.columns([1.15, 1], gap="medium")
     with say:
-        typed = sentence_box(
-            NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68, on_change=BLOCKED.reset
-        )
+        typed = sentence_box(NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68)
         text = readable_sentence(NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
         sentence = read_sentence(text)
         is_read = report_unknown_words(sentence.words, sentence.known)
-    blocked = blocked_words(text)
-    trace = attention_trace(text, blocked)
+    edits = EDITS.fitting(attention_trace(text), of=text)
+    trace = attention_trace(text, edits)
     with judgement:
         with st.container(key="matter_answer"):
-            answer(text, blocked, is_read)
-        who_decides(sentence, text, trace, blocked)
+            answer(text, edits, is_read)
+        who_decides(sentence, text, trace)
         try_this(NAME, surprise(text))
-    words_section(sentence, text, trace, blocked)
+    words_section(sentence, text, trace)
     worth_of_attention()
 
 
@@ -61,7 +59,8 @@ take_along(lambda: export_bar(trace, NAME, query=0))
 page_tabs(
     NAME,
     Tab("steps", "Step by step", matter_steps),
-    Tab("models", "Three models", lambda: three_models(text, blocked, is_read), formerly=("try",)),
+    Tab("try", "Try", lambda: try_section(text, trace)),
+    Tab("models", "Three models", lambda: three_models(text, edits, is_read)),
     more=(
         Tab("similar", "Do similar words get similar weights?", lambda: alike_words(sentence, trace)),
         matter_doubts(text),

@@ -9,8 +9,7 @@ What a page does with it:
     now = explain(model, text, edits) if edits else plain  # what the page shows; its script and notebook have the edits
 
     def try_tab():
-        EDITS.follow(edits)  # the page runs again when what stands above is older than the list
-        EDITS.add(edit, "in words")  # in a button's callback
+        EDITS.add(edit, says="in words")  # in a button's callback, or by weight_editor
         EDITS.draw(now)
         show_outcome(NAME, labels, before, after)  # both answers, and what changed most
         show_difference(NAME, picture(*difference(before_map, after_map)))
@@ -20,19 +19,22 @@ belong: another sentence's words stand elsewhere.
 """
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.edits import Edit, EditError, Edits, RunHead, edits_from_plain, with_runs
+from attention_core.attention.edits import Edit, EditError, Edits, RunHead, SetWeights, edits_from_plain, with_runs
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.bounds import EDIT_LETTERS, EDITS
 from attention_core.charts import signed_ramp
 from attention_core.charts.bars import before_after_chart
+from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.vega import Chart, Ramp
+from attention_core.device import to_array
 from attention_core.links import pack, unpack
 from ui.chart import draw_chart
 from ui.labels import as_percent, error_markdown
@@ -68,7 +70,7 @@ class EditList:
     """The edits of a page."""
 
     def __init__(self, page: str) -> None:
-        self._page = page
+        self.page = page
         self._list: Field[tuple[ListedEdit, ...]] = Field(page, "edits", (), address="edits", parse=_parse, text=_text)
         self._past: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_past", list)
         self._future: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_future", list)
@@ -110,12 +112,18 @@ class EditList:
                 self._misfits.value[change] = str(error)
         return fit
 
-    def add(self, edit: Edit, says: str = "", where: str = "", of: str = "") -> None:
-        """Add an edit, for a callback; one that is there already is switched on."""
-        new = ListedEdit(edit, (says or edit.describe())[: EDIT_LETTERS.most], where, of and input_mark(of))
-        others = [one for one in self.changes if one._replace(is_on=True) != new]
-        if len(others) < EDITS.most:
-            self._set((*others, new))
+    def add(self, *edits: Edit, says: str = "", where: str = "", of: str = "") -> None:
+        """Add edits, for a callback; one that is there already is switched on, and a weight has one number."""
+        new = [
+            ListedEdit(edit, (says or edit.describe())[: EDIT_LETTERS.most], where, input_mark(of)) for edit in edits
+        ]
+        cells = {*map(_cell, new)}
+        others = [one for one in self.changes if _cell(one) not in cells]
+        if len(others) + len(new) <= EDITS.most:
+            self._set((*others, *new))
+
+    def remove(self, edit: Edit) -> None:
+        self._set(tuple(one for one in self.changes if one.edit != edit))
 
     def reset(self) -> None:
         if self.changes:
@@ -134,18 +142,18 @@ class EditList:
             hint: what to do, while there is no edit.
         """
         self.follow()
-        with st.container(horizontal=True, gap="xsmall", key=f"{self._page}_edit_tools"):
+        with st.container(horizontal=True, gap="xsmall", key=f"{self.page}_edit_tools"):
             for label, icon, act, may in (
                 ("Undo", "undo", partial(self._back, self._past, self._future), bool(self._past.value)),
                 ("Redo", "redo", partial(self._back, self._future, self._past), bool(self._future.value)),
                 ("As learned", "restart_alt", self.reset, bool(self.changes)),
             ):
-                key = f"{self._page}_edits_{icon}"
+                key = f"{self.page}_edits_{icon}"
                 st.button(label, key=key, icon=f":material/{icon}:", on_click=act, disabled=not may, width="content")
         if not self.changes and hint:
             st.caption(hint)
         for place, change in enumerate(self.changes):
-            key, misfit = f"{self._page}_edit_{place}", self._misfits.value.get(change) if change.is_on else None
+            key, misfit = f"{self.page}_edit_{place}", self._misfits.value.get(change) if change.is_on else None
             set_widget(key, change.is_on)
             says = error_markdown(change.says[:1].upper() + change.says[1:])
             st.checkbox(says, key=key, on_change=self._switch, args=(place, key))
@@ -167,6 +175,13 @@ class EditList:
     def _back(self, taken: Field[list[tuple[ListedEdit, ...]]], given: Field[list[tuple[ListedEdit, ...]]]) -> None:
         given.value = [*given.value, self.changes]
         *taken.value, self._list.value = taken.value
+
+
+def _cell(change: ListedEdit) -> tuple:
+    """Return what only one edit can be about: the weights that it sets, or itself."""
+    edit = change.edit
+    about = (edit.query, edit.head, *(key for key, _ in edit.weights)) if isinstance(edit, SetWeights) else (edit,)
+    return change.where, change.of, *about
 
 
 def input_mark(text: str) -> str:
@@ -200,6 +215,80 @@ def _empty_rows(trace: AttentionTrace) -> list[str]:
     return empty if len(empty) <= N_SHOWN else [f"{len(empty)} of {trace.n_heads * trace.n_queries} queries"]
 
 
+def weights_set(
+    trace: AttentionTrace, asks: Sequence[int], keys: Sequence[int], weight: float, head: int | None
+) -> list[SetWeights]:
+    """Return the edits that give keys, the pieces of a word, this weight together, shared as it was among them."""
+    edits = []
+    for query in asks:
+        row = trace.weights(head or 0, [query])[0]
+        shares = row[list(keys)].double() + 1e-9
+        pairs = zip(keys, (weight * shares / shares.sum()).tolist(), strict=True)
+        edits.append(SetWeights(query, tuple((key, round(share, 6)) for key, share in pairs), head))
+    return edits
+
+
+def weight_editor(
+    edits: EditList,
+    trace: AttentionTrace,
+    asks: Sequence[int],
+    words: Mapping[tuple[int, ...], str],
+    *,
+    head: int | None = 0,
+    where: str = "",
+    of: str = "",
+    rows: Mapping[int, str] | None = None,
+) -> None:
+    """Let a person cut what a query gives a key, set it to a number, or give the query another one's row.
+
+    Args:
+        edits: the page's.
+        trace: the attention as it is now.
+        asks: the queries that are changed: the pieces of a word.
+        words: names of the keys, by the pieces of each word.
+        head: the one that is changed; None = all, and the first one's weights are shown.
+        where: see ListedEdit.
+        of: see ListedEdit.
+        rows: queries whose row can be taken, with their names.
+    """
+    page, who = edits.page, "".join(trace.story.query_axis.labels[query] for query in asks)
+    row = trace.weights(head or 0, [asks[0]])[0]
+    places, at = {keys: place for place, keys in enumerate(words, 1)}, f"{page}_weight_of"
+
+    def set_to(keys: tuple[int, ...], weight: float) -> None:
+        edits.add(*weights_set(trace, asks, keys, weight, head), says=says(words[keys], weight), where=where, of=of)
+
+    def says(word: str, weight: float) -> str:
+        done = f"gives {word} {as_percent(weight)}" if weight else f"no longer looks at {word}"
+        return f"{who} {done}; the others share the rest"
+
+    def named(keys: tuple[int, ...]) -> str:
+        return f"{places[keys]}: {words[keys]}"
+
+    def take_row(key: str) -> None:
+        other = widget_value(key)
+        if other is not None:
+            taken = trace.weights(head or 0, [other])[0].double()
+            pairs = tuple((place, round(share, 9)) for place, share in enumerate((taken / taken.sum()).tolist()))
+            new = [SetWeights(query, pairs, head) for query in asks]
+            edits.add(*new, says=f"{who} looks where {rows[other]} does", where=where, of=of)  # type: ignore[index]
+
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
+        if widget_value(at) not in words:
+            set_widget(at, max(words, key=lambda keys: float(row[list(keys)].sum())))
+        label = "Weight of" if trace.n_queries == 1 else f"What {error_markdown(who)} gives"
+        chosen = st.selectbox(label, list(words), key=at, format_func=named, width=190)
+        weight, number = float(row[list(chosen)].sum()), f"{page}_weight"
+        set_widget(number, round(100 * weight, 2))
+        take = partial(lambda: set_to(chosen, float(widget_value(number)) / 100))
+        st.number_input("in percent", 0.0, 100.0, step=5.0, key=number, on_change=take, width=130)
+        st.button("Cut it", key=f"{page}_cut", on_click=set_to, args=(chosen, 0.0), disabled=not weight)
+        if rows:
+            key, label = f"{page}_row_of", f"Or {error_markdown(who)} looks where"
+            look = {"placeholder": "…", "on_change": take_row, "args": (key,), "width": 170}
+            st.selectbox(label, list(rows), None, rows.get, key, **look)
+
+
 def show_outcome(page: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float]) -> None:
     """Draw an answer's probabilities as learned and changed, beside each other, and say what changed most."""
     one, other = (np.asarray(probabilities, float) for probabilities in (before, after))
@@ -228,6 +317,15 @@ def difference(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, Ramp]
     change = np.asarray(after, float) - np.asarray(before, float)
     least = FAINT * float(np.abs(before).max())
     return change, signed_ramp(np.append(change, least))
+
+
+def show_weights_difference(page: str, before: AttentionTrace, after: AttentionTrace, head: int = 0) -> None:
+    """Draw where weight came and went in a head, once there is an edit."""
+    if after.edits:
+        change, colours = difference(*(to_array(trace.weights(head)) for trace in (before, after)))
+        axes = after.story.query_axis, after.story.key_axis
+        chart = matrix_chart(change, *axes, Role.WEIGHTS, title="change", size=330, ramp=colours)
+        show_difference(page, chart, change, after.n_queries)
 
 
 def show_difference(page: str, chart: Chart, change: np.ndarray, n_queries: int = 1) -> None:

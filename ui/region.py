@@ -1,6 +1,7 @@
 """A region is brushed over a picture, and attention is changed there: for pages whose keys lie in a picture."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -121,7 +122,7 @@ class Region:
         def take() -> None:
             if drawing := widget_value(key):
                 says = f"it looks as it does in the ready drawing {drawing}"
-                self._edits.add(PatternFrom(0, RunHead(self._page, drawing)), says)
+                self._edits.add(PatternFrom(0, RunHead(self._page, drawing)), says=says)
 
         label = "Look as in the ready drawing"
         st.pills(label, self._copies, key=key, on_change=take, wrap=True)
@@ -132,4 +133,5 @@ class Region:
 
     def _button(self, label: str, edit: Edit, says: str, disabled: bool = False) -> None:
         key = f"{self._page}_region_{label.lower().replace(' ', '_')}"
-        st.button(label, key=key, on_click=self._edits.add, args=(edit, says), disabled=disabled, width="content")
+        add = partial(self._edits.add, edit, says=says)
+        st.button(label, key=key, on_click=add, disabled=disabled, width="content")

@@ -1,18 +1,22 @@
-"""Which words matter, without a browser: presets, blocked words, steps, neighbours, every kind of bad input."""
+"""Which words matter, without a browser: presets, cut words, steps, neighbours, every kind of bad input."""
 
 import re
 
 import pytest
 import streamlit as st
+import torch
 
+from attention_core.attention.edits import SetWeights
 from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.data.sentence_presets import PRESETS
-from attention_core.topics.matter.sentences import MAX_WORDS
+from attention_core.models import load
+from attention_core.topics.matter.sentences import MAX_WORDS, explain, read_sentence
 from attention_core.weights import read_card
 from tests.app.tools import (
     bodies,
     body_with,
     data_of,
+    frames,
     given,
     open_tab,
     opened,
@@ -35,8 +39,12 @@ def verdict(page) -> str:
     return body_with(page, 'class="judgement"')
 
 
-def block(page, *places):
-    page.session_state["matter_blocked"] = list(places)
+def cut(page, *places):
+    from ui.edits import ListedEdit, input_mark  # not before there is an app
+
+    of = input_mark(page.text_area(key=TEXT).value)
+    edits = tuple(ListedEdit(SetWeights(0, ((place, 0.0),), 0), "cut", of=of) for place in places)
+    page.session_state["matter_edits"] = edits
     return settled(page)
 
 
@@ -64,7 +72,7 @@ def test_a_heavy_word_that_pushes_the_other_way_is_told(page):
 
 
 def test_the_surprise_asks_first_and_deletes_a_light_word(page):
-    block(say(page, "The plot is dull."), 3)
+    cut(say(page, "The plot is dull."), 3)
     page.button(key="matter_try").click().run()
     assert page.text_area(key=TEXT).value == "The plot is dull."
     page.segmented_control(key="matter_try_guess").set_value(1)
@@ -73,7 +81,7 @@ def test_the_surprise_asks_first_and_deletes_a_light_word(page):
     drawn = data_of(page, "matter_weighed")
     assert len(drawn["before"]) == len(drawn["words"])
     assert drawn["before"][drawn["words"].index("Bad")][0] == pytest.approx(0.72, abs=0.01)
-    assert "negative 89%" in verdict(page), "and no word is blocked"
+    assert "negative 89%" in verdict(page), "and no word is cut"
     told = page.success[0].value
     assert "it turns round. **Right**: Positive 84% before, negative 89% now" in told
     assert "Delete that instead, with 72% of the weight: positive 57%." in told
@@ -85,10 +93,10 @@ def test_the_surprise_asks_first_and_deletes_a_light_word(page):
 
 
 def test_a_word_that_attention_may_not_look_at_stays(page):
-    block(page, 0)
-    assert "1 word blocked; before: positive 84%" in verdict(page)
-    assert "Blocking it changes nothing" in said(page)
-    page.button(key="matter_unblock").click().run()
+    cut(page, 0)
+    assert "with its weights changed; as learned: positive 84%" in verdict(page)
+    assert "Other weights, the same answer: positive 84% as learned" in said(page)
+    page.button(key="matter_as_learned").click().run()
     assert "**“bad”** has 72%" in said(page)
 
 
@@ -105,21 +113,46 @@ def test_praise_and_blame_are_told_apart(page):
         assert re.search(r'class="judgement"[^>]*>(\w+)', verdict(say(page, text))).group(1) == answer
 
 
-def test_blocking_a_word_changes_the_answer_and_can_be_undone(page):
+def test_cutting_a_word_changes_the_answer_and_can_be_undone(page):
     say(page, "The plot is dull.")
     before = verdict(page)
-    block(page, 3)
-    assert "1 word blocked; before: negative" in verdict(page)
-    page.button(key="matter_unblock").click().run()
+    cut(page, 3)
+    assert "as learned: negative" in verdict(page)
+    page.button(key="matter_as_learned").click().run()
     assert verdict(page) == before
-    block(page, *range(5))
+    cut(page, *range(5))
     assert "prejudice" in said(page)
+    assert "Nothing is left to look at for the learned query" in said(open_tab(page, "try"))
 
 
-def test_another_sentence_begins_with_no_word_blocked(page):
-    block(say(page, "The plot is dull."), 3)
+def test_edits_of_another_sentence_stay_listed_and_are_not_applied(page):
+    cut(open_tab(say(page, "The plot is dull."), "try"), 3)
     say(page, "Two words")
-    assert page.session_state["matter_blocked"] == []
+    assert "with its weights changed" not in verdict(page)
+    assert "Not applied: it was made for another input." in said(page)
+    say(page, "The plot is dull.")
+    assert "with its weights changed" in verdict(page)
+
+
+def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
+    open_tab(say(page, "The plot is dull."), "try")
+    page.selectbox(key="matter_weight_of").set_value((1,)).run()
+    page.number_input(key="matter_weight").set_value(60.0).run()
+    assert "gives plot 60%; the others share the rest" in page.checkbox(key="matter_edit_0").label
+    model, seen = load("sentence-attention", "cpu"), []
+    model.encoder.register_forward_hook(lambda module, given, made: seen.append(made[0].data))
+    with torch.inference_mode():
+        weights = explain(model, read_sentence("The plot is dull.")).weights()[0].double()
+        weights *= 0.4 / (1 - weights[1])
+        weights[1] = 0.6
+        wanted = model.answer((weights.float() @ seen[0])[None]).softmax(-1)[0, 1]
+    bars = next(frame for frame in frames(page) if "when" in frame.columns)
+    now = bars[(bars["when"] == "changed") & (bars["label"] == "positive")]["probability"].item()
+    assert now == pytest.approx(wanted.item(), abs=1e-5)
+    assert data_of(page, "matter_weighed")["weights"] == pytest.approx(weights.tolist(), abs=1e-4)
+    page.button(key="matter_edits_restart_alt").click().run()
+    plain = next(frame for frame in frames(page) if "when" in frame.columns)["probability"].to_numpy()
+    assert (plain[:2] == plain[2:]).all()
 
 
 def test_every_step_can_be_shown_and_guessed(page):
@@ -191,11 +224,11 @@ def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
     assert f"The first {MAX_WORDS} of 1,200 words" in said(page)
 
 
-def test_sentence_and_blocked_words_survive_leaving_the_page(page):
-    block(say(page, "The plot is dull."), 3)
+def test_sentence_and_cut_words_survive_leaving_the_page(page):
+    cut(say(page, "The plot is dull."), 3)
     there_and_back(page)
     assert page.text_area(key=TEXT).value == "The plot is dull."
-    assert "1 word blocked" in verdict(page)
+    assert "with its weights changed" in verdict(page)
 
 
 def test_an_empty_box_keeps_the_last_sentence_in_grey(page):
@@ -214,7 +247,7 @@ def test_an_address_can_carry_a_sentence(app):
 def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
     for path in weights.glob("sentence-mean*"):
         path.unlink()
-    page = opened(start_app(), PAGE, "try")
+    page = opened(start_app(), PAGE, "models")
     assert body_with(page, 'class="figures"').count("<tr>") == 3
     assert "sentence-mean" in page.warning[0].value
     (weights / "sentence-attention.safetensors").unlink()

@@ -1,10 +1,12 @@
 // A sentence; above each word a bar for its weight, hanging below it one for what the answer does when the word is deleted.
-// Both have one scale: if weights told what words do, the two would mirror each other. A click or Enter on a word tells Python to block it.
+// Both have one scale: if weights told what words do, the two would mirror each other. A click or Enter on a word tells Python to cut it; its bar is dragged, or moved by arrow keys up
+// and down, to another weight.
+const STEP = 0.05;
 const points = (change) => minus(`${change >= 0.0005 ? "+" : ""}${(100 * change).toFixed(Math.abs(change) < 0.0095 ? 1 : 0)}`);
 
 class WeighedWords {
   constructor(root) {
-    this.sentence = make(root, "div", { class: "sentence", role: "group", "aria-label": "The sentence; press a word to block it" });
+    this.sentence = make(root, "div", { class: "sentence", role: "group", "aria-label": "The sentence; press a word to cut it, arrow keys up and down change its weight" });
     this.tip = make(root, "p", { class: "tip", "aria-live": "polite" });
   }
 
@@ -16,7 +18,7 @@ class WeighedWords {
   }
 
   build() {
-    const { words, weights, ifRemoved, blocked, uniform, before } = this.data;
+    const { words, weights, ifRemoved, cut, uniform, before } = this.data;
     const most = Math.max(uniform, ...[weights, ifRemoved, ...before].flat().map(Math.abs));
     this.sentence.replaceChildren();
     this.sentence.classList.toggle("many", words.length > 24);
@@ -27,26 +29,44 @@ class WeighedWords {
     make(both, "span", "", "weight ↑");
     make(both, "span", "", "deleted ↓");
     this.cells = words.map((word, place) => {
-      const isBlocked = blocked.includes(place), change = ifRemoved[place], cell = make(this.sentence, "div", "cell");
-      const above = make(cell, "div", "above"), weight = isBlocked ? "blocked" : asPercent(weights[place]);
-      make(above, "span", "", weight);
-      make(above, "i").style.setProperty("--share", weights[place] / most);
+      const isCut = cut.includes(place), change = ifRemoved[place], cell = make(this.sentence, "div", "cell");
+      const above = make(cell, "div", "above"), weight = isCut ? "cut" : asPercent(weights[place]);
+      const told = make(above, "span", "", weight), bar = make(above, "i");
+      bar.style.setProperty("--share", weights[place] / most);
       make(above, "u").style.setProperty("--share", uniform / most);
       make(cell, "button", {
-        class: `word${isBlocked ? " blocked" : ""}`, "aria-pressed": isBlocked,
+        class: `word${isCut ? " cut" : ""}`, "aria-pressed": isCut,
         "aria-label": `${word}, weight ${asPercent(weights[place])}, if deleted ${points(change)} points`,
       }, word);
       const below = make(cell, "div", `below ${change > 0 ? "up" : "down"}`);
       make(below, "i").style.setProperty("--share", Math.abs(change) / most);
       [above, below].forEach((half, at) => {
-        if (before.length) make(half, "s").style.setProperty("--share", Math.abs(before[place][at]) / most);
+        if (before[place]?.length > at) make(half, "s").style.setProperty("--share", Math.abs(before[place][at]) / most);
       });
       make(below, "span", "", points(change));
+      this.drag(bar, told, place, most);
       return cell;
     });
     const buttons = this.cells.map((cell) => cell.querySelector("button"));
     inLine(buttons, (place) => this.look(place), (place) => this.tell({ place }));
+    buttons.forEach((button, place) => button.addEventListener("keydown", (event) => {
+      const steps = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+      if (steps && arrowOf(event)) this.tell({ place, weight: clamp(weights[place] + steps * STEP, 0, 1) });
+    }));
     this.look(null);
+  }
+
+  drag(bar, told, place, most) {
+    let weight = null;
+    bar.onpointerdown = (event) => bar.setPointerCapture(event.pointerId);
+    bar.onpointermove = (event) => {
+      if (!bar.hasPointerCapture(event.pointerId)) return;
+      const half = bar.parentElement, tall = boxOf(half).height - boxOf(told).height;
+      weight = clamp(most * (boxOf(half).height - pointIn(half, event)[1]) / tall, 0, 1);
+      bar.style.setProperty("--share", weight / most);
+      told.textContent = asPercent(weight);
+    };
+    bar.onpointerup = bar.onpointercancel = () => { if (weight !== null) this.tell({ place, weight }); };
   }
 
   look(place) {
@@ -56,12 +76,12 @@ class WeighedWords {
 
   told(place) {
     if (place === null) return [
-      create("span", { className: "narrow", textContent: "Above: weight, dashed an even share. " }), "Below: points by which “positive” moves when the word is deleted. Click a word: it stays, but attention may not look at it. ",
+      create("span", { className: "narrow", textContent: "Above: weight, dashed an even share. " }), "Below: points by which “positive” moves when the word is deleted. Click a word to keep attention from it, or drag its bar. ",
       this.data.before.length ? "Outlined: before." : "Small words count: each is read with its neighbours.",
     ];
-    const { words, weights, uniform, ifRemoved, positive, blocked, turned } = this.data;
+    const { words, weights, uniform, ifRemoved, positive, cut, turned } = this.data;
     const word = [bold(words[place]), turned[place] ? `, read as ${turned[place]}` : ""];
-    if (blocked.includes(place)) return [...word, ": attention may not look at it, its weight is exactly 0. Click to give it back."];
+    if (cut.includes(place)) return [...word, ": attention may not look at it, its weight is exactly 0. Click to give it back."];
     return [
       ...word, `: ${(weights[place] / uniform).toFixed(1)} times its even share. “Positive” is at ${asPercent(positive)}; with `,
       `the word deleted, at ${asPercent(positive + ifRemoved[place])}.`,

@@ -1,25 +1,26 @@
-"""What three models say of a sentence: the answer, its weights, what losing words does, and the models side by side."""
+"""What three models say of a sentence: the answer, its weights, what changing them does, the models side by side."""
 
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.edits import BlockKeys
+from attention_core.attention.edits import Edits, SetWeights
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.sentence_presets import MEANT, is_negated
 from attention_core.topics.matter.sentences import Verdict, explain, judge, read_sentence, remove_each
 from attention_core.weights import WeightsError
 from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.edits import EditList, show_outcome, show_weights_difference, weight_editor, weights_set
 from ui.glossary import note
+from ui.labels import as_percent
 from ui.layout import figures_table
-from ui.player import Stepper, counted
-from ui.state import Field
+from ui.player import Stepper
 
 NAME = "matter"
 ATTENTION, AVERAGE = "sentence-attention", "sentence-mean"
 MODELS = {ATTENTION: "attention", AVERAGE: "plain average", "sentence-two-phase": "two phases"}
 SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
 
-BLOCKED: Field[list[int]] = Field(NAME, "blocked", list, address="blocked")
+EDITS = EditList(NAME)
 STEPS = Stepper(NAME)
 
 _judge = cached_computation(by_model=True)(judge)
@@ -27,45 +28,56 @@ _remove_each = cached_computation(by_model=True)(remove_each)
 _explain = cached_computation(by_model=True)(explain)
 
 
-def _blocking(words: tuple[int, ...]) -> tuple[BlockKeys, ...]:
-    return (BlockKeys(words),) if words else ()
-
-
-def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
+def verdict_of(name: str, text: str, edits: Edits = ()) -> Verdict:
     """Return what a model says of a sentence; WeightsError if the model is not there."""
     model, _ = model_or_none(name)
     if model is None:
         raise WeightsError(name)
-    return _judge(model, read_sentence(text), _blocking(blocked))
+    return _judge(model, read_sentence(text), edits)
 
 
-def removed(text: str, blocked: tuple[int, ...]) -> Tensor:
-    """Return what the answer does without each word."""
-    return _remove_each(model_or_stop(ATTENTION), read_sentence(text), _blocking(blocked))
+def removed(text: str) -> Tensor:
+    """Return what the answer as learned does without each word."""
+    return _remove_each(model_or_stop(ATTENTION), read_sentence(text))
 
 
-def attention_trace(text: str, blocked: tuple[int, ...] = ()) -> AttentionTrace:
+def attention_trace(text: str, edits: Edits = ()) -> AttentionTrace:
     """Return how the model with attention came to its answer."""
-    return _explain(model_or_stop(ATTENTION), read_sentence(text), _blocking(blocked))
+    return _explain(model_or_stop(ATTENTION), read_sentence(text), edits)
 
 
-def blocked_words(text: str) -> tuple[int, ...]:
-    """Return the words of this text that a person blocked."""
-    n_words = len(read_sentence(text).words)
-    BLOCKED.value = [place for place in BLOCKED.value if 0 <= place < n_words]
-    return tuple(BLOCKED.value)
+def press_word(trace: AttentionTrace, text: str, place: int, weight: float | None) -> None:
+    """Give a word this weight, as far as others that were set leave it; None cuts it, or gives it back."""
+    cut, edits = SetWeights(0, ((place, 0.0),), 0), EDITS.fitting(attention_trace(text), of=text)
+    if weight is None and cut in edits:
+        return EDITS.remove(cut)
+    taken = sum(share for edit in edits if isinstance(edit, SetWeights) for key, share in edit.weights if key != place)
+    given = min(weight or 0.0, 1 - taken)
+    says = f"“{trace.story.key_axis.labels[place]}” gets {as_percent(given)} of the weight; the others share the rest"
+    EDITS.add(*weights_set(trace, [0], [place], given, 0), says=says, of=text)
 
 
-def answer(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
+def try_section(text: str, trace: AttentionTrace) -> None:
+    """Draw the weights to be changed, the list of changes, and what becomes of the answer."""
+    plain, labels = attention_trace(text), trace.story.key_axis.labels
+    left, right = st.columns(2, gap="large")
+    with left:
+        words = {(place,): label for place, label in enumerate(labels)}
+        weight_editor(EDITS, trace, [0], words, of=text)
+        EDITS.draw(trace, hint="Click a word above to cut it, drag its bar, or set its weight here.")
+        show_weights_difference(NAME, plain, trace)
+    with right:
+        before, after = (verdict_of(ATTENTION, text, one.edits).positive for one in (plain, trace))
+        show_outcome(NAME, tuple(SIDES), (before, 1 - before), (after, 1 - after))
+
+
+def answer(text: str, edits: Edits, is_read: bool) -> None:
     """Draw what the model with attention says, if it knows enough words to judge by."""
     if not is_read:
         st.html('<p class="judgement">no judgement <small>too few of its words are known</small></p>')
         return
-    now = verdict_of(ATTENTION, text, blocked)
-    before = ""
-    if blocked:
-        was = verdict_of(ATTENTION, text, ())
-        before = f"with {counted(len(blocked), 'words')} blocked; before: {was.said}"
+    now = verdict_of(ATTENTION, text, edits)
+    before = f"with its weights changed; as learned: {verdict_of(ATTENTION, text).said}" if edits else ""
     colour = f"color-mix(in srgb, {SIDES[now.answer]} 75%, currentcolor)"
     st.html(
         f'<p class="judgement" style="color:{colour}">{now.said} <small>{before}</small></p>{_fault(text, now.answer)}'
@@ -92,12 +104,12 @@ def _fault(text: str, answer: str) -> str:
     return ""
 
 
-def three_models(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
+def three_models(text: str, edits: Edits, is_read: bool) -> None:
     """Draw what all three models say, and how they differ."""
     rows, missing = [], []
     for name, title in MODELS.items():
         try:
-            verdict, accuracy = verdict_of(name, text, blocked), card_or_empty(name).get("development_accuracy")
+            verdict, accuracy = verdict_of(name, text, edits), card_or_empty(name).get("development_accuracy")
         except WeightsError:
             missing.append(f"**{title}**: {model_or_none(name)[1]}")
             continue
@@ -106,7 +118,7 @@ def three_models(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         figures_table(("model", "says", "right of 925"), *rows)
-        st.caption("Words blocked above are blocked in all three.")
+        st.caption("Weights changed above are changed in all three.")
         for fault in missing:
             st.warning(fault)
     with right:

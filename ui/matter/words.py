@@ -13,12 +13,12 @@ from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import cached_computation, model_or_stop
 from ui.labels import distinct, error_markdown, literal, number
-from ui.matter.judgement import ATTENTION, BLOCKED, NAME, SIDES, attention_trace, removed, verdict_of
+from ui.matter.judgement import ATTENTION, EDITS, NAME, SIDES, attention_trace, press_word, removed, verdict_of
 from ui.state import Field, component_message, whole_number
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
 from ui.words import text_field
 
-HARDLY = 0.02  # a change of the probability below which blocking a word is said to change nothing
+HARDLY = 0.02  # a change of the probability below which changed weights are said to change nothing
 SHOWN = "matter_words"
 FIRST, LIGHT = PRESETS["Not bad"], "Not"
 """The sentence of the surprise, and its word that decides with little weight."""
@@ -29,17 +29,18 @@ _component = component("weighed_words")
 _neighbours = cached_computation(by_model=True)(neighbours_in_place)
 
 
-def _press() -> None:
-    place = (component_message("matter_weighed", "pressed") or {}).get("place")
-    if isinstance(place, int):
-        BLOCKED.value = sorted({*BLOCKED.value} ^ {place})
-
-
-def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
-    """Draw every word with its weight and with what the answer does when it is deleted."""
+def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
+    """Draw every word with its weight and with what the answer as learned does when it is deleted."""
     weights = trace.weights()[0].tolist()
-    if_removed = removed(text, blocked).tolist()
-    positive = verdict_of(ATTENTION, text, blocked).positive
+    if_removed = removed(text).tolist()
+    positive = verdict_of(ATTENTION, text).positive
+
+    def press() -> None:
+        pressed = component_message("matter_weighed", "pressed") or {}
+        place, weight = pressed.get("place"), pressed.get("weight")
+        if place in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
+            press_word(trace, text, place, weight)
+
     about = "Every word's weight, and how the answer moves when it is deleted"
     note_picture(lambda: _bars(sentence.labels, weights, if_removed), about)
     with st.container(key=SHOWN):
@@ -51,35 +52,37 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
                 "ifRemoved": [round(change, 8) for change in if_removed],
                 "positive": round(positive, 8),
                 "uniform": 1 / trace.n_keys,
-                "before": [] if blocked else _before_deleting(text),
-                "blocked": list(blocked),
+                "before": _weights_as_learned(text) if trace.edits else _before_deleting(text),
+                "cut": [place for place, weight in enumerate(weights) if not weight],
                 "turned": sentence.read_as,
             },
             default={"pressed": None},
-            on_pressed_change=_press,
+            on_pressed_change=press,
         )
 
 
-def _before_deleting(text: str) -> list[tuple[float, float]]:
+def _weights_as_learned(text: str) -> list[tuple[float, ...]]:
+    return [(weight,) for weight in attention_trace(text).weights()[0].tolist()]
+
+
+def _before_deleting(text: str) -> list[tuple[float, ...]]:
     """Return what each word weighed and did before the surprise deleted a word; nothing if it has not."""
     if text != WITHOUT_LIGHT or TRIED[NAME].value in (NOT_TRIED, ASKED):
         return []
-    pairs = list(zip(attention_trace(FIRST).weights()[0].tolist(), removed(FIRST, ()).tolist(), strict=True))
+    pairs = list(zip(attention_trace(FIRST).weights()[0].tolist(), removed(FIRST).tolist(), strict=True))
     del pairs[read_sentence(FIRST).words.index(LIGHT)]
     return pairs
 
 
-def who_decides(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
-    """Say where weights and what deleting does disagree, or what keeping attention from words did."""
+def who_decides(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
+    """Say where weights and what deleting does disagree, or what changing the weights did."""
     with st.container(key="matter_told"):
-        if blocked:
-            st.markdown(_what_blocking_did(text, blocked))
-            st.button("Give all words back", key="matter_unblock", on_click=BLOCKED.reset)
+        if trace.edits:
+            st.markdown(_what_changing_did(text, trace))
+            st.button("All as learned", key="matter_as_learned", on_click=EDITS.reset)
         else:
-            positive = verdict_of(ATTENTION, text, blocked).positive
-            st.markdown(
-                _where_they_disagree(sentence, trace.weights()[0].tolist(), removed(text, ()).tolist(), positive)
-            )
+            positive = verdict_of(ATTENTION, text).positive
+            st.markdown(_where_they_disagree(sentence, trace.weights()[0].tolist(), removed(text).tolist(), positive))
 
 
 def _bars(words: list[str], weights: list[float], changes: list[float]) -> Chart:
@@ -124,17 +127,16 @@ def _where_they_disagree(sentence: Sentence, weights: list[float], changes: list
     )
 
 
-def _what_blocking_did(text: str, blocked: tuple[int, ...]) -> str:
-    before, now = (verdict_of(ATTENTION, text, words).positive for words in ((), blocked))
-    what = "it" if len(blocked) == 1 else "them"
-    if len(blocked) == len(read_sentence(text).words):
-        return "Every word is blocked: the answer is the network's prejudice."
+def _what_changing_did(text: str, trace: AttentionTrace) -> str:
+    before, now = (verdict_of(ATTENTION, text, edits).positive for edits in ((), trace.edits))
+    if not trace.weights().any():
+        return "Every word is cut: the answer is the network's prejudice."
     if abs(before - now) < HARDLY:
         return (
-            f"Blocking {what} changes nothing: positive {before:.0%} before, {now:.0%} now. The neighbours' states had "
-            f"read {what}."
+            f"Other weights, the same answer: positive {before:.0%} as learned, {now:.0%} now. Each word's state has "
+            "read its neighbours too."
         )
-    return f"Positive {before:.0%} before, {now:.0%} now that attention may not look at {what}."
+    return f"Positive {before:.0%} as learned, {now:.0%} with these weights."
 
 
 def surprise(text: str) -> TryThis:
@@ -144,11 +146,10 @@ def surprise(text: str) -> TryThis:
 
     def act() -> None:
         text_field(NAME).value = WITHOUT_LIGHT
-        BLOCKED.reset()
 
     def outcome() -> tuple[int, str]:
-        before, now = verdict_of(ATTENTION, FIRST, ()), verdict_of(ATTENTION, text, ())
-        other = Verdict(before.positive + float(removed(FIRST, ())[heaviest]))
+        before, now = verdict_of(ATTENTION, FIRST), verdict_of(ATTENTION, text)
+        other = Verdict(before.positive + float(removed(FIRST)[heaviest]))
         said = (
             f"{before.said.capitalize()} before, {now.said} now: nothing turns *{words[heaviest]}* round. Delete that "
             f"instead, with {weights[heaviest]:.0%} of the weight: {other.said}."

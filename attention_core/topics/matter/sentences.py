@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.edits import BlockKeys, Edits, blocked_keys
+from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.data.pieces import english_words, strip_space_mark
@@ -129,7 +129,7 @@ def judge_all(model: nn.Module, sentences: Sequence[Tensor], batch_size: int = 2
 
 
 def judge(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Verdict:
-    """Return what a model says of a sentence, perhaps with words that attention may not look at."""
+    """Return what a model says of a sentence, perhaps with its attention changed."""
     with torch.inference_mode():
         logits = model(sentence.pieces[None].to(device_of(model)), edits=edits).logits
     return Verdict(float(logits.softmax(-1)[0, 1]))
@@ -141,26 +141,18 @@ def explain(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Attentio
     return trace.with_story(key_axis=Axis("words", sentence.labels, whole=sentence.words))
 
 
-def remove_each(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Tensor:
+def remove_each(model: nn.Module, sentence: Sentence) -> Tensor:
     """Return how the probability of "positive" changes when each word in turn is not there, (n_words,).
 
-    Words that are blocked already stay blocked in the shorter sentences. A sentence of one word has nothing left: its
-    change is 0 by definition of no evidence.
+    A sentence of one word has nothing left: its change is 0 by definition of no evidence.
 
     Source: leave-one-out, Li et al. 2016, "Understanding neural networks through representation erasure".
     """
-    n, now = len(sentence.words), judge(model, sentence, edits).positive
+    n, now = len(sentence.words), judge(model, sentence).positive
     if n == 1:
         return torch.zeros(1)
     shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]) for place in range(n)]
-    gone = blocked_keys(edits)
-    if not gone:
-        return judge_all(model, [rest.pieces for rest in shorter]) - now
-    answers = []
-    for place, rest in enumerate(shorter):
-        still = tuple(other - (other > place) for other in sorted(gone) if other != place)
-        answers.append(judge(model, rest, (BlockKeys(still),)).positive)
-    return torch.tensor(answers) - now
+    return judge_all(model, [rest.pieces for rest in shorter]) - now
 
 
 def rank_agreement(first: Sequence[float], second: Sequence[float]) -> float:
