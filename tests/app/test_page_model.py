@@ -42,21 +42,43 @@ def test_the_language_model_opens_on_the_head_that_copies(app):
     page = opened(app, PAGE)
     assert address(page)[0] == "decoder.3.self:5"
     assert "##### *green* looks at *umbrella*" in said(page), "spaces inside asterisks are no emphasis"
-    assert "What comes next" in titles(page)
+    assert "Click a token to say it" in said(page)
     assert page.query_params["tab"] == "words"
     assert "view" not in page.query_params
 
 
-@pytest.mark.parametrize("field", ["tab", "view"])
 @pytest.mark.parametrize(
-    ("tab", "shown"), [("heads", "Heads in numbers"), ("without", "Ablate a head"), ("pair", "Side by side")]
+    ("address", "slug", "tab", "words"),
+    [
+        ("tab=head", None, "Look", ""),
+        ("tab=steps", "steps", "Look", "The query is `green`"),
+        ("tab=heads", "heads", "Heads", "The most similar heads"),
+        ("tab=alike", "heads", "Heads", "The most similar heads"),
+        ("view=layers", "layers", "Heads", "Attention rollout multiplies"),
+        ("view=pair", "pair", "Heads", ", layer 4, head 6: "),
+        ("tab=why", "why", "Why there?", "On the key’s side"),
+        ("tab=without", "without", "What it does", "High weights cannot tell"),
+        ("tab=words", "words", "What it does", "Click a token to say it"),
+        ("tab=cache", "keeps", "What it does", "of keys and values"),
+    ],
 )
-def test_every_tab_opens_from_its_address_and_from_that_of_older_links(app, field, tab, shown):
-    app.query_params[field] = tab
+def test_old_addresses_open_the_tab_and_the_section_that_hold_what_they_mean(app, address, slug, tab, words):
+    app.query_params.update(dict([address.split("=")], model="tatoeba-llama"))
     page = opened(app, PAGE)
     assert not page.error
-    assert shown in titles(page)
-    assert page.query_params["tab"] == tab
+    assert [one.label for one in page.tabs if one.children] == [tab]
+    assert words in said(page)
+    assert page.query_params.get("tab") == slug
+
+
+def test_in_a_lecture_each_section_is_a_screen(app):
+    app.query_params.update({"lecture": "1", "tab": "cache", "model": "tatoeba-llama"})
+    page = opened(app, PAGE)
+    assert not page.tabs
+    assert page.query_params["tab"] == "keeps"
+    screens = page.segmented_control(key="model_tab").options
+    assert screens[1:5] == ["Look", "Step by step", "Heads", "Through all layers"]
+    assert screens[-3:] == ["What it does", "What it says next", "What it keeps: the KV cache"]
 
 
 def test_a_link_opens_the_head_and_token_that_it_names(app):
@@ -117,7 +139,7 @@ def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(opened_w
     assert "run.npz: 2 calls of attention, 6 heads" in said(page).replace("**", "")
     assert "attention" in titles(page).lower()
     assert page.tabs
-    assert not any("Ablate" in tab.label for tab in page.tabs)
+    assert [tab.label for tab in page.tabs] == ["Look", "Heads"]
 
 
 def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened_with, tmp_path):

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import assert_fits, open_tab, settle, submit
+from tests.browser.tools import assert_fits, settle, submit
 
 HEADS = ".st-key-model_glance .marks"
 TOKENS = ".st-key-model_tokens .token"
@@ -55,7 +55,8 @@ def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_addre
     visitor.wait_for_url(re.compile("token=6"))
     settle(visitor)
     expect(visitor.locator(TOKENS).nth(6)).to_have_attribute("aria-pressed", "true")
-    open_tab(visitor, "Step by step")
+    visitor.get_by_text("Step by step").click()
+    visitor.wait_for_url(re.compile("tab=steps"))
     expect(visitor.get_by_text("position 7").first).to_be_attached()
 
 

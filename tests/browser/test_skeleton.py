@@ -37,7 +37,7 @@ def test_tabs_are_short_and_back_undoes_the_last_one(page, app_url, entry):
     shifts = page.evaluate("window.shifts")
     assert sum(value for value, *_ in shifts) < 0.1, shifts
     labels = page.get_by_role("tab").all_inner_texts()
-    assert len(labels) <= MAX_TABS or entry.name == "model"
+    assert len(labels) <= MAX_TABS
     heights = {labels[0]: page.evaluate(HEIGHT)}
     for label in labels[1:]:
         before = page.url

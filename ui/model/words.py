@@ -17,13 +17,12 @@ from attention_core.explain.heads.summary import kind_of
 from attention_core.hub.ablation import Head
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
 from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, token_text
-from attention_core.hub.model import ModelError, ModelKind, predicts_words, readable
+from attention_core.hub.model import ModelError, ModelKind, readable
 from attention_core.hub.run import ModelRun
 from attention_core.links import pack, unpack
 from ui.chart import draw_chart
 from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal
-from ui.layout import section
 from ui.model.cache import kept_in_words
 from ui.model.glance import NAME, cached_with_run, chosen, head_name, portion, run_again, setting
 from ui.model.one_head import chips, shaded, weights_chart
@@ -195,38 +194,49 @@ HIDDEN_WORD = Field[int | None](NAME, "hidden_word", None, address="hidden_word"
 
 
 def next_tokens(run: ModelRun, asked: LatestRun) -> None:
-    """Draw what suits the model: a text to write on, the word it expects behind a mask, or that it has no such head."""
-    pretrained = pretrained_of(asked.key)
-    if not predicts_words(pretrained):
-        section("What it expects")
-        st.info(f"{pretrained.name} has no head that expects words: its last layer is what it hands out.")
-    elif pretrained.kind is ModelKind.ENCODER:
+    """Draw what suits a model that predicts words: a text to write on, or the word that it expects behind a mask."""
+    if pretrained_of(asked.key).kind is ModelKind.ENCODER:
         _hidden_word(run, asked)
-    else:
-        _generation(run, asked)
-
-
-def _generation(run: ModelRun, asked: LatestRun) -> None:
-    section("What comes next")
+        return
     st.markdown("Click a token to say it, or let the model write.")
-    left, middle, right = st.columns([1.05, 0.95, 1.05], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
-        text, buttons = st.container(), st.container()
-        temperature, seed = _settings()
+        made, temperature = _write(asked)
+    if made is not None:
+        with right:
+            _expectation(made, temperature, is_full=bool(why_full(asked, made.ids)))
+    _write_more()
+
+
+def what_it_keeps(run: ModelRun, asked: LatestRun) -> None:
+    """Draw how a trace grows while the model writes, and how large the keys and values are that it keeps for that."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        made, _ = _write(asked)
+    if made is not None:
+        with right:
+            _growing(run, made)
+    _write_more()
+
+
+def _write(asked: LatestRun) -> tuple[Generation | None, float]:
+    """Draw the text and the buttons that write on; return it as the model ran it, and the temperature."""
+    text, buttons = st.container(), st.container()
+    temperature, seed = _settings()
     try:
         _write_portion(asked, temperature, seed)
         made = generation_of(asked, text_ids(asked))
     except ModelError as error:
         st.info(error_markdown(error))
-        return
+        return None, temperature
     with text:
         _text(made)
     with buttons:
         _buttons(asked, made, temperature, seed)
-    with middle:
-        _expectation(made, temperature, is_full=bool(why_full(asked, made.ids)))
-    with right:
-        _growing(run, made)
+    return made, temperature
+
+
+def _write_more() -> None:
     if WANTED.value and not run_again():
         stop()
 
@@ -304,7 +314,6 @@ def _growing(run: ModelRun, made: Generation) -> None:
     number, head = _growing_head(run, made)
     trace, words = made.trace(number), _head_words(made, number, head)
     n_rows, last = trace.n_queries, f"{1000 * made.seconds[-1]:,.0f} ms, with the trace"
-    section("How its trace grows")
     st.markdown(f"A row for each token: {words}.")
     values, ramp = masked_weights(trace, head), weights_ramp(trace.n_keys)
     draw_chart(
@@ -340,7 +349,6 @@ def _head_words(made: Generation, number: int, head: int) -> str:
 
 
 def _hidden_word(run: ModelRun, asked: LatestRun) -> None:
-    section("What it expects")
     place = hidden_place(run, asked)
     left, right = st.columns([1.1, 1], gap="large")
     with left:
