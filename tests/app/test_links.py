@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import ButtonGroup
+from streamlit.testing.v1.element_tree import ButtonGroup, Multiselect, Selectbox
 
 from attention_core.attention.recording import load_recording
 from attention_core.data.stroke import Stroke
@@ -38,6 +38,22 @@ class Picked(ButtonGroup):
     @property
     def formatted_values(self) -> list[str]:
         return self.picked
+
+
+class PickedBox(Selectbox):
+    """A list of which a label is chosen, as in a browser."""
+
+    @property
+    def index(self) -> int:
+        return self.options.index(self.value)
+
+
+class PickedBoxes(Multiselect):
+    """A list of which labels are chosen."""
+
+    @property
+    def values(self) -> list[str]:
+        return self.value
 
 
 def address_of(page: AppTest) -> dict[str, str]:
@@ -78,9 +94,13 @@ def set_at_random(widget, kind: str, chance: random.Random) -> None:
         widget.set_value(value)
     elif kind == "select_slider":
         widget.set_value(value_behind(widget, chance.choice(widget.options)))
-    elif kind in ("selectbox", "radio"):
+    elif kind == "radio":
+        widget.set_value(chance.choice(widget.options))
+    elif kind == "selectbox":
+        widget.__class__ = PickedBox
         widget.set_value(chance.choice(widget.options))
     elif kind == "multiselect":
+        widget.__class__ = PickedBoxes
         widget.set_value(chance.sample(widget.options, min(2, len(widget.options))))
     elif kind == "color_picker":
         widget.set_value(f"#{chance.randrange(1 << 24):06x}")
