@@ -94,10 +94,8 @@ def set_at_random(widget, kind: str, chance: random.Random) -> None:
         widget.set_value(value)
     elif kind == "select_slider":
         widget.set_value(value_behind(widget, chance.choice(widget.options)))
-    elif kind == "radio":
-        widget.set_value(chance.choice(widget.options))
-    elif kind == "selectbox":
-        widget.__class__ = PickedBox
+    elif kind in ("selectbox", "radio"):
+        widget.__class__ = {"selectbox": PickedBox}.get(kind, type(widget))
         widget.set_value(chance.choice(widget.options))
     elif kind == "multiselect":
         widget.__class__ = PickedBoxes

@@ -253,7 +253,8 @@ def model_steps(run: ModelRun) -> None:
         return
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
-        st.caption(f"The query is {literal(trace.story.query_axis.labels[now.query].strip())}, position {now.query + 1}.")
+        asks = trace.story.query_axis.labels[now.query].strip()
+        st.caption(f"The query is {literal(asks)}, position {now.query + 1}.")
         show_words(trace, step, now.head, now.query)
     with matrix:
         if max(step.shape) > MAX_DRAWN:
