@@ -8,6 +8,7 @@ from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.translate.additive import alignment_errors, any_length, training_tab
+from ui.translate.changing import change_arcs
 from ui.translate.first_screen import (
     NAME,
     STEPS,
@@ -48,7 +49,12 @@ if models:
     shown, row = stepped_model(models), WORD.value
     tabs = [
         Tab("steps", "Step by step", lambda: translate_steps(shown, row)),
-        Tab("try", "Try", lambda: force_french(shown, row, text)),
+        Tab(
+            "try",
+            "Try",
+            lambda: change_arcs(shown, row, text),
+            below=Tab("force", "What the French begins with", lambda: force_french(shown, row, text)),
+        ),
         *tabs,
     ]
     more = [

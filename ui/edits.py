@@ -25,6 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
+import torch
+from torch import Tensor
 
 from attention_core.attention.edits import Edit, EditError, Edits, RunHead, SetWeights, edits_from_plain, with_runs
 from attention_core.attention.trace import AttentionTrace
@@ -122,8 +124,8 @@ class EditList:
         if len(others) + len(new) <= EDITS.most:
             self._set((*others, *new))
 
-    def remove(self, edit: Edit) -> None:
-        self._set(tuple(one for one in self.changes if one.edit != edit))
+    def remove(self, *edits: Edit) -> None:
+        self._set(tuple(one for one in self.changes if one.edit not in edits))
 
     def reset(self) -> None:
         if self.changes:
@@ -215,17 +217,60 @@ def _empty_rows(trace: AttentionTrace) -> list[str]:
     return empty if len(empty) <= N_SHOWN else [f"{len(empty)} of {trace.n_heads * trace.n_queries} queries"]
 
 
-def weights_set(
-    trace: AttentionTrace, asks: Sequence[int], keys: Sequence[int], weight: float, head: int | None
-) -> list[SetWeights]:
-    """Return the edits that give keys, the pieces of a word, this weight together, shared as it was among them."""
-    edits = []
+def set_weight(
+    edits: EditList,
+    trace: AttentionTrace,
+    asks: Sequence[int],
+    keys: Sequence[int],
+    weight: float | None,
+    *,
+    head: int | None = 0,
+    where: str = "",
+    of: str = "",
+) -> None:
+    """Give keys, the pieces of a word, this weight together, as far as others that were set leave it; for a callback.
+
+    Args:
+        edits: the page's.
+        trace: the attention as it is now.
+        asks: the queries that are changed: the pieces of a word.
+        keys: share it as they did.
+        weight: 0 to 1; None = it is cut, or given back if it is cut.
+        head: the one that is changed; None = all.
+        where: see ListedEdit.
+        of: see ListedEdit.
+    """
+    keys = list(keys)
+    cuts = [SetWeights(query, tuple((key, 0.0) for key in keys), head) for query in asks]
+    if weight is None and all(cut in trace.edits for cut in cuts):
+        return edits.remove(*cuts)
+    given, new = weight or 0.0, []
     for query in asks:
-        row = trace.weights(head or 0, [query])[0]
-        shares = row[list(keys)].double() + 1e-9
-        pairs = zip(keys, (weight * shares / shares.sum()).tolist(), strict=True)
-        edits.append(SetWeights(query, tuple((key, round(share, 6)) for key, share in pairs), head))
-    return edits
+        row = weights_of(trace, query, head)
+        rows = (one for one in trace.edits if isinstance(one, SetWeights) and (one.query, one.head) == (query, head))
+        are_set = {key: share for one in rows for key, share in one.weights}
+        if sum(are_set.values()) > 1 - 1e-6:  # the whole row was set: it is written anew
+            changed = range(trace.n_keys)
+            others = row.index_fill(0, torch.tensor(keys, device=row.device), 0)
+            after = others * (1 - given) / others.sum().clamp(min=1e-9)
+        else:
+            given = min(given, 1 - sum(share for key, share in are_set.items() if key not in keys))
+            changed, after = keys, torch.zeros_like(row)
+        shares = row[keys] + 1e-9
+        after[keys] = given * shares / shares.sum()
+        new.append(SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), head))
+    who, what = (
+        "".join(axis.labels[place] for place in places)
+        for axis, places in ((trace.story.query_axis, asks), (trace.story.key_axis, keys))
+    )
+    done = f"gives {what} {as_percent(given)}" if given else f"no longer looks at {what}"
+    edits.add(*new, says=f"{who} {done}; the others share the rest", where=where, of=of)
+
+
+def weights_of(trace: AttentionTrace, query: int, head: int | None) -> Tensor:
+    """Return a query's weights in a head, (n_keys,) float64; None = the mean of all heads."""
+    heads = range(trace.n_heads) if head is None else [head]
+    return torch.stack([trace.weights(one, [query])[0].double() for one in heads]).mean(0)
 
 
 def weight_editor(
@@ -246,21 +291,17 @@ def weight_editor(
         trace: the attention as it is now.
         asks: the queries that are changed: the pieces of a word.
         words: names of the keys, by the pieces of each word.
-        head: the one that is changed; None = all, and the first one's weights are shown.
+        head: the one that is changed; None = all, and their mean is shown.
         where: see ListedEdit.
         of: see ListedEdit.
         rows: queries whose row can be taken, with their names.
     """
     page, who = edits.page, "".join(trace.story.query_axis.labels[query] for query in asks)
-    row = trace.weights(head or 0, [asks[0]])[0]
-    places, at = {keys: place for place, keys in enumerate(words, 1)}, f"{page}_weight_of"
+    row, at = weights_of(trace, asks[0], head), f"{page}_weight_of"
+    places = {keys: place for place, keys in enumerate(words, 1)}
 
     def set_to(keys: tuple[int, ...], weight: float) -> None:
-        edits.add(*weights_set(trace, asks, keys, weight, head), says=says(words[keys], weight), where=where, of=of)
-
-    def says(word: str, weight: float) -> str:
-        done = f"gives {word} {as_percent(weight)}" if weight else f"no longer looks at {word}"
-        return f"{who} {done}; the others share the rest"
+        set_weight(edits, trace, asks, keys, weight, head=head, where=where, of=of)
 
     def named(keys: tuple[int, ...]) -> str:
         return f"{places[keys]}: {words[keys]}"
@@ -268,7 +309,7 @@ def weight_editor(
     def take_row(key: str) -> None:
         other = widget_value(key)
         if other is not None:
-            taken = trace.weights(head or 0, [other])[0].double()
+            taken = weights_of(trace, other, head)
             pairs = tuple((place, round(share, 9)) for place, share in enumerate((taken / taken.sum()).tolist()))
             new = [SetWeights(query, pairs, head) for query in asks]
             edits.add(*new, says=f"{who} looks where {rows[other]} does", where=where, of=of)  # type: ignore[index]

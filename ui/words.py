@@ -161,6 +161,12 @@ def chosen_row(name: str) -> int | None:
     return row if isinstance(row, int) else None
 
 
+def chosen_source(name: str) -> int | None:
+    """Return the source word that was clicked last; None if it was a target word."""
+    cut = (component_message(f"{name}_words", "chosen") or {}).get("cut")
+    return cut if isinstance(cut, int) else None
+
+
 def aligned_words(
     name: str,
     view: WordView,
@@ -173,18 +179,20 @@ def aligned_words(
     plain: bool = False,
     on_choose: Callable[..., None] | None = None,
     args: tuple[Any, ...] = (),
+    cuts: bool = False,
 ) -> None:
     """Draw the two lines of words.
 
     The active target word counts from 0, None = all are alike; the first n_forced ones a person chose. A translator
     without attention has what is `single` on its one vector. Plain lower words are not said one after the other, and
-    have no probabilities. The note is a line below; on_choose is called after a click on a target word, see chosen_row.
+    have no probabilities. The note is a line below; on_choose is called after a click on a target word, see chosen_row,
+    and with cuts after one on a source word, see chosen_source: the arc between it and the active word is to be cut.
     """
     row = -1 if active is None else min(active, len(view.target) - 1)
     title = model if active is None else f"{model}: where “{view.target[row]}” looks"
     single = single if view.is_single else ""
     note_picture(lambda: word_arcs(view.source, view.target, to_array(view.weights), row, single=single), title)
-    more = {"note": note, "plain": plain, "single": single, "forced": n_forced}
+    more = {"note": note, "plain": plain, "cuts": cuts, "single": single, "forced": n_forced}
     _arcs(
         key=f"{name}_words",
         data=word_data(view, model) | more | {"active": row},

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits
+from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.inside_torch import version_of
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
@@ -33,6 +33,7 @@ class DecoderState(NamedTuple):
     cache: Tensor  # (n_rows, ...), what the decoder keeps of the pieces so far
     # how many of the largest logits must be exact in float32, since others may be approximate; None = all
     n_exact: int | None = None
+    n_said: int = 0  # pieces so far, which a recurrent decoder counts
 
     def select(self, rows: Tensor) -> DecoderState:
         """Return the state in which these rows, int64 (n_rows,), go on: some perhaps several times, others never."""
@@ -261,10 +262,13 @@ class Translator(TiedTranslator):
         encoding = self.encode(source)
         return DecoderState(encoding, self.first_state(encoding))
 
-    def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
+    def step(self, state: DecoderState, target: Tensor, edits: Edits = ()) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
-        features, states, _ = self.decode(state.encoding, target, cache=state.cache)
-        return self.logits(features, state.n_exact), state._replace(cache=states[:, -1])
+        n = target.shape[1]
+        here = for_queries(edits, state.n_said, n, len(target) // len(state.encoding.states))
+        features, states, _ = self.decode(state.encoding, target, here, state.cache)
+        after = state._replace(cache=states[:, -1], n_said=state.n_said + n)
+        return self.logits(features, state.n_exact), after
 
     def decode(
         self, encoding: SourceEncoding, target: Tensor, edits: Edits = (), cache: Tensor | None = None

@@ -10,6 +10,7 @@ from tests.app.tools import (
     bodies,
     body_with,
     charts,
+    data_of,
     given,
     open_tab,
     opened,
@@ -352,3 +353,30 @@ def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp
     assert [error.value for error in page.error if "git checkout -- weights" in error.value]
     assert listed(page).count("cannot be loaded") == 5
     assert "Additive attention, word 3 of" in said(page)
+
+
+def test_a_cut_arc_says_the_words_after_it_anew_and_they_are_those_of_a_recomputation(page):
+    open_tab(page, "try")
+    learned = listed(page)
+    page.button(key="translate_cut").click().run()
+    label = page.checkbox(key="translate_edit_0").label
+    assert "no longer looks at" in label
+    assert label.endswith("; the others share the rest")
+    edit = page.session_state["translate_edits"][0].edit
+    shown = data_of(page, "translate_lower_words")
+    assert listed(page) == learned, "the others are as learned"
+    (key, weight), row = edit.weights[0], page.session_state["translate_at"]
+    assert weight == shown["weights"][row][key] == 0
+    page.number_input(key="translate_weight").set_value(25.0).run()
+    page.button(key="translate_edits_restart_alt").click().run()
+    assert "Changed:" not in said(page)
+
+
+def test_a_french_word_looks_where_another_does(page):
+    open_tab(page, "try")
+    page.selectbox(key="translate_row_of").set_value(0).run()
+    shown, row = data_of(page, "translate_lower_words"), page.session_state["translate_at"]
+    assert shown["weights"][row] == pytest.approx(shown["weights"][0], abs=1e-3)
+    assert "looks where" in page.checkbox(key="translate_edit_0").label
+    write(page, "A red car is there.")
+    assert "Not applied: it was made for another input." in said(page)

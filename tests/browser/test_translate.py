@@ -43,6 +43,20 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
     expect(words.nth(3)).to_have_text(said, use_inner_text=True)
 
 
+def test_an_arc_is_cut_by_a_click_or_by_keys_and_given_back(app_url, page):
+    page.goto(f"{app_url}/translate?tab=try")
+    lower, source = page.locator(".root .target").nth(1), page.locator(".root .source").nth(1)
+    red, rouge = source.get_by_role("button", name="red"), lower.get_by_role("button", name="rouge")
+    rouge.wait_for()
+    page.wait_for_function(IDLE)
+    red.click()
+    rouge.wait_for(state="detached")
+    page.wait_for_function(IDLE)
+    red.press("Enter")
+    rouge.wait_for()
+    page.wait_for_function(IDLE)
+
+
 def test_forty_words_fit_a_phone(app_url, page):
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"{app_url}/translate?text=" + "+".join(["the+red+car+and"] * 12))

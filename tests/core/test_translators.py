@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.attention.edits import BlockKeys, SetScore, Temperature
+from attention_core.attention.edits import BlockKeys, SetScore, SetWeights, Temperature
 from attention_core.attention.steps import step_of
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, load_vocabulary
 from attention_core.data.sentence_presets import TRANSLATE
@@ -254,6 +254,44 @@ def test_next_pieces_are_the_likeliest_in_order(model):
     probabilities = model(source.ids[None], torch.tensor([[START, 50]])).logits[0, -1].softmax(-1)
     assert [one.piece for one in candidates] == probabilities.topk(5).indices.tolist()
     assert candidates[0].probability == pytest.approx(float(probabilities.max()), rel=1e-4)
+
+
+@pytest.mark.parametrize("scoring", ["dot", "general", "additive", "mean", "transformer"])
+def test_edited_words_are_those_of_a_recomputation_from_what_hooks_see(scoring):
+    source, row = read_source(SENTENCE), 2
+    model = small_transformer(3) if scoring == "transformer" else small(scoring, 3)
+    plain = translate(model, source)
+    edits = (SetWeights(row, ((1, 0.0), (4, 0.7)), None),)
+    made = translation.forced_translation(model, source, plain.ids[:row], edits)
+    shown = translation.show_translation(model, scoring, source, (), made, edits)
+    untouched = translation.show_translation(model, scoring, source, (), made)
+    target = torch.tensor([[START, *made.ids[: len(made.ids) - made.finished]]])
+    seen = []
+    if scoring == "transformer":
+        last = model.decoder[-1].cross
+        last.merge.register_forward_pre_hook(lambda module, given: (change(given[0]),))
+    else:
+        model.read_out.register_forward_pre_hook(lambda module, given: (change(given[0]),))
+
+    def change(given):  # the context of the row is put together anew
+        parts = []
+        for head in range(untouched.trace.n_heads):
+            weights = untouched.trace.weights(head, [row])[0].double()
+            weights[[1, 4]] = 0
+            weights *= 0.3 / weights.sum()
+            weights[4] = 0.7
+            parts.append(weights.float() @ untouched.trace.value_of(head))
+        context = torch.cat(parts)
+        given = given.clone()
+        given[0, row, -len(context) :] = context
+        seen.append(context)
+        return given
+
+    logits = model(source.ids[None], target).logits[0]
+    assert seen
+    wanted = logits.softmax(-1)[row]
+    assert_close(shown.trace.weights(0, [row])[0, 4], torch.tensor(0.7))
+    assert made.probabilities[row] == pytest.approx(float(wanted[made.ids[row]]), abs=1e-5)
 
 
 def test_blocking_a_key_changes_what_follows():

@@ -1,5 +1,6 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
-// word) or who looks at it (a source word); a click or Enter on a target word tells Python. A line stays one line, for in
+// word) or who looks at it (a source word); a click or Enter on a target word tells Python, and where arcs can be cut, on a
+// source word too. A line stays one line, for in
 // two rows the arcs of the upper one would seem to come from the lower one's words: it shrinks, then scrolls sideways.
 const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560, HALL = 740, LARGEST = 2.4, CROWDED = 17;
 
@@ -17,7 +18,7 @@ class AlignedWords {
     this.tell = tell;
     const moved = this.data && this.data.active !== data.active;
     this.data = data;
-    if (isNew(this, data.source, data.target, data.weights, data.single, data.forced)) this.build();
+    if (isNew(this, data.source, data.target, data.weights, data.single, data.forced, data.cuts)) this.build();
     else if (moved) this.looked = null;
     this.note.textContent = data.note;
     this.paint();
@@ -29,7 +30,7 @@ class AlignedWords {
   }
 
   build() {
-    const { source, target, weights, single, forced, name } = this.data;
+    const { source, target, weights, single, forced, name, cuts } = this.data;
     const hadFocus = this.targets?.includes(this.stage.getRootNode().activeElement);
     this.stage.replaceChildren();
     this.stage.className = `stage${single ? " bottleneck" : ""}`;
@@ -37,13 +38,13 @@ class AlignedWords {
     const line = (side, label) => make(this.stage, "div", { class: `line ${side}`, role: "group", "aria-label": label });
     const upper = line("source", "Source words, keys"), lower = line("target", `Target words of ${name}, queries`);
     this.sources = source.map((word, place) => {
-      const node = make(upper, "span", "word");
+      const node = make(upper, cuts ? "button" : "span", "word");
       make(node, "span", place === source.length - 1 ? "label" : "", word);
       node.share = make(node, "i");
-      node.onpointerenter = () => this.look({ source: place });
-      node.onpointerleave = () => this.look(null);
       return node;
     });
+    const cut = (place) => { if (cuts && this.data.active >= 0) this.tell({ row: this.data.active, cut: place }); };
+    inLine(this.sources, (place) => this.look(place === null ? null : { source: place }), cut);
     this.targets = target.map((word, place) => {
       const node = make(lower, "button", `word${place < forced ? " forced" : ""}`);
       make(node, "span", place === target.length - 1 ? "label" : "", word);
@@ -137,7 +138,8 @@ class AlignedWords {
     const { weights, source, target } = this.data;
     const most = heaviest(weights.map((row) => row[col]), 3).filter(([weight]) => weight > 0.05);
     const listed = most.flatMap(([weight, row], place) => [place ? ", " : "", bold(target[row]), ` (${asPercent(weight)})`]);
-    return [bold(source[col]), " is looked at most by ", ...(most.length ? listed : ["no word in particular"])];
+    const act = this.data.cuts && this.data.active >= 0 ? ["; click to cut its arc to ", bold(target[this.data.active])] : [];
+    return [bold(source[col]), " is looked at most by ", ...(most.length ? listed : ["no word in particular"]), ...act];
   }
 
   whereLooks(row) {

@@ -3,15 +3,14 @@
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.edits import Edits, SetWeights
+from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.sentence_presets import MEANT, is_negated
 from attention_core.topics.matter.sentences import Verdict, explain, judge, read_sentence, remove_each
 from attention_core.weights import WeightsError
 from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
-from ui.edits import EditList, show_outcome, show_weights_difference, weight_editor, weights_set
+from ui.edits import EditList, show_outcome, show_weights_difference, weight_editor
 from ui.glossary import note
-from ui.labels import as_percent
 from ui.layout import figures_table
 from ui.player import Stepper
 
@@ -44,17 +43,6 @@ def removed(text: str) -> Tensor:
 def attention_trace(text: str, edits: Edits = ()) -> AttentionTrace:
     """Return how the model with attention came to its answer."""
     return _explain(model_or_stop(ATTENTION), read_sentence(text), edits)
-
-
-def press_word(trace: AttentionTrace, text: str, place: int, weight: float | None) -> None:
-    """Give a word this weight, as far as others that were set leave it; None cuts it, or gives it back."""
-    cut, edits = SetWeights(0, ((place, 0.0),), 0), EDITS.fitting(attention_trace(text), of=text)
-    if weight is None and cut in edits:
-        return EDITS.remove(cut)
-    taken = sum(share for edit in edits if isinstance(edit, SetWeights) for key, share in edit.weights if key != place)
-    given = min(weight or 0.0, 1 - taken)
-    says = f"“{trace.story.key_axis.labels[place]}” gets {as_percent(given)} of the weight; the others share the rest"
-    EDITS.add(*weights_set(trace, [0], [place], given, 0), says=says, of=text)
 
 
 def try_section(text: str, trace: AttentionTrace) -> None:

@@ -12,8 +12,9 @@ from attention_core.topics.matter.word_space import neighbours_chart, neighbours
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import cached_computation, model_or_stop
+from ui.edits import set_weight
 from ui.labels import distinct, error_markdown, literal, number
-from ui.matter.judgement import ATTENTION, EDITS, NAME, SIDES, attention_trace, press_word, removed, verdict_of
+from ui.matter.judgement import ATTENTION, EDITS, NAME, SIDES, attention_trace, removed, verdict_of
 from ui.state import Field, component_message, whole_number
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
 from ui.words import text_field
@@ -39,7 +40,7 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
         pressed = component_message("matter_weighed", "pressed") or {}
         place, weight = pressed.get("place"), pressed.get("weight")
         if place in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
-            press_word(trace, text, place, weight)
+            set_weight(EDITS, trace, [0], [place], weight, of=text)
 
     about = "Every word's weight, and how the answer moves when it is deleted"
     note_picture(lambda: _bars(sentence.labels, weights, if_removed), about)

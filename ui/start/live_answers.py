@@ -16,7 +16,7 @@ from attention_core.topics.ask import scene_input
 from attention_core.topics.translate.translation import words_only_in
 from ui.computed import by_model
 from ui.layout import role_word
-from ui.translate.first_screen import shown_translation
+from ui.translate.models import shown_translation
 from ui.words import word_data
 
 __all__ = ["QuestionError", "can_be_read", "scene_answer", "sentence_answer"]

@@ -14,10 +14,27 @@ from ui.player import Player, Stepper
 from ui.read_back import read_back
 from ui.skeleton import live
 from ui.state import Field, one_of, set_widget, widget_value
+from ui.translate.changing import cut_arc
 from ui.translate.forcing import WORD, force_what_comes_with, forced_pieces
-from ui.translate.models import LISTED, NAME, TRANSLATORS, average_per_word, shown_translation, translation, why_missing
+from ui.translate.models import (
+    LISTED,
+    NAME,
+    TRANSLATORS,
+    average_per_word,
+    changed_translation,
+    translation,
+    why_missing,
+)
 from ui.try_this import TryThis
-from ui.words import aligned_words, chosen_row, readable_sentence, reading_remarks, sentence_box, text_field
+from ui.words import (
+    aligned_words,
+    chosen_row,
+    chosen_source,
+    readable_sentence,
+    reading_remarks,
+    sentence_box,
+    text_field,
+)
 
 FIRST = {"upper": "none", "lower": "additive"}
 SURPRISE = -1
@@ -90,7 +107,7 @@ def _back(french: str) -> str:
 def compare_two_models(text: str) -> dict[str, ShownTranslation]:
     """Draw two models with the present word of each, and the way from word to word; return those that are there."""
     models = {
-        slot: shown_translation(name, text, forced_pieces())
+        slot: changed_translation(name, text, forced_pieces())
         for slot, name in MODELS.value.items()
         if not why_missing(name)
     }
@@ -180,7 +197,8 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
             n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
             single=f"one vector: {shown.trace.value.shape[-1]} numbers",
             on_choose=_on_word,
-            args=(slot,),
+            args=(slot, shown, text),
+            cuts=not shown.view.is_single,
         )
 
 
@@ -188,10 +206,12 @@ def _on_model(slot: str, key: str) -> None:
     MODELS.value = MODELS.value | {slot: widget_value(key)}
 
 
-def _on_word(slot: str) -> None:
-    row = chosen_row(f"translate_{slot}")
-    if row is not None:
+def _on_word(slot: str, shown: ShownTranslation, text: str) -> None:
+    row, cut = chosen_row(f"translate_{slot}"), chosen_source(f"translate_{slot}")
+    if row is not None and row < len(shown.view.target):
         WORD.value, FOCUS.value = row, slot
+        if cut is not None and cut < len(shown.view.source):
+            cut_arc(shown, row, cut, text)
 
 
 def _word_controls(rows: range) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from attention_core.attention.edits import Edits, SetWeights
+from attention_core.models.translator import MAX_PIECES
 from attention_core.topics.translate.translation import (
     ShownTranslation,
     Translation,
@@ -11,8 +13,10 @@ from attention_core.topics.translate.translation import (
     show_translation,
 )
 from ui.computed import cached_computation, model_or_none, model_or_stop
+from ui.edits import EditList
 
 NAME = "translate"
+EDITS = EditList(NAME)
 TRANSLATORS = {
     "none": "no attention",
     "additive": "additive attention",
@@ -45,10 +49,23 @@ def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> Tra
     return _translated(model_or_stop(f"translator-{translator}"), read_source(text), forced)
 
 
-def shown_translation(translator: str, text: str, forced: tuple[int, ...]) -> ShownTranslation:
-    """Return the translation with its attention."""
-    made = translation(translator, text, forced)
-    return _shown(model_of(translator), translator, read_source(text), forced, made)
+def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits: Edits = ()) -> ShownTranslation:
+    """Return the translation with its attention; what comes before the first edited piece is said as learned."""
+    made, source = translation(translator, text, forced), read_source(text)
+    if edits:
+        first = min(edit.query for edit in edits if isinstance(edit, SetWeights))
+        kept = max(forced, tuple(made.ids[: min(first, MAX_PIECES - 1)]), key=len)
+        made = _translated(model_of(translator), source, kept, tuple(edits))
+    return _shown(model_of(translator), translator, source, forced, made, tuple(edits))
+
+
+def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> ShownTranslation:
+    """Return the translation with the edits of this page that fit."""
+    shown = shown_translation(translator, text, forced)
+    for _ in range(2 if EDITS.changes else 1):  # the changed translation may have words that can be edited in turn
+        edits = EDITS.fitting(shown.trace.replace(()), translator, text)
+        shown = shown_translation(translator, text, forced, edits)
+    return shown
 
 
 def average_per_word(made: Translation) -> str:

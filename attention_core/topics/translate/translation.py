@@ -3,13 +3,13 @@
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
 from attention_core.attention.edits import Edits
@@ -32,7 +32,14 @@ from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.explain.heads.similarity import mean_over_heads
 from attention_core.models.transformer import EditsByAttention, Transformer
-from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
+from attention_core.models.translator import (
+    CanTranslate,
+    DecoderState,
+    Labels,
+    TiedTranslator,
+    Translator,
+    beam_search,
+)
 
 END_LABEL = "end"
 SHORT = 2
@@ -103,6 +110,34 @@ class NextPiece(NamedTuple):
     piece: int
     text: str
     probability: float
+
+
+@dataclass(frozen=True, eq=False)
+class EditedTranslator:
+    """A translator that looks at the source with edits, for beam search and for all else that a translator is asked."""
+
+    model: Translator | Transformer  # it is not changed
+    edits: Edits  # of its attention to the source; a transformer's in the last layer
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        return self.model.parameters()
+
+    def begin(self, source: Tensor) -> DecoderState:
+        return self.model.begin(source)
+
+    def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
+        if isinstance(self.model, Transformer):
+            return self.model.step(state, target, {last_cross(self.model): self.edits})
+        return self.model.step(state, target, self.edits)
+
+
+def last_cross(model: Transformer) -> tuple[str, int]:
+    """Return the attention of a transformer that is shown: the last layer's to the source."""
+    return "cross", model.config.n_layers - 1
+
+
+def edited(model: CanTranslate, edits: Edits) -> CanTranslate:
+    return EditedTranslator(model, edits) if edits else model  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=200)
@@ -187,17 +222,22 @@ def translate_together(
     return [translation_of(one.ids, [math.exp(log) for log in one.logs]) for one in best]
 
 
-def forced_translation(model: CanTranslate, source: SourceSentence, forced: Sequence[int]) -> Translation:
+def forced_translation(
+    model: CanTranslate, source: SourceSentence, forced: Sequence[int], edits: Edits = ()
+) -> Translation:
     """Return the best translation that begins with the forced pieces, or those alone if END is the last of them."""
+    model = edited(model, edits)
     if forced and forced[-1] == END:
         return translation_of(forced, piece_probabilities(model, source, forced))
     return translate(model, source, prefix=forced)
 
 
 @torch.inference_mode()
-def next_pieces(model: CanTranslate, source: SourceSentence, prefix: Sequence[int], n: int = 10) -> list[NextPiece]:
+def next_pieces(
+    model: CanTranslate, source: SourceSentence, prefix: Sequence[int], n: int = 10, edits: Edits = ()
+) -> list[NextPiece]:
     """Return the n likeliest pieces after a prefix, best first."""
-    device = device_of(model)
+    model, device = edited(model, edits), device_of(model)
     logits, _ = model.step(model.begin(source.ids[None].to(device)), torch.tensor([[START, *prefix]], device=device))
     probabilities = logits[0, -1].softmax(-1)
     best = probabilities.topk(n)
@@ -248,6 +288,10 @@ class WordView:
     probabilities: list[float]  # of each row's word, given all before it; NaN for "?"
     first_piece: list[int]  # piece at which each row begins, from 0
     pieces_of: list[list[str]]  # texts of each row's pieces
+
+    def pieces(self, row: int) -> range:
+        """Return the places of a row's pieces."""
+        return range(self.first_piece[row], self.first_piece[row] + len(self.pieces_of[row]))
 
     @property
     def is_single(self) -> bool:
@@ -300,12 +344,14 @@ def show_translation(
     source: SourceSentence,
     forced: tuple[int, ...],
     translation: Translation,
+    edits: Edits = (),
 ) -> ShownTranslation:
-    """Return a translation with its attention."""
+    """Return a translation with its attention, with the edits of the attention that is shown."""
     if isinstance(model, Transformer):
-        trace = explain_layers(model, source, translation)["cross", model.config.n_layers - 1]
+        cross = last_cross(model)
+        trace = explain_layers(model, source, translation, {cross: edits})[cross]
     else:
-        trace = explain(model, source, translation)
+        trace = explain(model, source, translation, edits)
     return ShownTranslation(translator, forced, translation, trace, word_view(trace, source, translation))
 
 

@@ -1,0 +1,64 @@
+"""Arcs changed by hand: an English word is cut, set to a number, or looked at as by another French word."""
+
+import streamlit as st
+
+from attention_core.bounds import as_markdown
+from attention_core.topics.translate.translation import ShownTranslation, next_pieces, read_source
+from ui.computed import cached_computation
+from ui.edits import set_weight, show_outcome, show_weights_difference, weight_editor
+from ui.translate.forcing import follow_first_screen
+from ui.translate.models import EDITS, NAME, model_of, translation
+from ui.words import piece_label
+
+_next_pieces = cached_computation(by_model=True)(next_pieces)
+MOST = 300
+"""Next pieces that are compared; others are hardly likely."""
+
+
+def _keys_of(text: str) -> list[tuple[int, ...]]:
+    """Return the pieces of each English word."""
+    word_of = read_source(text).word_of
+    return [tuple(place for place, of in enumerate(word_of) if of == word) for word in range(word_of[-1] + 1)]
+
+
+def cut_arc(shown: ShownTranslation, row: int, column: int, text: str) -> None:
+    """Cut what a French word gives an English one, or give it back; for a callback."""
+    keys, asks = _keys_of(text)[column], shown.view.pieces(row)
+    set_weight(EDITS, shown.trace, asks, keys, None, head=None, where=shown.translator, of=text)
+
+
+def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:
+    """Draw the present word's weights to be changed, the list of changes, and what is said before and after."""
+    follow_first_screen(shown, row)
+    view, trace, name = shown.view, shown.trace, shown.translator
+    left, right = st.columns(2, gap="large")
+    with left:
+        if view.is_single:
+            st.info("This model looks at one vector alone: no weight can be changed. Click a word of the other.")
+        else:
+            words = dict(zip(_keys_of(text), view.source, strict=True))
+            others = {view.first_piece[at]: word for at, word in enumerate(view.target) if at != row}
+            weight_editor(EDITS, trace, view.pieces(row), words, head=None, where=name, of=text, rows=others)
+        EDITS.draw(trace, hint="Click a French word above, then an English one to cut the arc between them.")
+        show_weights_difference(NAME, trace.replace(()), trace)
+    with right:
+        if trace.edits:
+            was = translation(name, text, shown.forced).text
+            st.markdown(
+                f"As learned: *{as_markdown(was)}*  \nChanged: *{as_markdown(shown.translation.text)}*  \nOnly what "
+                "comes from the first changed word on is said anew."
+            )
+        _next_word(shown, row, text)
+
+
+def _next_word(shown: ShownTranslation, row: int, text: str) -> None:
+    """Draw how likely each next piece is at the present word, as learned and with the changes."""
+    model, source = model_of(shown.translator), read_source(text)
+    after = tuple(shown.translation.ids[: shown.view.first_piece[row]])
+    before, now = (
+        {one.piece: one for one in _next_pieces(model, source, after, MOST, edits)} for edits in ((), shown.trace.edits)
+    )
+    pieces = before | now
+    labels = [piece_label(one.text) for one in pieces.values()]
+    shares = [[found[piece].probability if piece in found else 0.0 for piece in pieces] for found in (before, now)]
+    show_outcome(NAME, labels, *shares)
