@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.test_pixels import ANSWER, settle
 from tests.browser.tools import draw, wait_for_change
@@ -14,6 +15,14 @@ SHADES = """(canvas) => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   return new Set(data).size;
 }"""
+GROW = """() => {
+  const block = document.querySelector("[data-testid=stMainBlockContainer]").firstElementChild;
+  block.insertAdjacentHTML("afterbegin", "<div style='flex: none; height: 2000px'></div>");
+  return new Promise((resolve) => setTimeout(resolve, 300));
+}"""
+"""What stands above comes late."""
+NAMED = {"pixels?tab=learned": "[role=tab][aria-selected=true]", "vectors?tab=notations": "details[open] summary"}
+"""By links to a tab and to a section of More: what they name."""
 STROKES = re.compile(r"[?&]strokes=~1")
 
 
@@ -72,6 +81,21 @@ def test_share_copies_a_link_that_opens_the_same(drawn, context, app_url):
     other.locator("canvas.upper-canvas").wait_for()
     settle(other)
     assert other.evaluate(ANSWER) == answer
+
+
+@pytest.mark.parametrize("link", NAMED)
+def test_link_opens_scrolled_to_what_it_names_until_the_visitor_scrolls(page, app_url, link):
+    page.goto(f"{app_url}/{link}")
+    place = page.locator(NAMED[link])
+    place.wait_for()
+    run_to_the_end(page)
+    expect(place).to_be_in_viewport()
+    page.evaluate(GROW)
+    expect(place).to_be_in_viewport()
+    page.mouse.move(700, 400)
+    page.mouse.wheel(0, -9000)
+    page.evaluate(GROW)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
 
 
 def test_session_file_brings_a_page_back_and_a_broken_one_is_refused(drawn, tmp_path):

@@ -15,6 +15,7 @@ const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [con
 const BLOCK = '[data-testid="stMainBlockContainer"]';
 const SCREENS = '.st-key-lecture_screens [role="radio"]';
 const CHART = '[data-testid="stFullScreenFrame"]';
+const SECTION = '[class*="_section_"] details[open]';
 
 const press = (selector) => {
   const found = [...document.querySelectorAll(selector)].find((node) => !node.disabled && node.getClientRects().length);
@@ -100,21 +101,6 @@ class Lecture {
     }
     this.block = on ? block : null;
     this.fitSoon();
-    this.showShared();
-  }
-
-  // A link to a tab or a step opens scrolled to it.
-  showShared() {
-    if (this.hasArrived) return;
-    this.hasArrived = true;
-    if (this.on || !/[?&](tab|step)=/.test(window.location.search)) return;
-    const look = new MutationObserver(() => {
-      const tabs = document.querySelector('[data-testid="stMain"] [role="tablist"]');
-      if (!tabs) return;
-      look.disconnect();
-      setTimeout(() => tabs.scrollIntoView(), 300);
-    });
-    look.observe(document.body, { subtree: true, childList: true });
   }
 
   // Who clicks a chip wants the arrow keys for the steps; who came to it by the Tab key, for its neighbours.
@@ -249,6 +235,16 @@ const keepColours = (records) => {
   }
 };
 
+// A link to a tab, a section or a step opens scrolled to it, and stays there while the page grows, until the visitor acts.
+const showShared = () => {
+  if (!/[?&](tab|step)=/.test(window.location.search)) return;
+  const block = document.querySelector(BLOCK), ends = new AbortController();
+  const watch = new ResizeObserver(() => (block.querySelector(SECTION) ?? block.querySelector('[role="tablist"]'))?.scrollIntoView());
+  for (const node of block.children) watch.observe(node);
+  ends.signal.onabort = () => watch.disconnect();
+  for (const kind of ["wheel", "touchstart", "pointerdown", "keydown"]) window.addEventListener(kind, () => ends.abort(), { capture: true, passive: true, signal: ends.signal });
+};
+
 // How wide a chart has to be for its smallest letters: a phone scrolls it sideways rather than shrink it further.
 const PHONE = 640, MIN_LETTERS = 10;
 const keepLetters = () => {
@@ -281,6 +277,7 @@ export default ({ data, parentElement }) => {
     document.querySelectorAll('[fill^="url(http"]').forEach(makeLocal);
     new MutationObserver(keepLetters).observe(document.body, { subtree: true, childList: true });
     keepLetters();
+    if (!data.on) showShared();
     new MutationObserver(keepColours).observe(document.body, { subtree: true, childList: true, attributeFilter: ["fill"] });
   }
   window.lecture.adopt(data);
