@@ -4,17 +4,16 @@ Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from attention_core.attention.recording import Recording
+from attention_core.attention.edits import drop_heads
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors
-from attention_core.hub.tracing import UnsupportedError, run_ablations
+from attention_core.hub.tracing import UnsupportedError, run_items
 
 Head = tuple[int, int]
 """(Number of the trace in Recording.traces, head)."""
@@ -24,13 +23,6 @@ ROW_NUMBERS = 1_000_000
 """Logits that are compared at once, which bounds memory for a large vocabulary."""
 MAX_ITEMS = 16
 """Runs in one batch."""
-
-
-class Outcome(NamedTuple):
-    """What a model returns for one item: logits (n_positions or 1, n_outputs), hidden (n_positions, d_model)."""
-
-    logits: Tensor | None
-    hidden: Tensor | None
 
 
 def divergence(before: Tensor, after: Tensor) -> Tensor:
@@ -62,85 +54,33 @@ def sentence_change(before: Tensor, after: Tensor) -> float:
     return float(cosine_change(before.float().mean(0, keepdim=True), after.float().mean(0, keepdim=True)))
 
 
-def effect(before: Outcome, after: Outcome) -> float:
-    """Return how much an output has changed, mean over all positions.
-
-    With logits it is the divergence of the probabilities at each position, or at as many of the last ones as
-    MAX_NUMBERS allows; else 1 - cosine of the last layer.
-
-    Raises:
-        ModelError: the model returns neither logits nor a last layer.
-    """
-    if before.logits is not None and after.logits is not None:
-        return float(divergence(before.logits, after.logits).mean())
-    if before.hidden is None or after.hidden is None:
-        raise ModelError("The model hands out nothing that could be compared.")
-    return float(cosine_change(before.hidden, after.hidden).mean())
-
-
-@dataclass
-class AblationMap:
-    """The effect of ablating each head alone, filled in head by head while it is computed.
-
-    `before` is the output with every head, kept only while the map is being computed.
-    """
-
-    heads: tuple[Head, ...]
-    effects: list[float] = field(default_factory=list)
-    before: Outcome | None = field(default=None, repr=False)
-
-    @property
-    def share(self) -> float:
-        return len(self.effects) / max(len(self.heads), 1)
-
-    @property
-    def is_whole(self) -> bool:
-        return len(self.effects) == len(self.heads)
-
-
 def items_at_once(logits: Tensor | None) -> int:
     """Return how many items a batch may have, so that logits like these of each stay in bounds."""
     n_numbers = 1 if logits is None else max(logits.numel(), 1)
     return max(1, min(MAX_ITEMS, MAX_NUMBERS // n_numbers))
 
 
-def every_head(recording: Recording) -> tuple[Head, ...]:
-    """Return (number of the trace, head) of every head of a recording, in the order of execution."""
-    return tuple((number, head) for number, trace in enumerate(recording.traces) for head in range(trace.n_heads))
+def effects(pretrained: Pretrained, inputs: Mapping[str, Tensor], heads: Sequence[Head]) -> list[float]:
+    """Return how much the output for a batch of one changes without each head alone, mean over all positions.
 
+    With logits it is the divergence of the probabilities at each position, or at as many of the last ones as
+    MAX_NUMBERS allows; else 1 - cosine of the last layer. All run in one batch, and beside them the input with every
+    head.
 
-def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], ablations: AblationMap) -> Iterator[float]:
-    """Continue a map, a few heads at a time; yields the share that is done and may be stopped at any time.
-
-    Each run ablates several heads, each in an item of its own of the batch; the inputs are a batch of one.
+    Raises:
+        ModelError: the model cannot be run so, or returns neither logits nor a last layer.
     """
-    if ablations.is_whole:
-        return
-    if ablations.before is None:
-        ablations.before = outcomes(pretrained, inputs, [()])[0]
-    before = ablations.before
-    n_at_once = items_at_once(before.logits)
-    while not ablations.is_whole:
-        n_done = len(ablations.effects)
-        heads = ablations.heads[n_done : n_done + n_at_once]
-        new = [effect(before, after) for after in outcomes(pretrained, inputs, [(head,) for head in heads])]
-        if len(ablations.effects) == n_done:  # no other thread has continued it meanwhile
-            ablations.effects.extend(new)
-        if ablations.is_whole:
-            ablations.before = None
-        yield ablations.share
-
-
-def outcomes(
-    pretrained: Pretrained, inputs: Mapping[str, Tensor], ablations: Sequence[Collection[Head]]
-) -> list[Outcome]:
-    """Return what the model returns for a batch of one, once for each choice of heads that are switched off."""
-    device, n = pretrained.model.device, len(ablations)
+    device, n = pretrained.model.device, 1 + len(heads)
     batch: dict[str, Any] = {name: value.to(device).expand(n, *value.shape[1:]) for name, value in inputs.items()}
     n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is ModelKind.DECODER else 0
+    batch |= pretrained.fewer_logits(n_tokens, MAX_NUMBERS)
     with as_model_errors(pretrained, "be run without a head", UnsupportedError):
-        output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MAX_NUMBERS), ablations)
+        output = run_items(pretrained.model, batch, [{}, *(drop_heads([head]) for head in heads)])
     logits, hidden = output.get("logits"), output.get("last_hidden_state")
-    item_logits = [None] * n if logits is None else logits.float().reshape(n, -1, logits.shape[-1])
-    item_states = [None] * n if hidden is None or hidden.ndim != 3 else hidden.float()
-    return [Outcome(*both) for both in zip(item_logits, item_states, strict=True)]
+    if logits is not None:
+        before, *after = logits.float().reshape(n, -1, logits.shape[-1])
+        return [float(divergence(before, one).mean()) for one in after]
+    if hidden is None or hidden.ndim != 3:
+        raise ModelError("The model hands out nothing that could be compared.")
+    before, *after = hidden.float()
+    return [float(cosine_change(before, one).mean()) for one in after]

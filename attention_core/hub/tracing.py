@@ -25,7 +25,7 @@ from attention_core.attention.capture import watched
 from attention_core.attention.capture.order import usual_order
 from attention_core.attention.capture.recorder import N_HEADS, is_attention, name_of
 from attention_core.attention.capture.trace_builder import Items, Part, TraceBuilder, from_weights
-from attention_core.attention.edits import Edits, drop_heads
+from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording, looks_back, name_traces
 from attention_core.attention.trace import AttentionTrace
 from attention_core.concurrency import Lock
@@ -280,11 +280,6 @@ def run_items(
 ) -> Any:
     """Run a model once on a batch in which every item has edits of its own, see run_model; return its output."""
     return _run(model, inputs, {}, item_edits=edits, gradients=gradients)[1]
-
-
-def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Collection[tuple[int, int]]]) -> Any:
-    """Run a model once on a batch in which every item loses heads of its own, see run_model; return its output."""
-    return run_items(model, inputs, [*map(drop_heads, ablations)])
 
 
 def stream_attention(model: Any, inputs: Mapping[str, Any], take: Callable[[int, Tensor, Tensor], None]) -> Any:

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from attention_core import run_model
 from attention_core.attention.edits import DropHead, drop_heads
-from attention_core.hub.tracing import run_ablations
+from attention_core.hub.tracing import run_items
 from tests import tiny_models
 from tests.tiny_models import GPT, GROUPED, IDS, PATCHES, PICTURES, PLAIN, SINKS, SIZES, T5
 
@@ -92,7 +92,7 @@ def test_the_output_is_that_of_a_run_without_us():
 def test_each_item_of_a_batch_can_lose_heads_of_its_own():
     model, one = build("Llama with grouped keys"), IDS[:1]
     ablations = [[], [(0, 1)], [(1, 3), (0, 0)]]
-    batch = run_ablations(model, {"input_ids": one.expand(3, -1)}, ablations).logits
+    batch = run_items(model, {"input_ids": one.expand(3, -1)}, [*map(drop_heads, ablations)]).logits
     for item, ablated in zip(batch, ablations, strict=True):
         alone = run_model(model, {"input_ids": one}, edits=drop_heads(ablated))[1].logits[0]
         assert_close(item, alone, atol=1e-5, rtol=1e-5)

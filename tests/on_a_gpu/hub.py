@@ -90,9 +90,8 @@ def test_heads_are_summed_up(runs, kind):
 
 
 @pytest.mark.parametrize("kind", WORDS)
-def test_heads_are_ablated(models, inputs, runs, kind):
-    found = ablation.AblationMap(ablation.every_head(runs[kind].recording))
-    assert list(ablation.fill(models[kind], inputs[kind].inputs, found))[-1] == 1
+def test_heads_are_ablated(models, inputs, kind):
+    assert max(ablation.effects(models[kind], inputs[kind].inputs, [(0, 0), (1, 1)])) > 0
     assert run(models[kind], inputs[kind], edits=drop_heads([(0, 1)])).recording.traces[0].context(1).abs().max() == 0
 
 

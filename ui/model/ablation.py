@@ -9,7 +9,7 @@ from torch import Tensor
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_chart
 from attention_core.charts.vega import ROLE_COLOURS
-from attention_core.hub.ablation import AblationMap, Head, cosine_change, divergence, every_head, fill, sentence_change
+from attention_core.hub.ablation import Head, cosine_change, divergence, effects, items_at_once, sentence_change
 from attention_core.hub.language import log_probabilities, token_text
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
@@ -98,18 +98,21 @@ def _parts_of(name: str) -> list[str | int]:
 
 
 def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
-    found: AblationMap = cached_with_run(run, "ablation map", lambda: AblationMap(every_head(run.recording)))
+    known = cached_with_run(run, "ablation map", dict[Head, float])
     st.markdown(f"**Which heads matter: {now.group}**")
-    if not found.is_whole:
-        _go_on(found, asked)
-    if not found.effects:
-        st.caption(f"Runs the model once without each of its {len(found.heads)} heads.")
+    numbers = {id(trace): number for number, trace in enumerate(run.recording.traces)}
+    heads = [(number, head) for number, trace in enumerate(run.recording.traces) for head in range(trace.n_heads)]
+    if len(known) < len(heads):
+        _go_on(run, asked, known, heads)
+    if not known:
+        st.caption(f"Runs the model once without each of its {len(heads)} heads.")
         return
-    amounts = _matrix(found, run, now.group)
+    layers = [(numbers[id(trace)], trace.n_heads) for trace in run.groups[now.group]]
+    n_layers, n_heads = len(layers), max(n for _, n in layers)
+    amounts = np.array([[known.get((number, head), np.nan) for head in range(n_heads)] for number, _ in layers])
     if not np.isfinite(amounts).any():
         return
     scale, parts = (1000, "thousandths") if np.nanmax(amounts) < 0.1 else (100, "hundredths")
-    n_layers, n_heads = amounts.shape
     head_map(
         f"model_out_worth_{now.group}_{n_layers}_{n_heads}",
         (scale * amounts).tolist(),
@@ -125,41 +128,32 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
     )
 
 
-def _go_on(found: AblationMap, asked: LatestRun) -> None:
-    """Go on with the map while it is asked for, in portions; what is done is kept when it is stopped."""
+def _go_on(run: ModelRun, asked: LatestRun, known: dict[Head, float], heads: list[Head]) -> None:
+    """Try further heads while that is asked for, in portions; what is done is kept when it is stopped."""
+    share = len(known) / len(heads)
     if not TRYING.value:
-        words = "Try every head" if not found.effects else f"Go on: {found.share:.0%} are done"
+        words = f"Go on: {share:.0%} are done" if known else "Try every head"
         st.button(words, key="model_out_try", on_click=setting(TRYING), args=(True,), icon=":material/grid_on:")
         return
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
-        st.progress(found.share, text=f"{len(found.effects)} of {len(found.heads)} heads", width=280)
+        st.progress(share, text=f"{len(known)} of {len(heads)} heads", width=280)
         st.button("Stop", key="model_out_stop", on_click=setting(TRYING), args=(False,))
-    steps = fill(pretrained_of(asked.key), prepared_of(*asked).inputs, found)
+    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
     try:
         for _ in portion():
-            with heavy_run():
-                if next(steps, None) is None:
+            with heavy_run():  # another visitor may try them meanwhile
+                some = [head for head in heads if head not in known][: items_at_once(run.logits)]
+                if not some:
                     break
+                known |= zip(some, effects(pretrained, inputs, some), strict=True)
     except ModelError as error:
         TRYING.value = False
         st.warning(f"The heads cannot be tried: {error_markdown(str(error).splitlines()[0][:300])}")
         return
-    if found.is_whole:
+    if len(known) == len(heads):
         TRYING.value = False
         place.empty()
-
-
-def _matrix(found: AblationMap, run: ModelRun, group: str) -> np.ndarray:
-    """Return (n_layers, n_heads) of a group; NaN for a head that is not done yet or not there."""
-    layers = run.groups[group]
-    amounts = np.full((len(layers), max(trace.n_heads for trace in layers)), np.nan)
-    rows = {id(trace): layer for layer, trace in enumerate(layers)}
-    for (number, head), effect in zip(found.heads, found.effects, strict=False):
-        layer = rows.get(id(run.recording.traces[number]))
-        if layer is not None:
-            amounts[layer, head] = effect
-    return amounts
 
 
 def _change(run: ModelRun, without: ModelRun, asked: LatestRun, off: tuple[Head, ...]) -> None:
