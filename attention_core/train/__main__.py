@@ -19,6 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("name", choices=sorted(RECIPES), help="which model")
     parser.add_argument("--device", default="auto", help="auto, cuda, mps or cpu")
     parser.add_argument("--epochs", type=float, help="how long; a fraction is allowed")
+    parser.add_argument("--learning-rate", type=float, help="at its height")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", help="folder of the data sets (else the variable ATTENTION_DATA, else downloaded)")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")

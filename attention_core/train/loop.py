@@ -143,6 +143,7 @@ class Options:
 
     name: str
     epochs: float | None = None
+    learning_rate: float | None = None
     seed: int = 0
     device: str = "auto"
     data: str | None = None
@@ -218,6 +219,7 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
     if state.batches_per_step % worker.size:
         raise ValueError(f"{worker.size} processes cannot share {state.batches_per_step} batches alike.")
     epochs = recipe.epochs if options.epochs is None else options.epochs
+    height = options.learning_rate or recipe.learning_rate
     n_steps = state.batches_per_step * math.ceil(
         max(1, round(epochs * recipe.batches_per_epoch)) / state.batches_per_step
     )
@@ -230,7 +232,7 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
         total=n_steps, initial=state.step, desc=options.name, unit="batch", mininterval=2, disable=worker.rank > 0
     )
     with bar:
-        for _ in _steps(losses, optimiser, recipe.learning_rate, state, n_steps, options.seed, worker):
+        for _ in _steps(losses, optimiser, height, state, n_steps, options.seed, worker):
             _take_snapshot(state, model, task, recipe, n_steps)
             bar.update(state.batches_per_step)
             if state.step % 20 == 0:

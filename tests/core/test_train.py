@@ -51,6 +51,13 @@ def run(data, tmp_path, capsys):
     return train
 
 
+def test_the_command_says_how_fast_it_learns(run):
+    usual, slow = (
+        run(*rate, to=to, n_steps=1)[2] for to, rate in (("usual", ()), ("slow", ("--learning-rate", "1e-9")))
+    )
+    assert not same(FFN, usual, slow)
+
+
 @pytest.mark.parametrize("name", [FFN, PIXELS, NOTES])
 def test_same_seed_gives_the_same_result_and_another_seed_another(run, name):
     folders = [run(name=name, to=to, n_steps=3, seed=seed)[2] for to, seed in (("a", 7), ("b", 7), ("c", 8))]
