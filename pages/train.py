@@ -19,12 +19,13 @@ from ui.train.first_screen import (
 from ui.train.tabs import break_it, compare_runs, did_attention_work, take_training
 
 page_frame(NAME, "This network knows nothing yet. Press *Start*, and watch it find out where to look.")
-if LESSON.value == "digits":
-    attention_roles("a pixel", "all pixels", "their ink and position", here="Every pixel asks all pixels.")
-else:
-    attention_roles(
-        "a French word", "all English words", "what was read there", here="Each French word asks the English."
-    )
+ROLES = {
+    "digits": ("a pixel", "all pixels", "their ink and position", "Every pixel asks all pixels."),
+    "triples": ("a number", "every pair of others", "what the pair is", "Every number asks all pairs of others."),
+}
+TRANSLATED = ("a French word", "all English words", "what was read there", "Each French word asks the English.")
+*roles, here = ROLES.get(LESSON.value, TRANSLATED)
+attention_roles(*roles, here=here)
 choose_lesson()
 last_on_phone("train_first", "train_presets", "train_tools", "train_settings")
 with st.container(key="train_first"):

@@ -23,6 +23,8 @@ N_WAVES = (MODULUS - 1) // 2
 
 @dataclass(frozen=True)
 class Match3Config:
+    """Sizes of a head for Match3, and whether it scores pairs."""
+
     pairs: bool  # True = 2-simplicial, a query scores pairs of others; False = it scores single others
     d_k: int = 64  # width of query and keys
     d_v: int = 16  # width of values

@@ -128,6 +128,9 @@ def test_unknown_words_and_files_of_strangers_are_told(page):
     assert "It never meets *purple*" in said(page)
     assert "It learns a, apple, big" in said(page)
     assert film(page)["keys"] == ["the", "purple", "car", "end"]
+    given(page, set_lesson="triples", triples="seven")
+    assert "“seven” is not a whole number" in said(page)
+    assert film(page)["keys"][-1] == "nobody"
     put_back(page, b"nothing")
     assert "no training that was saved here" in said(page)
 

@@ -14,8 +14,10 @@ from attention_core.models.pixel_notes import PixelNotes
 from attention_core.topics.train.digits import DigitLesson
 from attention_core.topics.train.lesson import ATTENTION, LABELS, POSITION, SCALE, UNIFORM, LiveSettings
 from attention_core.topics.train.live_run import SCRIPT, LiveRun, verdict
+from attention_core.topics.train.triples import SINGLE
 
 DIGIT, SENTENCE = LiveSettings(size="small"), LiveSettings("grammar", "small", score="dot")
+TRIPLE = LiveSettings("triples", "small")
 
 
 def advanced(run: LiveRun, n: int) -> LiveRun:
@@ -28,14 +30,14 @@ def told(run: LiveRun) -> list:
     return [(frame.step, frame.losses, frame.accuracies) for frame in run.frames]
 
 
-@pytest.mark.parametrize("settings", [DIGIT, SENTENCE], ids=lambda one: one.lesson)
+@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE], ids=lambda one: one.lesson)
 def test_a_training_that_was_put_away_goes_on_with_the_same_numbers(settings):
     straight, rested = advanced(LiveRun(settings), 7), advanced(LiveRun(settings), 3)
     again = advanced(LiveRun.from_checkpoint(rested.checkpoint()), 4)
     assert again.step == straight.step == 7
     assert told(again) == told(straight)
     assert len({frame.step for frame in straight.frames}) == len(straight.frames) > 2
-    given = small_digits()[1].images[0] / 255 if settings is DIGIT else "the red car hides a mouse"
+    given = {DIGIT: small_digits()[1].images[0] / 255, TRIPLE: "1 2 3 4"}.get(settings, "the red car hides a mouse")
     looks = [run.look(run.frames[-1], given) for run in (again, straight)]
     assert looks[0].answer == looks[1].answer
     np.testing.assert_array_equal(looks[0].weights, looks[1].weights)
@@ -54,6 +56,21 @@ def test_attention_learns_what_equal_weights_cannot():
     assert before.passed > 0.99
     broken = advanced(LiveRun(LiveSettings(broken=SCALE)), 130)
     assert broken.look(broken.frames[-1], given).passed < 0.1 < after.passed, "large sums pick single pixels"
+
+
+def test_only_attention_to_pairs_finds_triples():
+    run = advanced(LiveRun(replace(LiveSettings("triples"), size="small")), 130)
+    assert run.frames[-1].accuracies[ATTENTION] > 0.57
+    assert max(run.frames[-1].accuracies[name] for name in (UNIFORM, SINGLE)) < 0.56
+    look = run.look(run.frames[-1], "7 16 8 1 2")
+    assert (len(look.queries), len(look.keys)) == look.weights.shape == (5, 6)
+    np.testing.assert_allclose(look.weights.sum(1), 1, rtol=1e-5)
+    assert not look.weights.diagonal().any(), "no number is in a pair with itself"
+    assert look.answer.startswith(("In a triple:", "No number"))
+    example = run.look(run.frames[-1], "seven")
+    assert list(example.queries.labels) == ["1", "7", "16", "17", "11", "8", "24", "5"]
+    assert run.lesson.remark("seven").endswith("The numbers of the example are shown.")
+    assert run.lesson.remark("1 7 16 17 11 8 24 5") == ""
 
 
 def test_what_is_broken_is_missing():

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention_core.bounds import SENTENCE_LETTERS, as_markdown
+from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.data.lessons import SIDE
+from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import DataError
 from attention_core.topics.train.lesson import LiveSettings, Look
 from attention_core.topics.train.live_run import LESSONS, LiveRun
-from attention_core.topics.train.sentences import MAX_WORDS, SentenceLesson
 from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
 from ui.component import component
 from ui.computed import cached_computation, compute_turn
@@ -24,7 +24,9 @@ from ui.state import Field, between, expander, one_of, single_choice
 from ui.train.training import Training, TrainingStage
 
 NAME = "train"
-TITLES = {"digits": "Read digits", "grammar": "Translate", "pairs": "Translate, harder"}
+TITLES = {"digits": "Read digits", "grammar": "Translate", "pairs": "Translate, harder", "triples": "Find triples"}
+MEASURES = {"digits": "Right about new digits", "triples": "Right about new numbers"}
+"""What is counted, where it is not the next words."""
 PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
 SETTINGS = {
     field.name: Field(NAME, f"set_{field.name}", field.default, address=field.name, parse=PARSERS.get(field.name))
@@ -34,7 +36,8 @@ SETTINGS = {
 LESSON = SETTINGS["lesson"]
 CHOICES = {"size": "Size", "rate": "Learning rate", "share": "Per cent of the examples", "score": "Score"}
 SENTENCES = {"grammar": "the red car does not hide the small mouse", "pairs": "I don't want to go."}
-TEXTS = {name: Field(NAME, name, text, address=name) for name, text in SENTENCES.items()}
+EXAMPLES = SENTENCES | {"triples": " ".join(map(str, FIRST_NUMBERS))}
+TEXTS = {name: Field(NAME, name, text, address=name) for name, text in EXAMPLES.items()}
 PAD = Pad(NAME, digit_presets(), first="3")
 TRAINING, BEFORE = Field[Training | None](NAME, "training", None), Field[Training | None](NAME, "before", None)
 """The visitor's training, and the one before it."""
@@ -116,7 +119,8 @@ def own_input() -> tuple[Any, str]:
         image = np.asarray(drawing.image).reshape(SIDE, 2, SIDE, 2).mean((1, 3))
         return image, image.tobytes().hex()
     field = TEXTS[LESSON.value]
-    typed = field.widget(st.text_input, "Your sentence", max_chars=SENTENCE_LETTERS.most).strip() or field.default
+    label = "Your sentence" if LESSON.value in SENTENCES else "Your numbers, 0 to 30"
+    typed = field.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.most).strip() or field.default
     return typed, typed
 
 
@@ -135,7 +139,8 @@ def learning(training: Training, given: Any, text: str, was_on: bool) -> None:
     """Draw the buttons and the film; runs again every second while the network learns."""
     training.note_visitor()
     draw_whole_page_if(HAS_CHANGED.value or training.is_on != was_on)
-    _remark_on_sentence(training.run, text)
+    if remark := training.run.lesson.remark(text):
+        st.info(remark)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="train_buttons"):
         _buttons(training)
     draw_film(training, given, text)
@@ -146,18 +151,6 @@ def draw_whole_page_if(is_old: bool) -> None:
     if is_old:
         HAS_CHANGED.value = False
         st.rerun()
-
-
-def _remark_on_sentence(run: LiveRun, typed: str) -> None:
-    if isinstance(run.lesson, SentenceLesson) and (unknown := run.lesson.unknown(typed)):
-        words = ", ".join(f"*{as_markdown(word)}*" for word in unknown[:5])
-        known = sorted({word.strip("▁") for pair in run.lesson.corpus.train for word in pair[0]})
-        told = (
-            f"It learns {', '.join(known)}." if len(known) < 50 else f"It learns {len(known):,} common English words."
-        )
-        st.info(f"It never meets {words}. {told}")
-    elif len(typed.split()) > MAX_WORDS:
-        st.info(f"The first {MAX_WORDS} words are read.")
 
 
 def _buttons(training: Training) -> None:
@@ -216,7 +209,7 @@ def draw_film(training: Training, given: Any, text: str, key: str = "train_film"
         "frames": pictures,
         "names": list(run.models),
         "n_steps": run.n_steps,
-        "title": "Right about new digits" if keys.grid else "Next words right, new sentences",
+        "title": MEASURES.get(run.settings.lesson, "Next words right, new sentences"),
     }
     _film(key=key, data=data)
 

@@ -37,8 +37,9 @@ def did_attention_work(training: Training, text: str) -> None:
     """Say what attention is worth, beside its controls on the same batches."""
     run, frame = training.run, training.run.frames[-1]
     if not frame.step:
+        _, *controls = run.models
         st.markdown(
-            "Two controls learn from the same batches: one gives every weight equal, one has no attention. "
+            f"Two controls learn from the same batches: *{'* and *'.join(controls)}*. "
             "Press *Start*, and the three are compared here."
         )
         return

@@ -73,6 +73,10 @@ class Lesson:
         self.settings = settings
         self.recipe = Recipe(lambda data, seed, device: self, "see lessons", self.n_steps, 1, rate, weight_decay=0.0)  # type: ignore[arg-type,return-value]
 
+    def remark(self, given: Any) -> str:
+        """Return what a person should know of how their input is read, as Markdown, or ""."""
+        return ""
+
     def part(self, n: int) -> tuple[int, list[int]]:
         """Return how many of n examples are learned from, and which one's label each of them has."""
         n = max(1, n * self.settings.share // 100)

@@ -16,12 +16,12 @@ from torch import Tensor, nn
 from attention_core.bounds import CHECKPOINT_BYTES
 from attention_core.device import choose_device
 from attention_core.files import read_json
-from attention_core.topics.train.digits import OFFER
+from attention_core.topics.train import digits, triples
 from attention_core.topics.train.lesson import ATTENTION, Lesson, LiveSettings, Look, Offer
 from attention_core.topics.train.sentences import OFFERS
 from attention_core.train.loop import training_steps
 
-LESSONS: dict[str, Offer] = {"digits": OFFER, **OFFERS}
+LESSONS: dict[str, Offer] = {"digits": digits.OFFER, **OFFERS, "triples": triples.OFFER}
 N_FRAMES = 32
 """Pictures of a film; the first steps have more of them, because more is learned there."""
 WORTH = 0.05

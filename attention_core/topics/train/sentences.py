@@ -9,6 +9,7 @@ from torch import nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.types import Axis
+from attention_core.bounds import as_markdown
 from attention_core.data.lessons import grammar, short_pairs
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, english_words, strip_space_mark
 from attention_core.device import choose_device, device_of, to_array
@@ -60,9 +61,13 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
             total += int(there.sum())
         return right / total
 
-    def unknown(self, sentence: str) -> list[str]:
-        """Return the words of a sentence that the lesson does not have."""
-        return [strip_space_mark(word) for word in english_words(sentence.lower()) if word not in self._numbers]
+    def remark(self, given: str) -> str:
+        words = english_words(given.lower())
+        if unknown := [strip_space_mark(word) for word in words if word not in self._numbers]:
+            known = sorted({strip_space_mark(word) for pair in self.corpus.train for word in pair[0]})
+            learns = ", ".join(known) if len(known) < 50 else f"{len(known):,} common English words"
+            return f"It never meets {', '.join(f'*{as_markdown(word)}*' for word in unknown[:5])}. It learns {learns}."
+        return f"The first {MAX_WORDS} words are read." if len(words) > MAX_WORDS else ""
 
     def look(self, model: Translator, given: str) -> Look:
         """Return the likeliest French words, one after the other, and where each looks."""

@@ -1,0 +1,86 @@
+"""Say of each number whether two others add up with it to a multiple of 31: a task that single others cannot answer."""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_core.attention.edits import UNIFORM, Edits
+from attention_core.attention.types import Axis
+from attention_core.data.match3 import (
+    FIRST_NUMBERS,
+    N_NUMBERS,
+    draw_sequences,
+    fresh_sequences,
+    labels_of,
+    read_numbers,
+)
+from attention_core.device import choose_device, device_of, to_array
+from attention_core.models.match3 import Match3Config, Match3Head, Prediction
+from attention_core.topics.train import lesson
+from attention_core.topics.train.lesson import LiveSettings, Look, Offer
+from attention_core.train.loop import TrainingProgress
+
+BATCH_SIZE, N_HELD_OUT, HELD_OUT_SEED = 64, 500, 2023
+SINGLE = "attention to one at a time"
+
+
+class EvenHead(Match3Head):
+    """A head that gives every pair the same weight, whatever is learned."""
+
+    def forward(self, numbers: Tensor, *, edits: Edits = UNIFORM, trace: bool = False) -> Prediction:
+        return super().forward(numbers, edits=edits, trace=trace)
+
+
+class TripleLesson(lesson.Lesson):
+    """A head that scores pairs of other numbers; controls: every pair alike, and a head that scores single others."""
+
+    n_steps, seconds = 500, 25
+
+    def __init__(self, settings: LiveSettings) -> None:
+        super().__init__(settings, OFFER.rate[settings.rate])
+        self._held_out = tuple(part.to(choose_device()) for part in fresh_sequences(N_HELD_OUT, HELD_OUT_SEED))
+
+    def models(self) -> dict[str, nn.Module]:
+        size = OFFER.size[self.settings.size]
+        pairs, single = (Match3Config(pairs=pairs, d_k=size) for pairs in (True, False))
+        return {lesson.ATTENTION: Match3Head(pairs), lesson.UNIFORM: EvenHead(pairs), SINGLE: Match3Head(single)}
+
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
+        numbers = draw_sequences(BATCH_SIZE, generator)
+        labels = labels_of(numbers).flatten().long()
+        if self.settings.broken == lesson.LABELS:
+            labels = labels[torch.randperm(len(labels), generator=generator, device=generator.device)]
+        return F.cross_entropy(model(numbers).logits.flatten(0, 1), labels)
+
+    def accuracy(self, model: nn.Module) -> float:
+        numbers, labels = self._held_out
+        return float((model(numbers).logits.argmax(-1) == labels).float().mean())
+
+    def remark(self, given: str) -> str:
+        numbers, remark = read_numbers(given)
+        return remark if numbers else f"{remark} The numbers of the example are shown."
+
+    def look(self, model: Any, given: str) -> Look:
+        """Return what each number takes from the others, half of a pair's weight to each of the two, and the answer."""
+        numbers = (read_numbers(given).numbers or [*FIRST_NUMBERS])[:N_NUMBERS]
+        prediction = model(torch.tensor([numbers], device=device_of(model)), trace=True)
+        pairs = prediction.traces[0].weights(0).unflatten(-1, (len(numbers) + 1, -1))
+        labels = [*map(str, numbers)]
+        matched = [label for label, no, yes in zip(labels, *prediction.logits[0].T.tolist(), strict=True) if yes > no]
+        says = f"In a triple: {', '.join(matched)}" if matched else "No number is in a triple"
+        return Look(
+            to_array(pairs.sum(-1) + pairs.sum(-2)) / 2,
+            Axis("numbers", labels),
+            Axis("numbers", [*labels, "nobody"]),
+            says,
+        )
+
+
+OFFER = Offer(
+    TripleLesson,
+    size={"small": 32, "medium": 64, "large": 96},  # d_k
+    rate={"low": 0.003, "usual": 0.01, "high": 0.03},
+    share=(100,),  # numbers are drawn anew for every batch
+)
