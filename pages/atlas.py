@@ -34,7 +34,7 @@ def why_it_fits(shared: SharedAtlas) -> None:
     )
 
 
-page_frame(NAME, "A map of attention: each row is a word, bright cells are the words that it looks at.")
+page_frame(NAME, "One attention head reads. Each row is a word, bright cells are the words that it looks at.")
 last_on_phone("atlas_screen", "atlas_story")
 in_words = st.container(key="atlas_words")
 with st.container(key="atlas_screen"):

@@ -35,13 +35,11 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(
-    NAME, "Each of 28 × 28 pixels looks at all others. The pinker one is, the more the framed pixel takes from it."
-)
+page_frame(NAME, "The framed pixel takes most from the pinkest ones. What is left when all weights are equal?")
 
 last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "desk_pixels_layer")
 with st.container(key="pixels_first"):
-    stage, beside = st.columns(2, gap="large")
+    stage, beside = st.columns([1, 1.9], gap="medium")
 with stage, st.container(key="pixels_stage"):
     said = st.container(key="pixels_said", height=SAID, border=False, gap="xsmall")
     pad = drawing_pad(PAD)
@@ -58,9 +56,10 @@ with said:
 with beside:
     if now.remark:
         st.info(REMARKS[now.remark])
-    with st.container(key="pixels_read"):
+    lost, worth = st.columns([1.15, 1], gap="medium", vertical_alignment="center")
+    with lost.container(key="pixels_read"):
         equal_map(reading)
-    st.caption(worth_words(LAYER.value))
+    worth.caption(worth_words(LAYER.value))
     try_this(NAME, all_ten(both_ways, PAD, "pixels_first"))
     with st.container(key="desk_pixels_layer"), st.popover("Another map or layer"):
         layer_section()

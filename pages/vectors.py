@@ -15,7 +15,7 @@ from ui.vectors.rules import rules
 from ui.vectors.steps import chosen_query, step_by_step
 
 WITHOUT_SOFTMAX = TryThis(
-    "move one of three without the softmax",
+    "move x1 without the softmax",
     "x1 moves, but there is no softmax. How many of the nine scores change?",
     ("3, its own row", "5, all pairs with x1", "all 9"),
     leave_scores,
@@ -52,5 +52,5 @@ def workbench() -> None:
         show_pairs(problem, trace)
 
 
-page_frame(NAME, "Three inputs make nine pairs, five make 25. Move only one: how many weights change?")
+page_frame(NAME, "Each input takes a share from every input: nine weights. Drag one arrow, and all nine change.")
 live(workbench)

@@ -4,7 +4,7 @@ class NinePairs extends Plane {
   constructor(root) {
     super(root);
     this.beside = make(root, "div", "beside");
-    this.table = make(this.beside, "table", { "aria-label": "The weight of every pair: a row asks, a column is asked" });
+    this.table = make(this.beside, "table", { "aria-label": "The weight of every pair: how much a row takes from a column" });
     this.count = make(this.beside, "p", { class: "count", role: "status" });
   }
 
@@ -37,10 +37,10 @@ class NinePairs extends Plane {
     this.table.style.setProperty("--rows", rows.length);
     const head = make(this.table, "tr");
     make(head, "td");
-    for (const name of columns) make(head, "th", { scope: "col" }, `${name} is asked`);
+    for (const name of columns) make(head, "th", { scope: "col" }, `from ${name}`);
     this.cells = rows.map((name) => {
       const row = make(this.table, "tr");
-      make(row, "th", { scope: "row" }, `${name} asks`);
+      make(row, "th", { scope: "row" }, `${name} takes`);
       return columns.map(() => {
         const cell = make(row, "td", "cell");
         return { cell, share: make(cell, "b"), change: make(cell, "span") };
@@ -49,7 +49,7 @@ class NinePairs extends Plane {
     if (!neuron.length) return;
     const row = make(this.table, "tr", "neuron");
     make(row, "th", { scope: "row" }, "a neuron");
-    for (const weight of neuron) make(row, "td", "cell", weight);
+    for (const weight of neuron) make(row, "td", "cell", `always ${weight}`);
   }
 
   // The rows of a table: as they are dragged, or as Python gave them where they are no arrows.
@@ -90,7 +90,7 @@ class NinePairs extends Plane {
       cell.classList.toggle("below", weight < 0);
     }));
     this.table.classList.toggle("compared", changed > 0);
-    const rest = changed && neuron.length ? ` Of the neuron's ${neuron.length}: none.` : "";
+    const rest = changed && neuron.length ? ` A neuron's ${neuron.length} never do.` : "";
     const what = soft ? "weights" : "scores";
     const told = changed ? `${changed} of ${flat.length} ${what} changed.${rest}` : base ? "Drag an arrow." : "";
     if (this.count.textContent !== told) this.count.textContent = told;

@@ -11,8 +11,8 @@ const geometry = (q, k) => {
   return { dot, distance, lengthQ, lengthK, cosine, degrees: defined ? (Math.acos(cosine) * 180) / Math.PI : null };
 };
 const ANSWERS = [
-  { name: "Dot product", formula: "q · k", about: "rewards direction and length. Attention uses it, divided by √dₖ.", of: ({ dot }) => dot },
-  { name: "Nearness", formula: "−|q − k|² / 2", about: "rewards closeness", of: ({ distance }) => -(distance ** 2) / 2 },
+  { name: "Dot product", formula: "q · k", about: "rewards long keys in q's direction", of: ({ dot }) => dot },
+  { name: "Nearness", formula: "−|q − k|² / 2", about: "rewards keys near q", of: ({ distance }) => -(distance ** 2) / 2 },
 ];
 
 class ScorePlane extends Plane {
@@ -65,8 +65,8 @@ class ScorePlane extends Plane {
       return best;
     });
     const agree = winners.every((best) => best === winners[0]);
-    const winner = keyName(winners[0] + 1);  // of two keys that disagree it is always the longer one
-    this.verdict.textContent = agree ? `Now they agree on ${winner}.` : `They disagree: ${winner} wins because it is longer.`;
+    const [longer, nearer] = winners.map((best) => keyName(best + 1));  // where they disagree, that is always why
+    this.verdict.textContent = agree ? `Now they agree on ${longer}.` : `They disagree: ${longer} is longer, ${nearer} is nearer.`;
     this.verdict.classList.toggle("disagree", !agree);
     this.drawAngle(q, keys[active], this.facts[active]);
     this.equations.replaceChildren(...[...new Set([active, winners[0]])].sort().map((place) => this.equation(place)));

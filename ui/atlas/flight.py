@@ -94,7 +94,8 @@ def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
     asks, found = (words(place, place + 1) for place in (echo.query, echo.followed))
     share = as_percent(float(trace.weights(head, [echo.query])[0, echo.followed]))
     st.html(
-        f'<p class="echo"><b>{asks} → {found}, which came next last time</b></p><div class="echo" tabindex="0">'
+        f'<p class="echo"><b>At “{asks}” it looks back at “{found}”: the word that came next last time</b></p>'
+        '<div class="echo" tabindex="0">'
         f"{words(echo.first.start, echo.followed)} <span data-share={share}><b>{found}</b> "
         f"{words(echo.followed + 1, echo.query)} <i>{asks}</i></span> {words(echo.query + 1, echo.second.stop)}</div>"
     )
@@ -126,8 +127,8 @@ def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> lis
         "stops, where the head rests when nothing returns."
     )
     closest = (
-        f"Such words get {as_percent(followed)} of this head's attention. Nobody told it to: it helps to guess the "
-        "next word."
+        f"On average, such a word gets {as_percent(followed)} of this head's attention. Nobody told it to: it helps to "
+        "guess the next word."
     )
     other = f"What came next last time gets {as_percent(followed)} here, the word just before {as_percent(before)}."
     return [
@@ -142,7 +143,7 @@ def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> lis
             *(place, place, min(PAGE, n)),
         ),
         (
-            "One sentence, and the one before",
+            "Two sentences, word by word",
             closest if finds else other,
             *(place, place, echo.second.stop - echo.first.start),
             (echo.query, echo.followed),

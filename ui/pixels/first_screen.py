@@ -164,7 +164,7 @@ def equal_map(reading: Reading) -> None:
     """Draw what is left of map and answer when the same network's weights are made equal."""
     with st.container(height=SAID, border=False, gap="xsmall"):
         verdict("Every weight equal:", reading.equal.probabilities)
-        st.markdown("The same network: no pixel stands out.")
+        st.markdown("Same network, but no pixel stands out.")
     trace = reading.equal.traces[0]
     chart = _over_ink(to_array(trace.weights(0, [0])[0]), reading.drawing.image, size=SHOWN, bar=False)
     draw_chart(chart, width="content", key="pixels_equal_map", alt="Where one pixel looks with every weight equal")
@@ -172,15 +172,15 @@ def equal_map(reading: Reading) -> None:
 
 def worth_words(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
-    without = f"one *trained* so that each pixel takes from itself alone {_share(SELF)}"
+    without = f"one *trained* so that each pixel takes from itself alone, {_share(SELF)}"
     helps = "it hardly helps"
     if layer == GUIDED:
         plain = card_or_empty(GUIDED).get("feed_forward_network", {})
-        without = f"one without attention {plain.get('test_accuracy', 0):.1%}"
+        without = f"one without attention, {plain.get('test_accuracy', 0):.1%}"
     elif layer == INK_ONLY:
         helps = "here it does not help"
     return (
-        f"**Attention shows where, but {helps}**: the network reads {_share(layer)} of MNIST's test digits, {without}."
+        f"**Attention shows where, but {helps}.** The network reads {_share(layer)} of MNIST's test digits; {without}."
     )
 
 

@@ -122,7 +122,7 @@ def moved_scores() -> tuple[int, str]:
         return -1, "These are other pairs now."
     changed = int(((now.scores(0) - old.scores(0)).abs() > 1e-9).sum())
     words = (
-        f"{changed} of {now.weights().numel()} scores changed: what x1 asks, and what it is asked. The softmax spreads "
+        f"{changed} of {now.weights().numel()} scores changed: the row and the column of x1. The softmax spreads "
         "it: weights of a row share 100%, so if one grows, the others shrink."
     )
     return {3: 0, 5: 1, 9: 2}.get(changed, -1), words

@@ -49,7 +49,7 @@ VECTOR_PRESETS = (
     Vectors(
         (2.0, 1.5),
         ((1.75, 2.25), (3.5, 2.0), (-2.25, 1.75), (0.75, 0.25)),
-        "k₁ is nearest, k₂ is longer, k₃ points away, k₄ is short.",
+        "The other keys: k₃ points away from q, k₄ is short.",
         "Mixed",
     ),
     Vectors(
