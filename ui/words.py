@@ -177,6 +177,7 @@ def aligned_words(
     single: str = "one vector",
     note: str = "",
     plain: bool = False,
+    axes: tuple[str, str] | None = None,
     on_choose: Callable[..., None] | None = None,
     args: tuple[Any, ...] = (),
     cuts: bool = False,
@@ -185,14 +186,16 @@ def aligned_words(
 
     The active target word counts from 0, None = all are alike; the first n_forced ones a person chose. A translator
     without attention has what is `single` on its one vector. Plain lower words are not said one after the other, and
-    have no probabilities. The note is a line below; on_choose is called after a click on a target word, see chosen_row,
-    and with cuts after one on a source word, see chosen_source: the arc between it and the active word is to be cut.
+    have no probabilities. The axes' names are those of the trace that the page goes through, None = it is of another:
+    what is pointed at in one view of a trace is lit in all. The note is a line below; on_choose is called after a click
+    on a target word, see chosen_row, and with cuts after one on a source word, see chosen_source: the arc between it
+    and the active word is to be cut.
     """
     row = -1 if active is None else min(active, len(view.target) - 1)
     title = model if active is None else f"{model}: where “{view.target[row]}” looks"
     single = single if view.is_single else ""
     note_picture(lambda: word_arcs(view.source, view.target, to_array(view.weights), row, single=single), title)
-    more = {"note": note, "plain": plain, "cuts": cuts, "single": single, "forced": n_forced}
+    more = {"note": note, "plain": plain, "cuts": cuts, "single": single, "forced": n_forced, "axes": axes}
     _arcs(
         key=f"{name}_words",
         data=word_data(view, model) | more | {"active": row},
@@ -209,6 +212,7 @@ def word_data(view: WordView, model: str) -> dict[str, Any]:
         "target": view.target,
         "weights": [[round(weight, 4) for weight in row] for row in view.weights.tolist()],
         "probabilities": [None if math.isnan(share) else round(share, 4) for share in view.probabilities],
+        "firsts": [view.first_piece, view.first_key],
         "uniform": 1 / len(view.keys),
     }
 

@@ -63,3 +63,25 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(page, canvas):
     page.wait_for_function(SCALED, arg=canvas.element_handle())
     settle(page)
     assert set(canvas.evaluate("canvas => canvas.parentNode.view.seen")) == {1}
+
+
+def test_what_is_pointed_at_in_one_view_is_lit_in_the_others_until_the_pointer_leaves(page, canvas):
+    lit = page.locator("td.cell.lit")
+    canvas.hover(position=moving_cell(canvas, 2, 1))
+    expect(lit).to_have_count(5)
+    page.locator("td.cell").nth(1).hover()
+    expect(page.locator(".said").last).to_have_text("x1 → x2: 1.75")
+    page.get_by_role("heading").first.hover()
+    expect(lit).to_have_count(0)
+    expect(page.locator(".said").last).to_have_text("")
+
+
+def test_a_view_that_has_gone_is_forgotten_and_lets_go_of_what_it_lit(page, canvas):
+    canvas.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("td.cell.lit")).to_have_count(5)
+    page.get_by_role("tab", name="Pairs and a neuron").click()
+    canvas.wait_for(state="detached")
+    page.get_by_role("heading").first.hover()
+    expect(page.locator("td.cell.lit")).to_have_count(0)
+    assert page.evaluate("[...attentionPointed.views].every(view => view.node.isConnected)")

@@ -105,6 +105,10 @@ def test_steps_are_walked_through_and_hovered(opened):
     matrix = page.locator(".step canvas.moving")
     matrix.hover(position=moving_cell(matrix, 0, 0))
     expect(page.locator(".step .said")).to_have_text(f"[CLS] → [CLS]: {float(recording[0].weights(1)[0, 0]):.3g}")
+    expect(page.locator(".pictures .cross")).to_be_visible()
+    page.locator(".token").nth(1).hover()
+    expect(page.locator(".step .said")).to_have_text("")
+    assert matrix.evaluate("canvas => canvas.parentNode.view.cell") == [1, 1]
 
 
 def test_several_views_in_one_notebook_page_do_not_disturb_each_other(opened):

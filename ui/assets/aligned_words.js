@@ -1,7 +1,7 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
 // word) or who looks at it (a source word); a click or Enter on a target word tells Python, and where arcs can be cut, on a
-// source word too. A line stays one line, for in
-// two rows the arcs of the upper one would seem to come from the lower one's words: it shrinks, then scrolls sideways.
+// source word too. A line stays one line, for in two rows the arcs of the upper one would seem to come from the lower
+// one's words: it shrinks, then scrolls sideways.
 const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560, HALL = 740, LARGEST = 2.4, CROWDED = 17;
 
 class AlignedWords {
@@ -11,6 +11,7 @@ class AlignedWords {
     const foot = make(root, "div", "foot");
     this.tip = make(foot, "p", { class: "tip", "aria-live": "polite" });
     this.note = make(foot, "p", "note");
+    this.pointed = pointedIn(root, (places) => this.light(places));
     new ResizeObserver(() => this.fit()).observe(this.frame);
   }
 
@@ -18,10 +19,11 @@ class AlignedWords {
     this.tell = tell;
     const moved = this.data && this.data.active !== data.active;
     this.data = data;
+    this.axes = data.axes ?? [`target words of ${data.name}`, "source words"];
     if (isNew(this, data.source, data.target, data.weights, data.single, data.forced, data.cuts)) this.build();
-    else if (moved) this.looked = null;
+    if (moved) this.pointed.leave();
+    this.light(this.pointed.places());
     this.note.textContent = data.note;
-    this.paint();
     if (moved && this.targets[data.active]) this.bring(this.targets[data.active]);
   }
 
@@ -44,15 +46,15 @@ class AlignedWords {
       return node;
     });
     const cut = (place) => { if (cuts && this.data.active >= 0) this.tell({ row: this.data.active, cut: place }); };
-    inLine(this.sources, (place) => this.look(place === null ? null : { source: place }), cut);
+    inLine(this.sources, (place, event) => this.look(1, place, event), cut);
     this.targets = target.map((word, place) => {
       const node = make(lower, "button", `word${place < forced ? " forced" : ""}`);
       make(node, "span", place === target.length - 1 ? "label" : "", word);
       return node;
     });
-    inLine(this.targets, (place) => this.look(place === null ? null : { target: place }), (row) => this.tell({ row }));
+    inLine(this.targets, (place, event) => this.look(0, place, event), (row) => this.tell({ row }));
     this.targets.forEach((node, place) => {
-      node.onpointerenter = (event) => { if (event.pointerType === "mouse") this.look({ target: place }); };
+      node.onpointerenter = (event) => { if (event.pointerType === "mouse") this.look(0, place); };
     });
     this.waist = single ? make(this.stage, "div", "waist", single) : null;
     this.paths = [];
@@ -63,13 +65,24 @@ class AlignedWords {
     } else {
       weights.forEach((row, at) => row.forEach((weight, col) => { if (weight >= FAINTEST) add(at, col, weight); }));
     }
-    this.looked = null;
     this.fit();
     if (hadFocus) this.targets[Math.min(this.data.active, this.targets.length - 1)]?.focus({ preventScroll: true });
   }
 
-  look(at) {
-    this.looked = at;
+  // A word of several pieces begins at the first of them.
+  look(side, place, event) {
+    if (place === null) return this.pointed.leave(event);
+    this.pointed.look([[this.axes[side], this.data.firsts?.[side][place] ?? place]]);
+  }
+
+  light(places) {
+    if (!this.targets) return;
+    const [target, source] = this.axes.map((axis, side) => {
+      const words = side ? this.sources : this.targets, firsts = this.data.firsts?.[side] ?? [...words.keys()];
+      const at = placeOn(places, axis, side === 1);
+      return at === null ? undefined : firsts.findLastIndex((first) => first <= at);
+    });
+    this.looked = { target, source };
     this.paint();
   }
 
@@ -106,7 +119,7 @@ class AlignedWords {
 
   paint() {
     const { weights, active, single, plain } = this.data;
-    const row = this.looked?.target ?? active, col = this.looked?.source, isRow = col === undefined;
+    const { target, source: col } = this.looked, row = target ?? active, isRow = target !== undefined || col === undefined;
     this.targets.forEach((node, place) => {
       node.classList.toggle("now", place === row && isRow);
       node.classList.toggle("later", !plain && active >= 0 && place > active && place !== row && isRow);
@@ -115,6 +128,7 @@ class AlignedWords {
         : `color-mix(in srgb, var(--ground) ${(85 * weights[place][col]).toFixed(1)}%, var(--st-background-color))`;
     });
     this.sources.forEach((node, place) => {
+      node.classList.toggle("now", place === col);
       const told = !single && isRow, weight = told ? weights[row][place] : 0;
       node.style.setProperty("--w", weight);
       node.share.textContent = weight >= 0.005 ? asPercent(weight) : told ? "·" : "";

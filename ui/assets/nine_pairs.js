@@ -6,6 +6,24 @@ class NinePairs extends Plane {
     this.beside = make(root, "div", "beside");
     this.table = make(this.beside, "table", { "aria-label": "The weight of every pair: how much a row takes from a column" });
     this.count = make(this.beside, "p", { class: "count", role: "status" });
+    this.lit = [];
+    this.pointed = pointedIn(root, (places) => { this.lit = places; this.request(); });
+  }
+
+  // An arrow's places among those that ask and those that are asked.
+  placesOf(place) {
+    const { tables, query, key } = this.data, at = place - tables.indexOf(tables[place]);
+    return [["queries", query], ["keys", key]].flatMap(([axis, table]) => (table === tables[place] ? [[axis, at]] : []));
+  }
+
+  isLit(places) { return places.some((place) => this.lit.some((one) => String(one) === String(place))); }
+
+  isActive(place) { return this.lit.length ? this.isLit(this.placesOf(place)) : super.isActive(place); }
+
+  makeTip(place) {
+    const tip = super.makeTip(place);
+    this.pointed.over(tip, () => this.placesOf(place).slice(0, 1));
+    return tip;
   }
 
   // What has changed is told since the last touch; until the first one, since the example's own beginning.
@@ -38,11 +56,12 @@ class NinePairs extends Plane {
     const head = make(this.table, "tr");
     make(head, "td");
     for (const name of columns) make(head, "th", { scope: "col" }, `from ${name}`);
-    this.cells = rows.map((name) => {
+    this.cells = rows.map((name, i) => {
       const row = make(this.table, "tr");
       make(row, "th", { scope: "row" }, `${name} takes`);
-      return columns.map(() => {
+      return columns.map((_, j) => {
         const cell = make(row, "td", "cell");
+        this.pointed.over(cell, () => [["queries", i], ["keys", j]]);
         return { cell, share: make(cell, "b"), change: make(cell, "span") };
       });
     });
@@ -86,6 +105,7 @@ class NinePairs extends Plane {
       change.textContent = hasMoved ? `was ${written(base[i][j])}` : "";
       cell.classList.toggle("moved", Boolean(hasMoved));
       cell.classList.toggle("masked", Boolean(isMasked));
+      cell.classList.toggle("lit", this.isLit([["queries", i], ["keys", j]]));
       cell.style.setProperty("--share", `${((80 * Math.abs(weight)) / most).toFixed(1)}%`);
       cell.classList.toggle("below", weight < 0);
     }));

@@ -18,6 +18,8 @@ class PixelMap {
     this.says = make(root, "p", "says");
     this.stage = root.getRootNode().host.closest("[class*=_stage]");
     this.canvas = make(root, "canvas", { role: "img", tabindex: 0, "aria-label": LABEL });
+    this.pointed = pointedIn(root, (places) => this.light(placeOn(places, "pixels")));
+    this.canvas.onblur = () => this.pointed.leave();
     this.canvas.onkeydown = (event) => {
       const way = arrowOf(event), { column, row } = placeOf(this.query);
       if (way) this.ask(clamp(row + way[1], 0, SIDE - 1) * SIDE + clamp(column + way[0], 0, SIDE - 1));
@@ -57,7 +59,7 @@ class PixelMap {
       choose: (event) => { this.ask(this.under(event)); this.answer({ query: this.query }); },
       begin: () => this.show(false),
       end: () => { clearTimeout(this.late); if (!this.shown) this.late = setTimeout(() => this.show(true), LATEST); },
-      rest: () => { this.held = false; this.query = this.data.query; this.paint(); },
+      rest: (event) => this.pointed.leave(event),
     });
   }
 
@@ -80,10 +82,13 @@ class PixelMap {
     this.paint();
   }
 
-  ask(query) {
-    this.held = true;
-    if (query === this.query) return;
-    this.query = query;
+  ask(query) { this.pointed.look([["pixels", query]]); }
+
+  // Rows that were edited are known of the chosen pixel alone.
+  light(query) {
+    if (!this.data || this.data.row) return;
+    this.held = query !== null;
+    this.query = query ?? this.data.query;
     this.paint();
   }
 

@@ -9,6 +9,8 @@ class StartScene {
     this.lines = make(root, "div", "lines");
     this.paper = make(root, "svg:svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img", tabindex: 0, "aria-label": LABEL });
     [this.ink, this.glow, this.way] = ["ink", "glow", "way"].map((name) => make(this.paper, "svg:g", name));
+    this.cell = make(this.paper, "svg:rect", { class: "cell", visibility: "hidden" });
+    this.pointed = pointedIn(root, (places) => this.light(placeOn(places, "regions", true)));
     this.tools = make(root, "div", "tools");
     this.answers = make(root, "div", { class: "answers", "aria-live": "polite" });
     this.sent = 0;
@@ -136,6 +138,13 @@ class StartScene {
       const x = (place % n) * cell, y = Math.floor(place / n) * cell;
       make(group, "svg:rect", { x, y, width: cell, height: cell, opacity: weight / full });
     });
+  }
+
+  // A region that another view is asked about gets a frame.
+  light(place) {
+    const n = Math.sqrt(this.looks?.[0]?.weights.length ?? 0), size = SIDE / n, isHere = place !== null && place < n * n;
+    set(this.cell, { visibility: isHere ? "visible" : "hidden" });
+    if (isHere) set(this.cell, { x: (place % n) * size, y: Math.floor(place / n) * size, width: size, height: size });
   }
 
   show(numbers) {

@@ -8,6 +8,7 @@ class WeighedWords {
   constructor(root) {
     this.sentence = make(root, "div", { class: "sentence", role: "group", "aria-label": "The sentence; press a word to cut it, arrow keys up and down change its weight" });
     this.tip = make(root, "p", { class: "tip", "aria-live": "polite" });
+    this.pointed = pointedIn(root, (places) => this.light(placeOn(places, "words", true)));
   }
 
   adopt(data, tell) {
@@ -48,12 +49,13 @@ class WeighedWords {
       return cell;
     });
     const buttons = this.cells.map((cell) => cell.querySelector("button"));
-    inLine(buttons, (place) => this.look(place), (place) => this.tell({ place }));
+    const look = (place, event) => (place === null ? this.pointed.leave(event) : this.pointed.look([["words", place]]));
+    inLine(buttons, look, (place) => this.tell({ place }));
     buttons.forEach((button, place) => button.addEventListener("keydown", (event) => {
       const steps = { ArrowUp: 1, ArrowDown: -1 }[event.key];
       if (steps && arrowOf(event)) this.tell({ place, weight: clamp(weights[place] + steps * STEP, 0, 1) });
     }));
-    this.look(null);
+    this.light(placeOn(this.pointed.places(), "words", true));
   }
 
   drag(bar, told, place, most) {
@@ -69,7 +71,8 @@ class WeighedWords {
     bar.onpointerup = bar.onpointercancel = () => { if (weight !== null) this.tell({ place, weight }); };
   }
 
-  look(place) {
+  light(place) {
+    if (place >= this.cells.length) place = null;
     this.cells.forEach((cell, at) => cell.classList.toggle("lit", at === place));
     this.tip.replaceChildren(...this.told(place));
   }

@@ -130,6 +130,7 @@ def _rolled_tokens(run: ModelRun, trace: AttentionTrace, rolled: np.ndarray, que
         queries=list(trace.story.query_axis.labels[window]),
         keys=None,
         names=("Positions after all layers", "Positions of the input"),
+        axes=(trace.story.query_axis.name, trace.story.key_axis.name),
         muted=(special, special),
         verbs=("comes from", "goes into"),
         legend=("where it comes from", "where it goes"),

@@ -106,6 +106,7 @@ class Tokens(NamedTuple):
         matrix: float (n_queries, n_keys), as it is shown; finite.
         queries, keys: labels of its rows and columns; no keys if they are the same tokens.
         names: what the queries and the keys are.
+        axes: names of theirs in the trace.
         muted: rows and columns that are no words.
         start: position of the first row and column in the whole input.
         outside: of each row, what goes to keys beyond the columns; None if there are none.
@@ -117,6 +118,7 @@ class Tokens(NamedTuple):
     queries: Sequence[str]
     keys: Sequence[str] | None
     names: tuple[str, str]
+    axes: tuple[str, str]
     muted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     start: tuple[int, int] = (0, 0)
     outside: np.ndarray | None = None
@@ -142,7 +144,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     sent = matrix
     if file:
         sent = matrix[active] if tokens.keys else np.concatenate([matrix[active], matrix[:, active]])
-    plain = {name: list(getattr(tokens, name)) for name in ("names", "verbs", "legend", "start")}
+    plain = {name: list(getattr(tokens, name)) for name in ("names", "axes", "verbs", "legend", "start")}
     data = {
         "queries": _pieces(tokens.queries, tokens.muted[0]),
         "keys": None if tokens.keys is None else _pieces(tokens.keys, tokens.muted[1]),
@@ -347,6 +349,7 @@ def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, rows: slice, cols
         queries=list(trace.story.query_axis.labels[rows]),
         keys=None if of_itself else list(trace.story.key_axis.labels[cols]),
         names=(f"Queries, {trace.story.query_axis.name}", f"Keys, {trace.story.key_axis.name}"),
+        axes=(trace.story.query_axis.name, trace.story.key_axis.name),
         muted=(inside(rows, special if of_itself else ()), inside(cols, special)),
         start=(rows.start, cols.start),
         outside=beyond,

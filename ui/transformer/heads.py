@@ -167,10 +167,12 @@ def _arcs(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
         weights=trace.weights(head.head),
         probabilities=[math.nan] * len(labels),
         first_piece=list(range(len(labels))),
+        first_key=list(range(len(keys))),
         pieces_of=[[label] for label in labels],
     )
     section("Click a word: where does it look?", Role.QUERY)
-    aligned_words(NAME, view, model=head.label, active=query, plain=True, on_choose=_take_query)
+    axes = queries.name, keys.name
+    aligned_words(NAME, view, model=head.label, active=query, plain=True, axes=axes, on_choose=_take_query)
 
 
 def _take_query() -> None:

@@ -45,7 +45,7 @@ const thumbnail = (canvas, head) => {
 };
 
 class MatrixView {
-  // about: { rows, columns (texts), name, paint: (place) => pixel, say: (row, column) => text, choose: (row, column) => ... }
+  // about: { rows, columns (how many), axes ([name, first position] of both), name, paint: (place) => pixel, say: (row, column) => text, choose: (row, column) => ... }
   constructor(parent, about) {
     Object.assign(this, about);
     this.box = make(parent, "div", "matrix");
@@ -60,11 +60,11 @@ class MatrixView {
     this.canvas.classList.toggle("sharp", unit >= 1);
     putPixels(this.canvas, Uint32Array.from({ length: n * m }, (_, place) => about.paint(place)));
     this.at = [about.row ?? 0, 0];
+    this.pointed = pointedIn(this.box, (places) => this.light(places));
     this.canvas.onpointermove = (event) => this.look(this.cellOf(event));
-    this.canvas.onpointerleave = () => this.look(null);
+    this.canvas.onpointerleave = this.canvas.onblur = (event) => this.pointed.leave(event);
     this.canvas.onclick = (event) => this.choose?.(...this.cellOf(event));
     this.canvas.onfocus = () => this.look(this.at);
-    this.canvas.onblur = () => this.look(null);
     this.canvas.onkeydown = (event) => {
       if (event.key === "Enter" || event.key === " ") {
         event.preventDefault();
@@ -82,10 +82,25 @@ class MatrixView {
   }
 
   look(cell) {
-    if (cell) this.at = cell;
-    this.cross.hidden = !cell;
-    if (cell) this.place(this.cross, cell[0], cell[1]);
-    this.tell(cell ? this.say(...cell) : "");
+    this.at = cell;
+    this.pointed.look(this.placesOf(...cell));
+  }
+
+  placesOf(row, column) { return this.axes.map(([name, first], side) => [name, first + [row, column][side]]); }
+
+  cellAt(places) {
+    return this.axes.map(([name, first], side) => {
+      const at = placeOn(places, name, side === 1);
+      return at === null || at < first || at >= first + this.size[side] ? null : at - first;
+    });
+  }
+
+  light(places) {
+    const [row, column] = this.cellAt(places), isCell = row !== null && column !== null;
+    this.cross.hidden = row === null && column === null;
+    if (!this.cross.hidden) this.place(this.cross, row, places.length > 1 || row === null ? column : null);
+    if (isCell && places.length > 1) this.tell(this.say(row, column));
+    else if (!places.length) this.tell("");
   }
 
   mark(row) {
@@ -94,7 +109,8 @@ class MatrixView {
   }
 
   place(node, row, column = null) {
-    const [n, m] = this.size, [left, width] = column === null ? [0, 100] : [(100 * column) / m, 100 / m];
-    set(node, { style: `top:${(100 * row) / n}%;height:${100 / n}%;left:${left}%;width:${width}%` });
+    const [[top, height], [left, width]] = [row, column].map((at, side) =>
+      (at === null ? [0, 100] : [(100 * at) / this.size[side], 100 / this.size[side]]));
+    set(node, { style: `top:${top}%;height:${height}%;left:${left}%;width:${width}%` });
   }
 }

@@ -73,15 +73,16 @@ class MovingStep {
     this.slider.oninput = () => { this.stop(); this.show(this.slider.value / 100); };
     this.saver.onclick = () => this.save();
     this.redraw = onceAFrame(() => this.draw());
+    this.pointed = pointedIn(root, (places) => this.light(places));
     this.canvas.onpointermove = (event) => this.look(this.cellUnder(event));
-    this.canvas.onpointerleave = this.canvas.onblur = () => this.look(null);
+    this.canvas.onpointerleave = this.canvas.onblur = (event) => this.pointed.leave(event);
     this.canvas.onclick = (event) => { const cell = this.cellUnder(event); if (cell) this.take(cell); };
-    this.canvas.onfocus = () => this.look(this.cell ?? [this.row, this.column]);
+    this.canvas.onfocus = () => this.look(this.lit());
     this.canvas.onkeydown = (event) => {
       if (!this.grid) return;
-      const way = arrowOf(event), [row, column] = this.cell ?? [this.row, this.column];
+      const way = arrowOf(event), [row, column] = this.lit();
       if (way) this.look([clamp(row + way[1], 0, this.grid.n - 1), clamp(column + way[0], 0, this.grid.m - 1)]);
-      if ((event.key === "Enter" || event.key === " ") && this.cell) { event.preventDefault(); this.take(this.cell); }
+      if ((event.key === "Enter" || event.key === " ") && this.cell) { event.preventDefault(); this.take(this.lit()); }
     };
     this.watcher = new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); });
     this.watcher.observe(root);
@@ -134,6 +135,7 @@ class MovingStep {
 
   stop() {
     this.playing = false;
+    this.light(this.pointed.places());
     this.button.textContent = "▶";
     set(this.button, { "aria-label": "Show how these numbers come about" });
   }
@@ -286,8 +288,8 @@ class MovingStep {
   // The cell that is being computed, or looked at.
   now() {
     const { time, grid } = this;
-    if (time === 1 && this.cell) return { row: this.cell[0], column: this.cell[1] };
-    if (time < 0.5 || time === 1) return { row: this.row, column: this.column };
+    const [row, column] = time === 1 ? this.lit() : [this.row, this.column];
+    if (time < 0.5 || time === 1) return { row, column };
     const done = Math.min(part(time, 0.5, 0.9) * grid.n, grid.n - 1e-6);
     return { row: Math.floor(done), column: Math.floor((done % 1) * grid.m) };
   }
@@ -444,7 +446,7 @@ class MovingStep {
       if (shown) paper.drawImage(this.pictures[column], 0, 0, wide, shown, at.x, at.y, at.w, (at.h * shown) / tall);
       if (this.sheet.name) this.write(`${data.symbol[0]}[:, ${column}]`, at.x, at.y - 8, "left");
       else { [paper.lineWidth, paper.strokeStyle] = [1, "rgba(128,128,128,0.5)"]; paper.strokeRect(at.x, at.y, at.w, at.h); }
-      const marked = this.cell ? this.cell[0] : data.query;
+      const marked = this.cell?.[0] ?? data.query;
       if (marked !== null) this.frame(at, { n: tall, m: wide }, Math.floor(marked / wide), marked % wide, MARK.query);
     }
   }
@@ -489,12 +491,29 @@ class MovingStep {
     return row >= 0 && row < grid.n && column >= 0 && column < grid.m ? [row, column] : null;
   }
 
+  // The row and the column that are looked at, or else those whose numbers move first.
+  lit() { return [this.cell?.[0] ?? this.row, this.cell?.[1] ?? this.column]; }
+
   look(cell) {
-    if (this.playing || String(cell) === String(this.cell)) return;
-    this.cell = cell;
+    if (this.playing || !this.grid) return;
+    if (!cell) return this.pointed.leave();
+    this.pointed.look(cell.map((at, side) => [this.data.names[side], at * this.perPlace(side)]));
+  }
+
+  // Positions of an axis that one row or column stands for.
+  perPlace(side) { return Math.ceil(this.data.whole[side] / this.data.shape[side]); }
+
+  light(places) {
+    if (this.playing || !this.grid) return;
+    const { data, grid } = this, ofKeys = ["key", "value"].includes(data.role);
+    const cell = data.names.map((name, side) => {
+      const at = placeOn(places, name, side === 1 || ofKeys);
+      return at === null || at >= data.whole[side] ? null : Math.floor(at / this.perPlace(side));
+    });
+    if (String(cell) === String(this.cell ?? [null, null])) return;
+    this.cell = cell.some((at) => at !== null) ? cell : null;
     this.redraw();
-    const { data, grid } = this;
-    if (!cell) return void (this.line.textContent = "");
+    if (cell.includes(null) || places.length < 2) return void (this.line.textContent = "");
     const value = grid.at(...cell), about = data.shape[0] < data.whole[0] || data.shape[1] < data.whole[1] ? "at most " : "";
     const number = Number.isNaN(value) ? (data.role === "weights" ? "nothing" : "−∞") : about + minus(`${+value.toPrecision(3)}`);
     this.line.textContent = `${data.rows[cell[0]]} → ${data.columns[cell[1]]}: ${number}`;
@@ -502,8 +521,8 @@ class MovingStep {
 
   cross(at) {
     const [row, column] = this.cell;
-    this.frame(at, this.grid, row, null, MARK.query);
-    this.frame(at, this.grid, null, column, MARK.key);
+    if (row !== null) this.frame(at, this.grid, row, null, MARK.query);
+    if (column !== null) this.frame(at, this.grid, null, column, MARK.key);
   }
 
   take([row, column]) {

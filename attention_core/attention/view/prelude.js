@@ -84,10 +84,44 @@ const arrowOf = (event) => {
   return way;
 };
 
+// What the pointer, the focus or a tap is on, once for all views of a page, so that each lights what belongs to it. Places
+// are [axis, index], named and counted as the trace does it, [] = none; of a cell the row's comes first, the column's last.
+// `light` gets them, of the view's own `look` too, as long as its node is on the page. Recordings in a notebook, which may
+// be of other texts, each keep their own:
+//   this.pointed = pointedIn(root, (places) => this.light(places));
+//   this.pointed.over(cell, () => [["target words", 3], ["source words", 0]]);
+const pointedIn = (node, light) => {
+  const { host } = node.getRootNode(), home = host?.matches("[data-attention]") ? host : window, view = { node, light };
+  const page = (home.attentionPointed ??= { views: new Set(), places: [], owner: null });
+  const tell = (owner, places) => {
+    const isSame = String(places) === String(page.places);
+    Object.assign(page, { owner, places });
+    if (!isSame) for (const one of page.views) one.light(places);
+  };
+  page.letGo ??= (event) => {
+    for (const one of page.views) if (!one.node.isConnected) page.views.delete(one);
+    const { owner } = page, isElsewhere = event.type === "pointerdown" && !event.composedPath().includes(owner?.node);
+    if (owner && (isElsewhere || !owner.node.isConnected)) tell(null, []);
+  };
+  for (const kind of ["pointerdown", "pointermove"]) window.addEventListener(kind, page.letGo, true);  // once: it is the same
+  page.views.add(view);
+  const look = (places) => { page.views.add(view); tell(view, places); };
+  // A finger that is lifted leaves, but what it has tapped stays lit until it taps elsewhere.
+  const leave = (event) => { if (page.owner === view && event?.pointerType !== "touch") tell(null, []); };
+  const over = (part, placesOf) => {
+    for (const kind of ["pointerenter", "focus"]) part.addEventListener(kind, () => look(placesOf()));
+    for (const kind of ["pointerleave", "blur"]) part.addEventListener(kind, leave);
+  };
+  return { look, leave, over, places: () => page.places };
+};
+
+// The index of a place along an axis, the first or the last of them; null if there is none.
+const placeOn = (places, axis, isLast = false) => places[isLast ? "findLast" : "find"](([name]) => name === axis)?.[1] ?? null;
+
 // Buttons in a line: hovering or focusing one looks at it, a click chooses it, left and right go to its neighbours.
 const inLine = (buttons, look, choose) => buttons.forEach((button, place) => {
   button.onpointerenter = button.onfocus = () => look(place);
-  button.onpointerleave = button.onblur = () => look(null);
+  button.onpointerleave = button.onblur = (event) => look(null, event);
   button.onclick = () => choose(place);
   button.onkeydown = (event) => {
     if (["ArrowLeft", "ArrowRight"].includes(event.key)) buttons[place + arrowOf(event)[0]]?.focus();

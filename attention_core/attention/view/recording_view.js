@@ -180,6 +180,7 @@ class RecordingView {
     const colour = colouring(most, head.m);
     return new MatrixView(figure, {
       rows: rows[1] - rows[0], columns: width, side: n > 1 ? 220 : 340, row: this.query - rows[0],
+      axes: [[axes[0].name, rows[0]], [axes[1].name, columns[0]]],
       name: `${head.name}: weights, queries downwards, keys to the right`,
       paint: (place) => {
         const [row, column] = [Math.floor(place / width), place % width];
@@ -222,7 +223,7 @@ class RecordingView {
     this.stamp = (this.stamp ?? 0) + 1;
     this.tokenView.adopt({
       queries: axes[0].pieces.slice(...rows), keys: own && isWhole ? null : axes[1].pieces.slice(...columns),
-      names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], verbs: ["looks at", "is looked at by"],
+      names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], axes: axes.map((axis) => axis.name), verbs: ["looks at", "is looked at by"],
       legend: ["where it looks", "who looks at it"], matrix, high: mostOf(matrix), active: query - rows[0],
       start: [rows[0], columns[0]], outside: beyond ? outside : null, uniform: 1 / head.m,
       percent: head.trace.softmax, stamp: this.stamp,
@@ -276,6 +277,11 @@ class RecordingView {
       say: (row, column) => `${axis.pieces[at(row, column)][0]}: ${this.tokenView.number(weights[at(row, column)])}`,
       tell: (text) => { this.told.textContent = text; },
       choose: (row, column) => { if (own) this.setQuery(at(row, column)); },
+      placesOf: (row, column) => [[axis.name, at(row, column)]],
+      cellAt: (places) => {
+        const place = (placeOn(places, axis.name, true) ?? -1) - before;
+        return place < 0 || place >= down * across ? [null, null] : [Math.floor(place / across), place % across];
+      },
     });
     if (picture) {
       const under = create("canvas", { className: "under", width: picture.width, height: picture.height });

@@ -28,13 +28,14 @@ class TokenView {
     this.scroll = make(this.frame, "div", "scroll");
     this.canvas = make(this.frame, "canvas", { class: "arcs", "aria-hidden": true });
     this.later = onceAFrame(() => this.paint());
+    this.pointed = pointedIn(root, (places) => this.light(places));
     const on = (kind, does) => this.scroll.addEventListener(kind, (event) => does(this.placeOf(event.target), event));
     on("scroll", this.later);
     on("pointerover", (at, event) => { if (event.pointerType === "mouse") this.look(at); });
-    on("pointerleave", () => this.look(null));
+    on("pointerleave", (at, event) => this.pointed.leave(event));
     on("click", (at) => this.choose(at));
     on("focusin", (at) => this.look(at));
-    on("focusout", () => this.look(null));
+    on("focusout", () => this.pointed.leave());
     on("keydown", (at, event) => { if (at) this.key(at, event); });
     new ResizeObserver(this.later).observe(this.scroll);
     try { this.mode = sessionStorage.getItem(MODE); } catch { /* a browser may forbid it */ }
@@ -122,8 +123,17 @@ class TokenView {
   }
 
   look(at) {
-    if (at === this.looked) return;
-    this.looked = at;
+    if (!at) return this.pointed.leave();
+    const side = at.side === "key" ? 1 : 0;
+    this.pointed.look([[this.data.axes[side], at.place + this.data.start[side]]]);
+  }
+
+  // A token that asks shows where it looks; of a cell the key is marked too.
+  light(places) {
+    if (!this.queries) return;
+    const { axes, start } = this.data, find = (nodes, side) => nodes[(placeOn(places, axes[side], side === 1) ?? NaN) - start[side]];
+    const query = find(this.queries, 0), key = find(this.keys, 1);
+    Object.assign(this, { looked: query ?? key ?? null, other: places.length > 1 ? key : null });
     this.later();
   }
 
@@ -167,7 +177,7 @@ class TokenView {
   paint() {
     if (!this.data) return;
     const at = this.looked ?? this.queries[this.active], isGiven = at === this.queries[this.data.active];
-    for (const node of new Set([...this.queries, ...this.keys])) this.mark(node, node === at);
+    for (const node of new Set([...this.queries, ...this.keys])) this.mark(node, node === at || node === this.other);
     if (!this.whole && !(isGiven && this.mode === "text")) this.load();
     if (!this.whole && !isGiven) return;
     const out = at.side === "query" ? this.row(at.place) : null;

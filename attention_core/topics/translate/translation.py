@@ -1,7 +1,7 @@
 """A typed English sentence through a translator: read, translated, explained, and seen word by word."""
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -287,6 +287,7 @@ class WordView:
     weights: Tensor  # (n_rows, n_columns), each row sums to 1
     probabilities: list[float]  # of each row's word, given all before it; NaN for "?"
     first_piece: list[int]  # piece at which each row begins, from 0
+    first_key: list[int]  # the same of the source's words
     pieces_of: list[list[str]]  # texts of each row's pieces
 
     def pieces(self, row: int) -> range:
@@ -323,6 +324,7 @@ def word_view(trace: AttentionTrace, source: SourceSentence, translation: Transl
         weights=merge_to_words(mean_over_heads(trace), rows, [0] if is_single else source.word_of),
         probabilities=[math.prod(of_pieces[piece] for piece in pieces) for pieces in members],
         first_piece=[pieces[0] for pieces in members],
+        first_key=[bisect_left(source.word_of, word) for word in range(len(source.word_labels))],
         pieces_of=[[labels[piece] for piece in pieces] for pieces in members],
     )
 
