@@ -9,8 +9,9 @@ from attention_core.hub.model import ModelKind, predicts_words
 from ui.layout import end_here
 from ui.model.ablation import ablate_heads
 from ui.model.compare import side_by_side
+from ui.model.effects import logit_by_part, patch_heads
 from ui.model.glance import FRAMED, HEAD, NAME, STEPS, VIEW, glance, open_on_a_far_look
-from ui.model.heads import heads_in_numbers, rolled_out
+from ui.model.heads import heads_in_numbers, named_heads, rolled_out
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.one_head import export_head, model_steps, one_head
 from ui.model.opening import opening, opening_place
@@ -58,6 +59,8 @@ with seen, st.container(key="desk_model_heads"):
 take_along(lambda: export_head(run))
 
 OPEN_TAB[NAME].value = OPEN_TAB[NAME].value or VIEW.value
+pretrained = pretrained_of(asked.key) if asked is not None else None
+reads_alone = pretrained is not None and pretrained.kind in (ModelKind.ENCODER, ModelKind.DECODER)
 tabs = [
     tab("head", "Look", one_head, run, sections=[tab("steps", "Step by step", model_steps, run)]),
     tab(
@@ -69,15 +72,19 @@ tabs = [
         sections=[
             tab("layers", "Through all layers", rolled_out, run),
             tab("pair", "Side by side with another run", side_by_side, run, asked),
+            *([tab("named", "Over a corpus, by name", named_heads, run, asked)] if reads_alone else []),
         ],
     ),
 ]
-if asked is not None:
-    pretrained, sections = pretrained_of(asked.key), []
+if pretrained is not None:
+    sections = []
     if predicts_words(pretrained):
         sections.append(tab("words", "What it says next", next_tokens, run, asked))
         if pretrained.kind is not ModelKind.ENCODER:
             sections.append(tab("keeps", "What it keeps: the KV cache", what_it_keeps, run, asked, formerly=("cache",)))
+        if pretrained.kind is ModelKind.DECODER:
+            sections.append(tab("patch", "Patch from a second sentence", patch_heads, run, asked))
+            sections.append(tab("logit", "The logit, by head and layer", logit_by_part, run, asked))
     tabs.append(tab("why", "Why there?", why_there, run, asked))
     tabs.append(tab("without", "What it does", ablate_heads, run, asked, sections=sections))
 elif run.recording.model:

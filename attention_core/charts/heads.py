@@ -237,21 +237,23 @@ def layer_head_map(
 ) -> vl.Chart:
     """Draw one number per head, layers downwards, heads to the right, and frame the chosen (layer, head).
 
-    Layers may differ in heads; nan = no number. The highest possible number, else the largest, ends the colours; an
-    exponent below 1 spreads small numbers. A point selection over heads has the fields row and col.
+    Layers may differ in heads; nan = no number. The highest possible number, else the largest, ends the colours, which
+    have two sides where a number is below 0; an exponent below 1 spreads small numbers. A point selection over heads
+    has the fields row and col.
     """
     n_heads = max(map(len, values))
     matrix = np.full((len(values), n_heads), np.nan)
     for layer, row in enumerate(values):
         matrix[layer, : len(row)] = row
     largest = float(np.nanmax(matrix)) if np.isfinite(matrix).any() else 1.0
+    one_sided = vl.Ramp(vl.VIRIDIS, 0.0, high or largest or 1.0, exponent)
     return matrix_chart(
         matrix,
         *head_axes(*matrix.shape),
         Role.WEIGHTS,
         title=title,
         size=min(WIDEST, HEAD_CELL * max(matrix.shape)),
-        ramp=vl.Ramp(vl.VIRIDIS, 0.0, high or largest or 1.0, exponent),
+        ramp=vl.signed_ramp(matrix) if (matrix < 0).any() else one_sided,
         marked_row=chosen[0],
         marked_col=chosen[1],
         select=select,

@@ -1,5 +1,6 @@
 """Your own model: the page as a whole, its views, recordings named on the command line, two runs side by side."""
 
+import re
 import sys
 
 import numpy as np
@@ -9,10 +10,13 @@ from torch.nn import functional as F
 
 from attention_core import capture, trace_model
 from attention_core.hub.run import text_inputs
+from attention_core.study import Study
 from attention_core.topics.model import own_model
-from tests.app.tools import charts, open_tab, opened, put, said, settled
+from tests.app.tools import charts, frames, open_tab, opened, put, said, settled
+from ui.labels import as_percent
+from ui.model.glance import HeadChoice
 
-PAGE = "pages/model.py"
+PAGE, MARY = "pages/model.py", "Mary has a red car. Mary has a red"
 
 
 def titles(page):
@@ -78,7 +82,56 @@ def test_in_a_lecture_each_section_is_a_screen(app):
     assert page.query_params["tab"] == "keeps"
     screens = page.segmented_control(key="model_tab").options
     assert screens[1:5] == ["Look", "Step by step", "Heads", "Through all layers"]
-    assert screens[-3:] == ["What it does", "What it says next", "What it keeps: the KV cache"]
+    assert screens[-5:-2] == ["What it does", "What it says next", "What it keeps: the KV cache"]
+
+
+@pytest.fixture
+def mary(app):
+    """The page of the model that copies, on a sentence that it goes on with, at a section."""
+
+    def open_(section):
+        app.query_params.update({"model": "tatoeba-llama", "text_decoder": MARY, "tab": section})
+        return opened(app, PAGE)
+
+    return open_
+
+
+def test_the_head_that_copies_is_called_by_its_name_over_a_corpus(mary):
+    page = settled(mary("named"), model_chosen=HeadChoice("decoder.3.self", 5))
+    assert "**Layer 4, head 6**: induction." in said(page)
+    assert "Clearest in the sentences" in said(page)
+    table = page.dataframe[-1].value
+    assert (4, 6, "induction") in [*table.itertuples(index=False, name=None)]
+    words = said(put(page.selectbox(key="model_kind"), "induction"))
+    assert int(re.search(r"Induction: (\d+)% ± \d%", words)[1]) > 50, words
+
+
+def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
+    page = mary("patch")
+    assert "comes next" not in said(page), "there is no second sentence yet"
+    page = put(page.text_input(key="model_effect_second"), MARY.replace("car", "house"))
+    pretrained = own_model("tatoeba-llama", "cpu")
+    study = Study(pretrained.model, pretrained.tokenizer)
+    found = study.patch(MARY.replace("car", "house"), MARY, metric=lambda out: out.probability(" car"), gradient=False)
+    layer, head = divmod(int(found.change.abs().argmax()), 6)
+    assert (layer, head) == (3, 5)
+    assert f"`car` comes next with 90% here, with {as_percent(found.goal)} after the second sentence" in said(page)
+    assert f"With **layer 4, head 6** from there alone: **{as_percent(float(found.values[3, 5]))}**" in said(page)
+    assert "need as many tokens" in said(put(page.text_input(key="model_effect_second"), "Mary has a house."))
+    assert "no single token" in said(put(page.text_input(key="model_effect_word"), "carcar"))
+
+
+def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
+    page = mary("logit")
+    pretrained = own_model("tatoeba-llama", "cpu")
+    study = Study(pretrained.model, pretrained.tokenizer)
+    car = study.attribute(MARY, metric=lambda out: out.logit(" car"))
+    assert f"The logit, {car.value:.2f}, is the sum" in said(page)
+    gap = study.attribute(MARY, metric=lambda out: out.logit(" car") - out.logit(" hat"))
+    page = put(page.text_input(key="model_effect_rather"), "hat")
+    assert f"The logit, {gap.value:.2f}, is the sum" in said(page)
+    bars = next(one for one in frames(page) if "layer 4, head 6" in set(one.get("label", ())))
+    assert bars.set_index("label")["value"]["layer 4, head 6"] == pytest.approx(gap["3.5"], abs=1e-3)
 
 
 def test_a_link_opens_the_head_and_token_that_it_names(app):
@@ -143,7 +196,7 @@ def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(opened_w
 
 
 def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened_with, tmp_path):
-    pretrained, text = own_model("tatoeba-llama", "cpu"), "Mary has a red car. Mary has a red"
+    pretrained, text = own_model("tatoeba-llama", "cpu"), MARY
     recording = trace_model(pretrained.model, tokens=pretrained.tokenizer, **text_inputs(pretrained, text).inputs)
     assert recording.text == text
     recording.save(tmp_path / "run.npz")

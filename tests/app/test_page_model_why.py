@@ -119,7 +119,7 @@ def test_without_names_of_heads_a_score_is_taken_apart_all_the_same(page_at_why,
     def fails(*given):
         raise ValueError("the corpus is empty")
 
-    monkeypatch.setattr("ui.model.why.queued_result", fails)
+    monkeypatch.setattr("ui.model.why.heads_of", fails)
     page_at_why.button(key="model_why_story").click()
     words = said(settled(page_at_why))
     assert "**Head 6 of layer 4 looks from `red` (the second) at `car`: 79%.**" in words

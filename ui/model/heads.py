@@ -1,6 +1,7 @@
 """What the heads of a whole model do: numbers for each, which are alike, and attention followed through the layers."""
 
 import math
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -8,14 +9,20 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.vega import weights_ramp
+from attention_core.data.phrase_book import phrase_book
 from attention_core.device import to_array
 from attention_core.explain.heads import METRICS, HeadSummary, describe_head, distances_from, rollout
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
+from attention_core.study import Heads, Study
+from attention_core.study.heads import NAMES
 from ui.chart import draw_chart
 from ui.glossary import paragraph
+from ui.labels import error_markdown, literal
 from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_layers, head_map, summaries_of
 from ui.model.one_head import WINDOW, Tokens, inside, patch_view, token_component, weights_chart, window_at
+from ui.model_runs import LatestRun, pretrained_of
+from ui.queued_result import queued_result
 from ui.state import Field, one_of
 
 EXPLAINED = {
@@ -30,6 +37,8 @@ EXPLAINED = {
 SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent"}
 N_SIMILAR = 4
 MATRIX_SIZE = 270
+KIND = Field(NAME, "kind", next(iter(NAMES)), address="kind", parse=one_of(NAMES))
+N_SENTENCES = 100
 METRIC = Field(NAME, "metric", next(iter(METRICS)), address="metric", parse=one_of(METRICS))
 
 
@@ -87,6 +96,55 @@ def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace]) -> 
             )
     sampled = f", on {apart.n_sampled:,} of {apart.n_queries:,} queries" * (apart.n_sampled < apart.n_queries)
     st.caption(f"Jensen-Shannon distance of the rows (Lin 1991), from 0, the same, to 1{sampled}.")
+
+
+def heads_of(asked: LatestRun) -> Heads:
+    """Return what every head of a model does over sentences that come along; ValueError = it cannot read them."""
+    pretrained = pretrained_of(asked.key)
+
+    def portions() -> Iterator[tuple[float, Heads]]:
+        texts = phrase_book()[:: len(phrase_book()) // N_SENTENCES]
+        yield 1.0, Study(pretrained.model, pretrained.tokenizer).heads(texts)
+
+    with st.spinner(f"Reading {N_SENTENCES} sentences"):
+        return queued_result(("heads of", asked.key), portions)
+
+
+def named_heads(run: ModelRun, asked: LatestRun) -> None:
+    """Draw how far each head does what heads are named after, and where in a corpus the chosen one is clearest."""
+    st.markdown(
+        f"One sentence may be chance. Here each head reads {N_SENTENCES} sentences, and random words said twice: what "
+        "it does with these gives it its name."
+    )
+    try:
+        found = heads_of(asked)
+    except ValueError as error:
+        st.info(f"The model cannot read them: {error_markdown(error)}.")
+        return
+    now, kinds = chosen_layers(run)[0], [name for name in NAMES if name in found.means]
+    kind = KIND.clamp_to_options(kinds)
+    KIND.widget(st.selectbox, "How far it is", kinds, format_func=lambda name: f"{name} ({NAMES[name]})", width=620)
+    left, right = st.columns([1.35, 1], gap="large")
+    with left:
+        head_map("model_named", found.map(kind).tolist(), now, title=f"{kind}, share", high=1.0)
+    with right:
+        own, margin = (float(one[kind][now.layer][now.head]) for one in (found.means, found.margins))
+        called = found.name(now.layer, now.head)
+        st.markdown(
+            f"**Layer {now.layer + 1}, head {now.head + 1}**: {called or 'nothing clear'}. {kind.capitalize()}: "
+            f"{own:.0%} ± {margin:.0%}."
+        )
+        for example in found.examples.get((now.layer, now.head), ())[:1]:
+            asks, looked_at = (literal(example.tokens[place].strip()) for place in (example.query, example.key))
+            words = literal("".join(example.tokens).strip(), 200)
+            st.markdown(f"Clearest in the sentences: {asks} looks at {looked_at}, {example.weight:.0%}, in {words}")
+        columns = found.columns()
+        rows = [row for row in zip(columns["layer"], columns["head"], columns["name"], strict=True) if row[2]]
+        with st.container(key="desk_model_named"):
+            table = [(layer + 1, head + 1, name) for layer, head, name in rows]
+            st.dataframe(
+                dict(zip(("layer", "head", "called"), zip(*table, strict=True), strict=False)), hide_index=True
+            )
 
 
 def rolled_out(run: ModelRun) -> None:

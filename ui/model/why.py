@@ -1,7 +1,7 @@
 """Why a head looks where it looks: one score taken apart, its sources down to the word, and the look without one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -22,9 +22,9 @@ from attention_core.study.why import N_LARGEST, explain_score
 from ui.chart import draw_chart
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen, setting
+from ui.model.heads import heads_of
 from ui.model.input import TEXT
 from ui.model_runs import PAGE_MODEL, LatestRun, prepared_of, pretrained_of, run_of
-from ui.queued_result import queued_result
 from ui.state import Field, chart_selection, whole_number
 
 Cell = tuple[int, int, int, int]
@@ -162,11 +162,11 @@ def _side(role: Role, place: str, margin: dict[str, float]) -> None:
 def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why) -> None:
     """Say in a sentence why the head looks there; offer to switch off what it owes that to."""
     trace, head, query, key = cell
-    source, names = next(iter(table.by_key())), _head_names(asked)
+    source, name = next(iter(table.by_key())), _head_names(asked)
     share = as_percent(float(stream.traces[trace].weights(head, [query], [key])))
     words = (
         f"**{_head(trace, head).capitalize()} looks from {_place(stream, query)} at {_place(stream, key)}: {share}.** "
-        f"{CALLED.get(names.get((trace, head), ''), '')} The {'largest' if table.score >= 0 else 'lowest'} part on the "
+        f"{CALLED.get(name(trace, head), '')} The {'largest' if table.score >= 0 else 'lowest'} part on the "
         "key’s side comes from "
     )
     if not re.fullmatch(r"\d+\.\d+", source):
@@ -176,7 +176,7 @@ def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why
     place = int(stream.traces[layer].weights(head, [key])[0].argmax())
     far, way = abs(key - place), "back" if place < key else "ahead"
     looked = f"{'one word' if far == 1 else f'{far} words'} {way}, at {_place(stream, place)}" if far else "at itself"
-    st.markdown(f"{words}**{_head(*off)}**, which looked {looked}. {CALLED.get(names.get(off, ''), '')}")
+    st.markdown(f"{words}**{_head(*off)}**, which looked {looked}. {CALLED.get(name(*off), '')}")
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         label = f"Switch {_head(*off)} {'on again' if WITHOUT.value else 'off'}"
         look = {"type": "secondary" if WITHOUT.value else "primary", "icon": ":material/power_settings_new:"}
@@ -206,20 +206,13 @@ def _without(run: ModelRun, asked: LatestRun, cell: Cell, off: tuple[int, int]) 
         st.markdown(f"{name}\n## {as_percent(before)} → {as_percent(after)}", width="content")
 
 
-def _head_names(asked: LatestRun) -> dict[tuple[int, int], str]:
-    """Return what the heads of a language model are called, by what they do with random words said twice, if known."""
-    pretrained = pretrained_of(asked.key)
-
-    def portions() -> Iterator[tuple[float, dict[tuple[int, int], str]]]:
-        found = Study(pretrained.model, pretrained.tokenizer).heads([STORY])
-        places = [(layer, head) for layer, own in enumerate(found.means["entropy"]) for head in range(len(own))]
-        yield 1.0, {place: found.name(*place) for place in places}
-
+def _head_names(asked: LatestRun) -> Callable[[int, int], str]:
+    """Return what tells the name of a head of a language model; of others, "" for each."""
     try:
-        return queued_result(("head names", asked.key), portions) if pretrained.kind is ModelKind.DECODER else {}
+        return heads_of(asked).name if pretrained_of(asked.key).kind is ModelKind.DECODER else lambda *head: ""
     except ValueError:  # the score is taken apart all the same
         log.exception("the heads of %s have no names", asked.key)
-        return {}
+        return lambda *head: ""
 
 
 def _head(layer: int, head: int) -> str:
