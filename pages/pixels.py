@@ -8,7 +8,6 @@ from ui.digits import all_ten, inked, prepared, verdict
 from ui.doubts import pixel_doubts
 from ui.first_screen import grey_out, last_on_phone
 from ui.pixels.change import change_section
-from ui.pixels.erase import erase_section
 from ui.pixels.first_screen import (
     LAYER,
     LEGEND,
@@ -69,7 +68,7 @@ for part in ("pixels_said", "pixels_read"):
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: pixels_steps(reading), formerly=("pixel", "all")),
-    Tab("try", "Try", lambda: change_section(reading)),
+    Tab("try", "Try", lambda: change_section(reading), formerly=("erase",)),
     Tab(
         "learned",
         "What was learned",
@@ -77,7 +76,6 @@ page_tabs(
         below=Tab("parts", "Place and ink", lambda: parts_section(reading)),
     ),
     more=(
-        Tab("erase", "Erase ink", lambda: erase_section(reading)),
         Tab("worth", "How much of the work did attention do?", worth_section),
         Tab("kept", "Does V stay close to X?", lambda: kept_section(reading)),
         Tab("patches", "49 patches", lambda: patches_section(reading)),

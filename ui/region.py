@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.edits import BlockKeys, Edit, PatternFrom, PermuteKeys, RunHead, Uniform
+from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import picture
 from attention_core.charts.overlay import glow_ramp, image_png, map_png
 from ui.chart import picture_address
@@ -50,17 +51,20 @@ class Region:
         paper: np.ndarray,
         before: np.ndarray,
         after: np.ndarray,
-        *,
+        *now: AttentionTrace,
+        hint: str,
         size: int,
         pixels: bool = False,
         outline: np.ndarray | None = None,
     ) -> None:
-        """Draw the picture to brush over, with the present map, beside it how the map has changed, and the actions.
+        """Draw the picture to brush over, with the present map, how the map has changed, the actions and the edits.
 
         Args:
             paper: the picture, uint8 (height, width, 3 or 4).
             before: the map as learned, (rows, columns).
             after: the map now.
+            now: the attentions as they are with the edits.
+            hint: what to do, while there is no edit.
             size: screen pixels along the longer side.
             pixels: whether cells are the picture's own pixels.
             outline: ink (rows, columns) to see the change by.
@@ -97,11 +101,13 @@ class Region:
                     f"{n} of {rows * columns} {self._what} are chosen." if n else "Brush over it to choose a region."
                 )
                 st.caption(chosen)
-            with st.container(width=size, gap="xsmall"):
-                change, colours = difference(before, after)
-                chart = picture(change, colours, title="change", size=size, outline=outline)
-                show_difference(self._page, chart, change)
+            change, colours = difference(before, after)
+            if change.any():
+                with st.container(width=size, gap="xsmall"):
+                    chart = picture(change, colours, title="change", size=size, outline=outline)
+                    show_difference(self._page, chart, change)
         self._actions(rows * columns + len(self._beside))
+        self._edits.draw(*now, hint=hint)
 
     def _actions(self, n_keys: int) -> None:
         cells = tuple(sorted({*self._cells.value, *self._also.value}))

@@ -253,7 +253,7 @@ def test_ink_alone_makes_the_drawing_times_itself(page):
 
 
 def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):
-    open_tab(page, "erase")
+    given(open_tab(page, "try"), erases=True)
     first = said(page)
     assert "at random" in first
     assert "20 draws" in first

@@ -80,10 +80,10 @@ def change_section(drawing: AskedDrawing, reading: ParsedQuestion, now: SceneAns
     before, after = (to_array(answered.looks[last].weights()[0, :-1]).reshape(grid) for answered in (learned, now))
     left, right = st.columns([1.65, 1], gap="large")
     with left:
-        REGIONS.draw(drawing.canvas, before, after, size=280)
         st.caption(f"The map is that of look {last + 1}; a change holds in all looks.")
+        hint = "Brush over the digit that it needs, then let it look away."
+        REGIONS.draw(drawing.canvas, before, after, *now.looks[: last + 1], hint=hint, size=280)
     with right:
-        EDITS.draw(*now.looks[: last + 1], hint="Brush over the digit that it needs, then let it look away.")
         names = [answer_in_words(answer) for answer in ANSWERS]
         show_outcome(NAME, names, to_array(learned.probabilities), to_array(now.probabilities))
 

@@ -104,7 +104,7 @@ def change_section(reading: FindReading) -> None:
     """Let a person brush a region and change the mask there, and draw what the answer becomes."""
     left, right = st.columns([1.65, 1], gap="large")
     with left:
-        REGIONS.draw(reading.canvas, reading.masks[0], reading.masks[2], size=280)
+        hint = "Brush over the digit, then let the network look away from it."
+        REGIONS.draw(reading.canvas, reading.masks[0], reading.masks[2], reading.trace, hint=hint, size=280)
     with right:
-        EDITS.draw(reading.trace, hint="Brush over the digit, then let the network look away from it.")
         show_outcome(NAME, DIGITS, reading.probabilities[0], reading.probabilities[2])
