@@ -21,8 +21,12 @@ GROW = """() => {
   return new Promise((resolve) => setTimeout(resolve, 300));
 }"""
 """What stands above comes late."""
-NAMED = {"pixels?tab=learned": "[role=tab][aria-selected=true]", "vectors?tab=notations": "details[open] summary"}
-"""By links to a tab and to a section of More: what they name."""
+NAMED = {
+    "pixels?tab=learned": "[role=tab][aria-selected=true]",
+    "memory?tab=steps&reading=bidirectional": "[role=tab][aria-selected=true]",
+    "vectors?tab=notations": "details[open] summary",
+}
+"""By links to a tab, to the first one, and to a section of More: what they name."""
 STROKES = re.compile(r"[?&]strokes=~1")
 
 

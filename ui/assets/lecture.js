@@ -237,7 +237,8 @@ const keepColours = (records) => {
 
 // A link to a tab, a section or a step opens scrolled to it, and stays there while the page grows, until the visitor acts.
 const showShared = () => {
-  if (!/[?&](tab|step)=/.test(window.location.search)) return;
+  const [{ name }] = performance.getEntriesByType("navigation");  // the page leaves out of its address what is as usual
+  if (!/[?&](tab|step)=/.test(name)) return;
   const block = document.querySelector(BLOCK), ends = new AbortController();
   const watch = new ResizeObserver(() => (block.querySelector(SECTION) ?? block.querySelector('[role="tablist"]'))?.scrollIntoView());
   for (const node of block.children) watch.observe(node);
