@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +151,10 @@ Data = Mapping[str, Any]  # columns of equal length by their names; a data frame
 Columns = dict[str, Any]  # Data made here: a dict is quicker than a data frame
 
 
+class BarTicks(Columns):
+    """Data of a colour bar, by which its labels find their names: a chart has one such bar at most."""
+
+
 class Channel(Spec):
     """The spec of an encoding channel, such as x or color."""
 
@@ -259,6 +263,7 @@ def _to_json(node: Any, data: dict[str, Data]) -> Any:
 def _data_reference(columns: Data, data: dict[str, Data]) -> Spec:
     # Vega calls its own data data_0, data_1 ...
     name = next((name for name, known in data.items() if known is columns), f"columns_{len(data)}")
+    name = "bar" if isinstance(columns, BarTicks) else name
     data[name] = columns
     return {"name": name}
 
@@ -430,10 +435,23 @@ def _has_room(ramp: Ramp, reference: float) -> bool:
 
 
 def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Chart:
-    """Return an invisible layer with a colour bar, for an image, whose colours Vega does not know."""
-    ends = {"value": [ramp.low, ramp.high]}
-    colour = field("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
-    return mark("point", ends, {"color": colour}, opacity=0, size=0)
+    """Return an invisible layer with a colour bar, for an image, whose colours Vega does not know.
+
+    Its numbers are data, on a scale from 0 to 1: a browser builds a chart anew whose spec has changed.
+    """
+    legend = colour_bar(ramp, title, length)
+    numbers = np.array(legend["values"])
+    ticks = BarTicks(
+        share=(numbers - ramp.low) / ((ramp.high - ramp.low) or 1),
+        number=numbers,
+        name=[ramp.reference_label if number == ramp.reference else "" for number in numbers],
+        sign=["<=>"[int(np.sign(number)) + 1] if ramp.is_cut else "=" for number in numbers],
+    )
+    tick = "(data('bar')[indexof(pluck(data('bar'), 'share'), datum.value)] || {name: ' '})"
+    label = f"{tick}.name || ({{'<': '≤ ', '>': '≥ '}}[{tick}.sign] || '') + format({tick}.number, '.3~g')"
+    legend |= {"values": {"expr": "pluck(data('bar'), 'share')"}, "labelExpr": label}
+    scale = colour_scale(replace(ramp, low=0.0, high=1.0))
+    return mark("point", ticks, {"color": field("share:Q", scale=scale, legend=legend | own)}, opacity=0, size=0)
 
 
 def exact_scale(low: float, high: float, **more: Any) -> Spec:

@@ -269,6 +269,14 @@ def test_colour_bar_says_where_values_lie_beyond_its_end():
     assert "≥" in colour_bar(ramp, "", 100)["labelExpr"]
 
 
+def test_other_numbers_leave_the_spec_of_a_picture_as_it_is():
+    values = np.linspace(-1, 1, 9).reshape(3, 3)
+    charts = [picture(some, signed_ramp(some), title="score") for some in (values, 3 * values)]
+    (spec, data), (other, more) = (chart.spec_and_data() for chart in charts)
+    assert spec == other
+    assert [list(one["bar"]["number"]) for one in (data, more)] == [[-1, 0, 1], [-3, 0, 3]]
+
+
 def test_colour_bar_that_is_not_linear_says_so():
     assert colour_bar(weights_ramp(5), "weight", 100)["title"] == "weight"
     assert colour_bar(weights_ramp(500), "weight", 100)["title"] == "weight, not linear"
