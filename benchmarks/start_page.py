@@ -23,20 +23,20 @@ MARGIN = 16
 """Pixels of the page left of what is photographed."""
 PARTS = {
     "lookup": (".st-key-tells_lookup", 0),
-    "vectors": (".st-key-vectors_plane", 245),
-    "scoring": (".st-key-scoring_plane", 245),
+    "vectors": (".st-key-vectors_plane", 253),
+    "scoring": (".st-key-scoring_plane", 209),
     "memory": (".st-key-memory_long", 0),
     "matter": (".st-key-matter_weighed", -16),
     "translate": (".st-key-translate_lower_words", -12),
     "transformer": (".stBidiComponent", 0),
-    "pixels": (".st-key-pixels_stage", 60),
+    "pixels": (".st-key-pixels_canvas_frame", 40),
     "find": (".st-key-find_hero", 0),
     "read": (".st-key-read_pad", 0),
     "ask": (".st-key-ask_canvas_frame", -6),
     "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 66),
     "train": (".st-key-train_film", 60),
     "model": (".stBidiComponent", 0),
-    "atlas": (".st-key-atlas_stage", 0),
+    "atlas": (".st-key-atlas_stage", 100),
 }
 """Which part of a page is photographed, and how many pixels below its upper left corner the photograph begins."""
 BELOW = '.st-key-matter_weighed :has(> .narrow), [data-testid="stBaseButton-primary"]'
