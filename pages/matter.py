@@ -17,7 +17,7 @@ from ui.matter.judgement import (
     try_section,
     worth_of_attention,
 )
-from ui.matter.words import alike_words, surprise, who_decides, words_section
+from ui.matter.words import surprise, who_decides, words_section
 from ui.player import export_bar, show_step_chart, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
@@ -61,9 +61,6 @@ page_tabs(
     Tab("steps", "Step by step", matter_steps),
     Tab("try", "Try", lambda: try_section(text, trace)),
     Tab("models", "Three models", lambda: three_models(text, edits, is_read)),
-    more=(
-        Tab("similar", "Do similar words get similar weights?", lambda: alike_words(sentence, trace)),
-        matter_doubts(text),
-    ),
+    more=(matter_doubts(text),),
     players=(STEPS,),
 )

@@ -9,7 +9,6 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import pair_map
 from attention_core.charts.vega import signed_ramp
 from attention_core.topics.lookup.charts import regression_chart, series_chart
-from attention_core.topics.matter.word_space import Neighbour, neighbours_chart
 from attention_core.topics.memory.charts import (
     DECADES,
     NAME_HEIGHT,
@@ -186,21 +185,6 @@ def test_pairs_are_framed_in_both_orders(framed):
     marks = {(row["row"], row["col"]) for row in rows_of(chart) if set(row) == {"row", "col"}}
     assert marks == ({(0, 2), (2, 0)} if framed else set())
     assert sum(bool(row.get("masked")) for row in rows_of(chart)) == 4
-
-
-NEAR = [Neighbour("fine", 1.0, 2.0), Neighbour("good", 0.9, 1.8), Neighbour("rare", 0.7, 1.1)]
-
-
-def test_words_keep_their_order_and_their_numbers():
-    spec = valid(neighbours_chart(NEAR))
-    rows = next(data for data in spec["datasets"].values() if len(data) == 3)
-    assert [row["word"] for row in rows] == ["fine", "good", "rare"]
-    assert [row["here"] for row in rows] == [2.0, 1.8, 1.1]
-
-
-def test_the_even_share_is_marked_at_one():
-    spec = neighbours_chart(NEAR).to_dict()
-    assert [{"even": 1.0}] in spec["datasets"].values()
 
 
 def test_what_is_told_of_a_curve_is_drawn_over_the_steps_that_were_asked():

@@ -20,7 +20,6 @@ from attention_core.models import build, load
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, hide_words
 from attention_core.topics.matter import sentences as matter
 from attention_core.topics.matter.sentences import explain, judge, read_sentence
-from attention_core.topics.matter.word_space import nearest_words, neighbours_in_place
 from attention_core.train import sentiment
 from attention_core.train.sentiment import epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights
@@ -332,17 +331,6 @@ def test_clear_sentences_are_judged_right_and_by_the_telling_words(attention):
         sentence = read_sentence(f"the film is {word} .")
         assert (judge(attention, sentence).positive > 0.5) == positive
         assert int(explain(attention, sentence).weights()[0].argmax()) == 3
-
-
-def test_neighbours_of_praise_are_praise_and_weigh_about_the_same(attention):
-    near = [word for word, _ in nearest_words(attention, "wonderful", 8)]
-    assert "wonderful" not in near
-    assert sum(judge(attention, read_sentence(f"it is {word} .")).positive > 0.5 for word in near) >= 7
-    sentence = read_sentence("a wonderful film .")
-    rows = neighbours_in_place(attention, sentence, 1, n=4)
-    assert [row.word for row in rows[1:]] == near[:4]
-    assert rows[0].here == pytest.approx(float(explain(attention, sentence).weights()[0, 1]) * 4, rel=1e-5)
-    assert all(row.here > 1 for row in rows)
 
 
 def test_at_least_forty_of_fifty_sentences_with_a_negation_are_judged_right(attention, root):

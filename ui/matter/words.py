@@ -1,4 +1,4 @@
-"""The words of a sentence: what each weighs beside what it does, the surprise in that, and words that are alike."""
+"""The words of a sentence: what each weighs beside what it does, and the surprise in that."""
 
 import streamlit as st
 
@@ -8,14 +8,12 @@ from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import Sentence, Verdict, against_the_answer, disagreement, read_sentence
-from attention_core.topics.matter.word_space import neighbours_chart, neighbours_in_place
-from ui.chart import draw_chart, note_picture
+from ui.chart import note_picture
 from ui.component import component
-from ui.computed import cached_computation, model_or_stop
 from ui.edits import set_weight
-from ui.labels import distinct, error_markdown, literal, number
+from ui.labels import error_markdown, number
 from ui.matter.judgement import ATTENTION, EDITS, NAME, SIDES, attention_trace, removed, verdict_of
-from ui.state import Field, component_message, whole_number
+from ui.state import component_message
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
 from ui.words import text_field
 
@@ -24,10 +22,7 @@ SHOWN = "matter_words"
 FIRST, LIGHT = PRESETS["Not bad"], "Not"
 """The sentence of the surprise, and its word that decides with little weight."""
 WITHOUT_LIGHT = FIRST.removeprefix(f"{LIGHT} ").capitalize()
-PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
-"""The word whose neighbours are shown."""
 _component = component("weighed_words")
-_neighbours = cached_computation(by_model=True)(neighbours_in_place)
 
 
 def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
@@ -165,38 +160,4 @@ def surprise(text: str) -> TryThis:
         act,
         outcome,
         SHOWN,
-    )
-
-
-MAX_PICKED = 12  # words that can be picked to see their neighbours: the heaviest ones
-
-
-def alike_words(sentence: Sentence, trace: AttentionTrace) -> None:
-    """Draw a word's nearest neighbours with their weights."""
-    place = _pick_word(sentence, trace)
-    if place is None:
-        st.caption("There is no word with letters here.")
-        return
-    near = _neighbours(model_or_stop(ATTENTION), sentence, place)
-    words = literal(sentence.labels[place], 30)
-    draw_chart(
-        neighbours_chart(near), width="stretch", key="matter_near", alt=f"Weights of the words nearest to {words}"
-    )
-    st.caption(f"The eight words nearest to {words}, each in its place. Near words speak for the same side.")
-
-
-def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:
-    heaviest = trace.weights()[0].argsort(descending=True, stable=True).tolist()
-    options = sorted([place for place in heaviest if any(map(str.isalpha, sentence.words[place]))][:MAX_PICKED])
-    if not options:
-        return None
-    PICKED.clamp_to_options(options, next(place for place in heaviest if place in options))
-    labels = dict(zip(options, distinct([error_markdown(sentence.labels[place]) for place in options]), strict=True))
-    return PICKED.widget(
-        st.pills,
-        "Pick a word",
-        options,
-        format_func=lambda place: labels[place],
-        required=True,
-        label_visibility="collapsed",
     )
