@@ -16,7 +16,7 @@ from ui.memory.networks import NAME, WALK
 from ui.memory.self_attention import own_states_tab
 from ui.memory.what_follows import what_follows
 from ui.memory.wider import wider_vector
-from ui.memory.word_by_word import fading_tab, walk_tab
+from ui.memory.word_by_word import walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
@@ -70,7 +70,6 @@ page_tabs(
         Tab("own", "Looking back at itself", own_states_tab),
         Tab("follows", "What comes after a word", what_follows),
         Tab("wider", "Would a wider vector do?", wider_vector),
-        Tab("fading", "How fast a word fades", lambda: fading_tab(text), formerly=("gradient",)),
         Tab("doubts", "How far to believe it", doubts),
     ),
     players=(WALK, FRENCH),

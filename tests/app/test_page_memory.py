@@ -70,8 +70,8 @@ def shaded(page) -> str:
 
 
 def n_charts(page) -> int:
-    """The charts of the first screen and of all tabs; the first one is open afterwards."""
-    return 1 + sum(len(open_tab(page, tab).get("vega_lite_chart")) - 1 for tab in ("fading", "steps"))
+    """The charts of the first screen and of the steps."""
+    return len(open_tab(page, "steps").get("vega_lite_chart"))
 
 
 def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
@@ -83,7 +83,7 @@ def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
     assert "GRU" in said(page)
     assert "plain RNN" in said(page)
     assert "Word 23 of 23" in said(page)
-    assert n_charts(page) == 1 + 1 + 3
+    assert n_charts(page) == 1 + 3
     assert not page.error
 
 
@@ -139,16 +139,10 @@ def test_playing_begins_again_at_the_first_word(page, monkeypatch):
 def test_second_reader_comes_from_the_other_end(page):
     write(page, BOOK)
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
-    assert n_charts(page) == 1 + 1 + 4
+    assert n_charts(page) == 1 + 4
     assert "Backwards, `The`" in said(page)
     press(page, "memory_at_previous")
     assert "Backwards, `book`" in said(page)
-
-
-def test_how_fast_words_fade_is_where_what_still_matters_was(weights, app):
-    app.query_params["text"] = BOOK
-    app.query_params["tab"] = "gradient"
-    assert "words on, the **GRU** keeps more" in said(opened(app, PAGE))
 
 
 def test_every_preset_is_read_from_its_end(page):

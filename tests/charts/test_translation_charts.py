@@ -1,4 +1,4 @@
-"""Alignments, collapse, look-up, pairs, near words, forgetting: right numbers, right marks, names that keep apart."""
+"""Alignments, collapse, look-up, pairs, memory: right numbers, right marks, names that keep apart."""
 
 from itertools import pairwise
 
@@ -10,10 +10,8 @@ from attention_core.charts.heatmap import pair_map
 from attention_core.charts.vega import signed_ramp
 from attention_core.topics.lookup.charts import regression_chart, series_chart
 from attention_core.topics.memory.charts import (
-    DECADES,
     NAME_HEIGHT,
     cure_chart,
-    fading_chart,
     length_chart,
     over_time,
     spread_out,
@@ -48,9 +46,6 @@ def lengths(**more):
 MEMORY_CHARTS = {
     "states": states,
     "gate": lambda: states(words=False, size=(100, 10)),
-    "fading": lambda: fading_chart({"GRU": [1, 0.5, 0.2], "plain RNN": [1, 0.1, 0.0]}, words=WORDS),
-    "average": lambda: fading_chart({"GRU": [1.0, 1.4]}, bands={"GRU": ([1, 0.5], [1, 1.6])}),
-    "one word": lambda: fading_chart({"GRU": [1.0]}, words=["end"]),
     "lengths": lengths,
     "marked lengths": lambda: lengths(marked={BLEU.groups[0]: "3 words"}),
 }
@@ -66,18 +61,6 @@ def test_mouse_finds_only_columns_that_were_read():
     found = dataset(states(read=[False, False, True, True]), 1)
     assert [row["left"] for row in found] == [2, 3]
     assert found[0]["word"] == "red"
-
-
-def test_logarithmic_axis_begins_at_the_power_of_ten_below_the_least():
-    def lowest(*lines):
-        chart = fading_chart({"GRU": lines[0], "plain RNN": lines[-1]})
-        return next(one for one in chart.to_dict()["layer"] if "x" in one["encoding"])["encoding"]["y"]["scale"][
-            "domain"
-        ][0]
-
-    assert lowest([1.0, 0.5], [1.0, 0.3]) == pytest.approx(0.1)
-    assert lowest([1.0, 0.5], [1.0, 0.03]) == pytest.approx(0.01)
-    assert lowest([1.0, 0.0]) == pytest.approx(10.0**-DECADES)
 
 
 def test_names_at_lines_ends_keep_apart_and_stay_inside():

@@ -1,29 +1,23 @@
-"""Word by word: what states hold, what gates let through, and how fast a word fades."""
-
-from collections.abc import Mapping, Sequence
+"""Word by word: what states hold, and what gates let through."""
 
 import numpy as np
 import streamlit as st
 
 from attention_core.charts import signed_ramp
 from attention_core.charts.vega import VIRIDIS, Ramp
-from attention_core.evaluate.forgetting import read_forgetting
-from attention_core.topics.memory.charts import fading_chart, over_time
-from attention_core.topics.memory.influence import CODE, FORMULAS, MemoryOverview, first_word_left, memory_overview
+from attention_core.topics.memory.charts import over_time
+from attention_core.topics.memory.influence import CODE, FORMULAS, MemoryOverview, memory_overview
 from attention_core.topics.translate.translation import read_source
 from ui.chart import draw_chart
 from ui.computed import cached_computation
 from ui.glossary import paragraph
 from ui.labels import literal
-from ui.layout import section
-from ui.memory.networks import NETWORKS, WALK, choose_reading, networks
-from ui.player import counted
+from ui.memory.networks import WALK, choose_reading, networks
 
 CHART_WIDTH = 470
 STATE_RAMP, GATE_RAMP = signed_ramp(np.array([-1.0, 1.0])), Ramp(VIRIDIS, 0.0, 1.0)
 
 _remember = cached_computation(spinner="Reading the sentence", by_model=True)(memory_overview)
-_left_of_first_word = cached_computation(by_model=True)(first_word_left)
 
 
 def walk_tab(text: str) -> None:
@@ -69,40 +63,3 @@ def _over_time(label: str, memory: MemoryOverview, kind: str, direction: str, no
         words=is_state,
     )
     draw_chart(chart, width="content", key=f"memory_{label}_{kind}_{direction}", alt=f"{label}, {title}")
-
-
-def fading_tab(text: str) -> None:
-    """Draw how fast the first word of this sentence fades, and words in general."""
-    source = read_source(text)
-    left = {label: _left_of_first_word(model, source) for label, model in networks().items()}
-    here, general = st.columns(2, gap="large")
-    with here:
-        section(f"What is left of “{source.word_labels[0][:24]}”")
-        chart = fading_chart(left, words=source.word_labels)
-        draw_chart(chart, width="content", key="memory_fading", alt="What is left of the first word after more words")
-        _who_keeps_more(left)
-    figures = read_forgetting()
-    with general:
-        if figures is None:
-            st.caption("The average over many sentences has not been measured with these weights.")
-            return
-        known = {NETWORKS[name]: facts for name, facts in figures["networks"].items() if name in NETWORKS}
-        medians = {label: facts["median"] for label, facts in known.items()}
-        section(f"Any word of {figures['sentences']} sentences: median, middle half")
-        chart = fading_chart(medians, bands={label: (facts["lower"], facts["upper"]) for label, facts in known.items()})
-        alt = "What is left of a word after more words, over many sentences"
-        draw_chart(chart, width="content", key="memory_average", alt=alt)
-        _who_keeps_more(medians)
-    paragraph("The plain RNN forgets a little at each step, the GRU most words at once.")
-
-
-def _who_keeps_more(left: Mapping[str, Sequence[float]]) -> None:
-    if len(left) < 2:
-        return
-    (first, here), (second, there), *_ = left.items()
-    is_more = [one > other for one, other in zip(here, there, strict=False)]
-    n_at_the_end = len(is_more) if all(is_more) else is_more[::-1].index(False)
-    if not n_at_the_end:
-        st.markdown(f"The **{second}** keeps more, however many words follow.")
-    else:
-        st.markdown(f"From {counted(len(is_more) - n_at_the_end, 'words')} on, the **{first}** keeps more.")

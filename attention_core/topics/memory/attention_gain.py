@@ -67,7 +67,7 @@ def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int
 
 def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:
     """Return what the encoder's two last states, end to end, know of each English word: shares, (n_words + 1,)."""
-    ends = [gradient_norms(model, source.ids, way, source.word_of, at_end=True)[0] for way in DIRECTIONS]
+    ends = [gradient_norms(model, source.ids, way, source.word_of) for way in DIRECTIONS]
     return shares(torch.stack(ends).norm(dim=0))
 
 

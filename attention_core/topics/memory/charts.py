@@ -1,4 +1,4 @@
-"""Charts of what a recurrent network remembers, of how fast words fade, and of BLEU by the length of the sentence."""
+"""Charts of what a recurrent network remembers, and of BLEU by the length of the sentence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,8 +10,6 @@ from attention_core.charts.heatmap import block, matrix_png
 from attention_core.charts.words import text_width
 from attention_core.topics.translate.training import ByLength
 
-DECADES = 4
-"""Powers of ten that logarithmic axes span at most; what is smaller is drawn as the smallest."""
 PER_LABEL = 15  # screen pixels that a slanted word at an axis needs
 
 
@@ -111,73 +109,8 @@ def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *,
 
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
-"""Okabe and Ito 2008; every line also has its name at its end."""
-FADING_SIZE = (430, 190)
+"""Okabe and Ito 2008."""
 NAME_HEIGHT = 15  # screen pixels between two names
-
-
-def fading_chart(
-    lines: Mapping[str, Sequence[float]],
-    *,
-    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
-    words: Sequence[str] | None = None,
-) -> vl.Chart:
-    """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
-
-    Lines are what is left by name of a network (of NETWORK_COLOURS), bands the (lower, upper) around some of them;
-    words, if given, are those that were read at each moment, for the mouse. The axis is logarithmic.
-    """
-    sides = [side for pair in (bands or {}).values() for side in pair]
-    least = _lowest([*lines.values(), *sides])
-    left = {name: np.maximum(numbers, least) for name, numbers in lines.items()}
-    longest = max(1, *(len(numbers) - 1 for numbers in left.values()))
-    top = max(1.0, *(float(numbers.max()) for numbers in left.values()))
-    ticks = [digit * 10.0**power for power in range(-DECADES, 3) for digit in (1, 2, 5)]
-    seen = [tick for tick in ticks if least <= tick <= top]
-    axis = dict(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
-    scale = dict(type="log", domain=[least, top], nice=False)
-    space = {
-        "x": vl.field("later:Q", title="words later", scale=vl.exact_scale(0, longest * 1.16), axis=axis),
-        "y": vl.field("left:Q", title=None, scale=scale, axis=dict(format="~%", values=seen)),
-    }
-    networks = vl.category_scale(list(NETWORK_COLOURS), list(NETWORK_COLOURS.values()))
-    colour = vl.field("network:N", scale=networks, legend=None)
-    data = _columns(left)
-    tooltip: list[vl.TooltipField] = ["network:N", ("later:Q", "words later"), ("left:Q", "left", ".2%")]
-    if words:
-        data["word"] = [words[later] for later in data["later"]]
-        tooltip.insert(2, ("word:N", "after"))
-    layers = [vl.rule_at("y", "left", 0.5, strokeDash=[3, 3], color=vl.TEXT_COLOUR, tooltip=None)]
-    if bands:
-        low, high = (_columns({name: np.maximum(pair[end], least) for name, pair in bands.items()}) for end in (0, 1))
-        area = {**space, "y2": vl.field("upper"), "color": colour}
-        layers.append(vl.mark("area", low | {"upper": high["left"]}, area, opacity=0.16))
-    layers.append(vl.mark("line", data, {**space, "color": colour}, *tooltip, strokeWidth=2.2, point={"size": 30}))
-    return vl.fixed_size([*layers, _network_names(left, space, least, top)], *FADING_SIZE)
-
-
-def _columns(numbers: Mapping[str, np.ndarray]) -> vl.Columns:
-    return vl.long_form(("network", "later", "left"), numbers)
-
-
-def _lowest(lines: Sequence[Sequence[float]]) -> float:
-    """Return the power of ten at which a logarithmic axis for these lines begins: 0.1 or below."""
-    least = max(min((float(left) for line in lines for left in line), default=1.0), 10.0**-DECADES)
-    return min(0.1, 10.0 ** np.floor(np.log10(least)))
-
-
-def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, top: float) -> vl.Chart:
-    names = sorted(left, key=lambda name: -left[name][-1])
-    span = np.log10(top / least)
-    ends = [float(np.log10(left[name][-1])) for name in names]
-    places = np.array(spread_out(ends, 16 * span / FADING_SIZE[1], np.log10(least) + 0.02 * span))
-    data = {
-        "network": names,
-        "later": [len(left[name]) - 1 for name in names],
-        "left": np.minimum(10.0**places, top),
-        "fill": [NETWORK_COLOURS[name] for name in names],
-    }
-    return vl.texts(data, space, "network", color=vl.FILL, align="left", dx=8, fontWeight="bold")
 
 
 def length_chart(

@@ -1,6 +1,6 @@
-"""What a recurrent encoder remembers: how much each word of a sentence still matters to each of its states.
+"""What a recurrent encoder remembers: how much each word of a sentence still matters to its last state.
 
-How much word s still matters after word t is the Frobenius norm of d h_t / d x_s = J_t ... J_{s+1} B_s with
+How much word s still matters at the end is the Frobenius norm of d h_n / d x_s = J_n ... J_{s+1} B_s with
 J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s, both in closed form: no automatic differentiation is needed.
 Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
 
@@ -136,26 +136,16 @@ def read_both_ways(model: Translator, ids: Tensor) -> dict[str, RecurrentPass]:
 
 @torch.inference_mode()
 def gradient_norms(
-    model: Translator,
-    ids: Tensor,
-    direction: str = "forward",
-    word_of: Sequence[int] | None = None,
-    *,
-    at_end: bool = False,
+    model: Translator, ids: Tensor, direction: str = "forward", word_of: Sequence[int] | None = None
 ) -> Tensor:
-    """Return how much every word still matters to every state: the Frobenius norms of d h_t / d x_s.
+    """Return how much every word matters to the state in which the reading ends: norms of d h_n / d x_s, (n_words,).
 
     Args:
         model: its encoder is a GRU or a plain tanh network.
         ids: int64 (n,), pieces, the end piece last.
         direction: one of DIRECTIONS.
         word_of: which word each piece belongs to, or None = every piece is a word of its own. A word's vector is that
-            of its pieces end to end, and the state after a word is the one after the last piece of it that was read.
-        at_end: only for the state in which the reading ends, which costs far less.
-
-    Returns:
-        (n_words or 1, n_words): rows are the present states, columns the words. Forward, a state knows only words up to
-        its own (lower triangle); backward, only those from its own on (upper triangle).
+            of its pieces end to end.
 
     Raises:
         ValueError: no such direction; ids are not one sentence; word_of does not fit.
@@ -167,30 +157,19 @@ def gradient_norms(
         raise ValueError(f"word_of needs one word per piece ({len(ids)}), got {len(groups)}")
     steps, in_order = encoder_jacobians(model, ids, direction), groups[::-1] if direction == "backward" else groups
     words = [[place for place, _ in places] for _, places in groupby(enumerate(in_order), key=itemgetter(1))]
-    norms = _last_row(steps, words) if at_end else _chain(steps, words)
-    return norms.flip(0, 1) if direction == "backward" else norms
+    through, norms = torch.eye(steps.by_state.shape[-1]).to(steps.by_state), []
+    for places in reversed(words):
+        squares = []
+        for place in reversed(places):
+            squares.append((through @ steps.by_input[place]).square().sum())
+            through = through @ steps.by_state[place]
+        norms.append(torch.stack(squares).sum().sqrt())
+    return torch.stack(norms if direction == "backward" else norms[::-1]).cpu()
 
 
 def shares(norms: Tensor) -> Tensor:
     """Return each row's norms divided by their sum: what share of the state's sensitivity is to which word."""
     return norms / norms.sum(-1, keepdim=True).clamp(min=1e-30)
-
-
-def relative_norms(norms: Tensor) -> Tensor:
-    """Return each word's norms divided by that of the state right after it: 1 = nothing of the word is forgotten."""
-    return norms / norms.diagonal().clamp(min=1e-30)
-
-
-def half_life(left: Sequence[float]) -> float | None:
-    """Return after how many words less than half is left, on the line between two words; None if that never happens.
-
-    Given is what is left after 0, 1, 2, ... words.
-    """
-    for after in range(1, len(left)):
-        if left[after] < 0.5:
-            before = max(left[after - 1], 0.5)
-            return after - 1 + (before - 0.5) / (before - left[after])
-    return None
 
 
 def similar_dimensions_first(states: Tensor) -> list[int]:
@@ -206,53 +185,6 @@ def similar_dimensions_first(states: Tensor) -> list[int]:
         return states[0].argsort(stable=True).tolist()
     angles = torch.atan2(components[1], components[0])
     return angles.argsort(stable=True).tolist()
-
-
-def _last_row(steps: Jacobians, words: list[list[int]]) -> Tensor:
-    through, row = torch.eye(steps.by_state.shape[-1]).to(steps.by_state), []
-    for places in reversed(words):
-        squares = []
-        for place in reversed(places):
-            squares.append((through @ steps.by_input[place]).square().sum())
-            through = through @ steps.by_state[place]
-        row.append(torch.stack(squares).sum().sqrt())
-    return torch.stack(row[::-1])[None].cpu()
-
-
-def _chain(steps: Jacobians, words: list[list[int]]) -> Tensor:
-    """Return the norms of all products of Jacobians, (n_words, n_words), on the CPU.
-
-    Carried along is, for every word that was read, the transpose of d h_t / d x_s, or of what stands for it.
-    """
-    d = steps.by_state.shape[-1]
-    height = max(d, steps.by_input.shape[-1])
-    carried = steps.by_state.new_zeros(len(words), height, d)
-    norms = steps.by_state.new_zeros(len(words), len(words))
-    for number, places in enumerate(words):
-        through, fresh = _merge(steps, places)
-        carried[:number] = (carried[:number].flatten(0, 1) @ through.T).view(number, height, d)
-        carried[number, : len(fresh)] = fresh
-        norms[number, : number + 1] = carried[: number + 1].flatten(1).norm(dim=1)
-    return norms.cpu()
-
-
-def _merge(steps: Jacobians, places: list[int]) -> tuple[Tensor, Tensor]:
-    """Return a word's pieces as one step: d state / d state before (d, d), and the transpose of a stand-in for B.
-
-    B = d state / d vectors of all its pieces is as wide as there are pieces. For more than one, R^T of B^T = Q R stands
-    for it: |P B| = |P R^T| (Frobenius) for every P.
-    """
-    through, given = steps.by_state[places[0]], steps.by_input[places[0]].T
-    for place in places[1:]:
-        step = steps.by_state[place]
-        through, given = step @ through, torch.cat((given @ step.T, steps.by_input[place].T))
-    return through, given if len(places) == 1 else torch.linalg.qr(given.cpu(), mode="r").R.to(through)
-
-
-def first_word_left(model: Translator, source: SourceSentence) -> list[float]:
-    """Return the relative norms of the first word in the forward states 0, 1, 2, ... words later; it begins with 1."""
-    norms = gradient_norms(model, source.ids, "forward", source.word_of)
-    return relative_norms(norms)[:, 0].tolist()
 
 
 @dataclass(frozen=True, eq=False)
