@@ -22,7 +22,7 @@ from ui.model.why import in_words
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
 from ui.state import Field
 
-N_PARTS, N_LIKELIEST = 8, 3
+N_PARTS, N_LIKELIEST = 8, 2
 WORD = Field(NAME, "effect_word", "", address="word")
 RATHER = Field(NAME, "effect_rather", "", address="rather_than")
 SECOND = Field(NAME, "effect_second", "", address="patch_from")
@@ -64,7 +64,7 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
         st.markdown("If the model ended there, it would say")
         rows = [[f"{text} {as_percent(share)}" for text, share in likeliest] for likeliest in after.likeliest]
         names = ["the word itself", *(f"layer {layer}" for layer in range(1, len(rows)))]
-        figures_table(("after", "", "", ""), *((name, *row) for name, row in zip(names, rows, strict=True)))
+        figures_table(("after", "", ""), *((name, *row) for name, row in zip(names, rows, strict=True)))
 
 
 def patch_heads(run: ModelRun, asked: LatestRun) -> None:
