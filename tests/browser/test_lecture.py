@@ -1,6 +1,7 @@
 """Lecture mode in a browser: large letters, keys, presenters' remote controls, what is laid over the page."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.tools import CHIP, SIZES, settle
 from ui.navigation import PAGES
@@ -97,6 +98,27 @@ def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
     page.wait_for_function("window.lecture?.on")
     page.keyboard.press("l")
     page.get_by_test_id("stSidebar").wait_for()
+
+
+def test_a_pads_tools_are_seen_while_the_pointer_moves_or_has_them_and_key_c_keeps_them(lecture):
+    page = lecture("pixels?lecture=1")
+    tools = page.locator("[class*=_presets]").first
+
+    def opacity(wanted: str) -> None:
+        expect(tools).to_have_css("opacity", wanted, timeout=15_000)
+
+    opacity("0")
+    place = tools.bounding_box()
+    page.mouse.move(900, 500)
+    opacity("1")
+    opacity("0")
+    tools.get_by_role("button").first.focus()
+    opacity("1")
+    page.evaluate("document.activeElement.blur()")
+    opacity("0")
+    page.keyboard.press("c")
+    opacity("1")
+    assert tools.bounding_box() == place, "they keep their place"
 
 
 def test_dark_or_light_is_for_all_pages_and_loses_nothing(lecture):

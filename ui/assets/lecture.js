@@ -5,11 +5,12 @@ const KEYS = [
   ["→, Page Down", "next step, word or screen"], ["←, Page Up", "back"], ["1 to 9", "a screen"], ["], [", "next page, page before"],
   ["R", "reveal what was hidden"], ["F", "full screen of the chart under the pointer, and back"],
   ["S", "spotlight on a region, on a row, off"], ["+, −", "larger or smaller spotlight"], ["B or .", "black screen, and back"],
-  ["D", "dark or light"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
+  ["C", "controls in sight, or only while the pointer moves"], ["D", "dark or light"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
 const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, STRIP = 44;  // the list of screens
 const CORNER = 240, APART = 20;  // pixels of the lower right corner that stay free, and between the points at which it is tried
+const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas";
 const BLOCK = '[data-testid="stMainBlockContainer"]';
@@ -77,6 +78,7 @@ class Lecture {
     this.size = 260;
     this.kind = 0;
     this.fitSoon = onceAFrame(() => this.fit());
+    this.keepsControls = false;
     this.watch = new ResizeObserver(() => this.fitSoon());
     this.changes = new MutationObserver(() => this.rest());
     window.addEventListener("keydown", (event) => this.key(event), true);
@@ -89,6 +91,7 @@ class Lecture {
     this.paths = paths;
     this.on = on;
     this.place.hidden = !on;
+    if (!this.quiet) this.calmDown();
     if (!on) { this.clear(); document.querySelector("#lecture-style")?.remove(); }
     const block = document.querySelector(BLOCK);
     if (!on || block !== this.block) {
@@ -174,7 +177,17 @@ class Lecture {
   follow({ clientX, clientY }) {
     this.at = { x: clientX, y: clientY };
     if (this.kind) this.light();
+    this.stir();
   }
+
+  // A hall sees text boxes, examples and a pad's tools only while the lecturer's pointer moves, or has one of them.
+  stir() {
+    document.documentElement.removeAttribute("data-quiet");
+    clearTimeout(this.quiet);
+    this.quiet = setTimeout(() => this.calmDown(), QUIET);
+  }
+
+  calmDown() { document.documentElement.toggleAttribute("data-quiet", this.on && !this.keepsControls); }
 
   fullScreen() {
     const charts = [...document.querySelectorAll(CHART)].filter((node) => node.getClientRects().length);
@@ -205,6 +218,7 @@ class Lecture {
     else if (key === "s") { this.kind = (this.kind + 1) % SPOTS.length; this.light(); }
     else if (key === "+" || key === "-") { this.size = clamp(this.size * (key === "+" ? 1.25 : 0.8), 80, 1600); this.light(); }
     else if (key === "b" || key === ".") this.show(this.blank);
+    else if (key === "c") { this.keepsControls = !this.keepsControls; this.calmDown(); }
     else if (key === "d") this.turn();
     else if (key === "l") this.leave();
     else if (key === "?") this.show(this.card);
