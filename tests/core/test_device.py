@@ -1,7 +1,5 @@
 """Where tensors live is decided in one place, and spelled one way."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +7,7 @@ import torch
 from attention_core.device import choose_device, describe_device, to_array
 from attention_core.explain.heads.summary import _Mean
 from attention_core.hub.ablation import cosine_change
-from attention_core.topics.memory.influence import _merge, similar_dimensions_first
+from attention_core.topics.memory.influence import similar_dimensions_first
 
 
 def test_auto_takes_the_best_that_is_there(monkeypatch):
@@ -64,9 +62,6 @@ def test_what_is_summed_exactly_works_where_there_is_no_float64():
     for mean, values in zip(means, (device, plain), strict=True):
         mean.add(values[:, 0], values[:, 1] > 0)
     assert means[0].value() == means[1].value()
-    steps = [SimpleNamespace(by_input=[m[:3], m[:3] + 1], by_state=[m[2:5, :3]] * 2) for m in (device, plain)]
-    for ours, expected in zip(_merge(steps[0], [0, 1]), _merge(steps[1], [0, 1]), strict=True):
-        assert torch.equal(ours, expected)
 
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.float32, torch.float64])

@@ -126,6 +126,8 @@ class TokenView {
     if (!at) return this.pointed.leave();
     const side = at.side === "key" ? 1 : 0;
     this.pointed.look([[this.data.axes[side], at.place + this.data.start[side]]]);
+    Object.assign(this, { looked: at, other: null });  // where both sides are one text, it is this side's token
+    this.later();
   }
 
   // A token that asks shows where it looks; of a cell the key is marked too.

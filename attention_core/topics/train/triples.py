@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.attention.types import Axis
+from attention_core.bounds import as_markdown
 from attention_core.data.match3 import (
     FIRST_NUMBERS,
     N_NUMBERS,
@@ -60,6 +61,7 @@ class TripleLesson(lesson.Lesson):
 
     def remark(self, given: str) -> str:
         numbers, remark = read_numbers(given)
+        remark = as_markdown(remark)
         return remark if numbers else f"{remark} The numbers of the example are shown."
 
     def look(self, model: Any, given: str) -> Look:
