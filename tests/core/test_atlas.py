@@ -9,7 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from attention_core.atlas import TILE, Atlas, cells, matrix, survey
-from attention_core.attention.edits import BlockKeys, SetScore, Uniform, blocked_keys
+from attention_core.attention.edits import BlockKeys, SetScore, Uniform
 from attention_core.attention.scores import Additive, Cosine, General, Location, ScaledDot
 from tests.traces import of_weights, random_trace
 
@@ -38,7 +38,7 @@ def dense(trace, head, score=None):
         allowed = allowed & trace.mask.expand(HEADS, *scores.shape)[head]
     if trace.is_causal:
         allowed = allowed.tril()
-    allowed[:, list(blocked_keys(trace.edits))] = False
+    allowed[:, [key for edit in trace.edits for key in edit.blocked()]] = False
     scores = scores.masked_fill(~allowed, -math.inf)
     if trace.sinks is not None:
         sinks = trace.sinks.double().expand(HEADS, len(scores))[head][:, None]

@@ -10,7 +10,7 @@ from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
 from attention_core.topics.memory.attention_gain import last_state_shares
-from attention_core.topics.memory.charts import NETWORK_COLOURS, TRANSLATOR_COLOURS, length_chart
+from attention_core.topics.memory.charts import SHADE, TRANSLATOR_COLOURS, length_chart
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
@@ -91,7 +91,7 @@ def _says(name: str, text: str) -> str:
 def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:
     """Return HTML of words, the darker the larger their share, which stands below each in per cent."""
     words = "".join(
-        f'<span class="word" style="background:color-mix(in srgb, {NETWORK_COLOURS["GRU"]} '
+        f'<span class="word" style="background:color-mix(in srgb, {SHADE} '
         f'{55 * part / largest:.0f}%, transparent)">{html.escape(word)}'
         f'<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
         for word, part in zip(labels, shares, strict=True)

@@ -17,7 +17,6 @@ from attention_core.attention.edits.edit import RunHead as RunHead
 from attention_core.attention.edits.edit import SetScore as SetScore
 from attention_core.attention.edits.edit import Temperature as Temperature
 from attention_core.attention.edits.edit import Uniform as Uniform
-from attention_core.attention.edits.edit import blocked_keys as blocked_keys
 from attention_core.attention.edits.edit import drop_heads as drop_heads
 from attention_core.attention.edits.edit import for_queries as for_queries
 from attention_core.attention.edits.edit import refuse_edits as refuse_edits

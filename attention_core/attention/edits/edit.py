@@ -401,11 +401,6 @@ UNIFORM: Edits = (Uniform(),)
 """All weights of a query are equal: attention may not choose."""
 
 
-def blocked_keys(edits: Edits) -> set[int]:
-    """Return the keys that edits hide from every query of some head."""
-    return {key for edit in edits for key in edit.blocked()}
-
-
 def for_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_causal: bool = False) -> Edits:
     """Return edits for the n queries from `first` on alone, see Edit.for_queries.
 

@@ -108,8 +108,8 @@ def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *,
     return vl.fixed_size([*layers, vl.hover_cells(lines, space, *tooltip)], round(wide), HEAD + LINE * n)
 
 
-NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
-"""Okabe and Ito 2008."""
+SHADE = "#0072B2"
+"""Of words that are known; Okabe and Ito 2008."""
 NAME_HEIGHT = 15  # screen pixels between two names
 
 
