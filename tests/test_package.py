@@ -55,20 +55,16 @@ def test_the_lines_of_python_in_readme_and_library_page_run_from_top_to_bottom(r
     assert {path.name for path in tmp_path.iterdir()} == files
 
 
-def test_the_site_has_every_public_name_and_every_page_and_fetches_nothing(root, tmp_path):
+def test_the_pages_of_the_api_have_every_public_name_and_fetch_nothing(root, tmp_path):
     command = [sys.executable, "-m", "docs.api", str(tmp_path)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
     pages = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*.html")}
     modules = {f"attention_core{module}.html" for module in ("", "/charts", "/atlas", "/explain/heads", "/study")}
-    texts = {f"docs/{path.stem}.html" for path in (root / "docs").glob("*.md")}
-    assert pages.keys() > modules | texts | {"index.html"}
+    assert pages.keys() == modules | {"index.html"}
     for name, page in pages.items():
         assert not re.search(r"""(?:<script|<img|<link)[^>]*(?:src|href)=["']?(?:https?:)?//""", page), name
-        for link in re.findall(r'(?:href|src)="(?!\w+:|#)([^"#]+)', page if name not in modules else ""):
-            found = (tmp_path / name).parent / link
-            assert found.exists() or (root / name).parent.joinpath(link).is_dir(), (name, link)
     page = (tmp_path / "attention_core.html").read_text()
     for name in attention_core.__all__:
         assert f'id="{name}"' in page, name
