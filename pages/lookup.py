@@ -13,7 +13,7 @@ from ui.lookup.first_screen import (
     remark_on_nothing_near,
     try_the_other_way,
 )
-from ui.lookup.sections import STEPS, in_numbers, lookup_steps, regression_part, word_by_word
+from ui.lookup.sections import STEPS, in_numbers, lookup_steps, word_by_word
 from ui.lookup.series import time_section
 from ui.lookup.table import NAME, TEMPERATURE, TEMPERATURES, choose_table, chosen_table, current_request, edit_table
 from ui.player import export_bar
@@ -37,7 +37,7 @@ with st.container(key="lookup_first"):
         query = query_part(asked)
         place = st.container()
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
-            ways = encoder_input(asked.records.numeric_keys)
+            ways = encoder_input()
             temperature = TEMPERATURE.widget(st.select_slider, "Temperature (high: all alike)", TEMPERATURES)
         encoder = next(iter(ways.values()))
         trace = soft_lookup(asked.records, asked.queries, temperature, encoder)
@@ -49,10 +49,7 @@ with st.container(key="lookup_first"):
         choose_table()
         st.caption(preset.note)
         with st.container(key="tells_records"):
-            if asked.records.numeric_keys and asked.records.numeric_values:
-                regression_part(asked, trace, temperature, query)
-            else:
-                record_list(asked, trace, query)
+            record_list(asked, trace, query)
 
 page_tabs(
     NAME,

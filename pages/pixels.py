@@ -25,7 +25,7 @@ from ui.pixels.first_screen import (
     worth_words,
 )
 from ui.pixels.kept import kept_section
-from ui.pixels.learned import learned_section, parts_section
+from ui.pixels.learned import learned_section
 from ui.pixels.patches import patches_section
 from ui.pixels.steps import pixels_steps
 from ui.pixels.worth import worth_section
@@ -69,12 +69,7 @@ page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: pixels_steps(reading), formerly=("pixel", "all")),
     Tab("try", "Try", lambda: change_section(reading), formerly=("erase",)),
-    Tab(
-        "learned",
-        "What was learned",
-        lambda: learned_section(reading),
-        below=Tab("parts", "Place and ink", lambda: parts_section(reading)),
-    ),
+    Tab("learned", "What was learned", lambda: learned_section(reading), formerly=("parts",)),
     more=(
         Tab("worth", "How much of the work did attention do?", worth_section),
         Tab("kept", "Does V stay close to X?", lambda: kept_section(reading)),

@@ -6,8 +6,8 @@ from ui.player import export_bar
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import NOTATIONS, take_along
 from ui.try_this import TryThis, try_this
+from ui.vectors.average import average_section
 from ui.vectors.experiments import neuron_panel, softmax_panel
-from ui.vectors.more import average_section, both_ways_section, pixels_section
 from ui.vectors.notations import notations_section
 from ui.vectors.pairs import PLANE, example_choice, leave_scores, moved_scores, show_pairs
 from ui.vectors.problem import NAME, STEPS, attention, follow_preset, typed_problem
@@ -36,12 +36,10 @@ def workbench() -> None:
     trace = attention(problem)
     page_tabs(
         NAME,
-        Tab("steps", "Step by step", lambda: step_by_step(problem, trace), ("cell",)),
+        Tab("steps", "Step by step", lambda: step_by_step(problem, trace), ("cell", "ways", "pixels")),
         Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace)),
         Tab("pairs", "Pairs and a neuron", lambda: neuron_panel(problem)),
         more=(
-            Tab("ways", "Both ways", lambda: both_ways_section(problem, trace)),
-            Tab("pixels", "From three to 784", pixels_section),
             Tab("average", "A weighted average", lambda: average_section(trace)),
             Tab(NOTATIONS, "In other notations", notations_section),
         ),

@@ -226,3 +226,13 @@ def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, 
     assert "Neither is redundant" in said(page)
     monkeypatch.setattr(training, "COMMITTED", tmp_path / "missing.json")
     assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))
+
+
+def test_a_lecture_shows_what_stands_below_a_section_on_a_screen_of_its_own(page):
+    both = n_charts(page, ["cost"])
+    page.session_state["lecture"] = True
+    alone, below, top = (n_charts(page, [slug]) for slug in ("cost", "measured", "top"))
+    assert (alone - top) + (below - top) == both - top
+    assert below > top
+    page.session_state["lecture"] = False
+    assert open_tab(page, "measured").session_state[f"{NAME}_tab"] == "cost"

@@ -183,13 +183,6 @@ def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
         assert "mixed effect: **" in said(page)
 
 
-def test_three_pixels_lead_to_the_digit_page(page):
-    links = open_tab(page, "pixels").get("page_link")
-    assert len(links) == 3
-    assert all("pixel" in link.proto.label for link in links)
-    assert "784 × 784 pairs" in said(page)
-
-
 def test_without_softmax_the_move_changes_five_scores_and_the_verdict_goes_with_the_example(page):
     page.button(key="vectors_try").click().run()
     page.segmented_control(key="vectors_try_guess").set_value(1).run()
@@ -198,17 +191,6 @@ def test_without_softmax_the_move_changes_five_scores_and_the_verdict_goes_with_
     assert (np.abs(np.array(pairs(page)["before"]) - pairs(page)["weights"]) > 1e-9).sum() == 5
     choose(page, "selectbox", "preset", "huge")
     assert page.button(key="vectors_try")
-
-
-def test_projections_make_the_two_ways_of_a_pair_differ(page):
-    open_tab(page, "ways")
-    assert len(page.get("vega_lite_chart")) == 3
-    held = {name: np.array(rows) for name, rows in page.session_state["vectors_cells"].items()}
-    query, key = held["X"] @ held["W_Q"], held["X"] @ held["W_K"]
-    there, back = query[0] @ key[1], query[1] @ key[0]
-    assert there != back
-    assert f"x1 scores x2 **{there:.3g}**, and x2 scores x1 **−{-back:.3g}**." in said(page)
-    assert "do not ask each other" in said(choose(page, "selectbox", "preset", "huge"))
 
 
 def test_a_weighted_average_is_drawn_of_values_in_a_plane(page):

@@ -8,7 +8,7 @@ import pytest
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import pair_map
 from attention_core.charts.vega import signed_ramp
-from attention_core.topics.lookup.charts import regression_chart, series_chart
+from attention_core.topics.lookup.charts import series_chart
 from attention_core.topics.memory.charts import (
     NAME_HEIGHT,
     cure_chart,
@@ -149,15 +149,6 @@ RANDOM = np.random.default_rng(2)
 def weights(*shape):
     raw = RANDOM.random(shape)
     return raw / raw.sum(-1, keepdims=True)
-
-
-def test_regression_has_the_axis_asked_for():
-    keys, share, span = np.arange(4.0), weights(4), (0.0, 5.0)
-    chart = regression_chart(
-        keys, keys, (keys, keys), np.array([1.5, 5.0]), np.array([1.0, 2.0]), share, 0, ("times", "value"), span
-    )
-    domains = [layer["encoding"]["x"].get("scale", {}).get("domain") for layer in chart.to_dict()["layer"]]
-    assert [0.0, 5.0] in domains
 
 
 @pytest.mark.parametrize("framed", [(), [(0, 2)]])

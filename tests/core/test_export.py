@@ -66,12 +66,10 @@ def test_scripts_print_that_they_found_the_same_numbers(tmp_path):
 
 def test_tables_have_whole_labels():
     title, asked, word = "a record with a long title " * 9, "a question that is long as well " * 9, "x" * 90
-    looked_up = soft_lookup(Records((title, "short"), (1.0, 2.0)), [asked], 0.05)
-    numbers = soft_lookup(Records((1234567.25, 2.0), (1.0, 2.0)), [0.123456789], 0.05)
+    looked_up = soft_lookup(Records((title, "short"), ("1", "2")), [asked], 0.05)
     judged = explain(load("sentence-attention", "cpu"), read_sentence(f"{word} is good"))
     for trace, queries, keys in (
         (looked_up, [asked], [title, "short"]),
-        (numbers, ["0.123456789"], ["1234567.25", "2.0"]),
         (judged, ["the learned query"], [word, "is", "good"]),
     ):
         table = trace_to_frame(trace)

@@ -1,4 +1,4 @@
-"""Look-up, exact and soft, against numpy and Python's own dictionary; records and queries that people type."""
+"""The soft look-up against numpy; records and queries that people type."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.attention.export import trace_to_code, trace_to_npz
-from attention_core.attention.steps import cell_formula, step_of
+from attention_core.attention.steps import step_of
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind, Pretrained
@@ -36,8 +36,6 @@ from attention_core.topics.lookup.records import (
 )
 from attention_core.topics.lookup.soft_lookup import (
     Records,
-    exact_lookup,
-    regression,
     soft_lookup,
     value_labels,
     weigh_words,
@@ -46,8 +44,6 @@ from tests.core.test_shown_code import check
 from tests.tiny_models import SIZES
 
 words = st.text("abcdefgh ", min_size=1, max_size=12).filter(str.strip)
-numbers = st.floats(-50, 50).map(lambda one: round(one, 3))
-SEEDS = st.integers(0, 999)
 
 
 def softmax(scores):
@@ -98,34 +94,21 @@ def test_the_hash_is_the_same_on_every_machine():
 
 
 def test_a_text_without_letters_is_a_zero_vector_and_looks_everywhere_alike():
-    records = Records(("ab", "cd", "ef"), (1.0, 2.0, 6.0))
+    records = Records(("ab", "cd", "ef"), ("red", "blue", "red"))
     trace = soft_lookup(records, ["?!"], 0.05)
     assert (trace.query == 0).all()
-    assert trace.context().item() == pytest.approx(3)
+    assert trace.context()[0].tolist() == pytest.approx([2 / 3, 1 / 3])
 
 
-@given(st.lists(words, min_size=1, max_size=8), st.lists(words, min_size=1, max_size=4), st.floats(0.01, 3), SEEDS)
-def test_soft_look_up_among_texts(keys, queries, temperature, seed):
-    values = np.random.default_rng(seed).normal(size=len(keys))
-    trace = soft_lookup(Records(tuple(keys), tuple(values.tolist())), queries, temperature)
+@given(st.lists(words, min_size=1, max_size=8), st.lists(words, min_size=1, max_size=4), st.floats(0.01, 3))
+def test_soft_look_up_among_texts(keys, queries, temperature):
+    values = [str(place) for place in range(len(keys))]
+    trace = soft_lookup(Records(tuple(keys), tuple(values)), queries, temperature)
     cosines = np.stack([vector_by_hand(one) for one in queries]) @ np.stack([vector_by_hand(one) for one in keys]).T
     expected = softmax(cosines / temperature)
     np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), cosines, atol=1e-10)
     np.testing.assert_allclose(trace.weights().numpy(), expected, atol=1e-10)
-    np.testing.assert_allclose(trace.context()[:, 0].numpy(), expected @ values, atol=1e-10)
-
-
-@given(st.lists(numbers, min_size=1, max_size=20), st.lists(numbers, min_size=1, max_size=5), st.floats(0.1, 30), SEEDS)
-def test_soft_look_up_among_numbers_is_the_regression_of_nadaraya_and_watson(keys, queries, width, seed):
-    values = np.random.default_rng(seed).normal(size=len(keys))
-    trace = soft_lookup(Records(tuple(keys), tuple(values.tolist())), queries, width**2)
-    distance = np.asarray(queries)[:, None] - np.asarray(keys)[None]
-    expected = softmax(-(distance**2) / (2 * width**2))
-    np.testing.assert_allclose(trace.weights().numpy(), expected, atol=1e-10)
-    np.testing.assert_allclose(trace.context()[:, 0].numpy(), expected @ values, atol=1e-10)
-    np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), -0.5 * distance**2, atol=1e-10)
-    last = step_of(trace, "scaled").value().numpy()
-    np.testing.assert_allclose(last, trace.scores().numpy(), atol=1e-10, err_msg="the last stage is the score")
+    np.testing.assert_allclose(trace.context().numpy(), expected, atol=1e-10)
 
 
 def test_texts_as_values_come_back_as_shares_of_each_different_text():
@@ -137,57 +120,33 @@ def test_texts_as_values_come_back_as_shares_of_each_different_text():
 
 
 def test_temperature_takes_look_up_into_plain_average():
-    records = Records(("apple", "pear", "plum"), (1.0, 2.0, 6.0))
+    records = Records(("apple", "pear", "plum"), ("red", "green", "blue"))
     cold, hot = (soft_lookup(records, ["pear"], temperature).weights()[0] for temperature in (1e-3, 1e6))
     assert cold.tolist() == pytest.approx([0, 1, 0])
     assert hot.tolist() == pytest.approx([1 / 3] * 3, abs=1e-5)
-    assert soft_lookup(records, ["pear"], 1e-3).context().item() == exact_lookup(records, ["pear"])[0].value
-
-
-def test_dictionary_hits_or_misses_and_keeps_the_last_of_equal_keys():
-    records = Records(("a", "b", "a"), (1.0, 2.0, 3.0))
-    assert exact_lookup(records, ["a", "b", "A"]) == [(True, 3.0), (True, 2.0), (False, None)]
-    assert exact_lookup(Records((1.5, 2.0), ("x", "y")), [1.5, 1.6]) == [(True, "x"), (False, None)]
-
-
-def test_regression_curve_is_the_look_up_of_every_place():
-    source = np.random.default_rng(1)
-    keys, values = source.uniform(0, 10, 15), source.normal(size=15)
-    grid, curve = regression(Records(tuple(keys.tolist()), tuple(values.tolist())), 0.3**2, n=50)
-    assert (grid[0], grid[-1]) == (pytest.approx(keys.min()), pytest.approx(keys.max()))
-    expected = softmax(-((grid.numpy()[:, None] - keys) ** 2) / (2 * 0.3**2)) @ values
-    np.testing.assert_allclose(curve.numpy(), expected, atol=1e-10)
-    with pytest.raises(ValueError, match="needs numbers"):
-        regression(Records(("a",), (1.0,)), 1)
-
-
-def test_numbers_of_a_cell_are_those_of_the_trace():
-    trace = soft_lookup(Records((1.0, 2.5), (3.0, 4.0)), [2.0], 0.16)
-    assert cell_formula(trace, step_of(trace, "scores"), 0, 0, 0).endswith("(2 - 1)^2 = -0.5")
-    assert cell_formula(trace, step_of(trace, "scaled"), 0, 0, 1).endswith(f"= {float(trace.scores()[0, 1]):.3g}")
 
 
 @pytest.mark.parametrize(
     ("queries", "temperature", "words"),
-    [([], 1, "at least one"), ([1.0], 1, "must be texts"), (["a"], 0, "above 0"), (["a"], float("nan"), "above 0")],
+    [([], 1, "at least one"), (["a"], 0, "above 0"), (["a"], float("nan"), "above 0")],
 )
 def test_wrong_queries_and_temperatures_are_refused_in_words(queries, temperature, words):
     with pytest.raises(ValueError, match=words):
-        soft_lookup(Records(("a", "b"), (1.0, 2.0)), queries, temperature)
+        soft_lookup(Records(("a", "b"), ("c", "d")), queries, temperature)
 
 
 def test_exported_script_recomputes_the_look_up(tmp_path):
-    trace = soft_lookup(Records((1.0, 2.0, 4.0), (1.0, 0.0, 5.0)), [1.4], 0.25)
+    trace = soft_lookup(Records(("apple", "pear", "plum"), ("red", "green", "blue")), ["grape"], 0.25)
     (tmp_path / "trace.npz").write_bytes(trace_to_npz(trace))
     arrays = np.load(tmp_path / "trace.npz")
-    weights = softmax(arrays["scores"][0])
+    weights = softmax(arrays["query"][0] @ arrays["key"][0].T / 0.25)
     np.testing.assert_allclose(weights @ arrays["value"][0], arrays["context"][0], atol=1e-10)
-    assert "nearness" in trace_to_code(trace)
+    assert "Soft look-up" in trace_to_code(trace)
 
 
 def test_records_must_be_as_many_keys_as_values():
     with pytest.raises(ValueError, match="got 2 and 1"):
-        Records(("a", "b"), (1.0,))
+        Records(("a", "b"), ("c",))
     assert torch.equal(embed([]), torch.zeros(0, WIDTH, dtype=torch.float64))
 
 
@@ -195,15 +154,15 @@ def test_records_must_be_as_many_keys_as_values():
 def test_every_preset_is_usable_and_its_queries_are_answered(name):
     preset = PRESETS[name]
     assert not read_records(preset.text).remarks
-    asked = read_queries("\n".join(preset.queries), preset.records.numeric_keys)
-    assert len(asked.queries) == len(preset.queries)
+    asked = read_queries("\n".join(preset.queries))
+    assert asked.queries == preset.queries
     weights = soft_lookup(preset.records, asked.queries, preset.temperature).weights()
     assert weights.sum(1).tolist() == pytest.approx([1] * len(asked.queries))
 
 
 def test_presets_show_what_their_notes_say():
     words, book = PRESETS["Eight words"], PRESETS["Phone book"]
-    assert [hit.found for hit in exact_lookup(words.records, words.queries)] == [False, False, True]
+    assert [query in words.records.keys for query in words.queries] == [False, False, True]
     records = book.records
     best = soft_lookup(records, book.queries[2:], book.temperature).weights()[0].argmax()
     assert records.keys[int(best)] == "René Descartes"
@@ -225,14 +184,6 @@ def test_a_text_with_nothing_usable_says_what_to_do(text):
     assert "Write one as key = value" in usable.remarks[-1]
 
 
-def test_columns_of_finite_numbers_are_numbers_and_all_others_texts():
-    records = read_records("1 = a\n2,5\tb = c").records
-    assert (records.keys, records.values) == ((1.0, 2.5), ("a", "b = c"))
-    records = read_records("1 = 2\nnan = −3").records
-    assert (records.keys, records.values) == (("1", "nan"), (2.0, -3.0))
-    assert not read_records("1 = 2\n1e300 = 3").records.numeric_keys
-
-
 def test_a_thousand_records_are_bounded_and_told():
     usable = read_records("\n".join(f"row {n} = {n}" for n in range(1_000)))
     assert len(usable.records.keys) == MAX_RECORDS
@@ -247,25 +198,23 @@ def test_long_texts_are_cut_and_equal_keys_are_told():
 
 
 @pytest.mark.parametrize(
-    ("text", "numeric", "queries", "words"),
+    ("text", "queries", "words"),
     [
-        ("a\n\n  b  c \n", False, ("a", "b c"), None),
-        ("1\n2,5\n−3", True, (1.0, 2.5, -3.0), None),
-        ("1\nabc\nnan\ninf", True, (1.0,), "“abc” is not a finite number"),
-        ("", False, (), "Type a query"),
-        ("\n".join("q" * 3 for _ in range(40)), False, ("qqq",) * MAX_QUERIES, "first 12 of"),
-        ("x" * 500, False, ("x" * 200,), "200 characters"),
+        ("a\n\n  b  c \n", ("a", "b c"), None),
+        ("", (), "Type a query"),
+        ("\n".join("q" * 3 for _ in range(40)), ("qqq",) * MAX_QUERIES, "first 12 of"),
+        ("x" * 500, ("x" * 200,), "200 characters"),
     ],
 )
-def test_queries_are_understood_or_explained(text, numeric, queries, words):
-    asked = read_queries(text, numeric)
+def test_queries_are_understood_or_explained(text, queries, words):
+    asked = read_queries(text)
     assert asked.queries == queries
     assert (words in " ".join(asked.remarks)) if words else not asked.remarks
 
 
-@given(st.text(max_size=40), st.booleans())
-def test_no_text_breaks_the_reader_of_queries(text, numeric):
-    asked = read_queries(text, numeric)
+@given(st.text(max_size=40))
+def test_no_text_breaks_the_reader_of_queries(text):
+    asked = read_queries(text)
     assert asked.queries or asked.remarks
 
 

@@ -27,7 +27,6 @@ from attention_core.models.transformer import KINDS
 from attention_core.models.translator import SCORINGS as TRANSLATOR_SCORINGS
 from attention_core.models.translator import Translator, TranslatorConfig
 from attention_core.topics.lookup.records import PRESETS as LOOKUP_PRESETS
-from attention_core.topics.lookup.records import read_queries
 from attention_core.topics.lookup.soft_lookup import soft_lookup
 from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.scoring.compare import compare
@@ -254,12 +253,11 @@ def test_lines_of_every_preset_of_the_workbench(name):
 
 def look_up(preset):
     """The trace of a look-up as its page opens it."""
-    queries = read_queries("\n".join(preset.queries), preset.records.numeric_keys).queries
-    return soft_lookup(preset.records, queries, preset.temperature)
+    return soft_lookup(preset.records, preset.queries, preset.temperature)
 
 
 @pytest.mark.parametrize("name", LOOKUP_PRESETS)
-def test_lines_of_a_look_up_in_texts_and_in_numbers(name):
+def test_lines_of_a_look_up(name):
     trace = look_up(LOOKUP_PRESETS[name])
     check(trace)
     check(trace.replace((Temperature(2.0), BlockKeys((1,)))))

@@ -17,7 +17,6 @@ from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
 from attention_core.topics.vectors.cells import cell_arithmetic, feed_forward, softmax_parts
 from attention_core.topics.vectors.charts import convex_hull
 from attention_core.topics.vectors.plane import pair_map, planar_tables
-from attention_core.topics.vectors.presets import spread_pixels
 from attention_core.topics.vectors.problem import linked_tables, mask_of, neighbours, resized, table_dimensions
 
 EXACT = {"rtol": 0, "atol": 1e-10}
@@ -345,10 +344,3 @@ def test_contexts_lie_inside_the_hull_of_the_values():
     trace = trace_of(PRESETS["pairs"].problem())
     corners = convex_hull(trace.value[0].numpy())
     assert max(outside(corners, one) for one in trace.context().numpy()) <= 1e-9
-
-
-def test_three_ink_pixels_are_spread_from_the_top_to_the_foot():
-    image = np.zeros((28, 28))
-    image[3:20, 10] = 1
-    image[22, 5] = 0.5
-    assert spread_pixels(image) == [3 * 28 + 10, 11 * 28 + 10, 19 * 28 + 10]

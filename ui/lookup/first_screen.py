@@ -16,7 +16,7 @@ from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
 from attention_core.topics.lookup.encoders import SPELLING, Encoder, meaning, sentence_vectors, shared_letters
 from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, LookupPreset, read_queries
-from attention_core.topics.lookup.soft_lookup import exact_lookup, soft_lookup, value_labels
+from attention_core.topics.lookup.soft_lookup import soft_lookup, value_labels
 from ui.computed import cached_computation
 from ui.first_screen import grey_out
 from ui.glossary import note
@@ -38,8 +38,7 @@ NEAR = 0.25  # cosine below which a query resembles nothing
 
 def query_part(asked: LookupRequest) -> int:
     """Draw the box and the queries, and say what of it cannot be used; return which query is looked at."""
-    numeric = asked.records.numeric_keys
-    words = "Ask for another number" if numeric else "Ask something of your own"
+    words = "Ask something of your own"
     st.text_input(
         words,
         key=TYPED,
@@ -47,36 +46,33 @@ def query_part(asked: LookupRequest) -> int:
         label_visibility="collapsed",
         max_chars=MAX_QUERY_TEXT,
         on_change=_ask,
-        args=(numeric,),
     )
     for remark in (*asked.remarks, *([REFUSED.value] if REFUSED.value else [])):
         st.info(remark)
     QUERY.clamp_to_options(range(len(asked.queries)), 0)
-    names = distinct([error_markdown(as_text(query)) for query in asked.queries])
+    names = distinct([error_markdown(query) for query in asked.queries])
     return single_choice(
         "Query", QUERY, dict(enumerate(names)), label_visibility="collapsed", wrap=True, on_change=guess_again
     )
 
 
-def _ask(numeric: bool) -> None:
+def _ask() -> None:
     """Ask for what was typed, before what was asked until now."""
     typed = " ".join(widget_value(TYPED).split())
     guess_again()
     set_widget(TYPED, "")
-    understood = read_queries(typed, numeric)
+    understood = read_queries(typed)
     REFUSED.value = " ".join(understood.remarks) if typed else ""
     if understood.queries:
         lines = [line for line in QUERIES.value.splitlines() if line.strip() and line != typed]
         QUERIES.value, QUERY.value = "\n".join([typed, *lines][:MAX_QUERIES]), 0
 
 
-def encoder_input(numeric: bool) -> dict[str, Encoder]:
+def encoder_input() -> dict[str, Encoder]:
     """Let a person choose how texts are compared; return both ways, the chosen one first.
 
-    Without a sentence encoder it says so, and spelling is the only way. Numbers need none.
+    Without a sentence encoder it says so, and spelling is the only way.
     """
-    if numeric:
-        return {"spelling": SPELLING}
     name = next((name for name in MODELS if find_local(name) is not None), "")
     chosen = single_choice("Compared by", BY, WAYS, on_change=guess_again)
     ways = {"spelling": SPELLING}
@@ -104,20 +100,16 @@ def _vectors(name: str, texts: tuple[str, ...]) -> Tensor:
 def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Draw what a dictionary says to a query, and what the soft look-up brings back."""
     records, text = asked.records, asked.queries[query]
-    (hit,) = exact_lookup(records, [text])
+    stored = dict(zip(records.keys, records.values, strict=True))
     weights, context, labels = trace.weights()[query], trace.context()[query], value_labels(records)
     best = int(weights.argmax())
-    found = _strong(hit.value) if hit.found else f"<b>not found</b> no key is exactly “{_plain(as_text(text)[:60])}”"
+    found = _strong(stored[text]) if text in stored else f"<b>not found</b> no key is exactly “{_plain(text[:60])}”"
     share = f"{float(weights[best]):.0%} of the attention"
-    if records.numeric_values:
-        soft = f"{_strong(f'{float(context[0]):.5g}')} the weighted average<br>"
-        soft += f"{share} lies on {_plain(as_text(records.keys[best]))}"
-    else:
-        top = context.topk(min(2, len(labels)))
-        shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
-        back = " + ".join(f"{share:.0%} {_plain(labels[column])}" for share, column in shares if share >= 0.005)
-        rest = " + …" * (float(top.values.sum()) < 0.995)
-        soft = f"{_strong(records.keys[best])} {share}<p>The answer is the mixture: <strong>{back}{rest}</strong></p>"
+    top = context.topk(min(2, len(labels)))
+    shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
+    back = " + ".join(f"{share:.0%} {_plain(labels[column])}" for share, column in shares if share >= 0.005)
+    rest = " + …" * (float(top.values.sum()) < 0.995)
+    soft = f"{_strong(records.keys[best])} {share}<p>The answer is the mixture: <strong>{back}{rest}</strong></p>"
     grey_out("lookup_answer", not asked.is_present)
     with st.container(key="lookup_answer"):
         st.html(
@@ -128,10 +120,10 @@ def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
 
 def remark_on_nothing_near(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Say that the weights sum to 100% all the same where a query resembles no key."""
-    if asked.records.numeric_keys or float(step_of(trace, "scores").value()[query].max()) >= NEAR:
+    if float(step_of(trace, "scores").value()[query].max()) >= NEAR:
         return
     note(
-        f"{literal(as_text(asked.queries[query]), 40)} resembles no key, yet its weights sum to 100%: a softmax cannot "
+        f"{literal(asked.queries[query], 40)} resembles no key, yet its weights sum to 100%: a softmax cannot "
         "answer “nothing fits”."
     )
 
@@ -144,7 +136,7 @@ def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None
         weighed.sort(key=lambda record: record[2], reverse=True)
     most = max(weight for *_, weight in weighed)
     rows = "".join(
-        f"<tr{' class=best' * (weight == most)}><td>{_plain(as_text(key))}</td><td>{_plain(as_text(value))}</td>"
+        f"<tr{' class=best' * (weight == most)}><td>{_plain(key)}</td><td>{_plain(value)}</td>"
         f'<td><span><i style="width:{weight:.1%}"></i></span>{weight:.0%}</td></tr>'
         for key, value, weight in weighed
     )
@@ -153,17 +145,12 @@ def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None
     st.html(f'<div class="records" tabindex="0"><table><tr>{head}</tr>{rows}</table></div>')
 
 
-def _strong(text: str | float | None) -> str:
-    words = as_text(text)
-    return f"<b{' class=long' if len(words) > LONG else ''}>{_plain(words)}</b>"
+def _strong(text: str) -> str:
+    return f"<b{' class=long' if len(text) > LONG else ''}>{_plain(text)}</b>"
 
 
 def _plain(text: str) -> str:
     return html.escape(escape_hidden(text[:400]))
-
-
-def as_text(entry: str | float | None) -> str:
-    return entry if isinstance(entry, str) else f"{entry:.6g}"
 
 
 def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, ways: dict[str, Encoder]) -> None:
@@ -176,7 +163,7 @@ def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, wa
         for way in WAYS
     }
     keys = sorted({key for order in likely.values() for key in order[:2]})
-    names = [error_markdown(as_text(asked.records.keys[key])[:40]) for key in keys]
+    names = [error_markdown(asked.records.keys[key][:40]) for key in keys]
     best = {way: keys.index(order[0]) for way, order in likely.items()}
 
     def outcome() -> tuple[int, str]:
@@ -184,10 +171,10 @@ def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, wa
         words = f"By {BY.value} it finds *{names[now]}*; by {preset.by}, *{names[before]}*."
         if BY.value != "spelling":
             return now, words
-        asks, key = as_text(text[0])[:60], as_text(asked.records.keys[keys[now]])[:40]
+        asks, key = text[0][:60], asked.records.keys[keys[now]][:40]
         return now, f"{words} Letters in common: {_letters_in_common(asks, key)}, {_letters_in_common(key, asks)}."
 
-    question = f"Only {other} then counts. What does *{error_markdown(as_text(text[0])[:60])}* find?"
+    question = f"Only {other} then counts. What does *{error_markdown(text[0][:60])}* find?"
     act = partial(setattr, BY, "value", other)
     try_this(NAME, TryThis(f"compare by {other}", question, names, act, outcome, "lookup_answer"))
 

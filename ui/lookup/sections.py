@@ -4,17 +4,13 @@ import html
 from itertools import groupby
 from operator import attrgetter
 
-import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.device import to_array
 from attention_core.hub.model import readable
-from attention_core.topics.lookup.charts import regression_chart
 from attention_core.topics.lookup.encoders import SPELLING, Encoder, shared_runs
-from attention_core.topics.lookup.soft_lookup import regression, weigh_words
-from ui.chart import draw_chart
+from attention_core.topics.lookup.soft_lookup import weigh_words
 from ui.glossary import paragraph
 from ui.labels import literal
 from ui.layout import section, shade
@@ -35,35 +31,9 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
         show_step_chart(trace, step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
 
 
-def regression_part(asked: LookupRequest, trace: AttentionTrace, temperature: float, query: int) -> None:
-    """Draw records of numbers, and what a query at each place would get back."""
-    records, (places, curve) = asked.records, regression(asked.records, temperature)
-    keys, queries = np.asarray(records.keys), np.asarray(asked.queries)
-    span = (float(min(keys.min(), queries.min())), float(max(keys.max(), queries.max())))
-    chart = regression_chart(
-        keys,
-        np.asarray(records.values),
-        (to_array(places), to_array(curve)),
-        queries,
-        to_array(trace.context()[:, 0]),
-        to_array(trace.weights(0, [query])[0]),
-        query,
-        (records.key_name, records.value_name),
-        span,
-    )
-    draw_chart(chart, key="regression", alt="Records, the curve of answers, and the query")
-    st.caption(
-        "Dashed: the query. Pink: the records, as large as their weights. Orange: the answer to every possible query. "
-        "This is kernel regression (Nadaraya 1964, Watson 1964): attention with numbers as keys."
-    )
-
-
 def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
     """Draw the words of the keys, each as dark as the weight that the query gives it."""
-    if asked.records.numeric_keys:
-        st.caption("These keys are numbers. Choose a table of texts, such as *Ask a text*.")
-        return
-    words = weigh_words(asked.records, str(asked.queries[query]), temperature, encoder)
+    words = weigh_words(asked.records, asked.queries[query], temperature, encoder)
     most = max((word.weight for word in words), default=1.0)
     paragraph("Every word is a key of its own, whatever stands around it:")
     lines = [
@@ -85,11 +55,9 @@ def in_numbers(asked: LookupRequest, trace: AttentionTrace, query: int, encoder:
     numbers, spelling = st.columns([1.5, 1], gap="large")
     with numbers:
         query_row(trace, 0, query, 8, records.key_name)
-    if records.numeric_keys:
-        return
     with spelling:
         section("How a text becomes a vector")
-        text, key = str(asked.queries[query]), str(records.keys[int(trace.weights(0, [query])[0].argmax())])
+        text, key = asked.queries[query], records.keys[int(trace.weights(0, [query])[0].argmax())]
         if encoder is SPELLING:
             _runs(text, key)
         else:

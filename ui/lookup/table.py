@@ -37,7 +37,7 @@ PRESET = Field(
     "preset",
     _table_on_arrival,
     address="table",
-    parse=(SLUGS | {"what-a-paper-says": FORMERLY_FIRST}).__getitem__,
+    parse=(SLUGS | {"what-a-paper-says": FORMERLY_FIRST, "noisy-time-series": FIRST_TABLE}).__getitem__,
     text=lambda preset: next(slug for slug, name in SLUGS.items() if name == preset),
 )
 LOADED = Field(NAME, "loaded", "")  # the preset that the fields below began with
@@ -57,7 +57,7 @@ class LookupRequest(NamedTuple):
     """The records and the queries that are looked up in them."""
 
     records: Records
-    queries: tuple[str, ...] | tuple[float, ...]  # at least one
+    queries: tuple[str, ...]  # at least one
     remarks: tuple[str, ...]  # what was left out or changed
     is_present: bool  # False: nothing of what a visitor gave can be used, and this is the table as it comes
     text: str  # the records as they were typed
@@ -79,13 +79,11 @@ def chosen_table() -> LookupPreset:
 def current_request(preset: LookupPreset) -> LookupRequest:
     """Return the records and queries as a visitor has left them, or those of the table where nothing is left."""
     usable = read_records(RECORDS.value, *preset.names)
-    numeric = usable.records.numeric_keys if usable.records else False
-    asked = read_queries(QUERIES.value, numeric) if usable.records else QueryTable(())
+    asked = read_queries(QUERIES.value) if usable.records else QueryTable(())
     remarks = (*usable.remarks, *asked.remarks)
     if usable.records and asked.queries:
         return LookupRequest(usable.records, asked.queries, remarks, True, RECORDS.value)
-    queries = read_queries("\n".join(preset.queries), preset.records.numeric_keys).queries
-    return LookupRequest(preset.records, queries, remarks, False, RECORDS.value)
+    return LookupRequest(preset.records, preset.queries, remarks, False, RECORDS.value)
 
 
 def choose_table() -> None:

@@ -1,18 +1,16 @@
-"""What was learned: the map at eight moments of the training; below it, what asks for what."""
+"""What was learned: the map at eight moments of the training, and what asks for what after it."""
 
 from collections.abc import Mapping
 
-import numpy as np
 import streamlit as st
 import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts import contact_sheet, signed_ramp
 from attention_core.device import to_array
 from attention_core.models import attention_at_snapshot
 from attention_core.topics.pixels import likeness_beyond
-from attention_core.topics.pixels.split import INK, PARTS, PLACE, Part, SplitScores, split_scores
+from attention_core.topics.pixels.split import INK, PLACE, Part, SplitScores, split_scores
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import by_model, load_snapshots
@@ -87,24 +85,3 @@ def _split(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tenso
     """Split the scores of a moment; its place alone is what it says of an empty picture."""
     drawn, blank = (_at_moment(name, snapshots, moment, one) for one in (image, torch.zeros_like(image)))
     return split_scores(drawn, blank)
-
-
-def parts_section(reading: Reading) -> None:
-    """Draw the four parts of the framed pixel's scores, and how much of the variation of all scores is due to each."""
-    name, query = LAYER.value, reading.query
-    try:
-        snapshots, _ = _moments(name)
-    except WeightsError:
-        return  # the section above says so
-    parts = _split(name, snapshots, MOMENT.value, reading.image)
-    shares = parts.shares()
-    labels = [f"{asks} asks for {asked}: {shares[asks, asked]:.0%}".replace("-", "−") for asks, asked in PARTS]
-    st.markdown(
-        "A pixel is its ink alone: of the four products of other layers one is left."
-        if name == INK_ONLY
-        else "**A pixel's vector is its place plus its ink**, so its scores sum four products. Each has a share in how "
-        "they vary; below 0, it works against the others."
-    )
-    rows = np.stack([to_array(parts.scores(part, [query])[0]) for part in PARTS]).reshape(-1, 28, 28)
-    sheet = contact_sheet(rows, labels, signed_ramp(rows), title="score", columns=4, size=160, marked=query)
-    draw_chart(sheet, width="content", alt="The framed pixel's scores in four parts")

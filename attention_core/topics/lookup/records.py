@@ -1,11 +1,8 @@
 """Records for the soft look-up: those that a visitor typed, as far as they can be read, and tables to begin with."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-
-import numpy as np
 
 from attention_core.bounds import QUERIES, QUERY_LETTERS, RECORD_LETTERS, RECORDS
 from attention_core.topics.lookup.soft_lookup import Records
@@ -26,8 +23,7 @@ class ValidRecords(NamedTuple):
 def read_records(text: str, key_name: str = "keys", value_name: str = "values") -> ValidRecords:
     """Understand one record per line, a key, then "=" or a tab, then a value; never raises.
 
-    Lines without both are left out, long texts cut, and only the first MAX_RECORDS kept. Keys that are all finite
-    numbers are numbers, values likewise.
+    Lines without both are left out, long texts cut, and only the first MAX_RECORDS kept.
     """
     remarks: list[str] = []
     lines = [line for line in text[:MAX_LETTERS].splitlines() if line.strip()]
@@ -44,44 +40,25 @@ def read_records(text: str, key_name: str = "keys", value_name: str = "values") 
         return ValidRecords(None, tuple(remarks))
     if any(len(cell) > MAX_TEXT for record in pairs for cell in record):
         remarks.append(f"Texts are read up to {MAX_TEXT} characters.")
-    keys, values = (_numbers([cell[:MAX_TEXT] for cell in column]) for column in zip(*pairs, strict=True))
+    keys, values = (tuple(cell[:MAX_TEXT] for cell in column) for column in zip(*pairs, strict=True))
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice is not None:
         remarks.append(
-            f"“{str(twice)[:40]}” is the key of several records: a dictionary keeps only the last, the soft look-up "
+            f"“{twice[:40]}” is the key of several records: a dictionary keeps only the last, the soft look-up "
             "mixes them."
         )
     return ValidRecords(Records(keys, values, key_name, value_name), tuple(remarks))
 
 
-def _numbers(texts: Sequence[str]) -> tuple[str, ...] | tuple[float, ...]:
-    """Return texts as numbers where all of them are finite ones."""
-    numbers = [number for number in map(_number, texts) if number is not None]
-    return tuple(numbers) if len(numbers) == len(texts) else tuple(texts)
-
-
-def _number(text: str) -> float | None:
-    plain = text.replace("−", "-")
-    try:
-        number = float(plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain)
-    except ValueError:
-        return None
-    return number if abs(number) < 1e12 else None
-
-
 class QueryTable(NamedTuple):
     """The queries that can be asked."""
 
-    queries: tuple[str, ...] | tuple[float, ...]  # texts or numbers, as the keys are; may be empty
+    queries: tuple[str, ...]  # may be empty
     remarks: tuple[str, ...] = ()  # what was left out or changed
 
 
-def read_queries(text: str, numeric: bool) -> QueryTable:
-    """Understand one query per line; never raises.
-
-    Empty lines are skipped, lines that are no finite number are left out where keys are numbers, and only the first
-    MAX_QUERIES are kept.
-    """
+def read_queries(text: str) -> QueryTable:
+    """Understand one query per line; never raises. Empty lines are skipped, and only the first MAX_QUERIES are kept."""
     remarks: list[str] = []
     lines = [" ".join(line.split()) for line in text[: 2 * MAX_QUERIES * MAX_QUERY_TEXT].splitlines() if line.strip()]
     if len(lines) > MAX_QUERIES:
@@ -92,16 +69,7 @@ def read_queries(text: str, numeric: bool) -> QueryTable:
         lines = [line[:MAX_QUERY_TEXT] for line in lines]
     if not lines:
         remarks.append("Type a query, one per line.")
-    if not numeric:
-        return QueryTable(tuple(lines), tuple(remarks))
-    numbers: list[float] = []
-    for line in lines:
-        number = _number(line)
-        if number is None:
-            remarks.append(f"“{line[:30]}” is not a finite number; these keys are numbers, so a query must be one.")
-        else:
-            numbers.append(number)
-    return QueryTable(tuple(numbers), tuple(remarks))
+    return QueryTable(tuple(lines), tuple(remarks))
 
 
 @dataclass(frozen=True)
@@ -120,15 +88,6 @@ class LookupPreset:
         records = read_records(self.text, *self.names).records
         assert records is not None  # every table that comes along can be used
         return records
-
-
-def _noisy_series() -> str:
-    """Return 40 measurements of a slow wave with a step in it, at uneven times, with noise of 0.25."""
-    source = np.random.default_rng(0)
-    times = np.sort(source.uniform(0, 10, 40)).round(2)
-    truth = np.sin(times) + 0.8 * (times > 6.5)
-    measured = (truth + source.normal(0, 0.25, 40)).round(2)
-    return "\n".join(f"{time} = {value}" for time, value in zip(times.tolist(), measured.tolist(), strict=True))
 
 
 PAPERS = """\
@@ -221,12 +180,5 @@ PRESETS = {
         ("Grace Hopper", "Katharine Johnston", "Rene Descartes"),
         0.05,
         "One letter is wrong: Katherine Johnson, or Catherine Johnston? You get a share of each.",
-    ),
-    "Noisy time series": LookupPreset(
-        _noisy_series(),
-        ("times", "measured"),
-        ("2", "5", "6.5"),
-        0.15,
-        "Keys and queries are times: near times weigh more, so the answer is a local average.",
     ),
 }

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import ALL, Rows
 
 PLACE, INK = "place", "ink"
 Part = tuple[str, str]
@@ -32,10 +31,10 @@ class SplitScores:
     key: dict[str, Tensor]  # by what is asked, (n_keys, d_k) each
     factor: float  # by which dot products are multiplied to give scores
 
-    def scores(self, part: Part, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
-        """Return one part of the scores, (n_queries, n_keys), or a tile of it."""
+    def scores(self, part: Part) -> Tensor:
+        """Return one part of the scores, (n_queries, n_keys)."""
         asks, asked = part
-        return self.query[asks][rows] @ self.key[asked][cols].T * self.factor
+        return self.query[asks] @ self.key[asked].T * self.factor
 
     def shares(self) -> dict[Part, float]:
         """Return how much of the variation within a row of the scores is due to each part; they sum to 1.
@@ -50,7 +49,7 @@ class SplitScores:
         return {part: float((own * whole).sum()) / variance if variance else 0.0 for part, own in within.items()}
 
 
-def split_scores(drawn: AttentionTrace, blank: AttentionTrace, head: int = 0) -> SplitScores:
+def split_scores(drawn: AttentionTrace, blank: AttentionTrace) -> SplitScores:
     """Split the scores of a drawing, given the traces of the drawing and of an empty picture by the same model.
 
     Raises:
@@ -59,8 +58,8 @@ def split_scores(drawn: AttentionTrace, blank: AttentionTrace, head: int = 0) ->
     factor = drawn.score.dot_factor(drawn.key.shape[-1])
     if factor is None or drawn.query.shape != blank.query.shape or drawn.key.shape != blank.key.shape:
         raise ValueError("scores are split between dot products over a drawing and over an empty picture of its size")
-    place_q, place_k = blank.query[head], blank.key_of(head)
-    ink_q, ink_k = drawn.query[head] - place_q, drawn.key_of(head) - place_k
+    place_q, place_k = blank.query[0], blank.key_of(0)
+    ink_q, ink_k = drawn.query[0] - place_q, drawn.key_of(0) - place_k
     return SplitScores({PLACE: place_q, INK: ink_q}, {PLACE: place_k, INK: ink_k}, factor)
 
 

@@ -1,4 +1,4 @@
-"""Problems to start from, each with a line that says what to look at; three pixels of a drawing."""
+"""Problems to start from, each with a line that says what to look at."""
 
 from dataclasses import dataclass, field, replace
 
@@ -86,9 +86,3 @@ PRESETS = {
     ),
 }
 """Name in the address -> preset."""
-
-
-def spread_pixels(image: np.ndarray) -> list[int]:
-    """Return three ink pixels of a drawing, from its first row to its last, as positions in reading order."""
-    inked = np.flatnonzero(image.ravel() > 0.9)
-    return [int(inked[place]) for place in (0, len(inked) // 2, -1)]
