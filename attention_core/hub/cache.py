@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attention_core.hub.generation import Generation, is_cross, most_positions
+from attention_core.explain.heads.summary import kind_of
+from attention_core.hub.generation import Generation, most_positions
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,10 @@ def cache_of(generation: Generation) -> KeyValueCache | None:
     """Return what the model keeps of a text; None where it keeps nothing, see Generation.uses_cache."""
     if not generation.uses_cache:
         return None
+    traces = generation.recording.traces
     own, cross = (
-        [trace.n_heads for trace in generation.first.traces if is_cross(trace) is crosses] for crosses in (False, True)
+        [trace.n_heads for trace in traces if kind_of(trace.story.name).endswith("cross") is crosses]
+        for crosses in (False, True)
     )
     cache = getattr(generation.cache, "self_attention_cache", generation.cache)
     return KeyValueCache(

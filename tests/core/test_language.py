@@ -1,6 +1,7 @@
 """What language models expect, and texts that grow: as if the whole text had run at once."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import tokenizers
@@ -103,19 +104,20 @@ def test_a_text_that_grew_is_the_text_run_at_once(family, n_prompt, pretrained):
     assert len(growing.seconds) == 1 + len(text) - n_prompt
     same_traces(growing.recording, at_once.recording)
     for position in range(len(text)):
-        assert_close(growing.logits_at(position), at_once.logits_at(position), atol=1e-5, rtol=1e-5)
-    assert_close(growing.next_logits, growing.logits_at(len(text) - 1))
+        assert_close(growing.logits[position], at_once.logits[position], atol=1e-5, rtol=1e-5)
     assert growing.bits == pytest.approx(at_once.bits, abs=1e-4)
-    bits = -growing.logits_at(2).log_softmax(0)[text[3]].item() / math.log(2)
+    bits = -growing.logits[2].log_softmax(0)[text[3]].item() / math.log(2)
     assert growing.bits[2] == pytest.approx(bits, abs=1e-4)
     assert list(growing.recording.traces[-1].story.query_axis.labels) == list(growing.tokens)
 
 
-def test_each_step_computes_one_query_and_a_window_forgets(pretrained):
+def test_each_step_computes_one_query_and_a_window_forgets(pretrained, monkeypatch):
     model = pretrained("Mistral, whose window forgets")
-    growing = grow(begin(model, PROMPT), MORE[0])
-    assert [row.query.shape[1] for row in growing.rows[0]] == [1, 1]
-    assert growing.rows[0][0].n_seen == 4
+    start, calls, forward = begin(model, PROMPT), [], model.model.forward
+    monkeypatch.setattr(model.model, "forward", lambda **inputs: calls.append(inputs) or forward(**inputs))
+    growing = grow(start, MORE[0])
+    assert [inputs["input_ids"].tolist() for inputs in calls] == [[MORE[0:1]]]
+    assert growing.cache.layers[0].keys.shape[2] == 3
     trace = growing.recording.traces[0]
     assert trace.key.shape[1] == 6
     assert (trace.weights(0)[5] > 0).tolist() == [False, False, True, True, True, True]
@@ -126,8 +128,8 @@ def test_a_text_can_grow_in_two_ways_from_one_beginning(pretrained):
         model, source = pretrained(family), SOURCE if family in BOTH else {}
         start = grow(begin(model, PROMPT, source), 31)
         one, other = grow(start, 9), grow(start, 50)
-        assert_close(one.next_logits, begin(model, [*PROMPT, 31, 9], source).next_logits, atol=1e-5, rtol=1e-5)
-        assert_close(other.next_logits, begin(model, [*PROMPT, 31, 50], source).next_logits, atol=1e-5, rtol=1e-5)
+        assert_close(one.logits[-1], begin(model, [*PROMPT, 31, 9], source).logits[-1], atol=1e-5, rtol=1e-5)
+        assert_close(other.logits[-1], begin(model, [*PROMPT, 31, 50], source).logits[-1], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("family", WITHOUT_CACHE)
@@ -138,7 +140,7 @@ def test_a_model_without_a_cache_of_keys_runs_the_whole_text_and_says_so(family,
     assert "whole text runs again" in growing.note
     at_once = run_model(model.model, {"input_ids": torch.tensor([[*PROMPT, 31]])})
     same_traces(growing.recording, at_once[0])
-    assert_close(growing.next_logits, at_once[1].logits[0, -1], atol=1e-5, rtol=1e-5)
+    assert_close(growing.logits[-1], at_once[1].logits[0, -1], atol=1e-5, rtol=1e-5)
 
 
 def failing_steps(model, monkeypatch, error):
@@ -157,11 +159,11 @@ def failing_steps(model, monkeypatch, error):
 
 def test_a_cache_with_which_the_code_of_a_model_cannot_go_on_is_logged_once(pretrained, monkeypatch, caplog):
     model = pretrained("GPT-2")
-    expected_logits = grow(begin(model, PROMPT), 31).next_logits
+    expected_logits = grow(begin(model, PROMPT), 31).logits[-1]
     start = begin(model, PROMPT)
     failing_steps(model, monkeypatch, AttributeError("no such part of the cache"))
     growing = grow(grow(start, 31), 9)
-    assert_close(grow(start, 31).next_logits, expected_logits, atol=1e-5, rtol=1e-5)
+    assert_close(grow(start, 31).logits[-1], expected_logits, atol=1e-5, rtol=1e-5)
     assert "whole text runs again" in growing.note
     told = [entry for entry in caplog.records if entry.name == "attention_core"]
     assert len(told) == 2  # one for each text that grew
@@ -177,10 +179,9 @@ def test_a_lack_of_memory_in_a_step_does_not_run_the_whole_text(pretrained, monk
     assert len(calls) == 1
 
 
-def test_a_fault_of_our_own_in_a_step_is_not_hidden(pretrained, monkeypatch):
-    start = begin(pretrained("GPT-2"), PROMPT)
-    monkeypatch.delattr(type(start.first), "__len__")
-    with pytest.raises(TypeError, match="has no len"):
+def test_a_fault_of_our_own_in_a_step_is_not_hidden(pretrained):
+    start = replace(begin(pretrained("GPT-2"), PROMPT), cache=object())
+    with pytest.raises(AttributeError, match="layers"):
         grow(start, 31)
 
 

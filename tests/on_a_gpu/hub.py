@@ -102,10 +102,10 @@ def test_model_writes(models, inputs, kind):
     source = {} if kind is ModelKind.DECODER else {name: prepared[name] for name in ("input_ids", "attention_mask")}
     text = generation.begin(models[kind], ids, source)
     for place in range(2):
-        text = generation.grow(text, pick(text.next_logits, temperature=place, seed=1, place=place))
+        text = generation.grow(text, pick(text.logits[-1], temperature=place, seed=1, place=place))
     assert all(trace.weights(0).isfinite().all() for trace in text.recording.traces)
-    assert expected(text.next_logits, models[kind].tokenizer)
-    assert len(log_probabilities(text.next_logits[None].expand(2, -1), [3, 4])) == 1
+    assert expected(text.logits[-1], models[kind].tokenizer)
+    assert len(log_probabilities(text.logits[-1][None].expand(2, -1), [3, 4])) == 1
     assert text.uses_cache
     assert cache.cache_of(text) is not None
 

@@ -8,6 +8,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.edits import drop_heads
+from attention_core.attention.recording import Recording
 from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.bars import bars
@@ -257,7 +258,7 @@ def _write_portion(asked: LatestRun, temperature: float, seed: int) -> None:
             stop()
             return
         made = generation_of(asked, ids)
-        append_token(pick(made.next_logits, temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
+        append_token(pick(made.logits[-1], temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
         WANTED.value -= 1
 
 
@@ -276,7 +277,7 @@ def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) 
     if end:
         st.caption(end)
     elif temperature:
-        upcoming = pick(made.next_logits, temperature=temperature, seed=seed, place=len(made.ids))
+        upcoming = pick(made.logits[-1], temperature=temperature, seed=seed, place=len(made.ids))
         text = token_text(made.pretrained.tokenizer, upcoming)
         st.caption(f"Seed {seed} draws {literal(text)} next.")
 
@@ -293,7 +294,7 @@ def _text(made: Generation) -> None:
 def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None:
     """Draw the likeliest tokens after the chosen one; a click says one and forgets what came there."""
     place = position()
-    found = expected(made.logits_at(place), made.pretrained.tokenizer, n=N_EXPECTED, temperature=temperature or 1.0)
+    found = expected(made.logits[place], made.pretrained.tokenizer, n=N_EXPECTED, temperature=temperature or 1.0)
     follows = made.ids[place + 1] if place + 1 < len(made.ids) else None
     before = "".join(made.tokens[max(0, place - 4) : place + 1]).strip()
     st.markdown(f"After {literal(('… ' if place > 4 else '') + before)}")
@@ -311,8 +312,14 @@ def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None
 
 
 def _growing(run: ModelRun, made: Generation) -> None:
-    number, head = _growing_head(run, made)
-    trace, words = made.trace(number), _head_words(made, number, head)
+    try:
+        with heavy_run():
+            recording = made.recording
+    except ModelError as error:
+        st.info(error_markdown(error))
+        return
+    number, head = _growing_head(run, recording)
+    trace, words = recording[number], _head_words(recording, number, head)
     n_rows, last = trace.n_queries, f"{1000 * made.seconds[-1]:,.0f} ms, with the trace"
     st.markdown(f"A row for each token: {words}.")
     values, ramp = masked_weights(trace, head), weights_ramp(trace.n_keys)
@@ -334,18 +341,18 @@ def _growing(run: ModelRun, made: Generation) -> None:
     st.caption(f"{how}\n\n{kept_in_words(made)}")
 
 
-def _growing_head(run: ModelRun, made: Generation) -> tuple[int, int]:
+def _growing_head(run: ModelRun, recording: Recording) -> tuple[int, int]:
     """Return the trace, by its number, and the head that are looked at; the nearest that grow with the text."""
-    now, names = chosen(run), made.first.names
+    now, names = chosen(run), recording.names
     wanted = run.groups[now.group][now.layer].story.name
-    writing = [number for number, name in enumerate(names) if name.split(".")[0] != "encoder" or not made.source]
+    writing = [number for number, name in enumerate(names) if name.split(".")[0] != "encoder" or not run.target_tokens]
     number = next((number for number in writing if names[number] == wanted), writing[-1])
-    return number, min(now.head, made.first.traces[number].n_heads - 1)
+    return number, min(now.head, recording[number].n_heads - 1)
 
 
-def _head_words(made: Generation, number: int, head: int) -> str:
-    kind = kind_of(made.first.names[number])
-    return head_name(kind, sum(kind_of(name) == kind for name in made.first.names[:number]), head)
+def _head_words(recording: Recording, number: int, head: int) -> str:
+    kind = kind_of(recording.names[number])
+    return head_name(kind, sum(kind_of(name) == kind for name in recording.names[:number]), head)
 
 
 def _hidden_word(run: ModelRun, asked: LatestRun) -> None:
