@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MIN_FILE = 1500
 """Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
-IN_A_LECTURE, MIN_LETTERS = 1.3, 12
+IN_A_LECTURE, MIN_LETTERS = 1.4, 12
 """How much larger all letters of charts are there, and the pixels as which smaller ones count."""
 LETTERED = ("axis", "header", "legend")
 

@@ -148,7 +148,7 @@ def _screens(name: str, screens: list[Tab]) -> None:
     opened, mark = OPEN_TAB[name], st.empty()
     with st.container(key=SCREENS):
         labels = {TOP: entry_of(name).title} | {screen.slug: screen.label for screen in screens}
-        single_choice("Screen", opened, labels, label_visibility="collapsed", wrap=True)
+        single_choice("Screen", opened, labels, label_visibility="collapsed")
     if opened.value != TOP:
         hide_what_stands_above(mark)
         next(screen for screen in screens if screen.slug == opened.value).draw()  # type: ignore[misc]

@@ -209,15 +209,17 @@ def _bar(pictures: Mosaic) -> vl.Chart:
 
 
 def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[vl.Chart]:
-    """Write "head 1" and so on above the columns, "layer 1" and so on beside the rows; numbers where they are small."""
+    """Number the columns and the rows; where there is room the first ones say what they are, "head 1" and "layer 1"."""
     roomy = min(right, down) >= 45
     every = 1 if roomy else -(-22 // min(right, down))
     heads, layers = (np.arange(0, n, every) for n in (max(pictures.n_heads), len(pictures.n_heads)))
-    named = "{} {}" if roomy else "{1}"
+    said = [[str(place + 1) for place in places] for places in (heads, layers)]
+    if roomy:
+        said[0][0], said[1][0] = "head 1", "layer 1"
     above = vl.rectangles(LEFT + heads * right + pictures.width / 2, HEAD - 5)
-    above["text"] = [named.format("head", head + 1) for head in heads]
+    above["text"] = said[0]
     beside = vl.rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
-    beside["text"] = [named.format("layer", layer + 1) for layer in layers]
+    beside["text"] = said[1]
     style: dict[str, Any] = {"fontSize": 12, "color": vl.TEXT_COLOUR, "baseline": "bottom"}
     return [vl.texts(above, space, **style), vl.texts(beside, space, angle=270, **style)]
 

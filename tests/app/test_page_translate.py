@@ -74,7 +74,7 @@ def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(pa
     assert listed(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
     told = said(page)
     assert "All of them fail" in told
-    assert "The French is given." in [one.value for one in page.markdown]
+    assert "The French is given." in told
     assert "*accord* looks most at *agreement* (97%)" in told
     assert "*zone* looks most at *Area* (34%); *économique* looks most at *Economic* (50%); *européenne*" in told
     assert "not at *European*" in told
@@ -126,6 +126,16 @@ def test_words_are_stepped_through_to_both_ends(page):
         seen += 1
     assert seen >= 2
     assert f"word {seen} of {seen}" in said(page)
+
+
+def test_a_lecture_stops_at_the_words_that_tell_something_and_the_headline_follows(visit):
+    page = visit("translate", lecture="1")
+    assert "**rouge** looks at **red**" in said(page)
+    press(page, "translate_word_next")
+    assert "**devant** looks at **in**" in said(page)
+    assert page.button(key="translate_word_next").disabled
+    press(page, "translate_word_previous")
+    assert page.button(key="translate_word_previous").disabled
 
 
 @pytest.mark.parametrize("model", ["additive", "transformer"])

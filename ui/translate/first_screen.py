@@ -1,7 +1,7 @@
 """The first screen: a sentence, two models word by word, what each of them says, and a longer sentence to try."""
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -59,7 +59,7 @@ LONGER, UNDER = TRANSLATE["Two animals"], "sous la table"
 def first_screen() -> tuple[DeltaGenerator, DeltaGenerator]:
     """Return the places of the sentence and of its translations: beside each other, in a lecture below."""
     if LECTURE.value:
-        return st.container(key="translate_in_a_line", horizontal=True), st.container()
+        return st.container(key="translate_in_a_row", horizontal=True), st.container()
     typed, answer = st.columns([1, 2.25], gap="medium")
     return typed, answer
 
@@ -112,10 +112,10 @@ def compare_two_models(text: str) -> dict[str, ShownTranslation]:
         if not why_missing(name)
     }
     if models:
-        rows = range(len(stepped_model(models).view.target))
         if WORD.value == SURPRISE:
             WORD.value = next(iter(_only_in(models, "lower")), 0)
-        WORD.clamp(0, rows[-1])
+        WORD.clamp(0, len(stepped_model(models).view.target) - 1)
+        rows = _stops(models)
         if WORDS.plays:
             live(_follow_play, rows, players=(WORDS,))
     for slot in FIRST:
@@ -130,7 +130,7 @@ def stepped_model(models: Mapping[str, ShownTranslation]) -> ShownTranslation:
     return models.get(FOCUS.value) or next(iter(models.values()))
 
 
-def _follow_play(rows: range) -> None:
+def _follow_play(rows: Sequence[int]) -> None:
     row = WORD.value
     WORDS.advance_if_due(rows)
     if row != WORD.value or not WORDS.plays:
@@ -147,16 +147,28 @@ def _only_in(models: Mapping[str, ShownTranslation], slot: str) -> list[int]:
     return words_only_in(words[slot], other)
 
 
+def _stops(models: Mapping[str, ShownTranslation]) -> Sequence[int]:
+    """Return the words that are gone along: all; in a lecture the present one and those that tell something.
+
+    These are the words that the stepped model alone says, and those that look back: to a source word before the one
+    that the word before them looks at most.
+    """
+    slot = FOCUS.value if FOCUS.value in models else next(iter(models))
+    looked = models[slot].view.weights.argmax(1).tolist()
+    if not LECTURE.value:
+        return range(len(looked))
+    back = (row for row in range(1, len(looked)) if looked[row] < looked[row - 1])
+    return sorted({WORD.value, *_only_in(models, slot), *back})
+
+
 def _contrast(models: Mapping[str, ShownTranslation], slot: str) -> str:
-    """Return what is lost in a translation or, where it may look back, what its own words look at; Markdown."""
+    """Return what is lost in a translation or, where it may look back, what the present word looks at; Markdown."""
     shown = models[slot]
     if shown.view.is_single:
         lost = LOST.get(shown.translation.text)
         return f"**{lost}** is lost." if lost else "All of it passes through one vector."
-    rows, view = _only_in(models, slot), shown.view
-    if not rows:
-        return "The French is given." if shown.forced else "The words are the same."
-    french, english = view.target[rows[0]], view.source[int(view.weights[rows[0]].argmax())]
+    view, row = shown.view, min(WORD.value, len(shown.view.target) - 1)
+    french, english = view.target[row], view.source[int(view.weights[row].argmax())]
     return f"**{as_markdown(french)}** looks at **{as_markdown(english)}**."
 
 
@@ -215,7 +227,7 @@ def _on_word(slot: str, shown: ShownTranslation, text: str) -> None:
             cut_arc(shown, row, cut, text)
 
 
-def _word_controls(rows: range) -> None:
+def _word_controls(rows: Sequence[int]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
         for label, key, side, shortcut, by, end in (
             ("Previous word", "translate_word_previous", "left", "P", -1, rows[0]),

@@ -57,7 +57,7 @@ def collapse_chart(
     return vl.fixed_size(layers, round(width + 102 + bar_room), ROW * (below + 1))
 
 
-LINE, HEAD, SIZE, WIDE = 20, 34, 12, 376
+LINE, HEAD, SIZE, WIDE = 20, 40, 12, 376
 """Screen pixels: of a line at least, of what stands above, of the letters, of the whole, as wide as a telephone."""
 WORD, STATE, SCORE, WEIGHT, ASKS, MIXED, LAYER, SAID = 74, 80, 106, 160, 220, 256, 291, 314
 """Where columns begin: English words end at the first, French ones begin at the last."""
@@ -173,13 +173,13 @@ def _words(
 
 
 def _heads(lit: str, space: dict[str, Any]) -> Iterator[vl.Chart]:
-    for head, step, left, role in HEADS:
+    for place, (head, step, left, role) in enumerate(HEADS):
         style: dict = {
             "fontSize": 11,
             "fontWeight": "bold" if step == lit else "normal",
             "color": vl.ROLE_COLOURS[role],
         }
-        yield vl.text_at(head, left, 9, space, baseline="middle", **style)
+        yield vl.text_at(head, left, (8, 22)[place % 2], space, baseline="middle", **style)
 
 
 def _colours(roles: Sequence[Role], shades: Sequence[str]) -> list[str]:
