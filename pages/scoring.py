@@ -50,7 +50,8 @@ def comparison() -> None:
     query = torch.tensor(vectors.query, dtype=torch.float64)
     key = torch.tensor(vectors.keys, dtype=torch.float64)
     is_plain, is_printed = PLAIN.value, PRINTED.value
-    functions = all_scores(parameters_in_use(vectors.d, model.parameters_of(vectors.d)))
+    trained = model.parameters_of(vectors.d)
+    functions = all_scores(parameters_in_use(vectors.d, trained))
     traces = compare(functions, query[None], key)
     examples(vectors)
     if ALL.value:
@@ -63,7 +64,7 @@ def comparison() -> None:
         Tab("field", "Score fields", lambda: fields_tab(functions, query, key)),
         more=(
             Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key, is_printed)),
-            Tab("parameters", "Learned scores", lambda: learned_section(vectors.d, is_plain)),
+            Tab("parameters", "Learned scores", lambda: learned_section(query, key, trained, is_plain)),
             Tab("scale", "Why divide by √dₖ", scale_tab),
             Tab("trained", "Does 1/√dₖ help to train?", trained_section),
             Tab("projections", "Do projections help over X Xᵀ?", projections_section),

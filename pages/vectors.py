@@ -15,8 +15,8 @@ from ui.vectors.rules import rules
 from ui.vectors.steps import chosen_query, step_by_step
 
 WITHOUT_SOFTMAX = TryThis(
-    "move x1 without the softmax",
-    "x1 moves, but there is no softmax. How many of the nine scores change?",
+    "move one vector without the softmax",
+    "Three inputs, no softmax: x1 moves. How many of the nine scores change?",
     ("3, its own row", "5, all pairs with x1", "all 9"),
     leave_scores,
     moved_scores,
@@ -50,5 +50,5 @@ def workbench() -> None:
         show_pairs(problem, trace)
 
 
-page_frame(NAME, "Each input takes a share from every input: nine weights. Drag one arrow, and all nine change.")
+page_frame(NAME, "Each input takes a share from every input it may see. Drag one arrow: how many weights change?")
 live(workbench)

@@ -326,7 +326,7 @@ class Dot(Score):
         return query @ key.transpose(-2, -1)
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        formula = rf"q_{{{pair.cell[0]}}} \cdot k_{{{pair.cell[1]}}} = {products(pair.query, pair.key)}"
+        formula = rf"q_{{{pair.cell[0] + 1}}} \cdot k_{{{pair.cell[1] + 1}}} = {products(pair.query, pair.key)}"
         return _multiplied(
             f"Query {pair.query_label} meets key {pair.key_label}", _query_line(pair), _key_line(pair), formula
         )

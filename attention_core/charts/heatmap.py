@@ -435,7 +435,7 @@ def step_chart(
         pictures = values.T.reshape(-1, *grid)
         columns = 4 if len(pictures) <= 16 else 8
         side = (size - 10 * columns) // columns
-        labels = [f"{step.symbol[0]}[:, {number}]" for number in range(len(pictures))]
+        labels = [f"{step.formula[0]}[:, {number}]" for number in range(len(pictures))]
         return contact_sheet(pictures, labels, ramp, title=title, columns=columns, size=side, marked=query)
     marked = query if len(step.row_axis) > 1 else None
     return matrix_chart(

@@ -19,7 +19,7 @@ KEY = Text(
     "key",
     "Keys: what each region shows, and where",
     "K",
-    r"k_j = W_K F_j + b_K, \quad F_j = \mathrm{CNN}(p)_j + r_{\mathrm{row}(j)} + c_{\mathrm{column}(j)}",
+    r"k_j = W_K F_j + b_K, \qquad F_j = \mathrm{CNN}(p)_j + r_{\mathrm{row}(j)} + c_{\mathrm{column}(j)}",
     "regions = cnn(picture[None])[0].flatten(1).T + place\nkey = torch.cat((regions @ W_K + b_K, empty_key))",
     "$n regions, each described by convolutions and its place. The last key is empty: it stands for nothing at all.",
     Role.KEY,

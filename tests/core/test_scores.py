@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -142,6 +143,8 @@ def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
         if numbers.formula:
             assert formula.startswith("S" + "'" * place + "_{3,6} = ")
             assert formula.endswith(f"= {numbers.value:.3g}")
+            assert set(re.findall(r"q_{(\d+)}", formula)) <= {"3"}, "places count from 1 on both sides"
+            assert set(re.findall(r"k_{(\d+)}", formula)) <= {"6"}
 
 
 @pytest.mark.parametrize("name", SCORES)

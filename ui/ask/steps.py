@@ -70,7 +70,7 @@ def _show(
         pictures, marked = values[:, :-1], heaviest if heaviest is not None and heaviest < n_regions else None
     else:
         telling = np.sort(np.argsort(-values[:-1].std(0))[:SHEET])
-        labels, columns, size = [f"{place}  ∅ {values[-1, place]:+.1f}" for place in telling], 6, 64
+        labels, columns, size = [f"{place}  ∅ {values[-1, place]:+z.1f}" for place in telling], 6, 64
         pictures, marked = values[:-1, telling].T, None
         st.caption(f"The {SHEET} of {values.shape[1]} dimensions that differ most; ∅: the empty key's number.")
     ramp = ramp_for(step.role, pictures[np.isfinite(pictures)], n_regions + 1)

@@ -28,6 +28,7 @@ from ui.layout import figures_table
 from ui.scoring.controls import (
     ACTIVE,
     ALL,
+    PLAIN,
     PLANE,
     VECTORS,
     arrange,
@@ -38,6 +39,7 @@ from ui.scoring.controls import (
 )
 
 TWO = ("dot", "L2 distance")
+PLAIN_FORMULA = "v<sup>⊤</sup>tanh(q + k)"
 
 
 def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
@@ -47,7 +49,7 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
     rows = [
         {
             "name": name,
-            "formula": trace.score.short,
+            "formula": PLAIN_FORMULA if PLAIN.value and name == "additive" else trace.score.short,
             "scores": trace.scores(0)[0].tolist(),
             "weights": trace.weights(0)[0].tolist(),
         }

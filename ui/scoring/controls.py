@@ -8,10 +8,11 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import parameter_names
+from attention_core.attention.scores import Additive, parameter_names
 from attention_core.topics.scoring.presets import EXTENT, MAX_KEYS, MIN_KEYS, VECTOR_PRESETS, Vectors, random_vectors
 from attention_core.weights import read_card
 from ui.glossary import paragraph
+from ui.layout import figures_table
 from ui.number_table import number_table
 from ui.state import Field, expander, whole_number
 from ui.try_this import TRIED
@@ -124,11 +125,10 @@ def read_typed(rows: Sequence[Sequence[float]]) -> None:
 def parameters_in_use(d: int, trained: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the parameters, float64: the trained ones, or those of a formula that was put in their place."""
     used = {name: parameter.detach().cpu().double() for name, parameter in trained.items()}
-    same = torch.eye(2 * d, dtype=torch.float64)
     if PLAIN.value:
-        used |= {"additive.W_q": same[:d, :d], "additive.W_k": same[:d, :d], "additive.v": torch.ones(d).double()}
+        used |= {f"additive.{name}": value for name, value in Additive.plain_parameters(d, d, 0).items()}
     if PRINTED.value:
-        used |= {"concat.W": same, "concat.v": printed_vector(d)}
+        used |= {"concat.W": torch.eye(2 * d, dtype=torch.float64), "concat.v": printed_vector(d)}
     return used
 
 
@@ -137,13 +137,20 @@ def printed_vector(d: int) -> Tensor:
     return torch.tensor([1.0, -0.5] * d, dtype=torch.float64)
 
 
-def learned_section(d: int, is_plain: bool) -> None:
+def learned_section(query: Tensor, key: Tensor, trained: Mapping[str, Tensor], is_plain: bool) -> None:
     """Draw how the parameters were trained, and a formula without any; whether it is in use on the page."""
-    accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
+    accuracy = read_card("scoring-functions")["accuracy_by_d"][str(len(query))]
     learned = dict.fromkeys(name.split(".")[0] for name in parameter_names())
     named = ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items() if name in learned)
     paragraph(f"Four scores were trained to find the nearest of six keys. How often they do: {named}; chance: 17%.")
-    _formula_toggle(PLAIN, "Wᵀtanh(q + k) in place of additive", is_plain)
+    d, n_keys = len(query), len(key)
+    additive = Additive(*(trained[name].detach().cpu().double() for name in Additive.parameter_names()))
+    plain = Additive(**Additive.plain_parameters(d, d, n_keys))
+    head = ["weights by", *map(key_name, range(n_keys))]
+    scores = {"additive, learned": additive, "vᵀtanh(q + k)": plain}
+    weights = {name: score(query[None], key).softmax(-1)[0].tolist() for name, score in scores.items()}
+    figures_table(head, *([name, *(f"{weight:.0%}" for weight in row)] for name, row in weights.items()))
+    _formula_toggle(PLAIN, "vᵀtanh(q + k) in place of additive", is_plain)
     st.caption("Without matrices it prefers large numbers, not near ones.")
 
 
