@@ -24,6 +24,7 @@ from tests.app.tools import (
     ten_tiles,
     there_and_back,
 )
+from ui.chart import IN_A_LECTURE
 
 PAGE = "pages/pixels.py"
 NAME = "pixels"
@@ -310,4 +311,4 @@ def test_letters_of_charts_are_larger_in_a_lecture(page):
     before = sizes()
     page.session_state["lecture"] = True
     page.run()
-    assert sizes() == pytest.approx([1.3 * size for size in before])
+    assert sizes() == pytest.approx([IN_A_LECTURE * size for size in before])
