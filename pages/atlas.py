@@ -17,7 +17,7 @@ def how_to_read_it() -> None:
     """Say how to move the map, and what its colours mean."""
     move, read = st.columns(2, gap="large")
     move.markdown("Rows look at columns. Drag, wheel, pinch, double-click; arrow keys, +, − and 0.")
-    read.markdown("Brighter is larger, each step multiplies. Far out, a point shows the largest weight of many.")
+    read.markdown("Pinker is larger, each step multiplies. Far out, a point shows the largest weight of many.")
 
 
 def why_it_fits(shared: SharedAtlas) -> None:
@@ -34,7 +34,7 @@ def why_it_fits(shared: SharedAtlas) -> None:
     )
 
 
-page_frame(NAME, "One attention head reads. Each row is a word, bright cells are the words that it looks at.")
+page_frame(NAME, "One attention head reads. Each row is a word, pink cells are the words that it looks at.")
 last_on_phone("atlas_screen", "atlas_story")
 in_words = st.container(key="atlas_words")
 with st.container(key="atlas_screen"):

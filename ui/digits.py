@@ -22,7 +22,7 @@ prepared = cached_computation()(prepare)
 
 def inked(image: np.ndarray) -> np.ndarray:
     """Return a picture of ink, from 0 to 1, in its colours, uint8 (rows, columns, 3)."""
-    return ink_ramp().lookup()[np.rint(image * 255).astype(int)].astype(np.uint8)
+    return ink_ramp().lookup()[np.rint(image * 255).astype(int), :3]
 
 
 def ink_image(image: np.ndarray, size: int, words: str) -> None:

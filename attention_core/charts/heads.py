@@ -24,7 +24,7 @@ MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each pict
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
 UNIFORM_AT = 0.3  # where on the ramp a picture with colours of its own has the weight of looking everywhere alike
 MIN_RANGE = 10
-"""Its brightest colour is at least so many times that weight: a head that looks everywhere alike stays dull."""
+"""Its strongest colour is at least so many times that weight: a head that looks everywhere alike stays dull."""
 GAP = 9  # screen pixels between pictures; fewer where they are small
 
 
@@ -56,7 +56,7 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
     most_rows = max(height, MAX_CELLS // (sum(n_heads) * n_keys))
     whole = np.zeros((len(layers) * (height + gap) - gap, max(n_heads) * (width + gap) - gap), dtype=np.float32)
     between = np.ones(whole.shape, dtype=bool)
-    ramp = vl.Ramp(vl.VIRIDIS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}")
+    ramp = vl.Ramp(vl.PINKS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}")
     largest, rows, edges = [], *_sampled(n_queries, height, most_rows)
     for layer, trace in enumerate(layers):
         largest.append([0.0] * trace.n_heads)
@@ -90,7 +90,7 @@ def own_ramp(uniform: float, largest: float) -> vl.Ramp:
     high = max(largest, min(MIN_RANGE * uniform, 1.0), 1e-30)
     ratio = min(uniform / high, 0.999)
     exponent = min(1.0, float(np.log(UNIFORM_AT) / np.log(ratio)))
-    return vl.Ramp(vl.VIRIDIS, 0.0, high, exponent)
+    return vl.Ramp(vl.PINKS, 0.0, high, exponent)
 
 
 def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
@@ -191,6 +191,7 @@ def heads_chart(
     layers = [
         _bar(pictures),
         vl.images(whole, space, smooth=True),  # narrow pages shrink it
+        vl.mark("rect", vl.rectangles(left, top, pictures.width, pictures.height), space, **vl.EDGE),
         *_names(pictures, right, down, space),
         vl.mark("rect", crossed, space, color="#10141a", opacity=0.55),
         vl.texts(crossed, space, **cross),

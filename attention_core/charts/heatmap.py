@@ -82,8 +82,8 @@ def _palette_png(shares: np.ndarray, ramp: vl.Ramp, n_colours: int) -> bytes:
     index[there] = np.rint(shares[there] * (n_colours - 1))
     index[np.isinf(shares)] = min(n_colours + 1, 255)
     beyond = [MASKED_COLOUR, (0, 0, 0, 0)][: 256 - n_colours]
-    palette = ramp.lookup(n_colours).tobytes() + bytes(part for colour in beyond for part in colour[:3])
-    opacity = bytes([255] * n_colours + [colour[3] for colour in beyond])
+    colours = np.vstack([ramp.lookup(n_colours), np.array(beyond, np.uint8)])
+    palette, opacity = colours[:, :3].tobytes(), colours[:, 3].tobytes()
     # told by their difference from the one above, lines take half the room
     lines = np.diff(index, axis=0, prepend=np.zeros((1, index.shape[1]), np.uint8))
     raw = np.insert(lines, 0, ABOVE, axis=1).tobytes()
@@ -199,7 +199,8 @@ def contact_sheet(
     space = vl.corners(total_width, total_height)
     names = vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=vl.LABEL_COLOUR)
     bar = vl.colour_bar_layer(ramp, title, min(total_width - 20, 260))
-    layers = [vl.images(frame, space).encode(tooltip=vl.tooltip_channels(*TOLD)), names, bar]
+    picture = vl.images(frame, space).encode(tooltip=vl.tooltip_channels(*TOLD))
+    layers = [picture, vl.mark("rect", frame, space, **vl.EDGE), names, bar]
     if marked is not None:
         x, y = places["left"] + (marked % width + 0.5) * scale, places["top"] + (marked // width + 0.5) * scale
         layers += _squares({"left": x, "top": y}, 30, (3.5, 2))
@@ -282,7 +283,7 @@ def matrix_chart(
         layers += _frame_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
         if marked_col is not None and not large:
             layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
-    return vl.fixed_size(layers, width, height)
+    return vl.fixed_size(layers, width, height, view={"stroke": vl.FAINT})
 
 
 def pair_map(
@@ -330,9 +331,12 @@ def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select,
 
 
 def _contrast(ramp: vl.Ramp) -> vl.Channel:
+    colours = ramp.lookup(64)
+    if colours[:, 3].min() < 255:  # the page's paper shows, and its letters can be read
+        return vl.value(vl.INK_COLOURS[-1])
     span, low = max(ramp.high - ramp.low, 1e-30), ramp.low
     place = f"floor(63 * pow(clamp((datum.value - {low!r}) / {span!r}, 0, 1), {ramp.exponent!r}))"
-    dark = json.dumps(vl.is_dark(ramp.lookup(64)).astype(int).tolist())
+    dark = json.dumps(vl.is_dark(colours[:, :3]).astype(int).tolist())
     return vl.condition(f"{dark}[{place}]", vl.value("#ffffff"), vl.value(vl.DARK_COLOUR))
 
 

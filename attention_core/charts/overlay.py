@@ -9,11 +9,9 @@ from PIL.ImageColor import getrgb
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import cached_by_content, edges, png, position_cells
 
-PINK = "#d13b9b"
-"""The weights' own hue, so that a map is never mistaken for ink; it stands out from light and from dark paper."""
 CLEARNESS = 0.6
 """Exponent of a map's opacity: no weight is clear, and small ones can still be seen."""
-GLOW = tuple(f"{PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
+GLOW = tuple(f"{vl.PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
 """From no weight to the largest: one hue, more and more opaque."""
 FULL_STRENGTH = 8
 """A map's strongest colour stands for at least so many times the uniform weight: one that is uniform stays faint."""
@@ -113,7 +111,7 @@ def map_png(weights: np.ndarray, ramp: vl.Ramp, smooth: bool) -> bytes:
         scale = max(1, SMOOTH_SIDE // max(share.shape))
         size = share.shape[1] * scale, share.shape[0] * scale
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
-    pixels = np.full((*share.shape, 4), (*getrgb(PINK), 255), np.uint8)
+    pixels = np.full((*share.shape, 4), (*getrgb(vl.PINK), 255), np.uint8)
     pixels[..., 3] = np.rint(255 * share**CLEARNESS)
     return png(Image.fromarray(pixels))
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL.ImageColor import getcolor
 
 from attention_core.attention.types import Role
 from attention_core.files import atomic_write
@@ -35,7 +36,11 @@ VIRIDIS = (
     "#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c",
     "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725",
 )  # fmt: skip
-"""Sequential, for weights and other values from 0 upwards. Source: van der Walt and Smith 2015."""
+"""Sequential, for values from 0 upwards that are no weights. Source: van der Walt and Smith 2015."""
+PINK = "#d13b9b"
+"""The weights' own hue, so that they are never mistaken for ink; it stands out from light and from dark paper."""
+PINKS = (f"{PINK}00", f"{PINK}d9")
+"""Sequential, for weights: from the page's own paper, light or dark, to a pink on which its letters can be read."""
 BLUE_ORANGE = (
     "#134b73", "#2a6f9e", "#5b97c0", "#98bfd9", "#cfdfe9", "#f4f2ee",
     "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511",
@@ -57,7 +62,7 @@ DARK_COLOUR, MASKED_GREY = "#050607", "#9aa1aa"
 class Ramp:
     """A colour scale: how values become colours."""
 
-    colours: tuple[str, ...]  # from the lowest to the highest value
+    colours: tuple[str, ...]  # from the lowest to the highest value: "#rrggbb", or "#rrggbbaa" that lets paper through
     low: float
     high: float
     exponent: float = 1.0  # below 1 spreads small values: colour = ((value - low) / (high - low)) ** exponent
@@ -73,10 +78,10 @@ class Ramp:
         return share**self.exponent
 
     def lookup(self, n: int = 256) -> np.ndarray:
-        """Return n colours along the ramp, uint8 (n, 3), red, green and blue."""
-        anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in self.colours])
+        """Return n colours along the ramp, uint8 (n, 4), red, green, blue and opacity."""
+        anchors = np.array([getcolor(colour, "RGBA") for colour in self.colours])
         where = np.linspace(0, len(anchors) - 1, n)
-        channels = [np.interp(where, np.arange(len(anchors)), anchors[:, channel]) for channel in range(3)]
+        channels = [np.interp(where, np.arange(len(anchors)), channel) for channel in anchors.T]
         return np.rint(np.stack(channels, 1)).astype(np.uint8)
 
 
@@ -96,7 +101,7 @@ def weights_ramp(n_keys: int, high: float = 1.0) -> Ramp:
     high = max(high, 1.02 * uniform)
     ratio = uniform / high
     exponent = 1.0 if ratio > 0.12 else float(np.clip(np.log(0.3) / np.log(ratio), 0.25, 1))
-    return Ramp(VIRIDIS, 0.0, high, exponent, uniform, f"1/{n_keys}")
+    return Ramp(PINKS, 0.0, high, exponent, uniform, f"1/{n_keys}")
 
 
 def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:

@@ -41,6 +41,14 @@ def test_the_pages_rules_know_every_colour_that_words_of_charts_have(root):
 
 @pytest.mark.parametrize("colours", [vl.VIRIDIS, vl.BLUE_ORANGE])
 def test_numbers_can_be_read_on_every_cell(colours):
-    for cell in vl.Ramp(colours, 0, 1).lookup().astype(float):
+    for cell in vl.Ramp(colours, 0, 1).lookup()[:, :3].astype(float):
         ink = parts("#ffffff" if vl.is_dark(cell) else vl.DARK_COLOUR)
         assert contrast(ink, cell) >= 4.49
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_pages_letters_can_be_read_on_every_weight(page):
+    letters, (paper, *_) = PAGES[page]
+    for cell in vl.Ramp(vl.PINKS, 0, 1).lookup().astype(float):
+        share = cell[3] / 255
+        assert contrast(parts(letters), share * cell[:3] + (1 - share) * parts(paper)) >= 4.5

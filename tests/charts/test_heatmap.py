@@ -150,8 +150,8 @@ def decoded(spec, mode="RGBA") -> np.ndarray:
 def test_image_decodes_to_the_ramps_colours():
     matrix = large_matrix(100)
     ramp = weights_ramp(100, float(matrix.max()))
-    pixels = decoded(chart_of(matrix, ramp=ramp).to_dict())[..., :3]
-    assert pixels.shape == (100, 100, 3)
+    pixels = decoded(chart_of(matrix, ramp=ramp).to_dict())
+    assert pixels.shape == (100, 100, 4)
     expected = ramp.lookup()[np.rint(ramp.position(matrix) * 255).astype(int)]
     assert np.abs(pixels.astype(int) - expected).max() <= 4  # 255 steps here, 256 there
 
@@ -163,9 +163,9 @@ def vega_colours(scale: dict, values: np.ndarray) -> np.ndarray:
     power = np.sign(values) * np.abs(values) ** exponent
     ends = np.sign([low, high]) * np.abs([low, high]) ** exponent
     share = np.clip((power - ends[0]) / (ends[1] - ends[0]), 0, 1)
-    colours = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in scale["range"]])
+    colours = np.array([[int(f"{colour}ff"[i : i + 2], 16) for i in (1, 3, 5, 7)] for colour in scale["range"]])
     places = share * (len(colours) - 1)
-    return np.stack([np.interp(places, np.arange(len(colours)), colours[:, i]) for i in range(3)], -1)
+    return np.stack([np.interp(places, np.arange(len(colours)), colours[:, i]) for i in range(4)], -1)
 
 
 @pytest.mark.parametrize("ramp", [weights_ramp(784, 0.3), weights_ramp(4, 0.9), signed_ramp(MATRIX - 0.3)])
@@ -229,7 +229,7 @@ def test_marked_row_is_drawn_in_small_and_large_matrices():
 def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
     assert any(mark["type"] == "text" for mark in find(chart_of(MATRIX).to_dict(), "mark"))
     assert not any(mark["type"] == "text" for mark in find(chart_of(large_matrix(40)).to_dict(), "mark"))
-    contrast = re.findall(f"#ffffff|{DARK_COLOUR}", json.dumps(chart_of(MATRIX).to_dict()))
+    contrast = re.findall(f"#ffffff|{DARK_COLOUR}", json.dumps(chart_of(MATRIX, Role.SCORES).to_dict()))
     assert set(contrast) == {"#ffffff", DARK_COLOUR}
 
 

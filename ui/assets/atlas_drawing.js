@@ -33,8 +33,10 @@ class MapDrawing extends MapView {
   // One scale for all of a matrix: a colour means the same wherever the map is.
   chooseScale() {
     const tile = this.tile(this.data.levels - 1), high = tile?.top >= FIRST ? Number(valueOf(tile, tile.top).toPrecision(4)) : 1;
-    if (this.scale?.high === high && this.legendOf === this.data) return;
-    this.legendOf = this.data;
+    if (this.scale?.high === high && this.legendOf === this.data && this.paintedOn === this.paper) return;
+    [this.legendOf, this.paintedOn] = [this.data, this.paper];
+    const towards = rampOf([this.paper, this.data.colour]);
+    this.ramp = (share) => towards(STRONGEST * clamp(share, 0, 1));
     this.scale = new Scale(this.ramp, Number(Math.min(this.data.uniform / 100, high / 1e4).toPrecision(3)), high);
     this.drawLegend();
   }
@@ -114,14 +116,14 @@ class MapDrawing extends MapView {
   paintNumbers(pen, part) {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
+    pen.fillStyle = this.text;
     this.useFont(pen, this.cell >= 58 ? 11.5 : 9.5);
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
       for (let col = Math.floor(part.left); col < part.right; col++) {
         const found = this.codeAt(row, col);
         if (!found || found.code === UNKNOWN) continue;
-        const value = valueOf(found.tile, found.code), [r, g, b] = this.ramp(this.scale.shareOf(value));
-        pen.fillStyle = found.code === MASKED ? this.text : 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
-        pen.fillText(found.code === MASKED ? "masked" : short(value), this.px(col + 0.5), this.py(row + 0.5));
+        const text = found.code === MASKED ? "masked" : short(valueOf(found.tile, found.code));
+        pen.fillText(text, this.px(col + 0.5), this.py(row + 0.5));
       }
     }
   }

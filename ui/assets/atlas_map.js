@@ -102,7 +102,6 @@ class AtlasMap extends MapDrawing {
     this.awaits = stayed && header.go.slowly && !flownIn.has(header.atlas) && !wantsLessMotion() ? header.go : null;
     flownIn.add(header.atlas);
     if (this.awaits) [this.across, this.mark] = [null, null];
-    this.ramp = rampOf(header.colours);
     this.resize();
   }
 

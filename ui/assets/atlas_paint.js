@@ -1,5 +1,5 @@
 // How values become colours and words, and what is drawn on the atlas' canvas.
-const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 85];
+const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 85], STRONGEST = 0.85; // as much of the colour as lets letters be read
 
 // Weights in per cent: two digits where there is little room, three in a hint.
 const inPercent = (value, digits, least) => {
@@ -18,10 +18,10 @@ class Scale {
     this.high = high;
     this.top = Math.log2(high);
     this.bottom = Math.log2(low);
-    this.name = `${low}/${high}`;
     const logOf = (shade) => this.bottom + ((this.top - this.bottom) * shade) / (SHADES - 1);
     this.table = Uint32Array.from({ length: SHADES }, (_, shade) => pixelOf(ramp(this.share(logOf(shade)))));
     this.lowest = pixelOf(ramp(0));
+    this.name = [low, high, this.lowest].join();
   }
 
   share(log) { return (log - this.bottom) / Math.max(this.top - this.bottom, 1e-9); }

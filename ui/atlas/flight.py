@@ -68,7 +68,7 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
     sentences = text.sentence_of[-1] + 1
     whole = Stop(
         f"{sentences:,} sentences",
-        f"A language model reads them, each piece sees the last {window} only: the thin line.",
+        f"A language model reads them, each word sees the last {window} only: the thin line.",
         *middle,
         None,
     )
@@ -112,7 +112,7 @@ def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
 
     def outcome() -> tuple[int, str]:
         share = sum(min(row + 1, window) for row in range(n)) / n**2
-        words = f"Each piece sees the last {window} only. That is {as_percent(share)} of all {n:,} × {n:,} pairs."
+        words = f"Each word sees the last {window} only. That is {as_percent(share)} of all {n:,} × {n:,} pairs."
         return int(share < 0.5), words
 
     question = "What do you see of the whole text?"
@@ -134,7 +134,7 @@ def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> lis
     return [
         (
             f"{_sentences(text, place, RIBBON)} sentences",
-            f"The line is a ribbon, {window} pieces wide: out of reach to its left, not read yet to its right.",
+            f"The line is a ribbon, {window} words wide: out of reach to its left, not read yet to its right.",
             *(place, place, min(RIBBON, n)),
         ),
         (

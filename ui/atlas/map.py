@@ -13,7 +13,7 @@ from attention_core.atlas import TILE, Atlas
 from attention_core.attention.types import Axis, Role
 from attention_core.bounds import SEARCH_LETTERS
 from attention_core.charts import matrix_chart
-from attention_core.charts.vega import VIRIDIS, Chart
+from attention_core.charts.vega import PINK, Chart
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import Place, SharedAtlas, axis_of
 from ui.chart import note_picture
@@ -77,7 +77,7 @@ def atlas_map(shared: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
         "running": is_surveyed_now,
         "guessing": TRIED[NAME].value == ASKED,
         "uniform": 1 / (atlas.trace.window or atlas.n_keys),
-        "colours": VIRIDIS,
+        "colour": PINK,
         "view": view,
         "go": GO.value,
         "answered": answered,

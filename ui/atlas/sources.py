@@ -52,7 +52,7 @@ def text_source() -> MatrixSource | None:
     text = _long_text()
     cut = in_pieces(filter(None, map(str.strip, SENTENCE_END.split(text))))
     if cut.is_cut:
-        st.caption(f"The first {WINDOWED_PIECES} pieces are read.")
+        st.caption(f"The first {WINDOWED_PIECES} words are read.")
     if len(cut.ids) == 1:
         st.info("The text is empty. Write or paste one.")
         return None

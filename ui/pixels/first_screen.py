@@ -12,8 +12,8 @@ from torch import Tensor
 from attention_core.attention.edits import UNIFORM, RunHead
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay, picture, signed_ramp
-from attention_core.charts.overlay import CLEARNESS, PINK, strongest_weight
-from attention_core.charts.vega import CHOSEN, DOWN, GREY, UP, Chart
+from attention_core.charts.overlay import CLEARNESS, strongest_weight
+from attention_core.charts.vega import CHOSEN, DOWN, GREY, PINK, UP, Chart
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
 from attention_core.explain.faithfulness import ink_mask

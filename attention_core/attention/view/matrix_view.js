@@ -1,20 +1,23 @@
 // Matrices as pictures: queries downwards, keys to the right.
 const VIRIDIS = ["#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725"];
 const BLUE_ORANGE = ["#134b73", "#2a6f9e", "#5b97c0", "#98bfd9", "#cfdfe9", "#f4f2ee", "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511"];
+const PINK = [209, 59, 155], STRONGEST = 0.85; // of weights: as much of it as lets letters be read, on light and on dark paper
+const CLEARNESS = 0.6; // exponent of the opacity of weights over a picture
 const UNIFORM_AT = 0.3; // where on the ramp the weight of looking everywhere alike lies
-const LEAST_RANGE = 10; // the brightest colour is at least so many times that weight
+const LEAST_RANGE = 10; // the strongest colour is at least so many times that weight
 
 const tableOf = (colours) => {
   const ramp = rampOf(colours);
   return Uint32Array.from({ length: 256 }, (_, at) => pixelOf(ramp(at / 255)));
 };
-const RAMPS = { rising: tableOf(VIRIDIS), signed: tableOf(BLUE_ORANGE) };
+const RAMPS = { rising: tableOf(VIRIDIS), signed: tableOf(BLUE_ORANGE), weights: Uint32Array.from({ length: 256 }, (_, at) => pixelOf(PINK, STRONGEST * at)) };
+const MASK = pixelOf([154, 161, 170], 85);
 
-// What makes a weight a colour: up to the largest one, small ones spread so that the weight 1/n is not dark.
+// What makes a weight a colour: up to the largest one, small ones spread so that the weight 1/n can be seen.
 const colouring = (largest, n) => {
   const high = Math.max(largest, Math.min(LEAST_RANGE / n, 1), 1e-30), ratio = Math.min(1 / n / high, 0.999);
   const exponent = Math.min(1, Math.log(UNIFORM_AT) / Math.log(ratio));
-  return (weight) => RAMPS.rising[Math.round(255 * clamp(weight / high, 0, 1) ** exponent)];
+  return (weight) => RAMPS.weights[Math.round(255 * clamp(weight / high, 0, 1) ** exponent)];
 };
 
 const mostOf = (numbers) => {
@@ -41,7 +44,7 @@ const thumbnail = (canvas, head) => {
   const colour = colouring(mostOf(cells), m);
   Object.assign(canvas, { width, height });
   canvas.classList.toggle("sharp", Math.max(width, height) < 24);
-  putPixels(canvas, Uint32Array.from(cells, (cell) => (cell < 0 ? 0 : colour(cell))));
+  putPixels(canvas, Uint32Array.from(cells, (cell) => (cell < 0 ? MASK : colour(cell))));
 };
 
 class MatrixView {

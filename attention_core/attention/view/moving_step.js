@@ -32,30 +32,32 @@ class Grid {
     this.values = Float64Array.from(codes, (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN));
     Object.assign(this, { low, high });
     if (ink) this.pixel = (value) => pixelOf([128, 128, 128], Math.round(255 * value));
-    else if (role === "weights" || (role === "output" && low >= 0)) this.rise(role === "weights" ? 1 / whole[1] : 0);
+    else if (role === "weights") this.rise(RAMPS.weights, 1 / whole[1]);
+    else if (role === "output" && low >= 0) this.rise(RAMPS.rising);
     else {
       const reach = Math.max(Math.abs(low), Math.abs(high)) || 1;
       [this.low, this.high] = [-reach, reach];
       this.pixel = (value) => RAMPS.signed[Math.round(127.5 * (1 + value / reach))];
     }
     this.picture = create("canvas", { width: this.m, height: this.n });
-    putPixels(this.picture, Uint32Array.from(this.values, (value) => (Number.isNaN(value) ? pixelOf([154, 161, 170], 85) : this.pixel(value))));
+    putPixels(this.picture, Uint32Array.from(this.values, (value) => (Number.isNaN(value) ? MASK : this.pixel(value))));
   }
 
-  rise(uniform) {
+  rise(ramp, uniform = 0) {
     this.low = 0;
     this.high = Math.max(this.high, 1.02 * uniform) || 1;
     const ratio = uniform / this.high, exponent = !uniform || ratio > 0.12 ? 1 : clamp(Math.log(0.3) / Math.log(ratio), 0.25, 1);
     this.uniform = uniform;
     this.share = (value) => clamp(value / this.high, 0, 1) ** exponent;
-    this.pixel = (value) => RAMPS.rising[Math.round(255 * this.share(value))];
+    this.pixel = (value) => ramp[Math.round(255 * this.share(value))];
   }
 
   at(row, column) { return this.values[row * this.m + column]; }
 
+  // Red, green, blue and opacity, from 0 to 1.
   colour(value) {
-    const pixel = Number.isNaN(value) ? pixelOf([154, 161, 170]) : this.pixel(value);
-    return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
+    const pixel = Number.isNaN(value) ? MASK : this.pixel(value);
+    return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255, (pixel >>> 24) / 255];
   }
 }
 
@@ -227,14 +229,14 @@ class MovingStep {
         if (alpha <= 0) continue;
         if (shown) paper.globalAlpha = alpha, paper.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, w, h);
         if (numbers) this.number(grid, grid.at(row, column), box);
-        paper.globalAlpha = 1;
+        if (shown) paper.globalAlpha = 1;
       }
     }
   }
 
   number(grid, value, { x, y, w, h }, text = inCell(value)) {
-    const [r, g, b] = grid.colour(value), { paper } = this;
-    paper.fillStyle = Number.isNaN(value) ? this.ink : 0.299 * r + 0.587 * g + 0.114 * b < 130 ? "#ffffff" : "#1B1F24";
+    const [r, g, b, opacity] = grid.colour(value), { paper } = this;
+    paper.fillStyle = opacity < 1 ? this.ink : 0.299 * r + 0.587 * g + 0.114 * b < 130 ? "#ffffff" : "#1B1F24";
     paper.font = `12px ${this.font}`;
     [paper.textAlign, paper.textBaseline] = ["center", "middle"];
     paper.fillText(text, x + w / 2, y + h / 2, w);
@@ -319,7 +321,7 @@ class MovingStep {
   slide(at) {
     const { paper, time, grid, before } = this, come = part(time, 0, 0.35);
     if (time < 0.95) {
-      paper.globalAlpha = come;
+      paper.globalAlpha = come * (1 - part(time, 0.45, 0.95));
       this.cells(before, { ...at, x: at.x - (1 - come) * 50 });
       paper.globalAlpha = 1;
     }
@@ -367,6 +369,7 @@ class MovingStep {
         const box = this.boxOf(grid, at, row, column), weight = (grid.at(row, column) || 0) / (total || 1);
         const place = mixed(box, { ...box, x, w: weight * at.w }, share);
         x += weight * at.w;
+        paper.globalAlpha = 1 - colours;
         this.tile(before, row, column, place, time < 0.35 ? undefined : "");
         paper.globalAlpha = colours;
         this.tile(grid, row, column, place, time < 0.35 ? "" : undefined);
@@ -462,9 +465,8 @@ class MovingStep {
     const { grid, paper, data } = this, x = data.grid ? 0 : this.at.x, width = Math.min(220, this.width - x - 60);
     if (data.ink || width < 60) return;
     for (let step = 0; step < width; step++) {
-      const [r, g, b] = grid.colour(between(grid.low, grid.high, step / (width - 1)));
-      paper.fillStyle = `rgb(${r},${g},${b})`;
-      paper.fillRect(x + step, y, 1.5, 8);
+      paper.fillStyle = `rgba(${grid.colour(between(grid.low, grid.high, step / (width - 1)))})`;
+      paper.fillRect(x + step, y, 1, 8);
     }
     this.write(minus(`${+grid.low.toPrecision(2)}`), x, y + 16, "left");
     this.write(minus(`${+grid.high.toPrecision(2)}`), x + width, y + 16, "right");

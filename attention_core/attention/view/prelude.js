@@ -63,7 +63,7 @@ const rampOf = (colours) => {
 };
 
 // A colour as the 32 bits of a pixel.
-const pixelOf = ([r, g, b], a = 255) => ((a << 24) | (b << 16) | (g << 8) | r) >>> 0;
+const pixelOf = ([r, g, b], a = 255) => ((Math.round(a) << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 // Fill a canvas with such pixels.
 const putPixels = (canvas, pixels) => {

@@ -184,7 +184,7 @@ class RecordingView {
       name: `${head.name}: weights, queries downwards, keys to the right`,
       paint: (place) => {
         const [row, column] = [Math.floor(place / width), place % width];
-        return head.allows(rows[0] + row, columns[0] + column) ? colour(all[cell(row, column)]) : 0;
+        return head.allows(rows[0] + row, columns[0] + column) ? colour(all[cell(row, column)]) : MASK;
       },
       say: (row, column) => {
         const texts = [[axes[0], rows[0] + row], [axes[1], columns[0] + column]].map(([axis, at]) => `${axis.pieces[at][0]} ${at + 1}`);
@@ -266,14 +266,11 @@ class RecordingView {
   patchMap(title, axis, weights, own) {
     const figure = make(this.patches, "figure"), { picture } = this.data, [down, across] = axis.grid, { before } = axis;
     make(figure, "figcaption", "", title);
-    const high = Math.max(mostOf(weights.subarray(before, before + down * across)), 4 / weights.length), colour = RAMPS.rising;
+    const high = Math.max(mostOf(weights.subarray(before, before + down * across)), 4 / weights.length);
     const at = (row, column) => before + row * across + column;
     const view = new MatrixView(figure, {
       rows: down, columns: across, name: title, side: 260,
-      paint: (place) => {
-        const share = clamp(weights[before + place] / high, 0, 1), pixel = colour[Math.round(255 * share)];
-        return picture ? ((pixel & 0xffffff) | (Math.round(225 * Math.sqrt(share)) << 24)) >>> 0 : pixel;
-      },
+      paint: (place) => RAMPS.weights[Math.round(255 * clamp(weights[before + place] / high, 0, 1) ** CLEARNESS)],
       say: (row, column) => `${axis.pieces[at(row, column)][0]}: ${this.tokenView.number(weights[at(row, column)])}`,
       tell: (text) => { this.told.textContent = text; },
       choose: (row, column) => { if (own) this.setQuery(at(row, column)); },
