@@ -57,8 +57,6 @@ def comparison() -> None:
     if ALL.value:
         verdict(traces, query, key)
     try_this(NAME, LAY_ON_QUERY)
-    with st.container(key="desk_scoring_vectors"):
-        vector_editor(vectors)
     page_tabs(
         NAME,
         Tab("field", "Score fields", lambda: fields_tab(functions, query, key)),
@@ -70,6 +68,8 @@ def comparison() -> None:
             Tab("projections", "Do projections help over X Xᵀ?", projections_section),
         ),
     )
+    with st.container(key="desk_scoring_vectors"):
+        vector_editor(vectors)
     take_along(lambda: export(traces))
     with place:
         score_plane(vectors, traces)

@@ -30,8 +30,6 @@ def workbench() -> None:
     place = PLANE.place()
     example_choice()
     try_this(NAME, WITHOUT_SOFTMAX)
-    with st.container(key="desk_vectors_rules"):
-        rules()
     problem = typed_problem()
     trace = attention(problem)
     page_tabs(
@@ -45,6 +43,8 @@ def workbench() -> None:
         ),
         players=(STEPS,),
     )
+    with st.container(key="desk_vectors_rules"):
+        rules()
     take_along(lambda: export_bar(trace, NAME, query=chosen_query(trace)))
     with place:
         show_pairs(problem, trace)

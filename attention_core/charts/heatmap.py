@@ -169,7 +169,7 @@ def _dots(ink: np.ndarray, **style: float) -> vl.Chart:
     """Return a faint dot on every pixel with ink, (height, width) in [0, 1]."""
     rows, cols = np.nonzero(ink > 0.5)
     middles = {"left": cols + 0.5, "top": rows + 0.5}
-    return vl.mark("circle", middles, MIDDLE, color="white", **style)
+    return vl.mark("circle", middles, MIDDLE, color=vl.GREY, **style)
 
 
 def _squares(data: vl.Data, size: float, widths: tuple[float, float]) -> list[vl.Chart]:

@@ -48,6 +48,8 @@ BLUE_ORANGE = (
 """Diverging, for signed values: 0 in the middle."""
 DOWN, UP = "#4a8cba", "#d98632"
 """Below and above 0, as the two sides of the diverging ramp."""
+CHANGES = (f"{DOWN}a6", f"{DOWN}53", f"{DOWN}00", f"{UP}53", f"{UP}a6")
+"""Diverging, for what a change did: 0 is the page's own paper."""
 INK_COLOURS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 DARK_INK_COLOURS = ("#11151a", "#2c323a", "#525a65", "#828b97", "#b8bfc8", "#f4f6f8")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention; on a light and on a dark page."""

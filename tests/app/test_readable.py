@@ -47,8 +47,9 @@ def test_numbers_can_be_read_on_every_cell(colours):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_pages_letters_can_be_read_on_every_weight(page):
+@pytest.mark.parametrize("colours", [vl.PINKS, vl.CHANGES])
+def test_the_pages_letters_can_be_read_where_its_paper_shows(page, colours):
     letters, (paper, *_) = PAGES[page]
-    for cell in vl.Ramp(vl.PINKS, 0, 1).lookup().astype(float):
+    for cell in vl.Ramp(colours, 0, 1).lookup().astype(float):
         share = cell[3] / 255
         assert contrast(parts(letters), share * cell[:3] + (1 - share) * parts(paper)) >= 4.5
