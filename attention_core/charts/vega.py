@@ -478,11 +478,6 @@ def label_expression(labels: Sequence[str], place: str = "datum.value", every: i
     return f"{place} % {every} == 0 ? {names} : ''" if every else names
 
 
-def rule_at(axis: str, column: str, value: float, **style: Any) -> Chart:
-    """Return a line across the plot where a column on the axis, x or y, has this value."""
-    return mark("rule", {column: [value]}, {axis: field(f"{column}:Q")}, **style)
-
-
 CORNERS = {"x": field("left:Q"), "x2": field("right"), "y": field("top:Q"), "y2": field("bottom")}
 """Channels of rectangles that use the scales of another layer."""
 

@@ -10,22 +10,16 @@ from attention_core.hub.generation import Generation, most_positions
 
 @dataclass(frozen=True)
 class KeptLayer:
-    """What one layer keeps: n_kept positions now, at most `window` of them (None = all); d_k and d_v are widths.
+    """What one layer keeps: n_kept positions now, at most `window` of them (None = all).
 
     Groups of query heads share the keys and values of one head where there are fewer key heads.
     """
 
     n_query_heads: int
     n_key_heads: int
-    d_k: int
-    d_v: int
     n_kept: int
     window: int | None
-    n_bytes_each: int
-
-    @property
-    def bytes_per_token(self) -> int:
-        return self.n_key_heads * (self.d_k + self.d_v) * self.n_bytes_each
+    bytes_per_token: int
 
     def bytes_at(self, n_tokens: int) -> int:
         return self.bytes_per_token * (n_tokens if self.window is None else min(n_tokens, self.window))
@@ -87,16 +81,11 @@ def cache_of(generation: Generation) -> KeyValueCache | None:
 
 
 def _layers(cache: Any, n_query_heads: Sequence[int]) -> tuple[KeptLayer, ...]:
-    return tuple(
-        KeptLayer(
-            n_query_heads=n_heads,
-            n_key_heads=layer.keys.shape[1],
-            d_k=layer.keys.shape[3],
-            d_v=layer.values.shape[3],
-            n_kept=layer.keys.shape[2],
-            window=layer.sliding_window - 1 if getattr(layer, "sliding_window", None) else None,
-            n_bytes_each=layer.keys.element_size(),
-        )
-        for layer, n_heads in zip(cache.layers, n_query_heads, strict=False)
-        if layer.keys is not None and layer.keys.ndim == 4
-    )
+    layers = []
+    for layer, n_heads in zip(cache.layers, n_query_heads, strict=False):
+        if layer.keys is not None and layer.keys.ndim == 4:
+            _, n_key_heads, n_kept, d_k = layer.keys.shape
+            window = layer.sliding_window - 1 if getattr(layer, "sliding_window", None) else None
+            n_bytes = n_key_heads * (d_k + layer.values.shape[3]) * layer.keys.element_size()
+            layers.append(KeptLayer(n_heads, n_key_heads, n_kept, window, n_bytes))
+    return tuple(layers)
