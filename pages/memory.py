@@ -69,7 +69,7 @@ page_tabs(
     more=(
         Tab("own", "Looking back at itself", own_states_tab),
         Tab("follows", "What comes after a word", what_follows),
-        Tab("wider", "Would a wider vector do?", wider_vector),
+        Tab("wider", "Would a wider vector do?", lambda: wider_vector(text)),
         Tab("doubts", "How far to believe it", doubts),
     ),
     players=(WALK, FRENCH),

@@ -53,7 +53,7 @@ page_tabs(
     *tabs,
     more=(
         Tab("positions", "Where a word stands", where_a_word_stands),
-        Tab("twice", "Is the order learned twice?", order_twice),
+        Tab("twice", "Is the order learned twice?", lambda: order_twice(text)),
         Tab(
             "cost",
             "What it costs",

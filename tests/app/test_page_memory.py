@@ -308,6 +308,10 @@ def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_way
 
 def test_a_wider_vector_is_no_cure(page, root):
     open_tab(page, "wider")
+    write(page, "I am tired.")
+    for width in (256, 1024):
+        page.segmented_control(key="memory_width").set_value(width).run()
+        assert f"<td>one vector</td><td>{width:,}</td><td>{width // 4}</td>" in bodies(page)
     cards = json.loads((root / "benchmarks/results/context_width.json").read_text())["cards"]
     assert [card["name"] for card in cards] == [f"translator-none-{width}" for width in (384, 768)]
     assert len({card["epochs"] for card in cards}) == 1, "equal passes"

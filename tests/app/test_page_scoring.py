@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 
@@ -60,7 +61,21 @@ def test_all_eight_functions_and_their_fields(page):
     assert [one["name"] for one in all_eight(page)] == names
     assert next(frame for frame in frames(page) if "ends" in frame)["name"].tolist() == names
     assert "Nearest to q is **k₁**" in text(page)
-    assert len(open_tab(page, "scale").get("vega_lite_chart")) == 2
+
+
+def test_one_row_of_weights_is_drawn_at_a_width_undivided_and_divided(page):
+    open_tab(page, "scale")
+
+    def largest(d_k):
+        page.select_slider(key="scoring_d_k").set_value(d_k).run()
+        return [int(share) for share in re.findall(r"\*\*(\d+)%", said(page))]
+
+    narrow, wide = largest(1), largest(1024)
+    assert narrow[0] == narrow[1], "the root of 1 changes nothing"
+    assert wide[0] > 90 > wide[1]
+    page.button(key="scoring_redraw").click().run()
+    assert largest(1024) != wide
+    assert len(page.get("vega_lite_chart")) == 3
 
 
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])

@@ -1,6 +1,7 @@
 """Inside a transformer, without a browser: two orders, heads, steps, heads switched off, positions, cost, bad input."""
 
 import json
+import re
 
 import pytest
 
@@ -220,10 +221,14 @@ def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
 
 
 def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):
+    typed(page, "The red car is in front of the house.")
     open_tab(page, "twice")
     table = body_with(page, 'class="figures"')
     assert all(name in table for name in ROWS.values())
-    assert "Neither is redundant" in said(page)
+    spoken = re.findall(r"<td>([^<]*[.!?])</td></tr>", table)
+    assert len(spoken) == len(ROWS)
+    assert spoken[0] == spoken[3] == "La voiture rouge est devant la maison."
+    assert spoken[1] != spoken[0] != spoken[4]
     monkeypatch.setattr(training, "COMMITTED", tmp_path / "missing.json")
     assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))
 

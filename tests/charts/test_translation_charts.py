@@ -80,7 +80,9 @@ def test_chart_of_no_figures_is_refused():
 
 GENERATOR = np.random.default_rng(0)
 CHARTS = {
-    "alignment": lambda: alignment_chart(GENERATOR.dirichlet(np.ones(4), 3), ["la", "la", "?"], list("abba"), marked=1),
+    "alignment": lambda: alignment_chart(
+        GENERATOR.dirichlet(np.ones(4), 3), ["la", "la", "?"], list("abba"), marked_row=1
+    ),
     "many pieces": lambda: alignment_chart(GENERATOR.dirichlet(np.ones(70), 80), ["x"] * 80, ["y"] * 70),
     "collapse": lambda: collapse(2),
     "unrolled": lambda: unrolled("scores"),

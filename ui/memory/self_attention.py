@@ -23,6 +23,7 @@ FIRST = (
 )
 TEXT = Field(NAME, "passage", FIRST, address="passage")
 _foresee = cached_computation(by_model=True)(foresee)
+LEAST_TOLD, MAX_TOLD = 0.005, 3  # shares of states that are named, and how many
 AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 
 
@@ -58,12 +59,16 @@ def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
             spans.append(f'<span title="{weight:.1%}" style="{style}">{html.escape(label)}</span>')
     st.html(f"<p style='font-size:1.05rem;line-height:1.9;white-space:pre-wrap;margin:0'>{''.join(spans).strip()}</p>")
     names = distinct([label.strip() or "␣" for label in given.labels])
-    where = int(row.argmax())
-    looked = f"most at {literal(names[where])} ({row[where]:.0%}), {at - where} pieces ago" if at else "nowhere yet"
+    most_first = [int(place) for place in row.argsort()[::-1] if row[place] >= LEAST_TOLD][:MAX_TOLD]
+    looked = " + ".join(
+        f"{row[place]:.0%} of that after {literal(names[place])} ({at - place} pieces ago)" for place in most_first
+    )
     AT.value = at
     places = range(len(given.ids))
     AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
-    st.caption(f"Framed: just read. It looks {looked}.")
+    st.caption(
+        f"Framed: just read. Context = weighted average of the network's own earlier states: {looked or 'none yet'}."
+    )
 
 
 def _next_pieces(told: NextPiecePredictions, at: int) -> None:

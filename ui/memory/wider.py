@@ -3,23 +3,39 @@
 import streamlit as st
 
 from attention_core.files import find_file, read_figures
+from attention_core.topics.translate.translation import read_source
 from ui.computed import card_or_empty
 from ui.glossary import paragraph
 from ui.layout import figures_table
 from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, what_lengths_show
+from ui.memory.networks import NAME
+from ui.state import Field, one_of, single_choice
 
 COMMITTED = find_file("benchmarks/results/context_width.json")
 LONGER = "one vector, 384 numbers, trained longer", "attention, trained longer"
 
 
-def wider_vector() -> None:
-    """Draw the BLEU of translators whose vector has 384 and 768 numbers, and say that it stays one vector."""
+WIDTHS = (256, 384, 512, 768, 1024)
+WIDTH = Field(NAME, "width", 512, address="width", parse=one_of(WIDTHS))
+
+
+def wider_vector(text: str) -> None:
+    """Draw what a context of a chosen width holds of each word, and the BLEU of translators of 384 and 768 numbers."""
+    width, n = single_choice("Numbers in a context", WIDTH, WIDTHS), len(read_source(text).words)
+    figures_table(
+        (f"Your sentence: {n} words and marks", "numbers handed over", "for each of them"),
+        ("one vector", f"{width:,}", f"{width / n:,.0f}"),
+        ("a state each, with attention", f"{width * n:,}", f"{width:,}"),
+    )
     what_lengths_show()
     figures = read_figures(COMMITTED)
     if figures is None:
         st.info("The figures of wider vectors are not there.")
         return
-    paragraph("Twice the numbers raise BLEU a little; a long sentence still has to fit.")
+    paragraph(
+        "Two widths were trained here. Twice the numbers raise BLEU a little after two passes; 768 was not trained "
+        "longer. A long sentence still has to fit."
+    )
     widths = {f"{SAYS[WITHOUT]}, {card['name'].rsplit('-', 1)[1]} numbers": card for card in figures["cards"]}
     longer = {label: card_or_empty(name) for label, name in zip(LONGER, (WITHOUT, ATTENTIVE), strict=True)}
     rows = [

@@ -35,8 +35,9 @@ def erase_section(reading: Reading) -> None:
     """Draw the drawing whole, without some ink, and without as much at random, each with both maps and the answer."""
     image, before, name = reading.image, reading.learned, LAYER.value
     st.markdown(
-        "**A network without attention pays attention too**: how much each pixel moves its answer, its *Jacobian*, "
-        "depends on the drawing. Erase ink, and both maps follow."
+        "**A feed-forward network pays attention too**, although it has no attention: how much each pixel moves *its* "
+        "answer, its *Jacobian*, depends on the drawing. Erase ink, and both maps follow. The network with attention "
+        "reads."
     )
     taken, moving = attention_received(before.traces[0], image).abs(), pixel_influence(FFN, image)
     most = max(2, int(ink_mask(image).sum()) - 1)

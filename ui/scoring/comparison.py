@@ -17,8 +17,18 @@ from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
-from attention_core.topics.scoring.charts import scale_chart, score_fields
-from attention_core.topics.scoring.compare import ScaleRow, compare, favourites, measure_scale, nearest_key, score_field
+from attention_core.topics.scoring.charts import scale_chart, score_fields, weights_chart
+from attention_core.topics.scoring.compare import (
+    DIMENSIONS,
+    ScaleRow,
+    compare,
+    favourites,
+    measure_scale,
+    nearest_key,
+    random_scores,
+    score_field,
+    softmax_jacobian_norm,
+)
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation
@@ -28,6 +38,7 @@ from ui.layout import figures_table
 from ui.scoring.controls import (
     ACTIVE,
     ALL,
+    NAME,
     PLAIN,
     PLANE,
     VECTORS,
@@ -37,9 +48,13 @@ from ui.scoring.controls import (
     printed_vector,
     take_move,
 )
+from ui.state import Field, one_of, whole_number
 
 TWO = ("dot", "L2 distance")
 PLAIN_FORMULA = "v<sup>⊤</sup>tanh(q + k)"
+D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(DIMENSIONS))
+DRAWN = Field(NAME, "drawn", 0, address="draw", parse=whole_number)
+"""Width of the random vectors whose weights are drawn; how often others were asked for."""
 
 
 def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
@@ -154,17 +169,35 @@ def printed_tab(query: Tensor, key: Tensor, is_printed: bool) -> None:
 
 
 def scale_tab() -> None:
-    """Draw variance and gradient over d_k, with and without the division."""
+    """Draw one row of weights at a chosen d_k, and variance and gradient over d_k, with and without the division."""
     paragraph(
         "More numbers in a vector make larger dot products: one key takes all, and the softmax's gradient "
         "vanishes. Divided by √dₖ, scores keep their size."
     )
+    row, *places = st.columns([1.15, 1, 1], gap="medium")
+    with row:
+        _one_row()
     panels = (("variance", "variance of the scores"), ("gradient", "size of the softmax's gradient"))
-    for (field, title), column in zip(panels, st.columns(2, gap="medium"), strict=True):
+    for (field, title), column in zip(panels, places, strict=True):
         with column:
             alt = f"{title} over d_k, with and without the division by its square root"
             draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt)
-    note("512 random queries with 16 keys each. Source: Vaswani et al. 2017, section 3.2.1.")
+    note("Curves: 512 random queries with 16 keys each. Source: Vaswani et al. 2017, section 3.2.1.")
+
+
+def _one_row() -> None:
+    """Draw the weights of a random query over eight random keys, which a visitor draws anew."""
+    d_k = D_K.widget(st.select_slider, "Numbers in a vector, dₖ", DIMENSIONS)
+    raw = random_scores(d_k, n_queries=1, n_keys=8, seed=DRAWN.value)[0]
+    weights = [scores.softmax(-1) for scores in (raw, raw / math.sqrt(d_k))]
+    draw_chart(weights_chart(*(one.tolist() for one in weights)), key="scoring_row", alt="Weights of eight random keys")
+    plain, divided = (f"{one.max():.0%}, gradient {softmax_jacobian_norm(one):.2f}" for one in weights)
+    st.markdown(f"Largest weight undivided: **{plain}**; divided: **{divided}**.")
+    st.button("Other random vectors", key="scoring_redraw", on_click=_draw_others)
+
+
+def _draw_others() -> None:
+    DRAWN.value += 1
 
 
 @cached_computation(spinner="Drawing random vectors")

@@ -13,7 +13,7 @@ from attention_core.topics.translate.training import committed_costs
 from ui.chart import draw_chart
 from ui.glossary import note, paragraph
 from ui.layout import figures_table
-from ui.transformer.experiment import CONFIG
+from ui.transformer.experiment import CONFIG, reduced
 
 N = 48  # positions that are drawn
 
@@ -36,32 +36,35 @@ def where_a_word_stands() -> None:
 ROWS = {
     ("additive", ""): "GRU with attention",
     ("additive", "recurrence"): "– every piece read alone",
-    ("additive", "attention_trained"): "– without attention",
+    ("additive", "attention_trained"): "– without attention, trained so",
     ("transformer", ""): "transformer",
     ("transformer", "positions"): "– without positions",
 }
 
 
-def order_twice() -> None:
-    """Draw what both kinds of translator lose without order, without attention, and say whether one is too many."""
+def order_twice(text: str | None) -> None:
+    """Draw what both kinds of translator say without order, without attention, and how much they lose."""
     costs, n = committed_costs()
     if not costs:
         st.info("Nothing was measured beforehand.")
         return
     found = {(one.model, one.without): one for one in costs}
-    table, words = st.columns([1.35, 1], gap="large")
-    with table:
-        rows = [(name, found[which]) for which, name in ROWS.items()]
-        figures_table(
-            ("BLEU", "all", "12 words and more"),
-            *((name, f"{one.bleu:.1f}", f"{one.bleu_long:.1f}") for name, one in rows),
-        )
-    with words:
-        paragraph(
-            "A recurrent network's states (a GRU's) know the order, and attention follows it. Neither is redundant: "
-            "without one of them translations fall apart."
-        )
-        note(f"BLEU on {n} test sentences. The network without attention was trained so.")
+    paragraph(
+        "A recurrent network's states (a GRU's) know the order, and attention follows it. Take the reading in order, "
+        "or a transformer's positions, away after training, and most translations fall apart: these networks use them."
+    )
+    french = reduced(text) if text else {}
+    figures_table(
+        ("", "BLEU", "12 words and more", "your sentence"),
+        *(
+            (name, f"{found[which].bleu:.1f}", f"{found[which].bleu_long:.1f}", french.get(which, ""))
+            for which, name in ROWS.items()
+        ),
+    )
+    note(
+        f"BLEU on {n} test sentences. What a network would learn if it were trained without order was not measured, so "
+        "this does not tell whether one of the two would do."
+    )
 
 
 COSTS = ("multiplications", "steps in a row", "longest path", "one word more: multiplications", "numbers kept for it")

@@ -8,6 +8,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.models.transformer import KINDS, TransformerConfig
 from attention_core.topics.transformer.ablation import EditedTransformer, TransformerHead, switched_off
 from attention_core.topics.translate.translation import (
+    EditedTranslator,
     SourceSentence,
     explain_layers,
     read_source,
@@ -90,6 +91,19 @@ def edited(experiment: Experiment, *, with_positions: bool = True) -> EditedTran
 def said(experiment: Experiment, *sources: SourceSentence, with_positions: bool = True) -> list[str]:
     """Return the French of sources with the same number of pieces by the changed model."""
     return [one.text for one in _translated_together(edited(experiment, with_positions=with_positions), sources)]
+
+
+def reduced(text: str) -> dict[tuple[str, str], str]:
+    """Return the French of each kind of translator, and of the same with something left out, see ReductionCost."""
+    additive, none, transformer = map(model_or_stop, ("translator-additive", "translator-none", MODEL))
+    ways: dict[tuple[str, str], Any] = {
+        ("additive", ""): additive,
+        ("additive", "recurrence"): EditedTranslator(additive, reads_alone=True),
+        ("additive", "attention_trained"): none,
+        ("transformer", ""): transformer,
+        ("transformer", "positions"): EditedTransformer(transformer, with_positions=False),
+    }
+    return {way: _translated_together(model, [read_source(text)])[0].text for way, model in ways.items()}
 
 
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:

@@ -81,18 +81,19 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
             st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**: {_what_it_is(shown)}")
             if view.is_single:
                 continue
+            alike = _most_alike(shown, text)
             chart = alignment_chart(
                 to_array(view.weights),
                 view.target,
                 view.keys,
                 size=round(cell * max(len(view.target), len(view.keys))),
-                marked=min(WORD.value, len(view.target) - 1),
+                marked_row=min(WORD.value, len(view.target) - 1),
+                framed=[(row, word) for row, (word, _) in alike.items()],
             )
             words = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}"
             draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=words)
             if shown.translator != "mean":
-                _same_meaning(shown, text)
-            st.caption("“red car”, “voiture rouge”: where French turns the order round, the diagonal turns too.")
+                _what_it_caught(shown, alike)
 
 
 def _what_it_is(shown: ShownTranslation) -> str:
@@ -105,11 +106,28 @@ def _what_it_is(shown: ShownTranslation) -> str:
     return "hover a row to see where its word looks."
 
 
-def _same_meaning(shown: ShownTranslation, text: str) -> None:
+def _most_alike(shown: ShownTranslation, text: str) -> dict[int, tuple[int, float]]:
+    """Return for each row with a French word the English word whose vector is most similar, and their cosine."""
     alike = _word_likeness(model_of(shown.translator), read_source(text), shown.translation, shown.view)
     said = [row for row, label in enumerate(shown.view.target) if label != NEXT_LABEL]
-    n = int((shown.view.weights[said].argmax(1) == alike[said].argmax(1)).sum())
-    note(f"Same meaning? In {n} of {len(said)} rows the heaviest word is also the one with the most similar vector.")
+    return {row: (int(alike[row].argmax()), float(alike[row].max())) for row in said}
+
+
+def _what_it_caught(shown: ShownTranslation, alike: Mapping[int, tuple[int, float]]) -> None:
+    """Say of which words the vectors are alike, and whether the order of words turns round in this sentence."""
+    view, looked = shown.view, shown.view.weights.argmax(1).tolist()
+    n = sum(looked[row] == word for row, (word, _) in alike.items())
+    pairs = ", ".join(f"{view.target[row]}–{view.keys[word]} {cosine:.2f}" for row, (word, cosine) in alike.items())
+    note(
+        "**Same meaning?** Framed is the English word whose vector, as the network first sees it, is most similar to "
+        f"the French word's. In {n} of {len(alike)} rows it is also the heaviest. Cosines: {as_markdown(pairs)}."
+    )
+    turns = (row for row in list(alike)[:-1] if row + 1 in alike and looked[row + 1] == looked[row] - 1)
+    if (row := next(turns, None)) is None:
+        note("**Grammar?** No two neighbours change places in this sentence.")
+    else:
+        french, english = (" ".join(words) for words in (view.target[row : row + 2], view.keys[looked[row + 1] :][:2]))
+        note(f"**Grammar?** *{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round.")
 
 
 OUTPUTS = {"read_out": "layer", "output": "word"}

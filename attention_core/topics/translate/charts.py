@@ -15,17 +15,17 @@ ROW = 16  # screen pixels of one vector
 
 
 def alignment_chart(
-    weights: np.ndarray, target: Sequence[str], keys: Sequence[str], *, size: int = 420, marked: int | None = None
+    weights: np.ndarray, target: Sequence[str], keys: Sequence[str], *, size: int = 420, **more: Any
 ) -> vl.Chart:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
+
+    More: see matrix_chart.
 
     Source: Bahdanau et al. 2015, figure 3.
     """
     ramp = vl.weights_ramp(len(keys))
     axes = Axis(QUERY_TITLE, list(target)), Axis(KEY_TITLE, list(keys))
-    return matrix_chart(
-        weights, *axes, Role.WEIGHTS, title="weight", size=size, marked_row=marked, ramp=ramp, hover_rows=True
-    )
+    return matrix_chart(weights, *axes, Role.WEIGHTS, title="weight", size=size, ramp=ramp, hover_rows=True, **more)
 
 
 def collapse_chart(

@@ -117,13 +117,18 @@ class EditedTranslator:
     """A translator that looks at the source with edits, for beam search and for all else that a translator is asked."""
 
     model: Translator | Transformer  # it is not changed
-    edits: Edits  # of its attention to the source; a transformer's in the last layer
+    edits: Edits = ()  # of its attention to the source; a transformer's in the last layer
+    reads_alone: bool = False  # a recurrent one's state at each piece knows that piece only; the decoder's start stays
 
     def parameters(self) -> Iterator[nn.Parameter]:
         return self.model.parameters()
 
     def begin(self, source: Tensor) -> DecoderState:
-        return self.model.begin(source)
+        state = self.model.begin(source)
+        if not self.reads_alone:
+            return state
+        alone = self.model.encode(source.reshape(-1, 1)).states.view_as(state.encoding.states)
+        return state._replace(encoding=state.encoding._replace(states=alone))
 
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         if isinstance(self.model, Transformer):
