@@ -35,9 +35,8 @@ def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: 
     """Draw the words of the keys, each as dark as the weight that the query gives it."""
     words = weigh_words(asked.records, asked.queries[query], temperature, encoder)
     most = max((word.weight for word in words), default=1.0)
-    paragraph(
-        f"You ask: {literal(str(asked.queries[query]))}. Every word is a key of its own, whatever stands around it:"
-    )
+    asks = literal(str(asked.queries[query]))
+    paragraph(f"You ask: {asks}  \nEvery word is a key of its own, whatever stands around it:")
     lines = [
         " ".join(
             f'<span title="{word.weight:.1%}" style="padding:1px 3px;border-radius:3px;'

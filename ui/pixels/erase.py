@@ -36,8 +36,7 @@ def erase_section(reading: Reading) -> None:
     image, before, name = reading.image, reading.learned, LAYER.value
     st.markdown(
         "**A feed-forward network pays attention too**, although it has no attention: how much each pixel moves *its* "
-        "answer, its *Jacobian*, depends on the drawing. Erase ink, and both maps follow. The network with attention "
-        "reads."
+        "answer, its *Jacobian*, depends on the drawing. Erase ink, and both maps follow."
     )
     taken, moving = attention_received(before.traces[0], image).abs(), pixel_influence(FFN, image)
     most = max(2, int(ink_mask(image).sum()) - 1)
@@ -61,7 +60,9 @@ def erase_section(reading: Reading) -> None:
     for column, case in zip(st.columns(3, gap="medium"), cases, strict=True):
         with column:
             _case(*case)
-    st.caption("Neither map has to foretell what happens without a pixel.")
+    st.caption(
+        "What is read, the network with attention reads. Neither map has to foretell what happens without a pixel."
+    )
 
 
 def _reads(now: Answer, before: Answer) -> str:
