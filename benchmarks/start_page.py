@@ -25,21 +25,21 @@ PARTS = {
     "lookup": (".st-key-tells_lookup", 0),
     "vectors": (".st-key-vectors_plane", 253),
     "scoring": (".st-key-scoring_plane", 209),
-    "memory": (".st-key-memory_long", 0),
+    "memory": (".st-key-memory_long", -8),
     "matter": (".st-key-matter_weighed", -16),
     "translate": (".st-key-translate_lower_words", -66),
-    "transformer": (".stBidiComponent", 0),
-    "pixels": (".st-key-pixels_canvas_frame", 36, 330),
-    "find": (".st-key-find_hero", 0, 330),
+    "transformer": (".stBidiComponent", -10),
+    "pixels": (".st-key-pixels_canvas_frame", -2, 352, 326),
+    "find": (".st-key-find_hero", 0, 352, 330),
     "read": (".st-key-read_pad", 0),
-    "ask": (".st-key-ask_canvas_frame", -6, 334),
-    "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 66, 330),
+    "ask": (".st-key-ask_canvas_frame", -6, 352, 334),
+    "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 152, 440, 310),
     "train": (".st-key-train_film", 60),
     "model": (".stBidiComponent", 0),
     "atlas": (".st-key-atlas_stage", 100),
 }
-"""Which part of a page is photographed, how many pixels below its upper left corner the photograph begins, and how high
-it is where that is more than the window's width allows."""
+"""Which part of a page is photographed, how many pixels below its upper left corner the photograph begins, and
+its width and height where it is not as wide as the window."""
 HIDDEN = ("stBaseButton-primary", "stBaseButton-secondary", "stTextArea", "stCaptionContainer")
 BELOW = ", ".join([".st-key-matter_weighed :has(> .narrow)", *(f'[data-testid="{name}"]' for name in HIDDEN)])
 """What stands below a picture and would be cut."""
@@ -47,7 +47,7 @@ PLACE = """(selector) => {
   const nodes = [...document.querySelectorAll(selector)].concat(...document.querySelectorAll(".stVegaLiteChart"));
   const boxes = nodes.map((node) => node.getBoundingClientRect());
   const box = boxes.find(({ x, y, height }) => x > 0 && y > 60 && height > 40);
-  return [box.x, box.y, box.width];
+  return [box.x, box.y];
 }"""
 
 
@@ -69,7 +69,7 @@ def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
         page = first.context.browser.new_page(viewport=SCREEN, device_scale_factor=2)
         page.set_default_timeout(180_000)
         for name in names:
-            part, below, *tall = PARTS[name]
+            part, below, *size = PARTS[name]
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
                 page.goto(f"{url}/{name}")
@@ -80,9 +80,9 @@ def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
                     page.get_by_role("button", name="Train again").wait_for()
                 page.wait_for_timeout(4000)
                 page.locator(BELOW).evaluate_all("(nodes) => nodes.forEach((one) => (one.style.visibility = 'hidden'))")
-                x, y, width = page.evaluate(PLACE, part)
-                wide = min(width + 2 * MARGIN, SCREEN["width"]) if tall else SCREEN["width"]
-                clip = {"x": x - MARGIN, "y": y + below, "width": wide, "height": (*tall, wide * SIZE[1] / SIZE[0])[0]}
+                x, y = page.evaluate(PLACE, part)
+                wide, high = size or (SCREEN["width"], SCREEN["width"] * SIZE[1] / SIZE[0])
+                clip = {"x": x - MARGIN, "y": y + below, "width": wide, "height": high}
                 shot = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
                 picture = Image.new("RGB", (round(shot.height * SIZE[0] / SIZE[1]), shot.height), shot.getpixel((1, 1)))
                 picture.paste(shot, ((picture.width - shot.width) // 2, 0))

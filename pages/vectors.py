@@ -35,7 +35,7 @@ def workbench() -> None:
     page_tabs(
         NAME,
         Tab("steps", "Step by step", lambda: step_by_step(problem, trace), ("cell", "ways", "pixels")),
-        Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace)),
+        Tab("softmax", "Try", lambda: softmax_panel(trace)),
         Tab("pairs", "Pairs and a neuron", lambda: neuron_panel(problem)),
         more=(
             Tab("average", "A weighted average", lambda: average_section(trace)),
