@@ -92,7 +92,7 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
             )
             words = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}"
             draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=words)
-            if shown.translator != "mean":
+            if alike and shown.translator != "mean":
                 _what_it_caught(shown, alike)
 
 
@@ -109,7 +109,7 @@ def _what_it_is(shown: ShownTranslation) -> str:
 def _most_alike(shown: ShownTranslation, text: str) -> dict[int, tuple[int, float]]:
     """Return for each row with a French word the English word whose vector is most similar, and their cosine."""
     alike = _word_likeness(model_of(shown.translator), read_source(text), shown.translation, shown.view)
-    said = [row for row, label in enumerate(shown.view.target) if label != NEXT_LABEL]
+    said = [row for row, label in enumerate(shown.view.target[:-1]) if any(map(str.isalnum, label))]
     return {row: (int(alike[row].argmax()), float(alike[row].max())) for row in said}
 
 
@@ -120,7 +120,7 @@ def _what_it_caught(shown: ShownTranslation, alike: Mapping[int, tuple[int, floa
     pairs = ", ".join(f"{view.target[row]}–{view.keys[word]} {cosine:.2f}" for row, (word, cosine) in alike.items())
     note(
         "**Same meaning?** Framed is the English word whose vector, as the network first sees it, is most similar to "
-        f"the French word's. In {n} of {len(alike)} rows it is also the heaviest. Cosines: {as_markdown(pairs)}."
+        f"the French word's. In {n} of {len(alike)} words it is also the heaviest. Cosines: {as_markdown(pairs)}."
     )
     turns = (row for row in list(alike)[:-1] if row + 1 in alike and looked[row + 1] == looked[row] - 1)
     if (row := next(turns, None)) is None:
