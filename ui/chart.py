@@ -58,10 +58,13 @@ def draw_chart(
     """
     note_picture(lambda: chart, alt, step)
     spec, data = chart.spec_and_data()
+    if LECTURE.value:
+        spec = _for_a_hall(spec)
     settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(
         None,
-        (_with_larger_letters(spec | settled) if LECTURE.value else spec | settled)
+        spec
+        | settled
         | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
         key=key,
         width=width,
@@ -97,12 +100,17 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
     return {"params": [*spec.get("params", []), *kept], "config": config}
 
 
-def _with_larger_letters(spec: Spec) -> Spec:
+def _for_a_hall(spec: Spec) -> Spec:
+    """Return a chart in larger letters, and higher where they would take its height from the plot."""
     from attention_core.charts.vega import THEME
 
     plain = {part: {name: size for name, size in THEME[part].items() if name.endswith("FontSize")} for part in LETTERED}
-    config = spec["config"] | {part: sizes | spec["config"].get(part, {}) for part, sizes in plain.items()}
-    return _enlarged(spec | {"config": config})
+    plain["text"] = {"fontSize": MIN_LETTERS}
+    plain["legend"] |= {"columns": 1}
+    given = spec.get("config", {})
+    config = given | {part: sizes | given.get(part, {}) for part, sizes in plain.items()}
+    higher = {"height": IN_A_LECTURE**2 * spec["height"]} if "height" in spec and "autosize" not in spec else {}
+    return _enlarged(spec | {"config": config} | higher)
 
 
 def _enlarged(node: Any) -> Any:
