@@ -63,9 +63,7 @@ def draw_chart(
     settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(
         None,
-        spec
-        | settled
-        | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
+        spec | settled | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
         key=key,
         width=width,
         on_select=on_select,

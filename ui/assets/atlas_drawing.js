@@ -17,7 +17,7 @@ class MapDrawing extends MapView {
   // A tile that is only looked at, so that it is not kept for longer.
   tile(level, row = 0, col = 0) { return this.cache.tiles.get(keyOf(level, row, col)); }
 
-  useFont(pen, size, weight = "") { pen.font = `${weight}${size}px ${this.font}`; }
+  useFont(pen, size, weight = "") { pen.font = `${weight}${this.large * size}px ${this.font}`; }
 
   // A place on the canvas, on a whole pixel of the screen: what lies side by side then shows no seam.
   snap(at) { return Math.round(at * this.ratio) / this.ratio; }
@@ -206,7 +206,7 @@ class MapDrawing extends MapView {
   }
 
   writeLabels(pen, part, x0, y0) {
-    const { hovered, cell } = this, size = clamp(cell * 0.62, 9.5, 14), isFlat = cell >= 40;
+    const { hovered, cell } = this, size = clamp((cell * 0.62) / this.large, 9.5, 14), isFlat = cell >= 40;
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
     pen.textAlign = "right";
     for (let row = Math.floor(part.top); row < part.bottom; row++) {

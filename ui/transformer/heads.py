@@ -147,7 +147,8 @@ def transformer_steps(text: str) -> None:
     head, _, trace, query = _choose_head(text)
     if not (step := STEPS.draw(trace, query, head.head)):
         return
-    _arcs(trace, head, query)
+    with st.container(key="desk_transformer_arcs"):
+        _arcs(trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
         st.caption(f"Query: {literal(trace.story.query_axis.labels[query])}")
