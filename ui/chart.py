@@ -37,6 +37,8 @@ MIN_FILE = 1500
 """Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
 IN_A_LECTURE, MIN_LETTERS = 1.4, 12
 """How much larger all letters of charts are there, and the pixels as which smaller ones count."""
+HALL_HEIGHT = 300
+"""Pixels of a chart there, letters and all, up to which a lower one grows."""
 LETTERED = ("axis", "header", "legend")
 
 
@@ -107,8 +109,10 @@ def _for_a_hall(spec: Spec) -> Spec:
     plain["legend"] |= {"columns": 1}
     given = spec.get("config", {})
     config = given | {part: sizes | given.get(part, {}) for part, sizes in plain.items()}
-    higher = {"height": IN_A_LECTURE**2 * spec["height"]} if "height" in spec and "autosize" not in spec else {}
-    return _enlarged(spec | {"config": config} | higher)
+    height, sized = spec.get("height"), spec | {"config": config}
+    if isinstance(height, int | float) and height < HALL_HEIGHT and "autosize" not in spec:
+        sized["height"] = min(IN_A_LECTURE**2 * height, HALL_HEIGHT)
+    return _enlarged(sized)
 
 
 def _enlarged(node: Any) -> Any:

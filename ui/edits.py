@@ -41,6 +41,7 @@ from attention_core.device import to_array
 from attention_core.links import pack, unpack
 from ui.chart import draw_chart
 from ui.labels import as_percent, error_markdown
+from ui.lecture import LECTURE
 from ui.state import Field, set_widget, widget_value
 
 NAMES = ("as learned", "changed")
@@ -142,7 +143,7 @@ class EditList:
 
         Args:
             now: the attentions as they are with the edits.
-            hint: what to do, while there is no edit.
+            hint: what to do, while there is no edit; not in a lecture, whose screen is about what it does.
         """
         self.follow()
         with st.container(horizontal=True, gap="xsmall", key=f"{self.page}_edit_tools"):
@@ -153,7 +154,7 @@ class EditList:
             ):
                 key = f"{self.page}_edits_{icon}"
                 st.button(label, key=key, icon=f":material/{icon}:", on_click=act, disabled=not may, width="content")
-        if not self.changes and hint:
+        if not self.changes and hint and not LECTURE.value:
             st.caption(hint)
         for place, change in enumerate(self.changes):
             key, misfit = f"{self.page}_edit_{place}", self._misfits.value.get(change) if change.is_on else None

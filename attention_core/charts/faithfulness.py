@@ -20,7 +20,7 @@ def deletion_chart(curves: Mapping[str, Curve], *, height: int = 260) -> vl.Char
     space = {
         "x": vl.field("erased:Q", title="erased", axis=dict(format="%", tickCount=5, grid=False)),
         "y": vl.percent_axis("probability", "probability of the answer"),
-        "color": vl.series_colour("order", list(curves), COLOURS, columns=2, labelLimit=260),
+        "color": vl.series_colour("order", list(curves), COLOURS, columns=1, labelLimit=260),
     }
     tooltip = "order:N", ("erased:Q", "", ".0%"), ("probability:Q", "", ".1%")
     return vl.layer(vl.mark("line", data, space, *tooltip, strokeWidth=2.5), height=height)

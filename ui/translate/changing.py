@@ -6,7 +6,6 @@ from attention_core.bounds import as_markdown
 from attention_core.topics.translate.translation import ShownTranslation, next_pieces, read_source
 from ui.computed import cached_computation
 from ui.edits import set_weight, show_outcome, show_weights_difference, weight_editor
-from ui.lecture import LECTURE
 from ui.translate.forcing import follow_first_screen
 from ui.translate.models import EDITS, NAME, model_of, translation
 from ui.words import piece_label
@@ -40,8 +39,7 @@ def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:
             words = dict(zip(_keys_of(text), view.source, strict=True))
             others = {view.first_piece[at]: word for at, word in enumerate(view.target) if at != row}
             weight_editor(EDITS, trace, view.pieces(row), words, head=None, where=name, of=text, rows=others)
-        hint = "Click a French word above, then an English one to cut the arc between them."
-        EDITS.draw(trace, hint="" if LECTURE.value else hint)  # there no word stands above
+        EDITS.draw(trace, hint="Click a French word above, then an English one to cut the arc between them.")
         show_weights_difference(NAME, trace.replace(()), trace)
     with right:
         if trace.edits:
