@@ -37,7 +37,7 @@ MIN_FILE = 1500
 """Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
 IN_A_LECTURE, MIN_LETTERS = 1.4, 12
 """How much larger all letters of charts are there, and the pixels as which smaller ones count."""
-HALL_HEIGHT = 300
+HALL_HEIGHT = 340
 """Pixels of a chart there, letters and all, up to which a lower one grows."""
 LETTERED = ("axis", "header", "legend")
 

@@ -8,7 +8,7 @@ const KEYS = [
   ["C", "controls in sight, or only while the pointer moves"], ["D", "dark or light"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
-const MIN_ZOOM = 0.8, MAX_ZOOM = 2.8, STRIP = 62;  // the list of screens
+const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, STRIP = 62;  // the list of screens
 const CORNER = 240, APART = 20;  // pixels of the lower right corner that stay free, and between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
