@@ -127,6 +127,8 @@ HALL_ROOMS = Bound("rooms of halls that are open", 100, "each is asked again by 
 HALL_PHONES = Bound("phones in a room", 1_000, "no hall is larger")
 HALL_QUESTIONS = Bound("questions of a room", 300, "three hours have no more")
 HALL_ANSWER_BYTES = Bound("bytes of a phone's answer", 300, "a number and a name")
+LECTURE_LETTERS = Bound("letters of a lecture's file", 60_000, "an hour is told in half of them")
+LECTURE_ITEMS = Bound("items of a lecture", 100, "an hour has no more")
 CLUSTER_SECONDS = Bound("seconds that a cluster may take to answer", 600, "no page waits for ever")
 CLUSTER_BYTES = Bound("bytes of a call to a cluster", 64 * MIB, "the largest picture and its settings are less")
 

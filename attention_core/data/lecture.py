@@ -1,0 +1,148 @@
+"""Guided lectures: a text file becomes items, each a page with its link, a sentence for the hall, and notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+from attention_core.bounds import LECTURE_ITEMS, LECTURE_LETTERS
+
+Value = TypeVar("Value")
+MOST_ANSWERS, MOST_MINUTES = 4, 60
+FIELD = re.compile(r"(page|minutes|ask):\s*(.*)", re.IGNORECASE)
+ANSWER = re.compile(r"[-*] \[([ xX])\]\s*(.*)")
+
+
+@dataclass(frozen=True)
+class LectureItem:
+    """One item of a lecture.
+
+    Attributes:
+        sentence: what the hall reads.
+        page: the name of the page that is shown.
+        state: of that page, as its address has it.
+        minutes: that it takes.
+        question: to the hall; "" = none.
+        answers: to the question.
+        right: the place of the right answer.
+        notes: what to say.
+    """
+
+    sentence: str
+    page: str
+    state: dict[str, str]
+    minutes: float
+    question: str
+    answers: tuple[str, ...]
+    right: int
+    notes: str
+
+
+@dataclass(frozen=True)
+class GuidedLecture:
+    """A lecture: its title, what stands before its first item, and its items."""
+
+    title: str
+    about: str
+    items: tuple[LectureItem, ...]
+
+    @property
+    def minutes(self) -> float:
+        return sum(item.minutes for item in self.items)
+
+
+class LectureError(ValueError):
+    """A file that is no lecture; its message names the line and is for people."""
+
+    def __init__(self, number: int, words: str) -> None:
+        super().__init__(f"Line {number}: {words}")
+
+
+def read_lecture(text: str, pages: Collection[str]) -> GuidedLecture:
+    """Return the lecture that a file holds, see docs/lectures.md for the format.
+
+    Args:
+        text: of the file.
+        pages: the names that a link may have.
+
+    Raises:
+        LectureError: the file is no lecture.
+    """
+    if len(text) > LECTURE_LETTERS.most:
+        raise LectureError(1, f"the file has more than {LECTURE_LETTERS} letters.")
+    lines = [*enumerate((line.strip() for line in text.removeprefix("\ufeff").split("\n")), 1)]
+    heads = [place for place, (_, line) in enumerate(lines) if line.startswith("## ")]
+    first, title = next(((number, line) for number, line in lines if line), (1, ""))
+    if not title.startswith("# "):
+        raise LectureError(first, "a lecture begins with its title, such as “# Attention in a quarter of an hour”.")
+    if not heads:
+        raise LectureError(len(lines), "there is no item: each begins with its sentence, such as “## The cat is lost.”")
+    if len(heads) > LECTURE_ITEMS.most:
+        raise LectureError(lines[heads[LECTURE_ITEMS.most]][0], f"there are more than {LECTURE_ITEMS} items.")
+    ends = [*heads[1:], len(lines)]
+    items = tuple(_item(lines[start:end], pages) for start, end in zip(heads, ends, strict=True))
+    return GuidedLecture(title[2:].strip(), _joined(lines[first : heads[0]]), items)
+
+
+def _item(lines: list[tuple[int, str]], pages: Collection[str]) -> LectureItem:
+    """Return an item of its lines; the first is its sentence, then come fields and answers, then notes."""
+    (start, head), *rest = lines
+    fields: dict[str, tuple[int, str]] = {}
+    answers: list[str] = []
+    right: list[int] = []
+    while rest:
+        number, line = rest[0]
+        if found := FIELD.fullmatch(line):
+            name = found[1].lower()
+            if name in fields:
+                raise LectureError(number, f"“{name}:” stands here a second time.")
+            fields[name] = number, found[2].strip()
+        elif (found := ANSWER.fullmatch(line)) and "ask" in fields:
+            right += [len(answers)] if found[1] != " " else []
+            answers.append(found[2])
+        elif line:
+            break
+        rest.pop(0)
+    for name in ("page", "minutes"):
+        if name not in fields:
+            raise LectureError(start, f"“{head}” has no line “{name}: …” right below it.")
+    page, state = _at(*fields["page"], lambda link: _linked(link, pages))
+    minutes = _at(*fields["minutes"], _minutes)
+    asked, question = fields.get("ask", (start, ""))
+    if question and not (2 <= len(answers) <= MOST_ANSWERS and len(right) == 1 and all(answers)):
+        wanted = f"2 to {MOST_ANSWERS} answers below it, “- [ ] no” or “- [x] yes”, one of them with an x"
+        raise LectureError(asked, f"a question has {wanted}.")
+    return LectureItem(head[3:].strip(), page, state, minutes, question, (*answers,), sum(right), _joined(rest))
+
+
+def _at(number: int, text: str, read: Callable[[str], Value]) -> Value:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise LectureError(number, str(error)) from None
+
+
+def _minutes(text: str) -> float:
+    if not re.fullmatch(r"\d{1,2}(\.\d)?", text) or not 0 < float(text) <= MOST_MINUTES:
+        raise ValueError(f"minutes are a number up to {MOST_MINUTES}, such as 2 or 1.5.")
+    return float(text)
+
+
+def _linked(link: str, pages: Collection[str]) -> tuple[str, dict[str, str]]:
+    """Return page and state of a link, whole as Share copies it or from the page's name on."""
+    parts = urlsplit(link)
+    name = parts.path.rpartition("/")[2] or "start"
+    if not link or name not in pages:
+        raise ValueError(f"there is no such page; the pages are {', '.join(pages)}.")
+    state = dict(parse_qsl(parts.query, max_num_fields=100))
+    state.pop("lecture", None)
+    return name, state
+
+
+def _joined(lines: list[tuple[int, str]]) -> str:
+    """Return lines as paragraphs: an empty line parts them."""
+    text = "\n".join(line for _, line in lines).strip()
+    return re.sub(r"(?<!\n)\n(?!\n|[-*] )", " ", re.sub(r"\n{2,}", "\n\n", text))
