@@ -1,0 +1,121 @@
+"""A hall of phones that poll and answer, beside a lecturer who steps: python -m benchmarks.hall --phones 300.
+
+The phones do what ui/assets/hall_phone.html does, each with a connection of its own; the server is README's. Linux.
+"""
+
+import argparse
+import asyncio
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import httpx2
+
+from benchmarks.load import Server, below, quantiles
+from benchmarks.report import publish
+from benchmarks.server import command, free_port, started
+from benchmarks.session import Session
+from benchmarks.visits import STEP, act
+from ui.hall.rooms import HallQuestion, Rooms
+from ui.hall.routes import KEY_HEADER
+
+POLL, CORNER, STEP_EVERY = 2.0, 1.5, 1.0
+WITHIN, OPEN_FOR, N_QUESTIONS = 5.0, 9.0, 4
+"""Seconds between polls of a phone, of the corner, steps; to answer in, and that each question is open; how many."""
+
+
+class Hall(NamedTuple):
+    """The address of a room, its lecturer's key, and how many requests of phones ended with which status."""
+
+    room: str
+    key: str
+    ended: Counter[str]
+
+
+async def phone(hall: Hall, place: int) -> None:
+    """Poll for ever; answer each question at some time within the seconds for it."""
+    chance, name, has, met = Random(place), f"phone-number-{place:06}", "", 0
+    async with httpx2.AsyncClient(base_url=hall.room, timeout=60) as client:
+        await asyncio.sleep(POLL * chance.random())
+        joins = f"&joins={name}"
+        while True:
+            with suppress(httpx2.TransportError):  # it tries again
+                answer = await client.get(f"/now?has={has}{joins}")
+                hall.ended[f"now {answer.status_code}"] += 1
+                joins = ""
+                if answer.status_code == 200:
+                    state = answer.json()
+                    if state["number"] not in (0, met):
+                        await asyncio.sleep(WITHIN * chance.random())
+                        said = {"question": state["number"], "answer": chance.randrange(3), "phone": name}
+                        hall.ended[f"answer {(await client.post('/answer', json=said)).status_code}"] += 1
+                    met, has = state["number"], state["state"]
+            await asyncio.sleep(POLL * (0.8 + 0.4 * chance.random()))
+
+
+async def lecturer(session: Session, steps: list[float]) -> None:
+    """Step through the page that is open for ever."""
+    while True:
+        widget = session.widgets(STEP.kind, STEP.key)[0]
+        steps.append((await act(session, widget, STEP.given, Random(len(steps)), 60)).seconds)
+        await asyncio.sleep(STEP_EVERY)
+
+
+async def corner(hall: Hall) -> None:
+    """Ask who is there and who has answered, as the lecturer's corner does."""
+    async with httpx2.AsyncClient(base_url=hall.room, timeout=60) as client:
+        while True:
+            await client.get("/attendance", headers={KEY_HEADER: hall.key})
+            await asyncio.sleep(CORNER)
+
+
+async def measure(server: Server, rooms: Rooms, n_phones: int) -> dict:
+    (code, key), session, steps = rooms.open(), Session(server.address), list[float]()
+    hall = Hall(f"{server.address}/hall/{code}", key, Counter())
+    await session.open("vectors")
+    everybody = [lecturer(session, steps), corner(hall), *(phone(hall, place) for place in range(n_phones))]
+    people = [asyncio.create_task(one) for one in everybody]
+    await asyncio.sleep(3 * WITHIN)  # all have come
+    steps.clear()
+    began, used, own, counted = time.monotonic(), server.seconds(), time.process_time(), []
+    for number in range(N_QUESTIONS):
+        question = HallQuestion("Three vectors, nine pairs", f"Question {number + 1}: which one?", ("x1", "x2", "x3"))
+        rooms.ask(code, question)
+        await asyncio.sleep(OPEN_FOR)
+        counted.append(getattr(rooms.reveal(code, question, [0]), "n", 0))
+    spent, lasted = server.seconds() - used, time.monotonic() - began
+    for one in people:
+        one.cancel()
+    ended = await asyncio.gather(*people, return_exceptions=True)
+    return {
+        "phones": n_phones,
+        "answers_counted": counted,
+        "cpu_per_phone_and_question_s": round(spent / (n_phones * N_QUESTIONS), 5),
+        "server_cores": round(spent / lasted, 2),
+        "lecturer_step_s_p50_p95_p99": quantiles(steps, 3),
+        "requests": dict(sorted(hall.ended.items())),
+        "driver_cores": round((time.process_time() - own) / lasted, 2),
+        "faults": [repr(one) for one in ended if not isinstance(one, asyncio.CancelledError)],
+    }
+
+
+def main() -> None:
+    """Measure, print, write results/hall.json."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--phones", type=int, default=300)
+    options = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        file, port = Path(folder) / "rooms.sqlite", free_port()
+        address = f"http://127.0.0.1:{port}"
+        with started(command("app.py", port), address, ATTENTION_ROOMS=str(file), ATTENTION_WARM="0") as process:
+            server = Server(address, (address,), below(process.pid))
+            found = asyncio.run(measure(server, Rooms(file), options.phones))
+    publish("hall", [["what", "figure"], *([name, str(value)] for name, value in found.items())], found)
+
+
+if __name__ == "__main__":
+    main()
