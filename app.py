@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 
 from ui.chart import route
 from ui.faults import show_faults, show_lost_gpu
+from ui.guided.items import follow_lecture
 from ui.hall.routes import routes
 from ui.headers import SecurityHeaders
 from ui.health import Health
@@ -40,6 +41,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     show_opened_file(page.url_path)
     go_to_session(entry)
     read_address(entry.name)
+    follow_lecture()
     was_warm = is_warm()
     if was_warm:
         sidebar()

@@ -22,6 +22,7 @@ SCREEN, SIZE = {"width": 440, "height": 1400}, (672, 378)
 MARGIN = 16
 """Pixels of the page left of what is photographed."""
 PARTS = {
+    "start": (".st-key-start_additive_words", -16),
     "lookup": (".st-key-tells_lookup", 0),
     "vectors": (".st-key-vectors_plane", 253),
     "scoring": (".st-key-scoring_plane", 209),
@@ -72,9 +73,9 @@ def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
             part, below, *size = PARTS[name]
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-                page.goto(f"{url}/{name}")
+                page.goto(f"{url}/{name}".removesuffix("/start"))
                 page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
-                page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
+                page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_foot')
                 if name == "train":
                     page.get_by_role("button", name="Start", exact=True).click()
                     page.get_by_role("button", name="Train again").wait_for()

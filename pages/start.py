@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.guided.menu import lecture_menu
 from ui.skeleton import live, page_frame
 from ui.start.cards import page_cards
 from ui.start.first_screen import first_answers, scene_part, translation_part
@@ -14,5 +15,6 @@ with scene:
     live(scene_part)
 with st.container(key="desk_start_path"):
     st.html(first_answers()["roles"])
+    lecture_menu()
     st.divider()
     page_cards()

@@ -11,6 +11,7 @@ import streamlit as st
 
 from ui.chart import forget_pictures, new_part, noted_in
 from ui.faults import show_faults
+from ui.guided.items import lecture_controls, page_question
 from ui.hall.corner import end_of_page, hall_corner
 from ui.inside_streamlit import StopException
 from ui.lecture import LECTURE, SCREENS, hide_what_stands_above, lecture_mode
@@ -75,7 +76,7 @@ def page_head(heading: str, question: str) -> None:
     """Draw what stands above a page, whatever is to follow."""
     st.title(heading, anchor=False)
     with st.container(key="page_question"):
-        st.markdown(question)
+        page_question(question)
 
 
 def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = (), beat: float | None = None) -> None:
@@ -220,6 +221,7 @@ def sidebar() -> None:
         lecture_mode(on_change=OPEN_TAB[PAGE.value].reset if PAGE.value else None)
         if LECTURE.value:
             hall_corner()
+            lecture_controls()
         if is_warm():
             from ui.computed import computing_words
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from attention_core.bounds import LECTURE_ITEMS, LECTURE_LETTERS
 
-Value = TypeVar("Value")
 MOST_ANSWERS, MOST_MINUTES = 4, 60
 FIELD = re.compile(r"(page|minutes|ask):\s*(.*)", re.IGNORECASE)
 ANSWER = re.compile(r"[-*] \[([ xX])\]\s*(.*)")
@@ -109,36 +107,33 @@ def _item(lines: list[tuple[int, str]], pages: Collection[str]) -> LectureItem:
     for name in ("page", "minutes"):
         if name not in fields:
             raise LectureError(start, f"“{head}” has no line “{name}: …” right below it.")
-    page, state = _at(*fields["page"], lambda link: _linked(link, pages))
-    minutes = _at(*fields["minutes"], _minutes)
+    page, state = _linked(*fields["page"], pages)
     asked, question = fields.get("ask", (start, ""))
     if question and not (2 <= len(answers) <= MOST_ANSWERS and len(right) == 1 and all(answers)):
         wanted = f"2 to {MOST_ANSWERS} answers below it, “- [ ] no” or “- [x] yes”, one of them with an x"
         raise LectureError(asked, f"a question has {wanted}.")
+    minutes = _minutes(*fields["minutes"])
     return LectureItem(head[3:].strip(), page, state, minutes, question, (*answers,), sum(right), _joined(rest))
 
 
-def _at(number: int, text: str, read: Callable[[str], Value]) -> Value:
-    try:
-        return read(text)
-    except ValueError as error:
-        raise LectureError(number, str(error)) from None
-
-
-def _minutes(text: str) -> float:
-    if not re.fullmatch(r"\d{1,2}(\.\d)?", text) or not 0 < float(text) <= MOST_MINUTES:
-        raise ValueError(f"minutes are a number up to {MOST_MINUTES}, such as 2 or 1.5.")
+def _minutes(number: int, text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,2}(\.[0-9])?", text) or not 0 < float(text) <= MOST_MINUTES:
+        raise LectureError(number, f"minutes are a number up to {MOST_MINUTES}, such as 2 or 1.5.")
     return float(text)
 
 
-def _linked(link: str, pages: Collection[str]) -> tuple[str, dict[str, str]]:
+def _linked(number: int, link: str, pages: Collection[str]) -> tuple[str, dict[str, str]]:
     """Return page and state of a link, whole as Share copies it or from the page's name on."""
-    parts = urlsplit(link)
+    try:
+        parts = urlsplit(link)
+        state = dict(parse_qsl(parts.query, max_num_fields=100))
+    except ValueError:
+        raise LectureError(number, "this is no link, such as *Share* copies.") from None
     name = parts.path.rpartition("/")[2] or "start"
     if not link or name not in pages:
-        raise ValueError(f"there is no such page; the pages are {', '.join(pages)}.")
-    state = dict(parse_qsl(parts.query, max_num_fields=100))
-    state.pop("lecture", None)
+        raise LectureError(number, f"there is no such page; the pages are {', '.join(pages)}.")
+    for part in ("lecture", "guided", "item"):  # what is told of a lecture by the lecture itself
+        state.pop(part, None)
     return name, state
 
 

@@ -22,6 +22,7 @@ COMPONENTS = {
             "brush",
             "learning_film",
             "hall_corner",
+            "lecture_notes",
         ),
         0,
     ),

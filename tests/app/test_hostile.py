@@ -27,6 +27,7 @@ from ui.state import Field
 KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input")
 """What a visitor may type into, or put a file into."""
 WAYS = {
+    "start": [{}, {"lectures": True}],
     "vectors": [{"vectors_rules": True}],
     "lookup": [{}, {"lookup_tab": "try"}],
     "translate": [{}, {"translate_tab": "try"}],

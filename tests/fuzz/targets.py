@@ -20,6 +20,7 @@ from attention_core.atlas import read_tensors
 from attention_core.atlas.labels import search
 from attention_core.attention.recording import FORMAT, load_recording
 from attention_core.data.drawing import strokes_of
+from attention_core.data.lecture import LectureError, read_lecture
 from attention_core.data.pieces import english_words, french_words
 from attention_core.data.questions import QuestionError, read_question
 from attention_core.files import read_json
@@ -103,6 +104,7 @@ STROKES = [[1, 20, "", 10, 10, 5, 5], [10, 9.5, "#0072b2", 3, 4, 1, 1]]
 SHAPE = {"path": [["M", 1, 2], ["Q", 3, 4, 5, 6], ["L", 9, 9]], "stroke": "#15191E", "strokeWidth": 20}
 PLACED = SHAPE | {"left": 1, "top": 2, "width": 8, "height": 9, "scaleX": 1, "scaleY": 2, "originX": "center"}
 LABELLED = npz(query=np.ones((2, 2)), key=np.ones((2, 2)), mask=np.ones((2, 2), bool), labels=np.array(["a", "b"]))
+LECTURE = b"# A\nb\n## C\npage: matter?tab=steps\nminutes: 2\nask: d?\n- [ ] e\n- [x] f\n\ng"
 
 TARGETS = {
     "tensors": Target(lambda data: read_tensors(data, most_bytes=10**6), (FileError,), (LABELLED,)),
@@ -128,6 +130,7 @@ TARGETS = {
         lambda data: is_path(cleaned(text_of(data))), (ModelError,), (b"a/b", b"https://huggingface.co/a/b", b"../x")
     ),
     "settings": Target(_settings, (ModelError, ValueError), (b'{"num_hidden_layers": 2, "vocab_size": 9}',)),
+    "lecture": Target(lambda data: read_lecture(text_of(data), ("start", "matter")), (LectureError,), (LECTURE,)),
     "picture": Target(read_picture, (FileError,), tuple(map(_picture, ("PNG", "JPEG", "WEBP")))),
 }
 

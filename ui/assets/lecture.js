@@ -5,7 +5,7 @@ const KEYS = [
   ["→, Page Down", "next step, word or screen"], ["←, Page Up", "back"], ["1 to 9", "a screen"], ["], [", "next page, page before"],
   ["R", "reveal what was hidden"], ["F", "full screen of the chart under the pointer, and back"],
   ["S", "spotlight on a region, on a row, off"], ["+, −", "larger or smaller spotlight"], ["B or .", "black screen, and back"],
-  ["C", "controls in sight, or only while the pointer moves"], ["D", "dark or light"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
+  ["C", "controls in sight, or only while the pointer moves"], ["D", "dark or light"], ["N", "notes of a guided lecture, in a second window"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
 const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, STRIP = 62;  // the list of screens
@@ -196,17 +196,22 @@ class Lecture {
   }
 
   // On a first screen *Try this* asks, reveals, and is closed on the way back. Then the next step, or word, of what is visible;
-  // after the last one the next screen; after the last screen the next page.
+  // after the last one the next screen; after the last screen the next page. Of a guided lecture, the question of its item takes
+  // the place of Try this, and after the last step comes its next item.
   go(way) {
-    const parts = way === "next" ? ["try", "try_reveal"] : ["try_close"];
+    const tries = document.querySelector(".st-key-lecture_asks") ? [] : way === "next" ? ["try", "try_reveal"] : ["try_close"];
+    const parts = way === "next" ? ["item_ask", "item_reveal", ...tries] : tries;
     if (parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`))) return;
     if (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`)) return;
     const screens = [...document.querySelectorAll(SCREENS)], by = way === "next" ? 1 : -1;
     const beside = screens[screens.findIndex((node) => node.ariaChecked === "true") + by];
-    if (screens.length && beside) beside.click(); else this.turnPage(by);
+    if (screens.length && beside && !document.querySelector(".st-key-item_after")) beside.click(); else this.turnPage(by);
   }
 
-  turnPage(by) { document.querySelector(`.st-key-page_${by > 0 ? "after" : "before"} a`)?.click(); }
+  turnPage(by) {
+    const [item, page] = ["item", "page"].map((what) => document.querySelector(`.st-key-${what}_${by > 0 ? "after" : "before"} :is(a, button)`));
+    (item ?? page)?.click();
+  }
 
   act(key) {
     const number = Number(key);
@@ -220,6 +225,7 @@ class Lecture {
     else if (key === "b" || key === ".") this.show(this.blank);
     else if (key === "c") { this.keepsControls = !this.keepsControls; this.calmDown(); }
     else if (key === "d") this.turn();
+    else if (key === "n") window.notes?.open();
     else if (key === "l") this.leave();
     else if (key === "?") this.show(this.card);
     else if (key === "Escape") this.clear();

@@ -24,12 +24,16 @@ def phones_address(code: str) -> str | None:
     return f"{root.rstrip('/')}/{FOLDER}/{code}" if root else None
 
 
-def _opened() -> str | None:
-    """Return the address by which the lecturer has opened the app, without the page's name, if others can open it."""
+def opened_at() -> str:
+    """Return the address by which the app was opened, without the page's name."""
     opened = urlsplit(st.context.url or "")
-    if not opened.hostname or _is_own(opened.hostname):
-        return None
     return opened._replace(path=opened.path.rpartition("/")[0], query="", fragment="").geturl()
+
+
+def _opened() -> str | None:
+    """Return the address by which the lecturer has opened the app, if others can open it."""
+    host = urlsplit(opened_at()).hostname
+    return opened_at() if host and not _is_own(host) else None
 
 
 def _is_own(host: str) -> bool:

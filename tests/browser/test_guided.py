@@ -1,0 +1,75 @@
+"""The notes of a guided lecture in a second window: under the app's own policy, and with what a reload would lose."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import expect
+
+from ui.component import script_of
+from ui.headers import headers
+
+PAGE = b"""<!doctype html><link rel="icon" href="data:,"><script type="module">
+import draw from "/notes.js";
+window.pressed = [];
+window.sent = [];
+window.lecture = { act: (key) => pressed.push(key) };
+window.tell = (data) => draw({ data, setTriggerValue: (...what) => sent.push(what) });
+</script>"""
+ITEM = {"lecture": "own", "minutes": [1, 2], "number": 1, "text": "# Mine"}
+FIRST, SECOND = (
+    {"place": "", "sentence": sentence, "question": "", "notes": notes, "next": ""}
+    for sentence, notes in (("One cat.", "Say this."), ("Two pixels.", "Say that."))
+)
+
+
+class Answer(BaseHTTPRequestHandler):
+    """Gives the page and the component's script, with the headers that the app sends."""
+
+    def do_GET(self) -> None:
+        is_script = self.path == "/notes.js"
+        self.send_response(200)
+        for name, value in headers("").items():
+            self.send_header(name, value)
+        self.send_header("content-type", "text/javascript" if is_script else "text/html")
+        self.end_headers()
+        self.wfile.write(script_of("lecture_notes").encode() if is_script else PAGE)
+
+    def log_message(self, *_: object) -> None:
+        """Be silent."""
+
+
+@pytest.fixture
+def hall(page):
+    """The hall's window, with a lecture's first item, in the place of the app."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page.goto(f"http://127.0.0.1:{server.server_port}")
+    page.wait_for_function("Boolean(window.tell)")
+    page.evaluate("tell", ITEM | {"texts": FIRST})
+    yield page
+    page.goto("about:blank")
+    server.shutdown()
+    server.server_close()
+
+
+def test_notes_follow_give_their_keys_to_the_hall_and_outlive_a_reload_of_its_window(hall):
+    with hall.expect_popup() as opened:
+        hall.evaluate("notes.open()")
+    notes = opened.value
+    expect(notes.locator("#notes")).to_have_text("Say this.")
+    expect(notes.locator("#left")).to_contain_text("2:5")
+    for key in ("PageDown", "B", "ArrowDown"):
+        notes.keyboard.press(key)
+    hall.wait_for_function("pressed.length > 1")
+    assert hall.evaluate("pressed") == ["PageDown", "b"], "arrows up and down scroll the notes"
+    hall.evaluate("tell", ITEM | {"number": 2, "texts": SECOND})
+    expect(notes.locator("#sentence")).to_have_text("Two pixels.")
+    hall.reload()
+    hall.wait_for_function("Boolean(window.tell)")
+    hall.evaluate("tell", {})
+    assert hall.evaluate("sent") == [["restore", "# Mine"]]
+    hall.evaluate("tell", ITEM | {"texts": FIRST})
+    expect(notes.locator("#notes")).to_have_text("Say this.")
+    notes.locator("#again").click()
+    expect(notes.locator("#left")).to_contain_text("2:5")
