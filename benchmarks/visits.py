@@ -203,6 +203,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         pressed("read_at_next"),
         Action("vega_lite_chart", "read_film"),
         pressed("read_preset_*"),
+        pressed("read_withhold_*"),
         CANVAS,
         TAB,
     ),

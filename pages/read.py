@@ -6,7 +6,7 @@ from ui.doubts import read_doubts
 from ui.first_screen import last_on_phone
 from ui.player import export_bar
 from ui.read.answer import answer, looks_chart
-from ui.read.experiments import another_start, read_now
+from ui.read.experiments import change_section, read_now
 from ui.read.first_screen import COLUMNS, NAME, number_pad
 from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, read_steps
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -25,15 +25,16 @@ with st.container(key="read_first"):
     with right:
         answer(drawing, now, is_present)
 
+shown = drawing._replace(reading=now.reading)
 page_tabs(
     NAME,
-    Tab("film", "Step by step", lambda: look_by_look(drawing._replace(reading=now.reading))),
-    Tab("try", "Try", lambda: another_start(drawing, now), formerly=("start",)),
-    Tab("question", "Another question", lambda: another_question(drawing)),
+    Tab("film", "Step by step", lambda: look_by_look(shown)),
+    Tab("try", "Try", lambda: change_section(drawing, now), formerly=("start",)),
+    Tab("question", "Another question", lambda: another_question(shown)),
     more=(
-        Tab("steps", "State, glimpse, state: one look in formulas", lambda: read_steps(drawing), formerly=("state",)),
+        Tab("steps", "State, glimpse, state: one look in formulas", lambda: read_steps(shown), formerly=("state",)),
         read_doubts(drawing),
     ),
     players=(WALK, STEPS),
 )
-take_along(lambda: export_bar(drawing.reading.trace, NAME, query=present_look(drawing), picture=drawing.canvas))
+take_along(lambda: export_bar(now.reading.trace, NAME, query=present_look(shown), picture=drawing.canvas))

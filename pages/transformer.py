@@ -9,9 +9,9 @@ from ui.doubts import translation_doubts
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.transformer.deeper import cost_of_length, measured_cost, order_twice, where_a_word_stands
-from ui.transformer.experiment import MODEL, NAME, TRANSLATOR, experiment_on, restore
-from ui.transformer.first_screen import heads_that_are_off, order_buttons, surprise, two_orders
-from ui.transformer.heads import STEPS, all_heads, heads_off, transformer_steps
+from ui.transformer.experiment import MODEL, NAME, TRANSLATOR, experiment_on
+from ui.transformer.first_screen import order_buttons, surprise, two_orders, what_is_changed
+from ui.transformer.heads import STEPS, all_heads, change_heads, transformer_steps
 from ui.transformer.heads import take_along as export_head
 from ui.translate.models import shown_translation
 from ui.try_this import try_this
@@ -31,22 +31,23 @@ if model is None:
     st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
 elif text and source:
     reading_remarks(source)
-    heads_that_are_off(experiment_on(text), restore)
-    two_orders(experiment_on(text))
+    experiment = experiment_on(text)
+    what_is_changed(experiment)
+    two_orders(experiment)
     st.caption(
         "Under each word: 24 of its 192 numbers, and how far all moved from *As typed*. On the left this network's "
         "positions are switched off; trained without, it could not tell the orders apart either."
     )
-    try_this(NAME, surprise(text, restore))
+    try_this(NAME, surprise(text))
 
 tabs, doubts = [], []
 if text and model:
     tabs = [
-        Tab("steps", "Step by step", lambda: transformer_steps(text)),
-        Tab("off", "Try", lambda: heads_off(text), formerly=("order",)),
-        Tab("heads", "All heads", lambda: all_heads(text)),
+        Tab("steps", "Step by step", lambda: transformer_steps(experiment)),
+        Tab("off", "Try", lambda: change_heads(experiment), formerly=("order",)),
+        Tab("heads", "All heads", lambda: all_heads(experiment)),
     ]
-    take_along(lambda: export_head(text))
+    take_along(lambda: export_head(experiment))
     doubts = [translation_doubts(NAME, text, shown_translation(TRANSLATOR, text, ()))]
 page_tabs(
     NAME,

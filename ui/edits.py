@@ -29,7 +29,16 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import Edit, EditError, Edits, RunHead, SetWeights, edits_from_plain, with_runs
+from attention_core.attention.edits import (
+    Edit,
+    EditError,
+    Edits,
+    RunHead,
+    SetWeights,
+    edits_from_plain,
+    for_queries,
+    with_runs,
+)
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import EDIT_LETTERS, EDITS
@@ -71,10 +80,18 @@ class ListedEdit(NamedTuple):
 
 
 class EditList:
-    """The edits of a page."""
+    """The edits of a page.
 
-    def __init__(self, page: str) -> None:
+    Args:
+        page: see PageEntry.name.
+        formerly: what reads edits from an older part of its address, by the part's name.
+    """
+
+    def __init__(self, page: str, **formerly: Callable[[str], Sequence[ListedEdit]]) -> None:
         self.page = page
+        self._formerly: list[Field[Sequence[ListedEdit]]] = [
+            Field(page, f"edits_{name}", (), address=name, parse=parse) for name, parse in formerly.items()
+        ]
         self._list: Field[tuple[ListedEdit, ...]] = Field(page, "edits", (), address="edits", parse=_parse, text=_text)
         self._past: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_past", list)
         self._future: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_future", list)
@@ -83,6 +100,9 @@ class EditList:
 
     @property
     def changes(self) -> tuple[ListedEdit, ...]:
+        for field in self._formerly:
+            if field.value:
+                self._list.value, field.value = (*self._list.value, *field.value), ()
         return self._list.value
 
     def fitting(
@@ -91,6 +111,7 @@ class EditList:
         where: str = "",
         of: str = "",
         runs: Callable[[RunHead], AttentionTrace] | None = None,
+        grows: bool = False,
     ) -> Edits:
         """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot.
 
@@ -99,6 +120,7 @@ class EditList:
             where: its name, where the page has several.
             of: its input, see ListedEdit.
             runs: finds what an edit takes from another run.
+            grows: whether queries may come that it has not; their edits are returned too.
         """
         fit: Edits = ()
         self._seen.value = self.changes
@@ -109,12 +131,22 @@ class EditList:
                 if change.of and change.of != input_mark(of):
                     raise EditError("it was made for another input")
                 edit = with_runs((change.edit,), runs) if runs else (change.edit,)
-                attention.replace((*fit, *edit))
-                fit = (*fit, *edit)
+                tried = (*fit, *edit)
+                attention.replace(for_queries(tried, 0, attention.n_queries) if grows else tried)
+                fit = tried
                 self._misfits.value.pop(change, None)
             except (EditError, KeyError) as error:  # KeyError: the run is none of those that there are
                 self._misfits.value[change] = str(error)
         return fit
+
+    def fitting_each(
+        self, learned: Callable[[], Mapping[tuple[str, int], AttentionTrace]], of: str = ""
+    ) -> dict[tuple[str, int], Edits]:
+        """Return the edits that fit each of several attentions, by (kind, layer), asked for if there are any."""
+        self._seen.value = self.changes
+        attentions = learned() if self.changes else {}
+        fit = {place: self.fitting(trace, where_in_stack(*place), of) for place, trace in attentions.items()}
+        return {place: edits for place, edits in fit.items() if edits}
 
     def add(self, *edits: Edit, says: str = "", where: str = "", of: str = "") -> None:
         """Add edits, for a callback; one that is there already is switched on, and a weight has one number."""
@@ -126,8 +158,15 @@ class EditList:
         if len(others) + len(new) <= EDITS.most:
             self._set((*others, *new))
 
-    def remove(self, *edits: Edit) -> None:
-        self._set(tuple(one for one in self.changes if one.edit not in edits))
+    def remove(self, *edits: Edit, where: str = "") -> None:
+        self._set(tuple(one for one in self.changes if one.where != where or one.edit not in edits))
+
+    def toggle(self, change: ListedEdit) -> None:
+        """Add an edit that holds for all inputs, or remove it if it is there and on; for a callback."""
+        if change in self.changes:
+            self.remove(change.edit, where=change.where)
+        else:
+            self.add(change.edit, says=change.says, where=change.where)
 
     def reset(self) -> None:
         if self.changes:
@@ -181,6 +220,11 @@ class EditList:
         *taken.value, self._list.value = taken.value
 
 
+def where_in_stack(kind: str, layer: int) -> str:
+    """Return the name, in the list of edits, of an attention in a stack, its layer from 0."""
+    return f"{kind}-{layer + 1}"
+
+
 def _cell(change: ListedEdit) -> tuple:
     """Return what only one edit can be about: the weights that it sets, or itself."""
     edit = change.edit
@@ -219,117 +263,106 @@ def _empty_rows(trace: AttentionTrace) -> list[str]:
     return empty if len(empty) <= N_SHOWN else [f"{len(empty)} of {trace.n_heads * trace.n_queries} queries"]
 
 
-def set_weight(
-    edits: EditList,
-    trace: AttentionTrace,
-    asks: Sequence[int],
-    keys: Sequence[int],
-    weight: float | None,
-    *,
-    head: int | None = 0,
-    where: str = "",
-    of: str = "",
-) -> None:
-    """Give keys, the pieces of a word, this weight together, as far as others that were set leave it; for a callback.
+class WeightsRow(NamedTuple):
+    """What a query gives the keys, for a person to change.
 
-    Args:
+    Attributes:
         edits: the page's.
         trace: the attention as it is now.
         asks: the queries that are changed: the pieces of a word.
-        keys: share it as they did.
-        weight: 0 to 1; None = it is cut, or given back if it is cut.
-        head: the one that is changed; None = all.
+        head: the one that is changed; None = all, and their mean is shown.
         where: see ListedEdit.
         of: see ListedEdit.
+        begins: words with which its lines in the list begin.
     """
-    keys = list(keys)
-    cuts = [SetWeights(query, tuple((key, 0.0) for key in keys), head) for query in asks]
-    if weight is None and all(cut in trace.edits for cut in cuts):
-        return edits.remove(*cuts)
-    given, new = weight or 0.0, []
-    for query in asks:
-        row = weights_of(trace, query, head)
-        rows = (one for one in trace.edits if isinstance(one, SetWeights) and (one.query, one.head) == (query, head))
-        are_set = {key: share for one in rows for key, share in one.weights}
-        if sum(are_set.values()) > 1 - 1e-6:  # the whole row was set: it is written anew
-            changed = range(trace.n_keys)
-            others = row.index_fill(0, torch.tensor(keys, device=row.device), 0)
-            after = others * (1 - given) / others.sum().clamp(min=1e-9)
-        else:
-            given = min(given, 1 - sum(share for key, share in are_set.items() if key not in keys))
-            changed, after = keys, torch.zeros_like(row)
-        shares = row[keys] + 1e-9
-        after[keys] = given * shares / shares.sum()
-        new.append(SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), head))
-    who, what = (
-        "".join(axis.labels[place] for place in places)
-        for axis, places in ((trace.story.query_axis, asks), (trace.story.key_axis, keys))
-    )
-    done = f"gives {what} {as_percent(given)}" if given else f"no longer looks at {what}"
-    edits.add(*new, says=f"{who} {done}; the others share the rest", where=where, of=of)
 
+    edits: EditList
+    trace: AttentionTrace
+    asks: Sequence[int] = (0,)
+    head: int | None = 0
+    where: str = ""
+    of: str = ""
+    begins: str = ""
 
-def weights_of(trace: AttentionTrace, query: int, head: int | None) -> Tensor:
-    """Return a query's weights in a head, (n_keys,) float64; None = the mean of all heads."""
-    heads = range(trace.n_heads) if head is None else [head]
-    return torch.stack([trace.weights(one, [query])[0].double() for one in heads]).mean(0)
+    @property
+    def who(self) -> str:
+        return "".join(self.trace.story.query_axis.labels[query] for query in self.asks)
+
+    def weights(self, query: int) -> Tensor:
+        """Return a query's weights, (n_keys,) float64."""
+        heads = range(self.trace.n_heads) if self.head is None else [self.head]
+        return torch.stack([self.trace.weights(one, [query])[0].double() for one in heads]).mean(0)
+
+    def set_weight(self, keys: Sequence[int], weight: float | None) -> None:
+        """Give keys, the pieces of a word, this weight together, as far as others that were set leave it.
+
+        For a callback. The weight is from 0 to 1; None = it is cut, or given back if it is cut.
+        """
+        keys, trace = list(keys), self.trace
+        cuts = [SetWeights(query, tuple((key, 0.0) for key in keys), self.head) for query in self.asks]
+        if weight is None and all(cut in trace.edits for cut in cuts):
+            return self.edits.remove(*cuts, where=self.where)
+        given, new = weight or 0.0, []
+        for query in self.asks:
+            row, place = self.weights(query), (query, self.head)
+            rows = (one for one in trace.edits if isinstance(one, SetWeights) and (one.query, one.head) == place)
+            are_set = {key: share for one in rows for key, share in one.weights}
+            if sum(are_set.values()) > 1 - 1e-6:  # the whole row was set: it is written anew
+                changed = range(trace.n_keys)
+                others = row.index_fill(0, torch.tensor(keys, device=row.device), 0)
+                after = others * (1 - given) / others.sum().clamp(min=1e-9)
+            else:
+                given = min(given, 1 - sum(share for key, share in are_set.items() if key not in keys))
+                changed, after = keys, torch.zeros_like(row)
+            shares = row[keys] + 1e-9
+            after[keys] = given * shares / shares.sum()
+            new.append(SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), self.head))
+        what = "".join(trace.story.key_axis.labels[key] for key in keys)
+        done = f"gives {what} {as_percent(given)}" if given else f"no longer looks at {what}"
+        self._add(new, f"{done}; the others share the rest")
+
+    def take(self, other: int, name: str) -> None:
+        """Give the query the row of another one; for a callback."""
+        taken = self.weights(other)
+        pairs = tuple((key, round(share, 9)) for key, share in enumerate((taken / taken.sum()).tolist()))
+        self._add([SetWeights(query, pairs, self.head) for query in self.asks], f"looks where {name} does")
+
+    def _add(self, new: Sequence[SetWeights], says: str) -> None:
+        self.edits.add(*new, says=f"{self.begins}{self.who} {says}", where=self.where, of=self.of)
 
 
 def weight_editor(
-    edits: EditList,
-    trace: AttentionTrace,
-    asks: Sequence[int],
-    words: Mapping[tuple[int, ...], str],
-    *,
-    head: int | None = 0,
-    where: str = "",
-    of: str = "",
-    rows: Mapping[int, str] | None = None,
+    row: WeightsRow, words: Mapping[tuple[int, ...], str], others: Mapping[int, str] | None = None
 ) -> None:
     """Let a person cut what a query gives a key, set it to a number, or give the query another one's row.
 
     Args:
-        edits: the page's.
-        trace: the attention as it is now.
-        asks: the queries that are changed: the pieces of a word.
+        row: what is changed.
         words: names of the keys, by the pieces of each word.
-        head: the one that is changed; None = all, and their mean is shown.
-        where: see ListedEdit.
-        of: see ListedEdit.
-        rows: queries whose row can be taken, with their names.
+        others: queries whose row can be taken, with their names.
     """
-    page, who = edits.page, "".join(trace.story.query_axis.labels[query] for query in asks)
-    row, at = weights_of(trace, asks[0], head), f"{page}_weight_of"
-    places = {keys: place for place, keys in enumerate(words, 1)}
+    page, weights, who = row.edits.page, row.weights(row.asks[0]), error_markdown(row.who)
+    at, named = f"{page}_weight_of", {keys: f"{number}: {word}" for number, (keys, word) in enumerate(words.items(), 1)}
 
-    def set_to(keys: tuple[int, ...], weight: float) -> None:
-        set_weight(edits, trace, asks, keys, weight, head=head, where=where, of=of)
-
-    def named(keys: tuple[int, ...]) -> str:
-        return f"{places[keys]}: {words[keys]}"
-
-    def take_row(key: str) -> None:
+    def take(key: str) -> None:
         other = widget_value(key)
         if other is not None:
-            taken = weights_of(trace, other, head)
-            pairs = tuple((place, round(share, 9)) for place, share in enumerate((taken / taken.sum()).tolist()))
-            new = [SetWeights(query, pairs, head) for query in asks]
-            edits.add(*new, says=f"{who} looks where {rows[other]} does", where=where, of=of)  # type: ignore[index]
+            row.take(other, others[other])  # type: ignore[index]
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
         if widget_value(at) not in words:
-            set_widget(at, max(words, key=lambda keys: float(row[list(keys)].sum())))
-        label = "Weight of" if trace.n_queries == 1 else f"What {error_markdown(who)} gives"
-        chosen = st.selectbox(label, list(words), key=at, format_func=named, width=190)
-        weight, number = float(row[list(chosen)].sum()), f"{page}_weight"
+            set_widget(at, max(words, key=lambda keys: float(weights[list(keys)].sum())))
+        label = "Weight of" if row.trace.n_queries == 1 else f"What {who} gives"
+        chosen = st.selectbox(label, list(words), key=at, format_func=named.get, width=190)
+        weight, number = float(weights[list(chosen)].sum()), f"{page}_weight"
         set_widget(number, round(100 * weight, 2))
-        take = partial(lambda: set_to(chosen, float(widget_value(number)) / 100))
-        st.number_input("in percent", 0.0, 100.0, step=5.0, key=number, on_change=take, width=130)
-        st.button("Cut it", key=f"{page}_cut", on_click=set_to, args=(chosen, 0.0), disabled=not weight)
-        if rows:
-            key, label = f"{page}_row_of", f"Or {error_markdown(who)} looks where"
-            look = {"placeholder": "…", "on_change": take_row, "args": (key,), "width": 170}
-            st.selectbox(label, list(rows), None, rows.get, key, **look)
+        set_to = partial(lambda: row.set_weight(chosen, float(widget_value(number)) / 100))
+        st.number_input("in percent", 0.0, 100.0, step=5.0, key=number, on_change=set_to, width=130)
+        st.button("Cut it", key=f"{page}_cut", on_click=row.set_weight, args=(chosen, 0.0), disabled=not weight)
+        if others:
+            key, label = f"{page}_row_of", f"Or {who} looks where"
+            look = {"placeholder": "…", "on_change": take, "args": (key,), "width": 170}
+            st.selectbox(label, list(others), None, others.get, key, **look)
 
 
 def show_outcome(page: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float]) -> None:

@@ -81,11 +81,9 @@ def attend(
 
 
 def _edit_context(edit: Edit, contexts: Tensor) -> None:
-    for number, context in enumerate(contexts):
-        for_item = edit.for_item(number)
-        if for_item is not None:
-            for head in filter(edit.applies_to, range(len(context))):
-                context[head] = for_item.context(head, context[head])
+    for context in contexts:
+        for head in filter(edit.applies_to, range(len(context))):
+            context[head] = edit.context(head, context[head])
 
 
 def _attend_unedited(

@@ -206,8 +206,6 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         )
     if "context" in _targets(trace):
         context = replace(context, code=f"{context.code} * kept + taken  # 0, and what comes in its place")
-    if story.withheld:
-        context = replace(context, code=f"{context.code}\ncontext[withheld] = 0")
     mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, names)
     return (*steps, mixed)
 
@@ -239,7 +237,6 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
         "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
         "mask": trace.full_mask(head),
         "sink": None if trace.sinks is None else trace.sinks.expand(pairs[:2])[head, :, None],
-        "withheld": list(trace.story.withheld),
         **(_of_edits(trace, head) if trace.edits else {}),
     }
 
@@ -271,7 +268,7 @@ def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
         "set_rows": queries[set_row],
         "set_columns": set_column,
         "new": weights[set_row, set_column],
-        "kept": float((context[1] != context[0]).any()),
+        "kept": (context[1] - context[0])[:, :1],
         "taken": context[0],
     }
 

@@ -189,7 +189,6 @@ class Story:
         shows_masked: whether the values times their weights are a step of their own, before they are summed; for
             traces of one query.
         shows_vectors: whether query, key and value are steps of their own, for traces whose steps_before are not.
-        withheld: queries to which the model did not hand their context: zeros took its place.
         name: which attention of its model this is, such as "decoder.3.cross"; empty where there is only one.
         note: what a reader has to know about where the numbers come from; empty if nothing is unusual.
     """
@@ -202,7 +201,6 @@ class Story:
     steps_after: tuple[Step, ...] = ()
     shows_masked: bool = False
     shows_vectors: bool = False
-    withheld: tuple[int, ...] = ()
     name: str = ""
     note: str = ""
 

@@ -60,7 +60,7 @@ class Run:
         of_items = [own.get(number, ()) for own in self.item_edits] or [()]
         parts = [of_items[part * n_items // n_parts] for part in range(n_parts)]
         common = self.edits.get(number, ())
-        return [(*filter(None, (edit.for_item(part) for edit in common)), *own) for part, own in enumerate(parts)]
+        return [(*common, *own) for own in parts]
 
 
 class AttentionCall(NamedTuple):

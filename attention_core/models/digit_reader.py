@@ -1,6 +1,5 @@
 """Read a number: a recurrent decoder looks at one digit after the other, its state as the query."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -104,13 +103,10 @@ class DigitReader(RegionEncoder):
         return VisionOutput(logits, weights)
 
     @torch.inference_mode()
-    def read(
-        self, picture: Tensor, *, start: Tensor | None = None, skipped: Sequence[int] = (), edits: Edits = ()
-    ) -> DigitReading:
+    def read(self, picture: Tensor, *, start: Tensor | None = None, edits: Edits = ()) -> DigitReading:
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
-        The first query is `start` (d_state,), or the learned one. Of the skipped looks, from 0, the glimpse is
-        withheld: the decoder gets zeros in its place.
+        The first query is `start` (d_state,), or the learned one. Edits of looks that never come are left out.
         """
         device = self.start.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
@@ -121,12 +117,7 @@ class DigitReader(RegionEncoder):
         states, glimpses = [state], list[Tensor]()
         logits = list[Tensor]()
         while len(logits) < self.config.most_looks:
-            answer, after, glimpse, _ = self.glimpse(regions, state, for_queries(edits, len(logits), 1))
-            if len(logits) in skipped:
-                glimpse = torch.zeros_like(glimpse)
-                after = self.cell(glimpse, state)
-                answer = self.classify(torch.cat((glimpse, after), -1))
-            state = after
+            answer, state, glimpse, _ = self.glimpse(regions, state, for_queries(edits, len(logits), 1))
             states.append(state)
             glimpses.append(glimpse)
             logits.append(answer)
@@ -136,14 +127,13 @@ class DigitReader(RegionEncoder):
         classes = answers.argmax(-1).tolist()
         query, key = all_states[None, None, :-1], regions[:, None]
         output = AttentionOutput(torch.cat(glimpses)[None, None])
-        story = self._story(picture, regions[0], all_states, answers.softmax(-1), tuple(skipped))
-        trace = first_trace(query, key, key, output, story, score=self.score(), edits=edits)
+        story = self._story(picture, regions[0], all_states, answers.softmax(-1))
+        came = for_queries(edits, 0, len(logits))
+        trace = first_trace(query, key, key, output, story, score=self.score(), edits=came)
         digits = "".join(str(digit) for digit in classes if digit != END)
         return DigitReading(digits, classes[-1] == END, answers.softmax(-1), all_states, trace)
 
-    def _story(
-        self, picture: Tensor, regions: Tensor, states: Tensor, probabilities: Tensor, skipped: tuple[int, ...]
-    ) -> Story:
+    def _story(self, picture: Tensor, regions: Tensor, states: Tensor, probabilities: Tensor) -> Story:
         """Return the story of one picture; the states are the start, then that after each look."""
         looks = Axis("looks", [f"look {number + 1}" for number in range(len(probabilities))])
         where, features = Axis.picture("regions", *self.grid), Axis.numbered("features", regions.shape[-1])
@@ -153,7 +143,6 @@ class DigitReader(RegionEncoder):
             query_axis=looks,
             key_axis=where,
             value_axis=features,
-            withheld=tuple(look for look in skipped if look < len(looks)),
             steps_before=(
                 picture_step(
                     picture,

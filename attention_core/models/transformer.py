@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ from attention_core.attention.types import AttentionOutput, Axis, Story, always
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.registry import register
 from attention_core.models.transformer_steps import INPUTS, MECHANISMS, MERGE
-from attention_core.models.translator import DecoderState, Labels, TiedTranslator
+from attention_core.models.translator import CanTranslate, DecoderState, Labels, TiedTranslator, Translator
 
 
 class KeyValueMemory(NamedTuple):
@@ -332,6 +332,48 @@ def _traces(
         (kind, layer): layer_trace(one, kind, layer, *axes[kind], _edits(edits, kind, layer))
         for (kind, layer), one in places.items()
     }
+
+
+@dataclass(frozen=True, eq=False)
+class EditedTranslator:
+    """A translator with edits, for beam search and for all else that a translator is asked."""
+
+    model: Translator | Transformer  # it is not changed
+    edits: Any = field(default_factory=dict)  # a transformer's by (kind, layer)
+    with_positions: bool = True  # False leaves the positions out of a transformer
+    reads_alone: bool = False  # a recurrent one's state at each piece knows that piece only; the decoder's start stays
+
+    @property
+    def network(self) -> Any:
+        """The translator, or the transformer without positions."""
+        return self.model if self.with_positions else cast(Transformer, self.model).without_positions()
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        return self.model.parameters()
+
+    def begin(self, source: Tensor) -> DecoderState:
+        state = self.network.begin(source, self.edits)
+        if not self.reads_alone:
+            return state
+        alone = self.network.encode(source.reshape(-1, 1)).states.view_as(state.encoding.states)
+        return state._replace(encoding=state.encoding._replace(states=alone))
+
+    def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
+        return self.network.step(state, target, self.edits)
+
+
+def last_cross(model: Transformer) -> tuple[str, int]:
+    """Return the attention of a transformer that is shown: the last layer's to the source."""
+    return "cross", model.config.n_layers - 1
+
+
+def edited(model: CanTranslate, edits: Edits | EditsByAttention) -> CanTranslate:
+    """Return a translator with edits, which those of a transformer's last attention to the source alone may be."""
+    if not edits:
+        return model
+    if isinstance(model, Transformer) and not isinstance(edits, Mapping):
+        edits = {last_cross(model): edits}
+    return EditedTranslator(model, edits)  # type: ignore[arg-type]
 
 
 def _edits(edits: EditsByAttention | None, kind: str, layer: int) -> Edits:

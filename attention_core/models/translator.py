@@ -258,7 +258,8 @@ class Translator(TiedTranslator):
         states, last = self.encoder(embedded)
         return SourceEncoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1))
 
-    def begin(self, source: Tensor) -> DecoderState:
+    def begin(self, source: Tensor, edits: Edits = ()) -> DecoderState:
+        """Read source sentences, see CanTranslate; edits are of later attention: the encoder has none."""
         encoding = self.encode(source)
         return DecoderState(encoding, self.first_state(encoding))
 

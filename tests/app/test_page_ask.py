@@ -183,11 +183,18 @@ def test_with_every_weight_alike_the_answer_is_another_and_both_are_said(page):
     assert "Largest weight" not in said(page)
     alike = answers(page)[0]
     assert (own, alike) == ("7", "no such digit")
-    assert page.query_params["uniform"] in ("1", ["1"])
+    assert [one.says for one in page.session_state[f"{NAME}_edits"]] == ["it looks everywhere alike"]
     assert "Where it chooses, it says *7*" in "".join(one.value for one in page.success)
     page.toggle(key=f"{NAME}_uniform").set_value(False).run()
     assert answers(page)[0] == own
     assert f"Forced to look everywhere alike: **{alike}**" in said(page)
+
+
+def test_an_old_link_with_every_weight_alike_still_opens(visit):
+    page = visit(NAME, uniform="1")
+    assert page.toggle(key=f"{NAME}_uniform").value
+    assert answers(page)[0] == "no such digit"
+    assert not page.toast
 
 
 def test_a_question_of_two_steps_has_three_looks_and_is_that_of_the_shirt(page):

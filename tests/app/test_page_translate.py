@@ -14,6 +14,7 @@ from tests.app.tools import (
     given,
     open_tab,
     opened,
+    outcome,
     said,
     settled,
     steps_to_the_end,
@@ -370,7 +371,8 @@ def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp
 
 def test_a_cut_arc_says_the_words_after_it_anew_and_they_are_those_of_a_recomputation(page):
     open_tab(page, "try")
-    learned = listed(page)
+    learned, (before, after) = listed(page), outcome(page)
+    assert before == after, "nothing edited, nothing changed"
     page.button(key="translate_cut").click().run()
     label = page.checkbox(key="translate_edit_0").label
     assert "no longer looks at" in label
@@ -381,8 +383,10 @@ def test_a_cut_arc_says_the_words_after_it_anew_and_they_are_those_of_a_recomput
     (key, weight), row = edit.weights[0], page.session_state["translate_at"]
     assert weight == shown["weights"][row][key] == 0
     page.number_input(key="translate_weight").set_value(25.0).run()
+    assert outcome(page)[0] != outcome(page)[1]
     page.button(key="translate_edits_restart_alt").click().run()
     assert "Changed:" not in said(page)
+    assert outcome(page) == [before, before]
 
 
 def test_a_french_word_looks_where_another_does(page):

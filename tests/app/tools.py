@@ -99,6 +99,12 @@ def frames(page: AppTest) -> Iterator[pd.DataFrame]:
             yield pa.ipc.open_stream(dataset.data.data).read_pandas()
 
 
+def outcome(page: AppTest) -> list[list[float]]:
+    """Return an answer's probabilities as learned and changed."""
+    data = next(frame for frame in frames(page) if "when" in frame.columns)
+    return [rows["probability"].tolist() for _, rows in data.groupby("when", observed=True)]
+
+
 def read_both_ways(page: AppTest) -> list[tuple[int, str]]:
     """Return which digit is read with learned weights and with equal ones, each with its share as it is written."""
     found = re.findall(r'class="reads">.*?<b>(\d)</b> \((\d+%)\)', bodies(page))

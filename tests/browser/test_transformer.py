@@ -42,8 +42,12 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     visitor.wait_for_url(re.compile(r"step=context"))
     open_tab(visitor, "Try")
     visitor.get_by_role("button", name="Switch off").click()
-    visitor.get_by_text("Off: encoder, layer 2, head 4").wait_for()
+    visitor.get_by_text("Encoder, layer 2, head 4: switched off").wait_for()
     visitor.locator(".as-trained").wait_for()
+    settle(visitor)
+    visitor.locator(".st-key-transformer_words .source button").nth(1).click()
+    visitor.get_by_text("Encoder, layer 2, head 4: man no longer looks at dog; the others share the rest").wait_for()
+    settle(visitor)
     visitor.get_by_role("button", name="Everything as trained").click()
     visitor.locator(".as-trained").wait_for(state="detached")
 

@@ -8,11 +8,7 @@ from attention_core.attention.types import Axis
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.topics.scoring.charts import WITH, WITHOUT, scale_chart, training_chart
 from attention_core.topics.scoring.compare import measure_scale
-from attention_core.topics.transformer.charts import (
-    cost_chart,
-    distance_chart,
-    head_importance_chart,
-)
+from attention_core.topics.transformer.charts import cost_chart, distance_chart
 from attention_core.topics.transformer.cost import CostRow
 from tests.charts.tools import valid
 from tests.traces import random_trace
@@ -48,7 +44,6 @@ def test_a_switched_off_head_is_marked(layers):
 
 
 def test_small_charts_are_valid():
-    assert valid(head_importance_chart(np.array([[0.1, -0.2], [0.0, 1.5]]), 2.0))["layer"]
     assert valid(distance_chart(np.arange(-4, 5), np.ones(9), "p · p"))["layer"]
 
 

@@ -132,7 +132,7 @@ def plain_attend(query, key, value, *, score=None, mask=None, edits=(), has_soft
             context[item, head] = weights[item, head] @ value[item, head].double()
             for edit in edits:
                 if isinstance(edit, DropHead) and edit.head == head:
-                    context[item, head] = 0
+                    context[item, head, slice(None) if edit.query is None else edit.query] = 0
                 if isinstance(edit, OutputFrom) and edit.head == head:
                     context[item, head] = edit.output.double()
     return AttentionOutput(context.to(value.dtype), weights=weights.to(value.dtype) if with_weights else None)
@@ -273,6 +273,7 @@ def edits_for(trace: AttentionTrace) -> dict[str, Sequence]:
         "temperature of a head": [Temperature(2.0, head=head)],
         "no scale": [NoScale()],
         "drop head": [DropHead(head)],
+        "drop head for a query": [DropHead(head, query)],
         "pattern from": [PatternFrom(head, RUN, pattern)],
         "output from": [OutputFrom(0, RUN, output)],
         "all together": [

@@ -72,6 +72,7 @@ EVERY = {
     "temperature": (Temperature(0.5), Uniform(head=0)),
     "no scale": (NoScale(),),
     "drop head": (DropHead(1),),
+    "drop head for a query": (DropHead(1, query=9),),
     "pattern from": (PatternFrom(1, RUN), BlockKeys((5,))),
     "output from": (OutputFrom(1, RUN),),
     "several": (DropHead(0), SetWeights(9, ((2, 0.5),)), SetScore(9, 7, 2.0), Temperature(2.0), BlockKeys((0,))),
@@ -150,7 +151,9 @@ def test_weights_context_tiles_and_summary_are_those_of_a_plain_recomputation(na
         assert_close(own.double(), weights, rtol=0, atol=1e-5 * float(weights.abs().max()))
         assert_close(trace.weights(head, [9, 0], torch.tensor([2, 7, 5])), own[[9, 0]][:, [2, 7, 5]])
         context = weights @ trace.value[head].double()
-        context = torch.zeros_like(context) if DropHead(head) in trace.edits else context
+        for one in trace.edits:
+            if isinstance(one, DropHead) and one.head == head:
+                context[slice(None) if one.query is None else one.query] = 0
         if head == 1 and isinstance(trace.edits[0], OutputFrom):
             context = trace.edits[0].output.double()
         assert_close(trace.context(head).double(), context, rtol=0, atol=1e-5 * max(float(context.abs().max()), 1e-9))
@@ -308,7 +311,7 @@ def test_a_link_holds_them_as_plain_values(edit):
         ([{"edit": ["drop head"]}], "an edit must be one of"),
         ([{"edit": "drop head", "head": -1}], "whole number from 0 to"),
         ([{"edit": "drop head", "head": True}], "whole number from 0 to"),
-        ([{"edit": "drop head", "head": 1, "more": 2}], "drop head has head, item, got"),
+        ([{"edit": "drop head", "head": 1, "more": 2}], "drop head has head, query, got"),
         ([{"edit": "drop head"}], "drop head cannot be read"),
         ([{"edit": "set score", "query": 0, "key": 1, "score": float("inf")}], "must be finite"),
         ([{"edit": "set weights", "query": 0, "weights": [[1]]}], "its key and a number"),

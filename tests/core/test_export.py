@@ -33,6 +33,7 @@ CASES = {
     "blocked keys": {"edits": (BlockKeys((0, 4)),)},
     "edited scores": {"edits": (SetScore(2, 3, 5.0, head=1),), "mask": MASK},
     "ablated head": {"edits": (DropHead(1),)},
+    "ablated head of a query": {"edits": (DropHead(1, query=3),)},
 }
 
 

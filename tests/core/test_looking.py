@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.attention.edits import UNIFORM, BlockKeys
+from attention_core.attention.edits import UNIFORM, BlockKeys, DropHead
 from attention_core.attention.steps import step_of
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import coloured_strokes, digit_strokes, number_strokes
@@ -103,10 +103,19 @@ def test_a_look_at_the_same_picture_with_another_query_sees_other_places(reader)
     assert_close(usual.trace.key, other.trace.key)
 
 
-def test_a_skipped_look_hands_over_nothing(reader):
-    reading = reader.read(rand(48, 192), skipped=(1,))
+def test_a_look_that_hands_over_nothing_is_a_recomputation_from_what_hooks_see(reader):
+    picture = rand(48, 192)
+    plain = reader.read(picture)
+    reading = reader.read(picture, edits=(DropHead(0, query=1), DropHead(0, query=40)))
+    assert reading.trace.edits == (DropHead(0, query=1),), "the other look never comes"
     assert (reading.trace.context()[1] == 0).all()
-    assert (reading.trace.context()[0] != 0).any()
+    zeros = torch.zeros_like(plain.trace.context()[1])[None]
+    state = reader.cell(zeros, plain.states[1][None])
+    assert_close(reading.states[2], state[0], rtol=0, atol=1e-5)
+    wanted = reader.classify(torch.cat((zeros, state), 1)).softmax(-1)[0]
+    assert_close(reading.probabilities[1], wanted, rtol=0, atol=1e-5)
+    assert torch.equal(reading.probabilities[0], plain.probabilities[0])
+    assert torch.equal(reader.read(picture, edits=()).probabilities, plain.probabilities)
 
 
 def test_the_reader_stops_at_the_end_token_and_at_the_latest_after_its_most_looks(reader):

@@ -1,20 +1,21 @@
-"""Heads switched off, positions left out, what each head is worth; words shuffled; what n costs."""
+"""Heads switched off, positions left out; words shuffled, edits with them; what n costs."""
 
 import numpy as np
 import pytest
 import torch
 
-from attention_core.attention.edits import DropHead
-from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.attention.edits import BlockKeys, SetScore, SetWeights, drop_heads
+from attention_core.models.transformer import EditedTranslator, Transformer, TransformerConfig
 from attention_core.topics.transformer import cost
-from attention_core.topics.transformer.ablation import (
-    EditedTransformer,
-    TransformerHead,
-    head_importance,
-    switched_off,
-)
 from attention_core.topics.transformer.cost import CostRow, committed_figures, expected_line, layer_costs
-from attention_core.topics.transformer.orders import as_bytes, compare_orders, movable_words, reordered, word_order
+from attention_core.topics.transformer.orders import (
+    as_bytes,
+    compare_orders,
+    movable_words,
+    reordered,
+    reordered_edits,
+    word_order,
+)
 from attention_core.topics.translate.translation import explain_layers, piece_probabilities, read_source, translation_of
 
 SMALL = TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=32, dropout=0.0)
@@ -32,23 +33,15 @@ def source():
     return read_source("The red car.")
 
 
-def test_heads_of_a_layer_share_one_intervention():
-    edits = switched_off(
-        [TransformerHead("cross", 1, 2), TransformerHead("encoder", 0, 1), TransformerHead("cross", 1, 0)]
-    )
-    assert edits == {("cross", 1): (DropHead(0), DropHead(2)), ("encoder", 0): (DropHead(1),)}
-    assert TransformerHead("cross", 1, 2).label == "cross, layer 2, head 3"
-
-
 def test_without_edits_the_model_says_what_it_says(model, source):
     plain = piece_probabilities(model, source, SAID)
-    assert piece_probabilities(EditedTransformer(model), source, SAID) == pytest.approx(plain)
+    assert piece_probabilities(EditedTranslator(model), source, SAID) == plain
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_an_edit_gives_the_probabilities_of_the_model_s_own_forward_pass(model, source, kind):
-    edits = switched_off([TransformerHead(kind, 0, 1), TransformerHead(kind, 1, 2)])
-    found = piece_probabilities(EditedTransformer(model, edits), source, SAID)
+    edits = drop_heads([((kind, 0), 1), ((kind, 1), 2)])
+    found = piece_probabilities(EditedTranslator(model, edits), source, SAID)
     fed = torch.tensor([[2, *SAID[:-1]]])
     with torch.inference_mode():
         logits = model(source.ids[None], fed, edits=edits).logits[0]
@@ -58,7 +51,7 @@ def test_an_edit_gives_the_probabilities_of_the_model_s_own_forward_pass(model, 
 
 
 def test_a_switched_off_head_hands_over_nothing(model, source):
-    edits = switched_off([TransformerHead("cross", 1, 2)])
+    edits = drop_heads([(("cross", 1), 2)])
     trace = explain_layers(model, source, translation_of(SAID), edits)["cross", 1]
     assert not trace.context(2).any()
     assert trace.context(1).any()
@@ -72,52 +65,46 @@ def test_without_positions_two_equal_pieces_are_one_and_the_same(model):
         assert torch.allclose(trace.query[:, 0], trace.query[:, 3], atol=1e-6) == same
 
 
-def test_the_worth_of_a_head_is_the_log_probability_that_its_loss_costs(model, source):
-    made = translation_of(SAID)
-    worth = head_importance(model, source, made)
-    assert {kind: tuple(table.shape) for kind, table in worth.items()} == dict.fromkeys(
-        ("encoder", "decoder", "cross"), (2, 3)
-    )
-    ways = (
-        piece_probabilities(EditedTransformer(model, edits), source, SAID)
-        for edits in ({}, switched_off([TransformerHead("cross", 0, 1)]))
-    )
-    before, after = (torch.tensor(one).log().sum() for one in ways)
-    assert float(worth["cross"][0, 1]) == pytest.approx(float(before - after), abs=1e-4)
-
-
-@pytest.mark.parametrize("said", [SAID, SAID[:1]])
-def test_heads_switched_off_together_are_worth_what_they_are_one_by_one(model, source, said):
-    def log_probability(edits):
-        return (
-            torch.tensor(piece_probabilities(EditedTransformer(model, edits), source, said), dtype=torch.double)
-            .log()
-            .sum()
-        )
-
-    for kind, table in head_importance(model, source, translation_of(said)).items():
-        for layer, lost in enumerate(table):
-            alone = torch.stack(
-                [log_probability(switched_off([TransformerHead(kind, layer, head)])) for head in range(3)]
-            )
-            torch.testing.assert_close(lost.double(), log_probability({}) - alone, rtol=0, atol=1e-5)
-            assert lost.abs().min() > 1e-4
-
-
 TYPED = read_source("The unbelievable dog bit the man.")
 
 
 def test_without_positions_the_encoder_gives_the_same_vectors_in_the_new_order(model):
     for seed in range(3):
         order = word_order(movable_words(TYPED), "shuffled", seed)
-        found = compare_orders(EditedTransformer(model, with_positions=False), TYPED, order)
+        found = compare_orders(EditedTranslator(model, with_positions=False), TYPED, order)
         assert float(found.changed.max()) < 1e-5
         torch.testing.assert_close(found.shuffled_states, found.states[found.order], atol=1e-5, rtol=0)
 
 
 def test_with_positions_it_does_not(model):
-    found = compare_orders(EditedTransformer(model), TYPED, word_order(movable_words(TYPED), "reversed"))
+    found = compare_orders(EditedTranslator(model), TYPED, word_order(movable_words(TYPED), "reversed"))
     assert float(found.changed.max()) > 0.01
+
+
+def test_edits_of_words_follow_them_to_their_new_places(model):
+    weights = SetWeights(2, ((0, 0.0), (4, 0.6)), head=1)
+    edits = {("encoder", 0): [weights, SetScore(1, 3, 2.0)], ("encoder", 1): [BlockKeys((0, 5))]}
+    order = word_order(movable_words(TYPED), "reversed")
+    found = compare_orders(EditedTranslator(model, edits, with_positions=False), TYPED, order)
+    torch.testing.assert_close(found.shuffled_states, found.states[found.order], atol=1e-5, rtol=0)
+    plain = compare_orders(EditedTranslator(model, with_positions=False), TYPED, order)
+    assert not torch.allclose(found.states, plain.states, atol=1e-3)
+    places = reordered(TYPED, order)[1].tolist()
+    moved = reordered_edits({("cross", 0): [weights], ("decoder", 1): [weights]}, torch.tensor(places))
+    to = places.index
+    assert moved == {("cross", 0): (SetWeights(2, ((to(0), 0.0), (to(4), 0.6)), 1),), ("decoder", 1): (weights,)}
+
+
+def test_a_decoder_s_edits_leave_out_keys_that_are_not_there_yet(model, source):
+    edits = {("decoder", 0): [SetWeights(1, ((0, 0.3), (3, 0.0))), BlockKeys((2,)), SetScore(3, 3, 4.0)]}
+    changed, fed = EditedTranslator(model, edits), torch.tensor([[2, *SAID[:-1]]])
+    state, logits = changed.begin(source.ids[None]), []
+    for piece in fed.split(1, 1):
+        some, state = changed.step(state, piece)
+        logits.append(some)
+    whole = model(source.ids[None], fed, edits=edits).logits
+    torch.testing.assert_close(torch.cat(logits, 1), whole, rtol=0, atol=1e-5)
+    assert not torch.allclose(whole, model(source.ids[None], fed).logits)
 
 
 def test_numbers_become_bytes_on_one_scale_around_the_middle():

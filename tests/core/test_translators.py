@@ -12,8 +12,8 @@ from attention_core.attention.steps import step_of
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, load_vocabulary
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build, load
+from attention_core.models.transformer import EditedTranslator
 from attention_core.models.translator import HALVES, LENGTH_PENALTY, SCORINGS, Labels, beam_search
-from attention_core.topics.transformer.ablation import EditedTransformer
 from attention_core.topics.translate import translation
 from attention_core.topics.translate.translation import (
     explain,
@@ -228,7 +228,7 @@ def test_edits_of_cells_meet_the_same_queries_in_every_step():
         ("cross", 1): (Temperature(2.0), SetScore(3, 2, 5.0, head=0), SetScore(1, 0, -5.0, head=2)),
     }
     source, target = read_source("Look at me.").ids[None], torch.tensor([[START, 50, 60, 70, 80]])
-    edited, logits = EditedTransformer(model, edits), []
+    edited, logits = EditedTranslator(model, edits), []
     state = edited.begin(source).select(torch.tensor([0, 0]))
     for piece in target.expand(2, -1).split(1, 1):
         some, state = edited.step(state, piece)
@@ -292,6 +292,15 @@ def test_edited_words_are_those_of_a_recomputation_from_what_hooks_see(scoring):
     wanted = logits.softmax(-1)[row]
     assert_close(shown.trace.weights(0, [row])[0, 4], torch.tensor(0.7))
     assert made.probabilities[row] == pytest.approx(float(wanted[made.ids[row]]), abs=1e-5)
+
+
+def test_without_edits_nothing_is_changed_bit_by_bit(model):
+    source, target = two_sources(), torch.tensor([[START, 50, 60], [START, 51, 61]])
+    changed = EditedTranslator(model)
+    plain, found = (one.step(one.begin(source), target)[0] for one in (model, changed))
+    assert torch.equal(plain, found)
+    sentence = read_source(SENTENCE)
+    assert translation.forced_translation(model, sentence, (), ()) == translate(model, sentence)
 
 
 def test_blocking_a_key_changes_what_follows():

@@ -39,12 +39,12 @@ from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, last_drawn, pu
 from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.computed import by_model, cached_computation
-from ui.edits import EditList
+from ui.edits import EditList, ListedEdit
 from ui.first_screen import grey_out
 from ui.glossary import note
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade
-from ui.state import Field, plain_text
+from ui.state import Field, plain_text, set_widget
 from ui.try_this import ASKED, TRIED, TryThis, try_this
 
 NAME, SIDE = "ask", 320
@@ -60,8 +60,8 @@ FIRST = "which digit is left of the blue one?"
 TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.most])
 LAST_READ = Field(NAME, "last_read", FIRST)
 """The last question that could be read: its answer stays while another cannot."""
-EDITS = EditList(NAME)
-UNIFORM = Field(NAME, "uniform", False, address="uniform")
+ALIKE = ListedEdit(Uniform(), "it looks everywhere alike")
+EDITS = EditList(NAME, uniform={"1": [ALIKE]}.__getitem__)
 MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
 _glow = component("start_scene")
 answer_one = by_model(ask.answer_one)
@@ -189,7 +189,7 @@ def answer_part(
 ) -> SceneAnswer:
     """Draw the answer and its looks, greyed unless they are of what stands on the page; return the answer."""
     own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
-    edits = (*([Uniform()] if UNIFORM.value else []), *EDITS.fitting(own.looks[0]))
+    edits, is_alike = EDITS.fitting(own.looks[0]), ALIKE in EDITS.changes
     answered = answer_one(MODEL, drawing.picture, reading.words, edits=edits) if edits else own
     for key in ("ask_answer", "ask_glow"):
         grey_out(key, not is_present)
@@ -200,11 +200,12 @@ def answer_part(
             with st.container(width="content"):
                 big_answer(answered)
             with st.container(width="content", gap="xsmall"):
-                UNIFORM.widget(st.toggle, "Force every weight equal")
-                other = answer_in_words(best_answer(own if UNIFORM.value else alike)[0])
+                set_widget("ask_uniform", is_alike)
+                st.toggle("Force every weight equal", key="ask_uniform", on_change=EDITS.toggle, args=(ALIKE,))
+                other = answer_in_words(best_answer(own if is_alike else alike)[0])
                 said = "?" if TRIED[NAME].value == ASKED else other
-                st.caption(f"{'Free to choose' if UNIFORM.value else 'Forced to look everywhere alike'}: **{said}**")
-        if len(edits) > UNIFORM.value:
+                st.caption(f"{'Free to choose' if is_alike else 'Forced to look everywhere alike'}: **{said}**")
+        if len(edits) > is_alike:
             st.caption(f"Its attention is changed under *Try*; as learned: **{answer_in_words(best_answer(own)[0])}**")
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
@@ -238,7 +239,7 @@ def _every_weight_alike(own: SceneAnswer, alike: SceneAnswer) -> TryThis:
         "Force every weight equal",
         "It can then no longer choose where to look. What will it answer?",
         (f"Still {answer_in_words(before)}", "Something else that is there", answer_in_words(NOTHING).capitalize()),
-        partial(setattr, UNIFORM, "value", True),
+        partial(EDITS.add, ALIKE.edit, says=ALIKE.says),
         outcome,
         "ask_answer",
     )

@@ -9,7 +9,7 @@ from attention_core.data.sentence_presets import MEANT, is_negated
 from attention_core.topics.matter.sentences import Verdict, explain, judge, read_sentence, remove_each
 from attention_core.weights import WeightsError
 from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
-from ui.edits import EditList, show_outcome, show_weights_difference, weight_editor
+from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
 from ui.glossary import note
 from ui.layout import figures_table
 from ui.player import Stepper
@@ -51,7 +51,7 @@ def try_section(text: str, trace: AttentionTrace) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         words = {(place,): label for place, label in enumerate(labels)}
-        weight_editor(EDITS, trace, [0], words, of=text)
+        weight_editor(WeightsRow(EDITS, trace, of=text), words)
         EDITS.draw(trace, hint="Click a word above to cut it, drag its bar, or set its weight here.")
         show_weights_difference(NAME, plain, trace)
     with right:

@@ -10,7 +10,7 @@ from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import Sentence, Verdict, against_the_answer, disagreement, read_sentence
 from ui.chart import note_picture
 from ui.component import component
-from ui.edits import set_weight
+from ui.edits import WeightsRow
 from ui.labels import error_markdown, number
 from ui.matter.judgement import ATTENTION, EDITS, NAME, SIDES, attention_trace, removed, verdict_of
 from ui.state import component_message
@@ -35,7 +35,7 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
         pressed = component_message("matter_weighed", "pressed") or {}
         place, weight = pressed.get("place"), pressed.get("weight")
         if place in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
-            set_weight(EDITS, trace, [0], [place], weight, of=text)
+            WeightsRow(EDITS, trace, of=text).set_weight([place], weight)
 
     about = "Every word's weight, and how the answer moves when it is deleted"
     note_picture(lambda: _bars(sentence.labels, weights, if_removed), about)

@@ -1,27 +1,26 @@
-"""A sentence and the transformer that reads it, perhaps with heads switched off: what it says, its traces."""
+"""A sentence and the transformer that reads it, perhaps with its attention changed: what it says, its traces."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from attention_core.attention.edits import DropHead
 from attention_core.attention.trace import AttentionTrace
-from attention_core.models.transformer import KINDS, TransformerConfig
-from attention_core.topics.transformer.ablation import EditedTransformer, TransformerHead, switched_off
+from attention_core.models.transformer import KINDS, EditedTranslator, EditsByAttention, TransformerConfig
 from attention_core.topics.translate.translation import (
-    EditedTranslator,
     SourceSentence,
     explain_layers,
     read_source,
     translate_together,
 )
 from ui.computed import cached_computation, model_or_stop
+from ui.edits import EditList, ListedEdit, where_in_stack
 from ui.state import Field, whole_number
 from ui.translate.models import translation
 
 NAME = "transformer"
 TRANSLATOR = "transformer"
 MODEL = f"translator-{TRANSLATOR}"
-MAX_NAMED = 4  # heads that are named; more are counted
 CONFIG = TransformerConfig()
 CHOICES = {
     "kind": ("Attention of", KINDS),
@@ -30,21 +29,32 @@ CHOICES = {
 }
 
 
+class TransformerHead(NamedTuple):
+    """One head of the transformer."""
+
+    kind: str  # "encoder", "decoder" or "cross"
+    layer: int  # from 0
+    head: int  # from 0
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind}, layer {self.layer + 1}, head {self.head + 1}"
+
+    @property
+    def where(self) -> str:
+        return where_in_stack(self.kind, self.layer)
+
+    @property
+    def without(self) -> ListedEdit:
+        """The edit that switches it off."""
+        return ListedEdit(DropHead(self.head), f"{self.label}: switched off", self.where)
+
+
 class Experiment(NamedTuple):
     """A sentence, and what is changed in the model that reads it."""
 
     text: str
-    off: tuple[TransformerHead, ...] = ()  # heads that are switched off
-
-    @property
-    def as_trained(self) -> Experiment:
-        return Experiment(self.text)
-
-    @property
-    def off_words(self) -> str:
-        labels = [head.label for head in self.off]
-        more = f" and {len(labels) - MAX_NAMED} more" if len(labels) > MAX_NAMED else ""
-        return "; ".join(labels[:MAX_NAMED]) + more
+    edits: EditsByAttention
 
 
 def _named(text: str) -> TransformerHead:
@@ -55,37 +65,27 @@ def _named(text: str) -> TransformerHead:
     return head
 
 
-def _name(head: TransformerHead) -> str:
-    return f"{head.kind}-{head.layer + 1}-{head.head + 1}"
-
-
-CHOSEN = Field(NAME, "chosen", TransformerHead("encoder", 0, 0), address="head", parse=_named, text=_name)
-OFF: Field[list[TransformerHead]] = Field(
+CHOSEN = Field(
     NAME,
-    "off",
-    list,
-    address="off",
-    parse=lambda text: [*dict.fromkeys(map(_named, text.split(".")))],
-    text=lambda heads: ".".join(map(_name, heads)),
+    "chosen",
+    TransformerHead("encoder", 0, 0),
+    address="head",
+    parse=_named,
+    text=lambda head: f"{head.where}-{head.head + 1}",
 )
-SHOWN_EXPERIMENT: Field[Experiment | None] = Field(NAME, "at_top", None)  # whose French stands there
+EDITS = EditList(NAME, off=lambda text: [_named(one).without for one in dict.fromkeys(text.split("."))])
 _translated_together = cached_computation(by_model=True)(translate_together)
 _layers_explained = cached_computation(by_model=True)(explain_layers)
 
 
 def experiment_on(text: str) -> Experiment:
     """Return a sentence with what is changed in the model that reads it."""
-    return Experiment(text, tuple(sorted(OFF.value)))
+    return Experiment(text, EDITS.fitting_each(lambda: traces(Experiment(text, {})), text))
 
 
-def restore() -> None:
-    """Leave the model as it was trained; call it in a callback."""
-    OFF.value = []
-
-
-def edited(experiment: Experiment, *, with_positions: bool = True) -> EditedTransformer:
+def edited(experiment: Experiment, *, with_positions: bool = True) -> EditedTranslator:
     model: Any = model_or_stop(MODEL)
-    return EditedTransformer(model, switched_off(experiment.off), with_positions)
+    return EditedTranslator(model, experiment.edits, with_positions)
 
 
 def said(experiment: Experiment, *sources: SourceSentence, with_positions: bool = True) -> list[str]:
@@ -101,14 +101,12 @@ def reduced(text: str) -> dict[tuple[str, str], str]:
         ("additive", "recurrence"): EditedTranslator(additive, reads_alone=True),
         ("additive", "attention_trained"): none,
         ("transformer", ""): transformer,
-        ("transformer", "positions"): EditedTransformer(transformer, with_positions=False),
+        ("transformer", "positions"): EditedTranslator(transformer, with_positions=False),
     }
     return {way: _translated_together(model, [read_source(text)])[0].text for way, model in ways.items()}
 
 
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
-    changed = edited(experiment)
-    return _layers_explained(
-        changed.model, read_source(experiment.text), translation(TRANSLATOR, experiment.text), changed.edits
-    )
+    source, made = read_source(experiment.text), translation(TRANSLATOR, experiment.text)
+    return _layers_explained(model_or_stop(MODEL), source, made, experiment.edits)  # type: ignore[arg-type]

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Callable
 
 import streamlit as st
+from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.charts.vega import GREY, ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table
-from attention_core.topics.transformer.orders import as_bytes, compare_orders, movable_words, reordered, word_order
+from attention_core.topics.transformer.orders import (
+    as_bytes,
+    compare_orders,
+    movable_words,
+    reordered,
+    reordered_edits,
+    word_order,
+)
 from attention_core.topics.translate.translation import SourceSentence, read_source
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import cached_computation
 from ui.state import Field, one_of, whole_number
-from ui.transformer.experiment import NAME, SHOWN_EXPERIMENT, Experiment, edited, said
+from ui.transformer.experiment import EDITS, NAME, Experiment, edited, said
 from ui.try_this import TryThis
 from ui.words import text_field
 
@@ -55,16 +62,16 @@ def _reorder(how: str) -> None:
     ORDER.value = how, seed + (how == "shuffled")
 
 
-def _other_order(source: SourceSentence) -> tuple[list[int], SourceSentence]:
+def _other_order(source: SourceSentence) -> tuple[list[int], SourceSentence, Tensor]:
     order = word_order(movable_words(source), *ORDER.value)
-    return order, reordered(source, order)[0]
+    return order, *reordered(source, order)
 
 
 def two_orders(experiment: Experiment) -> None:
     """Draw the sentence as typed and in the other order: each piece's numbers, without positions and with them."""
-    SHOWN_EXPERIMENT.value = experiment
     source = read_source(experiment.text)
-    order, other = _other_order(source)
+    order, other, places = _other_order(source)
+    moved = experiment._replace(edits=reordered_edits(experiment.edits, places))
     found = {
         title: _compare_orders(edited(experiment, with_positions=given), source, order) for title, given in WAYS.items()
     }
@@ -74,7 +81,11 @@ def two_orders(experiment: Experiment) -> None:
     texts = [base64.b64encode(numbers).decode() for numbers in states]
     ways = []
     for number, (title, comparison) in enumerate(found.items()):
-        french = said(experiment, source, other, with_positions=WAYS[title])
+        if moved == experiment:
+            french = said(experiment, source, other, with_positions=WAYS[title])
+        else:
+            both = (experiment, source), (moved, other)
+            french = [said(*one, with_positions=WAYS[title])[0] for one in both]
         ways.append(
             {
                 "title": title,
@@ -112,31 +123,31 @@ def _changes(labels: list[str], ways: list[dict]) -> Chart:
     )
 
 
-def heads_that_are_off(experiment: Experiment, restore: Callable[[], None]) -> None:
-    """Say which heads are off and what the model said with all of them, if any are."""
-    if not experiment.off:
+def what_is_changed(experiment: Experiment) -> None:
+    """Say that attention is changed and what the model says as trained, if so."""
+    if not experiment.edits:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Off: {experiment.off_words}.", width="content")
-        (trained,) = said(experiment.as_trained, read_source(experiment.text))
+        st.caption("Its attention is changed under *Try*.", width="content")
+        (trained,) = said(Experiment(experiment.text, {}), read_source(experiment.text))
         st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
-        st.button("Everything as trained", key="transformer_restore", on_click=restore)
+        st.button("Everything as trained", key="transformer_restore", on_click=EDITS.reset)
 
 
-def surprise(text: str, restore: Callable[[], None]) -> TryThis:
+def surprise(text: str) -> TryThis:
     """Return the page's surprise: a heap of words becomes the same French sentence."""
 
     def act() -> None:
         text_field(NAME).value = HEAP
         ORDER.value = "shuffled", 0
-        restore()
+        EDITS.reset()
 
     def outcome() -> tuple[int, str]:
         source = read_source(text)
-        _, other = _other_order(source)
+        _, other, _ = _other_order(source)
         heap = " ".join(other.words).replace(" .", ".")
         (typed, moved), (_, known) = (
-            said(Experiment(text), source, other, with_positions=given) for given in WAYS.values()
+            said(Experiment(text, {}), source, other, with_positions=given) for given in WAYS.values()
         )
         if moved == typed:
             return 0, f"Both orders become *{moved}* With positions the heap, *{heap}*, becomes *{known}*"

@@ -1,8 +1,10 @@
-"""The heads of the transformer: all of them, one by its steps, some switched off."""
+"""The heads of the transformer: all of them, one by its steps, one changed by hand."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import product
 
 import streamlit as st
 
@@ -11,14 +13,11 @@ from attention_core.attention.types import Role
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.vega import weights_ramp
-from attention_core.device import to_array
 from attention_core.explain.heads import describe_head, summaries
-from attention_core.models.transformer import KINDS
-from attention_core.topics.transformer.ablation import TransformerHead, head_importance
-from attention_core.topics.transformer.charts import head_importance_chart
-from attention_core.topics.translate.translation import WordView, read_source
+from attention_core.topics.translate.translation import WordView, piece_probabilities, read_source
 from ui.chart import click, draw_chart
-from ui.computed import cached_computation, model_or_stop
+from ui.computed import cached_computation
+from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
 from ui.player import Stepper, export_bar, show_step_chart, show_words
@@ -27,18 +26,17 @@ from ui.transformer.experiment import (
     CHOICES,
     CHOSEN,
     CONFIG,
-    MODEL,
+    EDITS,
     NAME,
-    OFF,
-    SHOWN_EXPERIMENT,
     TRANSLATOR,
     Experiment,
-    experiment_on,
+    TransformerHead,
+    edited,
     said,
     traces,
 )
-from ui.translate.models import translation
-from ui.words import aligned_words, chosen_row
+from ui.translate.models import show_next_word, translation
+from ui.words import aligned_words, chosen_row, chosen_source
 
 ASKS = {
     "encoder": "Each English piece asks all English pieces",
@@ -47,19 +45,18 @@ ASKS = {
 }
 QUERY = Field(NAME, "query", 2, address="query", parse=whole_number)
 STEPS = Stepper(NAME)
-_head_worth = cached_computation(by_model=True)(head_importance)
+_probabilities = cached_computation(by_model=True)(piece_probabilities)
 
 
-def _looked_at(text: str) -> tuple[TransformerHead, Experiment, AttentionTrace, int]:
-    """Return the head, the sentence with what is changed in the model, the trace of the head's layer, the query."""
-    head, experiment = CHOSEN.value, experiment_on(text)
-    if experiment != SHOWN_EXPERIMENT.value:
-        st.rerun()  # what was changed here shows at the top
-    trace = traces(experiment)[head.kind, head.layer]
-    return head, experiment, trace, min(QUERY.value, trace.n_queries - 1)
+def _looked_at(experiment: Experiment) -> tuple[TransformerHead, AttentionTrace, int]:
+    """Return the head, the trace of its layer, the query."""
+    EDITS.follow()
+    head = CHOSEN.value
+    trace = traces(experiment)[head[:2]]
+    return head, trace, min(QUERY.value, trace.n_queries - 1)
 
 
-def _choose_head(text: str, *, switch: bool = False) -> tuple[TransformerHead, Experiment, AttentionTrace, int]:
+def _choose_head(experiment: Experiment, *, switch: bool = False) -> tuple[TransformerHead, AttentionTrace, int]:
     """Let a person choose kind, layer and head, and perhaps switch it off; see _looked_at."""
     head = CHOSEN.value
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="transformer_choice"):
@@ -76,48 +73,43 @@ def _choose_head(text: str, *, switch: bool = False) -> tuple[TransformerHead, E
                 args=(part, key),
             )
         if switch:
-            label = "Switch on" if head in OFF.value else "Switch off"
-            st.button(label, key="transformer_switch", on_click=_switch, args=(head,))
+            label = "Switch on" if head.without in EDITS.changes else "Switch off"
+            st.button(label, key="transformer_switch", on_click=EDITS.toggle, args=(head.without,))
     st.caption(f"{ASKS[head.kind]}.")
-    return _looked_at(text)
+    return _looked_at(experiment)
 
 
 def _take_part(part: str, key: str) -> None:
     CHOSEN.value = CHOSEN.value._replace(**{part: widget_value(key)})
 
 
-def _switch(head: TransformerHead) -> None:
-    OFF.value = [other for other in OFF.value if other != head] if head in OFF.value else [*OFF.value, head]
-
-
-def all_heads(text: str) -> None:
+def all_heads(experiment: Experiment) -> None:
     """Draw all heads of the chosen kind, and the chosen one large; clicks choose."""
-    head, experiment, trace, query = _choose_head(text)
+    head, trace, query = _choose_head(experiment)
     layers = [traces(experiment)[head.kind, layer] for layer in range(CONFIG.n_layers)]
     end = () if head.kind == "decoder" else (layers[0].n_keys - 1,)
     habits = [[describe_head(one) for one in layer] for layer in summaries(layers, end)]
     every, large = st.columns([1.1, 1], gap="medium")
     with every:
-        _mosaic(layers, experiment, head, habits)
+        _mosaic(layers, head, habits)
     with large:
         st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
         _large(trace, head, query)
 
 
-def _mosaic(
-    layers: list[AttentionTrace], experiment: Experiment, head: TransformerHead, habits: list[list[str]]
-) -> None:
+def _mosaic(layers: list[AttentionTrace], head: TransformerHead, habits: list[list[str]]) -> None:
     key = f"transformer_heads_{head.kind}"
 
     def take() -> None:
         for clicked in chart_selection(key, "head"):
             CHOSEN.value = CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
 
+    places = product(range(CONFIG.n_layers), range(CONFIG.n_heads))
     chart = heads_chart(
         mosaic(layers, size=70),
         habits,
         chosen=(head.layer, head.head),
-        off={(other.layer, other.head) for other in experiment.off if other.kind == head.kind},
+        off={place for place in places if TransformerHead(head.kind, *place).without in EDITS.changes},
         select="head",
     )
     words = f"Weights of all heads of all layers, {head.kind} attention; click one"
@@ -142,12 +134,13 @@ def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
     draw_chart(chart, **click(key, "cell", "row", QUERY) if small else {"key": key}, width="content", alt=words)
 
 
-def transformer_steps(text: str) -> None:
+def transformer_steps(experiment: Experiment) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
-    head, _, trace, query = _choose_head(text)
+    head, trace, query = _choose_head(experiment)
     if not (step := STEPS.draw(trace, query, head.head)):
         return
     with st.container(key="desk_transformer_arcs"):
+        section("Click a word: where does it look?", Role.QUERY)
         _arcs(trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
@@ -158,7 +151,7 @@ def transformer_steps(text: str) -> None:
         show_step_chart(trace, step, head.head, marked, f"transformer_{head.kind}")
 
 
-def _arcs(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
+def _arcs(trace: AttentionTrace, head: TransformerHead, query: int, cut: Callable[[int], None] | None = None) -> None:
     queries, keys = trace.story.query_axis, trace.story.key_axis
     labels = list(queries.labels)
     view = WordView(
@@ -171,35 +164,56 @@ def _arcs(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
         first_key=list(range(len(keys))),
         pieces_of=[[label] for label in labels],
     )
-    section("Click a word: where does it look?", Role.QUERY)
-    axes = queries.name, keys.name
-    aligned_words(NAME, view, model=head.label, active=query, plain=True, axes=axes, on_choose=_take_query)
+    look = {"axes": (queries.name, keys.name), "plain": True, "cuts": cut is not None}
+    aligned_words(NAME, view, model=head.label, active=query, **look, on_choose=_take_query, args=(cut,))
 
 
-def _take_query() -> None:
-    row = chosen_row(NAME)
+def _take_query(cut: Callable[[int], None] | None) -> None:
+    row, key = chosen_row(NAME), chosen_source(NAME)
     if row is not None:
         QUERY.value = row
+    if cut and key is not None:
+        cut(key)
 
 
-def heads_off(text: str) -> None:
-    """Let a person switch heads off, and draw what the translation loses without each."""
-    _, experiment, _, _ = _choose_head(text, switch=True)
-    if experiment.off:
-        st.markdown(f"Without {experiment.off_words}: *{error_markdown(said(experiment, read_source(text))[0])}*")
-    else:
-        st.markdown("Switch a head off. What does the French lose?")
-    worth = _head_worth(model_or_stop(MODEL), read_source(text), translation(TRANSLATOR, text))
-    limit = max(float(one.abs().max()) for one in worth.values())
-    for column, kind in zip(st.columns(3, gap="medium"), KINDS, strict=True):
-        column.markdown(f"**{kind.capitalize()}**")
-        chart = head_importance_chart(to_array(worth[kind]), limit, size=270)
-        words = f"Log-probability that the translation loses when one {kind} head alone is switched off"
-        draw_chart(chart, key=f"transformer_worth_{kind}", width="content", alt=words, on=column)
-    st.caption("Orange: without this head alone the French becomes less probable.")
+def change_heads(experiment: Experiment) -> None:
+    """Let a person change the chosen head, and draw what becomes of the translation."""
+    head, trace, query = _choose_head(experiment, switch=True)
+    text, queries, keys = experiment.text, trace.story.query_axis.labels, trace.story.key_axis.labels
+    seen = trace.replace(()).allowed(head.head, [query])
+    seen_keys = [key for key in range(trace.n_keys) if seen is None or seen[0, key]]
+    row = WeightsRow(EDITS, trace, [query], head.head, head.where, text, f"{head.label}: ")
+    left, right = st.columns(2, gap="large")
+    with left:
+        _arcs(trace, head, query, lambda key: row.set_weight([key], None) if key in seen_keys else None)
+        others = range(query if head.kind == "decoder" else len(queries))
+        names = {other: queries[other] for other in others if other != query}
+        weight_editor(row, {(key,): keys[key] for key in seen_keys}, names)
+        EDITS.draw(
+            trace, hint="Switch a head off, or click a lower word, then an upper one to cut the arc between them."
+        )
+    with right:
+        _what_became_of_it(experiment)
+        show_weights_difference(NAME, traces(Experiment(text, {}))[head[:2]], trace, head.head)
 
 
-def take_along(text: str) -> None:
+def _what_became_of_it(experiment: Experiment) -> None:
+    """Draw the translation as trained and changed, and the next word where most has changed."""
+    source, made = read_source(experiment.text), translation(TRANSLATOR, experiment.text)
+    st.markdown(f"As trained: *{error_markdown(made.text)}*")
+    if not experiment.edits:
+        return
+    st.markdown(f"Changed: *{error_markdown(said(experiment, source)[0])}*")
+    both = experiment._replace(edits={}), experiment
+    before, now = (_probabilities(edited(one), source, made.ids) for one in both)
+    changes = [abs(one - other) for one, other in zip(before, now, strict=True)]
+    place = changes.index(max(changes))
+    where = f"after {literal(' '.join(made.labels[:place]))}" if place else "first"
+    st.caption(f"Most has changed in what comes {where}:")
+    show_next_word(NAME, TRANSLATOR, source, tuple(made.ids[:place]), experiment.edits)
+
+
+def take_along(experiment: Experiment) -> None:
     """Offer the chosen head's trace."""
-    head, _, trace, query = _looked_at(text)
+    head, trace, query = _looked_at(experiment)
     export_bar(trace, NAME, head=head.head, query=query)

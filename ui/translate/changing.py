@@ -3,16 +3,10 @@
 import streamlit as st
 
 from attention_core.bounds import as_markdown
-from attention_core.topics.translate.translation import ShownTranslation, next_pieces, read_source
-from ui.computed import cached_computation
-from ui.edits import set_weight, show_outcome, show_weights_difference, weight_editor
+from attention_core.topics.translate.translation import ShownTranslation, read_source
+from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.translate.forcing import follow_first_screen
-from ui.translate.models import EDITS, NAME, model_of, translation
-from ui.words import piece_label
-
-_next_pieces = cached_computation(by_model=True)(next_pieces)
-MOST = 300
-"""Next pieces that are compared; others are hardly likely."""
+from ui.translate.models import EDITS, NAME, show_next_word, translation
 
 
 def _keys_of(text: str) -> list[tuple[int, ...]]:
@@ -21,10 +15,13 @@ def _keys_of(text: str) -> list[tuple[int, ...]]:
     return [tuple(place for place, of in enumerate(word_of) if of == word) for word in range(word_of[-1] + 1)]
 
 
+def _row(shown: ShownTranslation, row: int, text: str) -> WeightsRow:
+    return WeightsRow(EDITS, shown.trace, shown.view.pieces(row), None, shown.translator, text)
+
+
 def cut_arc(shown: ShownTranslation, row: int, column: int, text: str) -> None:
     """Cut what a French word gives an English one, or give it back; for a callback."""
-    keys, asks = _keys_of(text)[column], shown.view.pieces(row)
-    set_weight(EDITS, shown.trace, asks, keys, None, head=None, where=shown.translator, of=text)
+    _row(shown, row, text).set_weight(_keys_of(text)[column], None)
 
 
 def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:
@@ -38,7 +35,7 @@ def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:
         else:
             words = dict(zip(_keys_of(text), view.source, strict=True))
             others = {view.first_piece[at]: word for at, word in enumerate(view.target) if at != row}
-            weight_editor(EDITS, trace, view.pieces(row), words, head=None, where=name, of=text, rows=others)
+            weight_editor(_row(shown, row, text), words, others)
         EDITS.draw(trace, hint="Click a French word above, then an English one to cut the arc between them.")
         show_weights_difference(NAME, trace.replace(()), trace)
     with right:
@@ -48,17 +45,5 @@ def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:
                 f"As learned: *{as_markdown(was)}*  \nChanged: *{as_markdown(shown.translation.text)}*  \nOnly what "
                 "comes from the first changed word on is said anew."
             )
-        _next_word(shown, row, text)
-
-
-def _next_word(shown: ShownTranslation, row: int, text: str) -> None:
-    """Draw how likely each next piece is at the present word, as learned and with the changes."""
-    model, source = model_of(shown.translator), read_source(text)
-    after = tuple(shown.translation.ids[: shown.view.first_piece[row]])
-    before, now = (
-        {one.piece: one for one in _next_pieces(model, source, after, MOST, edits)} for edits in ((), shown.trace.edits)
-    )
-    pieces = before | now
-    labels = [piece_label(one.text) for one in pieces.values()]
-    shares = [[found[piece].probability if piece in found else 0.0 for piece in pieces] for found in (before, now)]
-    show_outcome(NAME, labels, *shares)
+        after = tuple(shown.translation.ids[: shown.view.first_piece[row]])
+        show_next_word(NAME, name, read_source(text), after, trace.edits)

@@ -10,20 +10,16 @@ from attention_core.topics.translate.translation import (
     ShownTranslation,
     WordView,
     french_prefix,
-    next_pieces,
     read_source,
     translation_of,
 )
-from ui.computed import cached_computation
 from ui.layout import section
 from ui.state import Field, plain_text, whole_number, whole_numbers
-from ui.translate.models import NAME, TRANSLATORS, model_of, translation
+from ui.translate.models import NAME, TRANSLATORS, likely_pieces, model_of, translation
 from ui.words import chosen_piece, next_words
 
 MAX_FORCED = 60  # pieces that may be forced; the sentence needs room to end
 CLASSIC_PAIRS = (("accord", "agreement"), ("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
-
-_next_pieces = cached_computation(by_model=True)(next_pieces)
 
 
 def _pieces_of(text: str) -> list[int]:
@@ -90,7 +86,7 @@ def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
     ids = shown.translation.ids
     after = tuple(ids[:piece])
     section(f"The next word, {TRANSLATORS[shown.translator]}", Role.OUTPUT)
-    bars = _next_pieces(model_of(shown.translator), read_source(text), after)
+    bars = likely_pieces(model_of(shown.translator), read_source(text), after)
     next_words(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
     if len(after) >= MAX_FORCED:
         st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")

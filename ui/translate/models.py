@@ -2,18 +2,22 @@
 
 from typing import Any
 
-from attention_core.attention.edits import Edits, SetWeights
+from attention_core.attention.edits import Edits
+from attention_core.models.transformer import EditsByAttention
 from attention_core.models.translator import MAX_PIECES
 from attention_core.topics.translate.translation import (
     ShownTranslation,
+    SourceSentence,
     Translation,
     forced_translation,
+    next_pieces,
     probability_per_word,
     read_source,
     show_translation,
 )
 from ui.computed import cached_computation, model_or_none, model_or_stop
-from ui.edits import EditList
+from ui.edits import EditList, show_outcome
+from ui.words import piece_label
 
 NAME = "translate"
 EDITS = EditList(NAME)
@@ -29,6 +33,10 @@ TRANSLATORS = {
 LISTED = ("none", "additive", "transformer")
 """Translators that are offered on arrival; the others are computed only when they are asked for."""
 
+MOST = 300
+"""Next pieces that are compared; others are hardly likely."""
+
+likely_pieces = cached_computation(by_model=True)(next_pieces)
 _translated = cached_computation(by_model=True)(forced_translation)
 _shown = cached_computation(by_model=True)(show_translation)
 
@@ -53,7 +61,7 @@ def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits
     """Return the translation with its attention; what comes before the first edited piece is said as learned."""
     made, source = translation(translator, text, forced), read_source(text)
     if edits:
-        first = min(edit.query for edit in edits if isinstance(edit, SetWeights))
+        first = min(getattr(edit, "query", None) or 0 for edit in edits)
         kept = max(forced, tuple(made.ids[: min(first, MAX_PIECES - 1)]), key=len)
         made = _translated(model_of(translator), source, kept, tuple(edits))
     return _shown(model_of(translator), translator, source, forced, made, tuple(edits))
@@ -61,11 +69,25 @@ def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits
 
 def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> ShownTranslation:
     """Return the translation with the edits of this page that fit."""
-    shown = shown_translation(translator, text, forced)
-    for _ in range(2 if EDITS.changes else 1):  # the changed translation may have words that can be edited in turn
-        edits = EDITS.fitting(shown.trace.replace(()), translator, text)
-        shown = shown_translation(translator, text, forced, edits)
+    learned = shown_translation(translator, text, forced)
+    edits = EDITS.fitting(learned.trace, translator, text, grows=True)
+    shown = shown_translation(translator, text, forced, edits) if edits else learned
+    EDITS.fitting(shown.trace.replace(()), translator, text)  # notes which are about words that are not said
     return shown
+
+
+def show_next_word(
+    page: str, translator: str, source: SourceSentence, after: tuple[int, ...], changes: Edits | EditsByAttention
+) -> None:
+    """Draw how likely each next piece is after others, as learned and with changes."""
+    model = model_or_stop(f"translator-{translator}")
+    before, now = (
+        {one.piece: one for one in likely_pieces(model, source, after, MOST, edits)} for edits in ((), changes)
+    )
+    pieces = before | now
+    labels = [piece_label(one.text) for one in pieces.values()]
+    shares = [[found[piece].probability if piece in found else 0.0 for piece in pieces] for found in (before, now)]
+    show_outcome(page, labels, *shares)
 
 
 def average_per_word(made: Translation) -> str:

@@ -6,7 +6,7 @@ replacement.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, TypeVar
@@ -139,10 +139,6 @@ class Edit:
         """Return edits of this kind as they are applied: those that belong together become one."""
         return edits
 
-    def for_item(self, item: int) -> Edit | None:
-        """Return the edit as it applies to one item of a batch; None = it leaves that item alone."""
-        return self
-
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         """Return the edit for the n queries from `first` on, repeated for n_times copies of them laid end to end."""
         query = getattr(self, "query", None)
@@ -150,6 +146,10 @@ class Edit:
             return [self]
         times = range(n_times) if first <= query < first + n else ()
         return [replace(self, query=query - first + time * n) for time in times]  # type: ignore[call-arg]
+
+    def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
+        """Return the edit where its keys have these places, without what it does to a key that has None."""
+        return [self]
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
         """Return what it does in words, with the labels of queries and keys where there are any."""
@@ -193,9 +193,21 @@ def _plain(value: Any) -> Any:
 LayerKey = TypeVar("LayerKey")
 
 
+@dataclass(frozen=True)
+class CellEdit(Edit):
+    """An edit of one query and one key."""
+
+    query: int
+    key: int
+
+    def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
+        key = place_of(self.key)
+        return [] if key is None else [replace(self, key=key)]
+
+
 @register
 @dataclass(frozen=True)
-class BlockEdge(Edit):
+class BlockEdge(CellEdit):
     """One query no longer looks at one key, in one head or in all."""
 
     name = "block edge"
@@ -203,8 +215,6 @@ class BlockEdge(Edit):
     target = "mask"
     hides = True
 
-    query: int
-    key: int
     head: int | None = None
 
     def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor:
@@ -231,6 +241,9 @@ class BlockKeys(Edit):
     def blocked(self) -> Sequence[int]:
         return self.keys
 
+    def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
+        return [replace(self, keys=tuple(key for key in map(place_of, self.keys) if key is not None))]
+
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
         return f"it no longer looks at {', '.join(label(keys, key, 'key') for key in self.keys)}{self.head_suffix}"
 
@@ -242,21 +255,25 @@ class DropHead(Edit):
 
     Attributes:
         head: from 0.
-        item: the one item of the batch in which it is dropped, which no trace shows; None = in all items.
+        query: to which it hands over nothing; None = to all.
     """
 
     name = "drop head"
-    words = "head {head} hands over nothing"
     target = "context"
 
     head: int
-    item: int | None = None
+    query: int | None = None
 
     def context(self, head: int, context: Tensor) -> Tensor:
-        return torch.zeros_like(context) if self.item is None and self.applies_to(head) else context
+        if not self.applies_to(head):
+            return context
+        dropped = context.clone()
+        dropped[slice(None) if self.query is None else self.query] = 0
+        return dropped
 
-    def for_item(self, item: int) -> Edit | None:
-        return replace(self, item=None) if self.item in (None, item) else None
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        to = "" if self.query is None else f" to {label(queries, self.query, 'query')}"
+        return f"head {self.head + 1} hands over nothing{to}"
 
 
 def drop_heads(heads: Iterable[tuple[LayerKey, int]]) -> dict[LayerKey, tuple[Edit, ...]]:
@@ -339,15 +356,13 @@ def _random_order(seed: int, head: int, n: int) -> Tensor:
 
 @register
 @dataclass(frozen=True)
-class SetScore(Edit):
+class SetScore(CellEdit):
     """The score of one query and one key, after scaling, is this number, in one head or in all."""
 
     name = "set score"
     words = "{query} scores {key} {score:.4g}"
     apply_order = 2
 
-    query: int
-    key: int
     score: float
     head: int | None = None
 
@@ -409,6 +424,8 @@ def for_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_causal
     """
     if is_causal and any(isinstance(edit, PermuteKeys) for edit in edits):
         raise EditError(CAUSAL_REASON)
+    if is_causal:  # keys of later queries are not there yet
+        edits = [part for edit in edits for part in edit.with_keys(lambda key: key if key < first + n else None)]
     return tuple(part for edit in edits for part in edit.for_queries(first, n, n_times))
 
 

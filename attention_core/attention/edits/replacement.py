@@ -122,6 +122,10 @@ class SetWeights(Edit):
         ):
             raise EditError(f"nothing is left in the row of query {self.query} that could take the other weight")
 
+    def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
+        placed = ((place_of(key), weight) for key, weight in self.weights)
+        return [replace(self, weights=tuple((key, weight) for key, weight in placed if key is not None))]
+
     @property
     def hides(self) -> bool:  # type: ignore[override]
         return self.renormalised and (self._total >= FULL_ROW or any(weight == 0 for _, weight in self.weights))

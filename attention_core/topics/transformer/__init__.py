@@ -1,1 +1,1 @@
-"""Inside a transformer: heads switched off, inputs shuffled, positions, cost."""
+"""Inside a transformer: inputs shuffled, positions, cost."""

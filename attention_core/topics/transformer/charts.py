@@ -1,13 +1,10 @@
-"""Charts of the transformer's page: what n costs, dot products over distance, what a head is worth."""
+"""Charts of the transformer's page: what n costs, dot products over distance."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.heads import head_axes
-from attention_core.charts.heatmap import matrix_chart
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
@@ -52,10 +49,3 @@ def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> v
     data = {"distances": distances, "products": products}
     tooltip = ("distances:Q", "distance"), ("products:Q", "", ".4g")
     return vl.layer(vl.mark("line", data, line, *tooltip, color=LINE, strokeWidth=2), height=270)
-
-
-def head_importance_chart(worth: np.ndarray, limit: float, *, size: int = 300) -> vl.Chart:
-    """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0 and up to a limit."""
-    ramp = vl.Ramp(vl.BLUE_ORANGE, -limit, limit)
-    axes = head_axes(*worth.shape)
-    return matrix_chart(worth, *axes, Role.SCORES, title="log-probability lost", size=size, ramp=ramp)

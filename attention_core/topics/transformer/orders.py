@@ -1,12 +1,14 @@
 """A sentence and the same words in another order, as a transformer's encoder reads them."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from attention_core.attention.edits import Edit
 from attention_core.device import device_of
-from attention_core.topics.transformer.ablation import EditedTransformer
+from attention_core.models.transformer import EditedTranslator, EditsByAttention
 from attention_core.topics.translate.translation import SourceSentence
 
 
@@ -61,6 +63,21 @@ def reordered(source: SourceSentence, order: list[int]) -> tuple[SourceSentence,
     return new, torch.tensor(places)
 
 
+def reordered_edits(edits: EditsByAttention, places: Tensor) -> EditsByAttention:
+    """Return the edits of a sentence for the same words in another order: they follow the words to their new places.
+
+    The places are those that `reordered` returns.
+    """
+    now = places.argsort().tolist()
+
+    def moved(kind: str, edit: Edit) -> Edit:
+        edit = edit if kind == "decoder" else edit.with_keys(now.__getitem__)[0]
+        query = getattr(edit, "query", None)
+        return edit if query is None or kind != "encoder" else replace(edit, query=now[query])  # type: ignore[call-arg]
+
+    return {(kind, layer): tuple(moved(kind, edit) for edit in its) for (kind, layer), its in edits.items()}
+
+
 def movable_words(source: SourceSentence) -> int:
     """Return how many of the first words change places: all, but for a mark that ends the sentence."""
     n_words = len(source.words)
@@ -68,7 +85,7 @@ def movable_words(source: SourceSentence) -> int:
 
 
 @torch.inference_mode()
-def compare_orders(edited: EditedTransformer, source: SourceSentence, order: list[int]) -> OrderComparison:
+def compare_orders(edited: EditedTranslator, source: SourceSentence, order: list[int]) -> OrderComparison:
     """Encode a sentence and the same words in another order, and compare the states piece by piece.
 
     Source: permutation equivariance of self-attention, Yun et al. 2020, claim 1; positions: Vaswani et al. 2017,
@@ -77,11 +94,11 @@ def compare_orders(edited: EditedTransformer, source: SourceSentence, order: lis
     device = device_of(edited.model)
     other, places = reordered(source, order)
 
-    def states(ids: Tensor) -> Tensor:
-        asked = ids[None].to(device)
-        return edited.network.encode(asked, edited.edits).states[0].cpu()
+    def states(ids: Tensor, edits: EditsByAttention) -> Tensor:
+        return edited.network.encode(ids[None].to(device), edits).states[0].cpu()
 
-    return OrderComparison(places, states(source.ids), states(other.ids))
+    moved = reordered_edits(edited.edits, places)
+    return OrderComparison(places, states(source.ids, edited.edits), states(other.ids, moved))
 
 
 def as_bytes(states: list[Tensor]) -> list[bytes]:

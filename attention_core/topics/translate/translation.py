@@ -3,16 +3,16 @@
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from attention_core.attention.edits import Edits
+from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import (
     END,
@@ -31,10 +31,9 @@ from attention_core.data.pieces import (
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.explain.heads.similarity import mean_over_heads
-from attention_core.models.transformer import EditsByAttention, Transformer
+from attention_core.models.transformer import EditsByAttention, Transformer, edited, last_cross
 from attention_core.models.translator import (
     CanTranslate,
-    DecoderState,
     Labels,
     TiedTranslator,
     Translator,
@@ -110,39 +109,6 @@ class NextPiece(NamedTuple):
     piece: int
     text: str
     probability: float
-
-
-@dataclass(frozen=True, eq=False)
-class EditedTranslator:
-    """A translator that looks at the source with edits, for beam search and for all else that a translator is asked."""
-
-    model: Translator | Transformer  # it is not changed
-    edits: Edits = ()  # of its attention to the source; a transformer's in the last layer
-    reads_alone: bool = False  # a recurrent one's state at each piece knows that piece only; the decoder's start stays
-
-    def parameters(self) -> Iterator[nn.Parameter]:
-        return self.model.parameters()
-
-    def begin(self, source: Tensor) -> DecoderState:
-        state = self.model.begin(source)
-        if not self.reads_alone:
-            return state
-        alone = self.model.encode(source.reshape(-1, 1)).states.view_as(state.encoding.states)
-        return state._replace(encoding=state.encoding._replace(states=alone))
-
-    def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
-        if isinstance(self.model, Transformer):
-            return self.model.step(state, target, {last_cross(self.model): self.edits})
-        return self.model.step(state, target, self.edits)
-
-
-def last_cross(model: Transformer) -> tuple[str, int]:
-    """Return the attention of a transformer that is shown: the last layer's to the source."""
-    return "cross", model.config.n_layers - 1
-
-
-def edited(model: CanTranslate, edits: Edits) -> CanTranslate:
-    return EditedTranslator(model, edits) if edits else model  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=200)
@@ -228,7 +194,7 @@ def translate_together(
 
 
 def forced_translation(
-    model: CanTranslate, source: SourceSentence, forced: Sequence[int], edits: Edits = ()
+    model: CanTranslate, source: SourceSentence, forced: Sequence[int], edits: Edits | EditsByAttention = ()
 ) -> Translation:
     """Return the best translation that begins with the forced pieces, or those alone if END is the last of them."""
     model = edited(model, edits)
@@ -239,7 +205,11 @@ def forced_translation(
 
 @torch.inference_mode()
 def next_pieces(
-    model: CanTranslate, source: SourceSentence, prefix: Sequence[int], n: int = 10, edits: Edits = ()
+    model: CanTranslate,
+    source: SourceSentence,
+    prefix: Sequence[int],
+    n: int = 10,
+    edits: Edits | EditsByAttention = (),
 ) -> list[NextPiece]:
     """Return the n likeliest pieces after a prefix, best first."""
     model, device = edited(model, edits), device_of(model)
@@ -353,7 +323,8 @@ def show_translation(
     translation: Translation,
     edits: Edits = (),
 ) -> ShownTranslation:
-    """Return a translation with its attention, with the edits of the attention that is shown."""
+    """Return a translation with its attention, with those edits of the attention that is shown that its words have."""
+    edits = for_queries(edits, 0, len(translation.ids) + (not translation.finished))
     if isinstance(model, Transformer):
         cross = last_cross(model)
         trace = explain_layers(model, source, translation, {cross: edits})[cross]
