@@ -7,7 +7,7 @@ from ui.skeleton import live, page_frame
 from ui.start.cards import page_cards
 from ui.start.first_screen import first_answers, scene_part, translation_part
 
-page_frame("start", "Type or draw: see what a network loses without attention.")
+page_frame("start", "Type or draw: see what a translator loses without attention. Its French is put back into English.")
 sentence, scene = st.columns([1.4, 1], gap="large")
 with sentence:
     live(translation_part)

@@ -26,8 +26,8 @@ from ui.try_this import try_this
 
 page_frame(
     NAME,
-    "The first network keeps **one vector**. The second has **attention** (*additive*): each French word looks back at "
-    "every English word.",
+    "The first network keeps **one vector**, the second looks back: **attention**. Large: their French, put back into "
+    "English.",
 )
 
 last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")

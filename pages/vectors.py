@@ -50,5 +50,5 @@ def workbench() -> None:
         show_pairs(problem, trace)
 
 
-page_frame(NAME, "Each input takes a share from every input it may see. Drag one arrow: how many weights change?")
+page_frame(NAME, "Each input takes a share from every one it may see. Drag one arrow, and see how many weights change.")
 live(workbench)

@@ -152,7 +152,7 @@ def worth() -> str:
     attends, equal = (f"{card.get('cluttered_translated_mnist_error', 0):.1%}" for card in cards)
     return (
         f"**Attention shows where, but hardly helps**: a network *trained* with every weight equal misreads {equal} of "
-        f"test digits in clutter, this one {attends}."
+        f"test digits in clutter, this one {attends}. Equal weights break only a network that was trained with others."
     )
 
 

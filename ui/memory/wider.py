@@ -33,8 +33,8 @@ def wider_vector(text: str) -> None:
         st.info("The figures of wider vectors are not there.")
         return
     paragraph(
-        "Two widths were trained here. Twice the numbers raise BLEU a little after two passes; 768 was not trained "
-        "longer. A long sentence still has to fit."
+        "Two widths were trained here, 384 and 768. Twice the numbers raise BLEU a little after two passes; 768 was "
+        "not trained longer. A long sentence still has to fit."
     )
     widths = {f"{SAYS[WITHOUT]}, {card['name'].rsplit('-', 1)[1]} numbers": card for card in figures["cards"]}
     longer = {label: card_or_empty(name) for label, name in zip(LONGER, (WITHOUT, ATTENTIVE), strict=True)}

@@ -172,15 +172,16 @@ def equal_map(reading: Reading) -> None:
 
 def worth_words(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
-    without = f"one *trained* so that each pixel takes from itself alone, {_share(SELF)}"
+    other, without = "One *trained* so that each pixel takes from itself alone", _share(SELF)
     helps = "it hardly helps"
     if layer == GUIDED:
         plain = card_or_empty(GUIDED).get("feed_forward_network", {})
-        without = f"one without attention, {plain.get('test_accuracy', 0):.1%}"
+        other, without = "One without attention", f"{plain.get('test_accuracy', 0):.1%}"
     elif layer == INK_ONLY:
         helps = "here it does not help"
     return (
-        f"**Attention shows where, but {helps}.** The network reads {_share(layer)} of MNIST's test digits; {without}."
+        f"**Attention shows where, but {helps}.** Equal weights break this network, which was trained with others and "
+        f"reads {_share(layer)} of MNIST's test digits. {other} finds another way: {without}."
     )
 
 

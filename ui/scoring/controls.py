@@ -147,11 +147,11 @@ def learned_section(query: Tensor, key: Tensor, trained: Mapping[str, Tensor], i
     additive = Additive(*(trained[name].detach().cpu().double() for name in Additive.parameter_names()))
     plain = Additive(**Additive.plain_parameters(d, d, n_keys))
     head = ["weights by", *map(key_name, range(n_keys))]
-    scores = {"additive, learned": additive, "vᵀtanh(q + k)": plain}
+    scores = {"additive, learned": additive, "vᵀtanh(q + k), v all ones": plain}
     weights = {name: score(query[None], key).softmax(-1)[0].tolist() for name, score in scores.items()}
     figures_table(head, *([name, *(f"{weight:.0%}" for weight in row)] for name, row in weights.items()))
     _formula_toggle(PLAIN, "vᵀtanh(q + k) in place of additive", is_plain)
-    st.caption("Without matrices it prefers large numbers, not near ones.")
+    st.caption("Without matrices, and with ones in v, it prefers large numbers, not near ones.")
 
 
 def printed_toggle(is_printed: bool) -> None:
