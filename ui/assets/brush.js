@@ -27,7 +27,9 @@ class Brush {
 
   adopt(data, tell) {
     Object.assign(this, { data, tell });
-    if (this.adds === undefined) this.chosen = new Set(data.chosen);
+    // what answers an earlier message says nothing of what was painted since
+    if (this.sent === String(data.chosen)) this.sent = undefined;
+    if (this.adds === undefined && this.sent === undefined) this.chosen = new Set(data.chosen);
     const { canvas } = this, { rows, columns, layers, size, pixels } = data;
     if (canvas.width !== columns * CELL) Object.assign(canvas, { width: columns * CELL, height: rows * CELL });
     Object.assign(canvas.style, { width: `${size}px`, aspectRatio: `${columns} / ${rows}` });
@@ -78,7 +80,9 @@ class Brush {
   end() {
     if (this.adds === undefined) return;
     this.adds = undefined;
-    this.tell({ cells: [...this.chosen].sort((a, b) => a - b) });
+    const cells = [...this.chosen].sort((a, b) => a - b);
+    this.sent = String(cells);
+    this.tell({ cells });
   }
 
   paint() {
