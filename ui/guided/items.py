@@ -23,8 +23,8 @@ GUIDED = Field(APP, "guided", "", address="guided", parse=one_of((*BUNDLED, OWN)
 NUMBER = Field(APP, "item", 0, address="item", parse=whole_number)
 """Of its item, from 1 on; 0 = it is still to begin."""
 OWN_TEXT = Field(APP, "own_lecture", "")
-STAGE, ASKED, TOLD = Field(APP, "item_stage", ""), "ask", "reveal"
-"""Whether the item's question has been asked, and its answer told."""
+STAGE, ASKED, REVEALED = Field(APP, "item_stage", ""), "ask", "reveal"
+"""Whether the item's question has been asked, and its answer revealed."""
 _notes = component(KEY)
 
 
@@ -78,8 +78,8 @@ def page_question(question: str) -> None:
             st.markdown(_words(item.sentence))
         else:
             _ask(item)
-        if item.question and STAGE.value != TOLD:
-            then = ASKED if not STAGE.value else TOLD
+        if item.question and STAGE.value != REVEALED:
+            then = ASKED if not STAGE.value else REVEALED
             st.button("Go on", key=f"lecture_item_{then}", on_click=setattr, args=(STAGE, "value", then))
 
 
@@ -107,10 +107,10 @@ def lecture_controls() -> None:
     for where, number in (("before", NUMBER.value - 1), ("after", NUMBER.value + 1)):
         is_end, given = not 0 < number <= n, (GUIDED.value, number)
         st.button(f"Item {where}", key=f"item_{where}", on_click=begin, args=given, disabled=is_end)
-    _notes(key=KEY, data=_told(*present) if present else {}, on_restore_change=_restore)
+    _notes(key=KEY, data=_for_notes(*present) if present else {}, on_restore_change=_restore)
 
 
-def _told(lecture: GuidedLecture, item: LectureItem) -> dict[str, Any]:
+def _for_notes(lecture: GuidedLecture, item: LectureItem) -> dict[str, Any]:
     after = [f"Next: {one.sentence} ({entry_of(one.page).title})" for one in lecture.items[NUMBER.value :][:1]]
     answers = [f"{answer} ✓" if place == item.right else answer for place, answer in enumerate(item.answers)]
     return {
