@@ -256,8 +256,9 @@ def _empty_rows(trace: AttentionTrace) -> list[str]:
     """Return the queries that see no key any more."""
     labels, empty = trace.story.query_axis.labels, []
     for head in range(trace.n_heads if any(edit.hides for edit in trace.edits) else 0):
-        allowed = trace.allowed(head)
-        rows = [] if allowed is None else (~allowed.any(1)).nonzero().flatten().tolist()
+        seen, seen_as_learned = trace.allowed(head), trace.mask_before_edits(head)
+        none = torch.zeros(0) if seen is None else ~seen.any(-1)
+        rows = (none if seen_as_learned is None else none & seen_as_learned.any(-1)).nonzero().flatten().tolist()
         of_head = f" (head {head + 1})" if trace.n_heads > 1 else ""
         empty += [f"{labels[row]}{of_head}" for row in rows]
     return empty if len(empty) <= N_SHOWN else [f"{len(empty)} of {trace.n_heads * trace.n_queries} queries"]

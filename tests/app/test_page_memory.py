@@ -12,10 +12,14 @@ import pytest
 import streamlit as st
 import torch
 
+from attention_core import load
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.models import build
+from attention_core.topics.memory.own_states import cut
 from attention_core.weights import FOLDER, write_weights
 from tests.app.tools import bodies, open_tab, opened, said, settled, there_and_back
+from ui.labels import as_percent
+from ui.memory.self_attention import ATTENTIVE, FIRST
 
 PAGE = "pages/memory.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
@@ -287,6 +291,29 @@ def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page
     page.text_area(key="memory_passage").set_value("word " * 300).run()
     assert "are left out" in said(page)
     page.text_area(key="memory_passage").set_value("нет 中文 <b>x</b> $a$").run()
+
+
+def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
+    open_tab(page, "own")
+    given = cut(FIRST)
+    model = load(ATTENTIVE, "cpu")
+    heaviest = int(model.trace(given.ids, given.labels).weights(0, [len(given.ids) - 1])[0].argmax())
+    assert page.selectbox(key="memory_weight_of").value == (heaviest,), "the state that it looks at most"
+    page.button(key="memory_cut").click().run()
+    states, _ = model.gru(model.embedding(torch.tensor([given.ids])))
+    scores = (model.query(states) @ model.key(states).mT)[0, -1] / model.config.d_k**0.5
+    scores[[heaviest, -1]] = -torch.inf
+    context = scores.softmax(-1) @ states[0]
+    merged = model.merge(torch.cat((states[0, -1], context)))
+    after = float((merged @ model.embedding.weight.T + model.bias).softmax(-1)[given.ids[heaviest]])
+    before = float(re.search(r"Looking back: `guitar` \((\d+)%\)", said(page))[1]) / 100
+    assert after < before / 2
+    assert f"**guitar** falls from {before:.0%} to {as_percent(after)}" in said(page)
+    assert "Nothing is left" not in said(page), "<start> never saw anything"
+    assert given.labels[heaviest] == " guitar"
+    page.button(key="memory_edits_restart_alt").click().run()
+    assert "falls from" not in said(page)
+    assert not page.error
 
 
 def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_ways(page):

@@ -2,14 +2,24 @@
 
 import html
 
+import numpy as np
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import PASSAGE_LETTERS
 from attention_core.charts import probability_bars
 from attention_core.device import to_array
-from attention_core.topics.memory.own_states import NextPiecePredictions, TextPieces, cut, foresee
+from attention_core.topics.memory.own_states import (
+    NextPiecePredictions,
+    TextPieces,
+    after_piece,
+    cut,
+    foresee,
+    piece_label,
+)
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_stop
+from ui.edits import EditList, WeightsRow, show_outcome, weight_editor
 from ui.labels import distinct, literal
 from ui.layout import section, shade
 from ui.memory.networks import NAME
@@ -23,6 +33,9 @@ FIRST = (
 )
 TEXT = Field(NAME, "passage", FIRST, address="passage")
 _foresee = cached_computation(by_model=True)(foresee)
+_after_piece = cached_computation(by_model=True)(after_piece)
+EDITS = EditList(NAME)
+N_COMPARED = 12  # likeliest pieces whose probabilities before and after a change are compared
 LEAST_TOLD, MAX_TOLD = 0.005, 3  # shares of states that are named, and how many
 AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 
@@ -40,16 +53,37 @@ def own_states_tab() -> None:
     told = _foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
     last = len(given.ids) - 1
     at = AT.clamp_to_options(range(last + 1), last)
-    _looks(given, told, at)
+    edits = EDITS.fitting(told.trace, of=TEXT.value)
+    now = told.trace.replace(edits)
+    _looks(given, now, at)
     left, right = st.columns([1, 1.25], gap="large")
     with left:
         _next_pieces(told, at)
     with right:
         _each_piece(given, told)
+    _change(given, now, at)
 
 
-def _looks(given: TextPieces, told: NextPiecePredictions, at: int) -> None:
-    row = to_array(told.trace.weights(0, [at])[0])
+def _change(given: TextPieces, now: AttentionTrace, at: int) -> None:
+    """Let a person change where it looks back after a piece, and draw what it foresees then."""
+    section("Let it look elsewhere")
+    left, right = st.columns([1, 1.25], gap="large")
+    with left:
+        if at:
+            earlier = {(place,): label.strip() or "␣" for place, label in enumerate(given.labels[:at])}
+            weight_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), earlier)
+        EDITS.draw(now, hint="Cut a state or set its weight: what does the network foresee then?")
+    if not now.edits:
+        return
+    with right:
+        before, after = (_after_piece(model_or_stop(ATTENTIVE), given, at, edits) for edits in ((), now.edits))
+        shown = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
+        labels = distinct([piece_label(piece).strip() or "␣" for piece in shown])
+        show_outcome(NAME, labels, before[shown], after[shown])
+
+
+def _looks(given: TextPieces, trace: AttentionTrace, at: int) -> None:
+    row = to_array(trace.weights(0, [at])[0])
     most = float(row.max()) or 1.0
     spans = []
     for place, (label, weight) in enumerate(zip(given.labels, row.tolist(), strict=True)):

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import escape_hidden
 from attention_core.data.language_pieces import START, WINDOW, pieces
@@ -37,7 +38,13 @@ def cut(text: str) -> TextPieces:
     """Cut a text into START and its pieces; what is more than MAX_PIECES is left out."""
     ids = pieces().encode(text.strip()).ids
     kept = tuple(ids[:MAX_PIECES])
-    return TextPieces(kept, tuple(_label(one) for one in kept), len(ids) - len(kept))
+    return TextPieces(kept, tuple(piece_label(one) for one in kept), len(ids) - len(kept))
+
+
+@torch.inference_mode()
+def after_piece(model: RecurrentLanguage, given: TextPieces, place: int, edits: Edits = ()) -> np.ndarray:
+    """Return the probability of every piece of the vocabulary after one of a text, (n_pieces,)."""
+    return to_array(_probabilities(model, given.ids, edits)[place])
 
 
 @torch.inference_mode()
@@ -50,19 +57,20 @@ def foresee(attentive: RecurrentLanguage, alone: RecurrentLanguage, given: TextP
     )
 
 
-def _probabilities(model: RecurrentLanguage, ids: Sequence[int]) -> Tensor:
+def _probabilities(model: RecurrentLanguage, ids: Sequence[int], edits: Edits = ()) -> Tensor:
     """Return the probability of every piece of the vocabulary after each of these, (n, n_pieces)."""
-    return model(torch.tensor([list(ids)], device=device_of(model))).logits[0].softmax(-1)
+    return model(torch.tensor([list(ids)], device=device_of(model)), edits=edits).logits[0].softmax(-1)
 
 
 def _likeliest(probabilities: Tensor) -> list[list[tuple[str, float]]]:
     best = probabilities.topk(LIKELIEST, -1)
     return [
-        [(_label(piece), value) for piece, value in zip(row, values, strict=True)]
+        [(piece_label(piece), value) for piece, value in zip(row, values, strict=True)]
         for row, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     ]
 
 
-def _label(piece: int) -> str:
+def piece_label(piece: int) -> str:
+    """Return what a piece looks like, a space before one that begins a word."""
     written = pieces().decode([piece], skip_special_tokens=False)
     return START if written == START else escape_hidden(written) or "�"
