@@ -76,9 +76,6 @@ def photograph(url: str, names: Sequence[str] = tuple(PARTS)) -> None:
                 page.goto(f"{url}/{name}".removesuffix("/start"))
                 page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
                 page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_foot')
-                if name == "train":
-                    page.get_by_role("button", name="Start", exact=True).click()
-                    page.get_by_role("button", name="Train again").wait_for()
                 page.wait_for_timeout(4000)
                 page.locator(BELOW).evaluate_all("(nodes) => nodes.forEach((one) => (one.style.visibility = 'hidden'))")
                 x, y = page.evaluate(PLACE, part)

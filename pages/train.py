@@ -18,7 +18,9 @@ from ui.train.first_screen import (
 )
 from ui.train.tabs import break_it, compare_runs, did_attention_work, take_training
 
-page_frame(NAME, "This network knows nothing yet. Press *Start*, and watch it find out where to look.")
+page_frame(
+    NAME, "Train a small network for a minute, and it looks where it has to. With every weight equal it never can."
+)
 ROLES = {
     "digits": ("a pixel", "all pixels", "their ink and position", "Every pixel asks all pixels."),
     "triples": ("a number", "every pair of others", "what the pair is", "Every number asks all pairs of others."),

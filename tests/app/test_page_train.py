@@ -7,9 +7,10 @@ import pytest
 import streamlit as st
 
 from attention_core.device import choose_device
+from attention_core.topics.train import live_run
 from attention_core.topics.train.digits import DigitLesson
 from attention_core.topics.train.lesson import LiveSettings
-from attention_core.topics.train.live_run import LiveRun
+from attention_core.topics.train.live_run import RECORDED, LiveRun
 from tests.app.tools import data_of, given, inject, opened, said
 from ui.job_queue import queue_of
 from ui.train import training
@@ -19,9 +20,10 @@ PAGE = "pages/train.py"
 
 
 @pytest.fixture(autouse=True)
-def short(monkeypatch):
-    """Trainings of six batches."""
+def short(monkeypatch, tmp_path):
+    """Trainings of six batches, none of them recorded."""
     monkeypatch.setattr(DigitLesson, "n_steps", 6)
+    monkeypatch.setattr(live_run, "RECORDED", tmp_path / "training.safetensors")
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
@@ -51,12 +53,23 @@ def film(page, key: str = "train_film") -> dict:
     return data_of(page, key)
 
 
-def test_it_arrives_untrained_with_one_obvious_button(page):
+def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeypatch):
+    monkeypatch.setattr(DigitLesson, "n_steps", 1200)
+    monkeypatch.setattr(live_run, "RECORDED", RECORDED)
+    page = opened(app, PAGE)
     assert [button.label for button in page.button if button.proto.type == "primary"] == ["Start"]
-    assert film(page)["n_steps"] == 6
-    assert [frame["step"] for frame in film(page)["frames"]] == [0]
-    assert film(page)["ink"]
-    assert "Press *Start*, and the three are compared here" in said(page)
+    assert film(page)["frames"][-1]["step"] == film(page)["n_steps"] == 1200
+    attention, equal, _ = film(page)["frames"][-1]["accuracies"]
+    assert attention > 0.8
+    assert equal < 0.5
+    assert "Reads 3" in film(page)["frames"][-1]["says"]
+    assert "**Attention did the work**" in said(page)
+    assert "Recorded. Yours takes about 45 seconds." in said(page)
+    inject(page, [])
+    page.button(key="train_preset_7").click().run()
+    assert "Reads 7" in film(page)["frames"][-1]["says"], "of one's own drawing"
+    given(page, set_seed=3)
+    assert [frame["step"] for frame in film(page)["frames"]] == [0], "other settings have no film yet"
 
 
 def test_it_trains_and_says_what_attention_is_worth(page):

@@ -1,6 +1,6 @@
 // A training as a film: where the watched model looks in somebody's own input, beside how often it and its controls are
 // right. While it goes on, the last picture is shown, unless somebody has gone back to an earlier one.
-const PICTURES_A_SECOND = 10, BESIDE = 560, LARGEST = 330, HEAD = 34, FOOT = 26, CLEARNESS = 0.6;
+const PICTURES_A_SECOND = 10, BESIDE = 560, LARGEST = 330, HEAD = 50, FOOT = 30, GAP = 20, CLEARNESS = 0.6;
 const PINK = "#d13b9b", LINES = ["#C2478C", "#2E8BC0", "#D08700"];
 
 class LearningFilm {
@@ -59,11 +59,12 @@ class LearningFilm {
     const { canvas, data } = this, frame = data.frames[this.at], style = getComputedStyle(this.root);
     this.pen = canvas.getContext("2d");
     Object.assign(this, { ink: style.color, font: style.fontFamily, width: this.root.clientWidth || 500 });
-    const wide = this.width >= BESIDE, most = Math.min(LARGEST, wide ? 0.5 * this.width : this.width);
+    const wide = this.width >= BESIDE, most = Math.min(LARGEST, wide ? 0.28 * this.width : (this.width - GAP) / 2);
     const map = data.ink ? { x: 0, y: HEAD, w: most, h: most } : this.table(frame, wide ? 0.56 * this.width : this.width);
+    const equal = { ...map, x: most + GAP }, last = data.ink ? equal : map;
     const chart = wide
-      ? { x: map.x + map.w + 52, y: HEAD + 14, h: LARGEST - 66 }
-      : { x: 34, y: map.y + map.h + 50, h: 170 };
+      ? { x: last.x + last.w + 52, y: HEAD, h: data.ink ? most : LARGEST - 66 }
+      : { x: 34, y: map.y + map.h + 66, h: 150 };
     chart.w = this.width - chart.x - 118;
     const height = Math.max(map.y + map.h, chart.y + chart.h) + FOOT;
     const ratio = (devicePixelRatio || 1) * (canvas.currentCSSZoom ?? 1);
@@ -73,9 +74,11 @@ class LearningFilm {
     this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.pen.fillStyle = style.getPropertyValue("--st-background-color") || "#fff";  // a film has no transparent pixels
     this.pen.fillRect(0, 0, this.width, height);
-    this.write(frame.says, 0, 12, { size: 17, weight: 600, room: wide ? map.x + map.w : this.width });
-    if (data.ink) this.drawing(map);
-    else this.matrix(map, frame);
+    this.write(frame.says, 0, data.ink ? map.y + map.h + 18 : 12, { size: 17, weight: 600, room: wide || data.ink ? map.x + map.w : this.width });
+    if (data.ink) {
+      this.drawing(map, frame, 0, (place) => this.maps[this.at][place] / 255);
+      this.drawing(equal, frame, 1, () => data.even);
+    } else this.matrix(map, frame);
     this.curves(chart, frame);
   }
 
@@ -95,8 +98,11 @@ class LearningFilm {
     pen.globalAlpha = 1;
   }
 
-  drawing(at) {
-    const { pen, data } = this, { side } = data, ink = bytesOf(data.ink), map = this.maps[this.at], size = at.w / side;
+  // What a model looks at in the drawing, below its name and how often it is right.
+  drawing(at, { accuracies }, model, shareOf) {
+    const { pen, data } = this, { side } = data, ink = bytesOf(data.ink), size = at.w / side;
+    this.write(data.names[model], at.x, 8, { size: 14, room: at.w });
+    this.write(`${asPercent(accuracies[model])} right`, at.x, 30, { size: 22, weight: 600, colour: LINES[model], room: at.w });
     pen.strokeStyle = "rgba(128,128,128,0.5)";
     pen.strokeRect(at.x + 0.5, at.y + 0.5, at.w - 1, at.h - 1);
     for (let place = 0; place < side * side; place++) {
@@ -104,7 +110,7 @@ class LearningFilm {
       pen.globalAlpha = (0.45 * ink[place]) / 255;
       pen.fillStyle = this.ink;
       pen.fillRect(x, y, size + 0.5, size + 0.5);
-      this.cell(x, y, size, size, map[place] / 255);
+      this.cell(x, y, size, size, shareOf(place));
     }
   }
 
@@ -139,7 +145,7 @@ class LearningFilm {
   curves({ x, y, w, h }, { step }) {
     const { pen, data } = this, shown = data.frames.slice(0, this.at + 1);
     const across = (batch) => x + (w * batch) / data.n_steps, down = (share) => y + h * (1 - share);
-    this.write(data.title, x, y - 30, { size: 13, weight: 600 });
+    this.write(data.title, x, y - 20, { size: 13, weight: 600 });
     for (const share of [0, 0.5, 1]) {
       pen.fillStyle = "rgba(128,128,128,0.3)";
       pen.fillRect(x, down(share), w, 1);
@@ -162,9 +168,8 @@ class LearningFilm {
       pen.arc(across(step), down(end.share), 4, 0, 7);
       pen.fillStyle = LINES[end.line];
       pen.fill();
-      const left = Math.min(across(step), x + w) + 9, ground = { colour: this.ink, room: 112 };
-      this.write(asPercent(end.share), left, end.y - 6, { ...ground, weight: 600, size: 14 });
-      this.write(end.name, left, end.y + 9, ground);
+      this.write(asPercent(end.share), x + w + 9, end.y - 6, { colour: LINES[end.line], weight: 600, size: 14 });
+      this.write(end.name, x + w + 9, end.y + 9, { room: 109 });
     }
   }
 }

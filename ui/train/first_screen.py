@@ -12,7 +12,7 @@ from attention_core.data.lessons import SIDE
 from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import DataError
 from attention_core.topics.train.lesson import LiveSettings, Look
-from attention_core.topics.train.live_run import LESSONS, LiveRun
+from attention_core.topics.train.live_run import LESSONS, LiveRun, beforehand
 from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
 from ui.component import component
 from ui.computed import cached_computation, compute_turn
@@ -62,23 +62,23 @@ def settings_now() -> LiveSettings:
 
 
 @st.cache_resource(max_entries=6, show_spinner="Building the networks")
-def _untrained(settings: LiveSettings) -> LiveRun:
-    return LiveRun(settings)
+def _beforehand(settings: LiveSettings) -> LiveRun:
+    return beforehand(settings)
 
 
 @cached_computation()
-def _first_look(settings: LiveSettings, given: Any) -> Look:
-    run = _untrained(settings)
-    return run.look(run.frames[0], given)
+def _looks_beforehand(settings: LiveSettings, given: Any) -> list[Look]:
+    run = _beforehand(settings)
+    return [run.look(frame, given) for frame in run.frames]
 
 
 def shown_training() -> Training:
-    """Return the visitor's training, or one that has not begun; ends the page where its data are missing."""
+    """Return the visitor's training, or what stands there before it; ends the page where its data are missing."""
     training, settings = TRAINING.value, settings_now()
     if training and (training.is_on or training.run.settings == settings):
         return training
     try:
-        return Training(_untrained(settings))
+        return Training(_beforehand(settings))
     except DataError as error:
         st.error(error_markdown(error), icon=":material/error:")
         end_here()
@@ -155,13 +155,14 @@ def draw_whole_page_if(is_old: bool) -> None:
 
 def _buttons(training: Training) -> None:
     """Draw Start, or what can be done with a training that has begun, and how long it takes."""
+    is_own, takes = training is TRAINING.value, f"takes about {training.run.lesson.seconds} seconds."
     if training.is_on:
         st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.rest)
     elif training.run.step and training.stage is TrainingStage.RESTS:
         st.button("Go on", key="train_go_on", icon=":material/play_arrow:", type="primary", on_click=go_on)
         st.button("Start anew", key="train_anew", on_click=start)
     else:
-        again = training.stage is TrainingStage.DONE
+        again = training.stage is TrainingStage.DONE and is_own
         kind, icon = ("secondary", "replay") if again else ("primary", "play_arrow")
         label = "Train again" if again else "Start"
         st.button(label, key="train_start", icon=f":material/{icon}:", type=kind, on_click=start)  # type: ignore[arg-type]
@@ -169,10 +170,12 @@ def _buttons(training: Training) -> None:
     told = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
         TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
-        TrainingStage.RESTS: "It rests."
-        if training.run.step
-        else f"It takes about {training.run.lesson.seconds} seconds.",
-        TrainingStage.DONE: f"Trained in {training.seconds:.0f} s." if training.seconds else "Trained.",
+        TrainingStage.RESTS: "It rests." if training.run.step else f"It {takes}",
+        TrainingStage.DONE: f"Trained in {training.seconds:.0f} s."
+        if training.seconds
+        else "Trained."
+        if is_own
+        else f"Recorded. Yours {takes}",
     }
     st.caption(training.remark or told[training.stage])
 
@@ -182,8 +185,8 @@ def draw_film(training: Training, given: Any, text: str, key: str = "train_film"
     run = training.run
     known = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
     looks, frames = known.setdefault((id(run), text), []), list(run.frames)
-    if not looks:
-        looks.append(_first_look(run.settings, given))
+    if not looks and run is _beforehand(run.settings):
+        looks += _looks_beforehand(run.settings, given)
     if len(looks) < len(frames):
         with compute_turn():
             looks += [run.look(frame, given) for frame in frames[len(looks) :]]
@@ -205,6 +208,7 @@ def draw_film(training: Training, given: Any, text: str, key: str = "train_film"
         "live": training.is_on,
         "ink": _packed(given) if keys.grid else "",
         "side": SIDE,
+        "even": 1 / (len(keys) * most),
         "keys": [] if keys.grid else list(keys.labels),
         "frames": pictures,
         "names": list(run.models),

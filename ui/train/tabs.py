@@ -15,10 +15,10 @@ from ui.train import first_screen as screen
 from ui.train.training import Training
 
 BREAKS = {
-    "": ("nothing", "Take one part away, start again, and see what becomes of the map."),
+    "": ("nothing", "Take one part away, and train again."),
     LABELS: (
         "shuffle the labels",
-        "Answers no longer belong to questions: nothing is left to learn but lists by heart.",
+        "Answers no longer belong to questions. All that it can do is learn them by heart.",
     ),
     POSITION: (
         "leave out positions",
@@ -39,13 +39,12 @@ def did_attention_work(training: Training, text: str) -> None:
     if not frame.step:
         _, *controls = run.models
         st.markdown(
-            f"Two controls learn from the same batches: *{'* and *'.join(controls)}*. "
-            "Press *Start*, and the three are compared here."
+            f"Two controls learn from the same batches: *{'* and *'.join(controls)}*. *Start* compares the three."
         )
         return
     st.markdown(verdict(run))
     if run.settings.lesson == "digits":
-        st.markdown("It comes to look at landmarks, on the stroke and on the paper: spots where digits differ.")
+        st.markdown("It looks at landmarks, on the stroke and on the paper: spots where digits differ.")
     sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())
     figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
     rows = [(name, f"{right:.0%}", f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
@@ -56,10 +55,7 @@ def did_attention_work(training: Training, text: str) -> None:
             f"In your input the softmax passed {first:.0%} of a gradient at first, and {last:.1%} now "
             "(1 − Σw² of a row, on average): the sharper it is, the less it learns anew."
         )
-    st.caption(
-        f"After {frame.step:,} of {run.n_steps:,} batches. Right: of 500 that it never learns from. "
-        "Loss: on those that it learns from."
-    )
+    st.caption("Right: of 500 that it never learns from. Loss: on those that it learns from.")
 
 
 def break_it() -> None:
@@ -76,12 +72,12 @@ def compare_runs(training: Training, given: Any, text: str) -> None:
     screen.draw_whole_page_if(screen.HAS_CHANGED.value)
     before = screen.BEFORE.value
     if before is None or not training.run.step or before is training:
-        st.markdown("Train it twice, the second time with something changed. Both stand here beside each other.")
+        st.markdown("Train it twice, the second time with something changed: both stand here.")
     else:
         _draw_both(before, training, given, text)
     key, most = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
     st.file_uploader(
-        "Put back a training that you have saved (Take it along)",
+        "Put back a training that you have saved",
         "safetensors",
         key=key,
         max_upload_size=most,

@@ -15,13 +15,15 @@ from torch import Tensor, nn
 
 from attention_core.bounds import CHECKPOINT_BYTES
 from attention_core.device import choose_device
-from attention_core.files import read_json
+from attention_core.files import find_file, read_json
 from attention_core.topics.train import digits, triples
 from attention_core.topics.train.lesson import ATTENTION, Lesson, LiveSettings, Look, Offer
 from attention_core.topics.train.sentences import OFFERS
 from attention_core.train.loop import training_steps
 
 LESSONS: dict[str, Offer] = {"digits": digits.OFFER, **OFFERS, "triples": triples.OFFER}
+RECORDED = find_file("lessons") / "training.safetensors"
+"""A training as it usually is, gone through beforehand: python -m attention_core.topics.train.live_run."""
 N_FRAMES = 32
 """Pictures of a film; the first steps have more of them, because more is learned there."""
 WORTH = 0.05
@@ -193,6 +195,12 @@ def _settings(text: str) -> LiveSettings:
     return checked(LiveSettings(**given))
 
 
+def beforehand(settings: LiveSettings) -> LiveRun:
+    """Return what stands there before anybody trains: the recorded training if it is of these settings, or none yet."""
+    is_usual = settings == LiveSettings() and RECORDED.exists()
+    return LiveRun.from_checkpoint(RECORDED.read_bytes()) if is_usual else LiveRun(settings)
+
+
 def verdict(run: LiveRun) -> str:
     """Return in a sentence or two whether attention did any work."""
     controls = dict(run.frames[-1].accuracies)
@@ -216,3 +224,10 @@ def verdict(run: LiveRun) -> str:
 def _reached(run: LiveRun, name: str, share: float) -> int:
     """Return the step of the first frame with such a share of right answers; one beyond the last if there is none."""
     return next((frame.step for frame in run.frames if frame.accuracies[name] >= share), run.n_steps + 1)
+
+
+if __name__ == "__main__":
+    usual = LiveRun(LiveSettings())
+    while not usual.is_done:
+        usual.advance()
+    RECORDED.write_bytes(usual.checkpoint())
