@@ -13,6 +13,7 @@ from ui.groups.sections import (
     groups_steps,
     guest_numbers,
     head_trace,
+    how_keys_fit,
     number_input,
     rule,
     surprise,
@@ -39,16 +40,6 @@ with st.container(key="desk_groups_numbers"):
     number_input()
 
 
-def how_keys_fit() -> None:
-    """Say how numbers, circles and products make a lock."""
-    st.markdown(
-        "Each guest has a number, one of 31 places on a circle. A lock opens when its number and two others add up to "
-        "a full turn.\n\n"
-        "A product of waves adds up their angles: "
-        "$\\cos a\\, \\cos b\\, \\cos c = \\tfrac14 \\cos(a + b + c) + \\dots$ It is largest after a full turn."
-    )
-
-
 def why_only_pairs() -> None:
     """Say what three can do that two cannot, and what it costs."""
     st.markdown(
@@ -71,7 +62,7 @@ page_tabs(
     more=(
         Tab("all", "All n × n × n weights", lambda: all_weights(traces["triples"], numbers)),
         Tab("why", "So why only pairs?", why_only_pairs),
-        Tab("fit", "How two keys fit one lock", how_keys_fit),
+        Tab("fit", "How two keys fit one lock", lambda: how_keys_fit(numbers, query)),
     ),
     players=(STEPS,),
 )

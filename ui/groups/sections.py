@@ -83,22 +83,31 @@ def choose_query(numbers: list[int]) -> int:
 
 
 def rule(numbers: list[int], query: int) -> str:
-    """Say when a lock opens, with the chosen guest's number."""
-    turn = f"{NAMES[query]}'s lock opens where **{numbers[query]} + x + y** makes a full turn of {MODULUS}"
-    pair = next(iter(matching_pairs(numbers, query)), None)
-    return f"{turn}: {_sum(numbers, query, pair)}." if pair else f"{turn}; no two others fit."
+    """Say which keys open the chosen guest's lock."""
+    pairs = [" and ".join(NAMES[place] for place in pair) for pair in matching_pairs(numbers, query)]
+    found = f"opens to the keys of **{'**, or of **'.join(pairs[:2])}**" if pairs else "does not open to any two keys"
+    return f"{NAMES[query]}'s lock {found}."
 
 
-def _sum(numbers: list[int], query: int, pair: tuple[int, int]) -> str:
-    terms = [numbers[place] for place in (query, *pair)]
-    turns = sum(terms) // MODULUS
-    return f"{' + '.join(map(str, terms))} = {sum(terms)}" + (f" = {turns} × {MODULUS}" if turns > 1 else "")
+def how_keys_fit(numbers: list[int], query: int) -> None:
+    """Say how numbers, circles and products make a lock."""
+    for pair in matching_pairs(numbers, query)[:1]:
+        terms = [numbers[place] for place in (query, *pair)]
+        turns = sum(terms) // MODULUS
+        st.markdown(f"{' + '.join(map(str, terms))} = {sum(terms)}" + f" = {turns} × {MODULUS}" * (turns > 1))
+    st.markdown(
+        "Each guest has a number, one of 31 places on a circle. A lock opens when its number and two others add up to "
+        "a full turn.\n\n"
+        "A product of waves adds up their angles: "
+        "$\\cos a\\, \\cos b\\, \\cos c = \\tfrac14 \\cos(a + b + c) + \\dots$ It is largest after a full turn."
+    )
 
 
 def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int) -> None:
     """Draw what one head says of the locks, and whom the chosen guest looks at."""
     names, looks = NAMES[: len(numbers)], to_array(looks_of(trace, query))
-    guests = guests_of(trace, numbers, names)
+    shown = [f"{name} {number}" for name, number in zip(names, numbers, strict=True)] if SHOWS_NUMBERS.value else names
+    guests = guests_of(trace, numbers, shown)
     n_opened, n_open, alarms = _count(guests)
     st.html(f'<p class="opened">{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened{alarms}</p>')
     first, second = np.unravel_index(looks.argmax(), looks.shape)
@@ -107,7 +116,8 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     else:
         keys = f"the key of {names[first]} alone" if first < len(names) else "no key"
     words = f"{names[query]} tries {keys}: {looks.max():.0%} of the attention."
-    chart = party_chart(guests, query, looks[:-1, :-1], "guest", is_luck=head == "pairs")
+    tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
+    chart = party_chart(guests, query, looks[:-1, :-1], tried, "guest", is_luck=head == "pairs")
     draw_chart(chart, width="content", alt=words, **click(f"groups_party_{head}", "guest", "guest", QUERY))
     st.caption(words)
 

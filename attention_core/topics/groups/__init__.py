@@ -16,7 +16,6 @@ class Guest(NamedTuple):
     """A guest as a head answers for them."""
 
     name: str
-    number: int
     can_open: bool  # whether two others open the lock
     is_opened: bool  # whether the head says so
 
@@ -30,10 +29,7 @@ def guests_of(trace: AttentionTrace, numbers: list[int], names: Sequence[str]) -
     """Return the guests with the answers of the head whose trace it is."""
     shares = step_of(trace, "answer").value()[:, 1].tolist()
     pairs = [matching_pairs(numbers, place) for place in range(len(numbers))]
-    return [
-        Guest(name, number, bool(found), share > 0.5)
-        for name, number, found, share in zip(names, numbers, pairs, shares, strict=True)
-    ]
+    return [Guest(name, bool(found), share > 0.5) for name, found, share in zip(names, pairs, shares, strict=True)]
 
 
 def looks_of(trace: AttentionTrace, query: int) -> Tensor:

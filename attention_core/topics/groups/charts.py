@@ -12,27 +12,34 @@ WIDTH, HEIGHT, UNIT = 500, 372, 128  # screen pixels of the chart, and of the ra
 RIGHT, SHUT, RING = "#009E73", "#6B7785", "#3D9AD9"
 LUCK = "luck"
 """What a lock says that opens although its head looks at single guests alone."""
-COLOURS = {"missed": "#D55E00", "false alarm": "#9A6BDB", LUCK: "#4E8FC7"}
+COLOURS = {"missed": "#D55E00", "false alarm": "#9A6BDB", LUCK: "#4F8A78"}
 BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
 SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
 SHUT_LOCK, OPEN_LOCK = BODY + SHACKLE.format(-0.4, -0.1), BODY + SHACKLE.format(-0.65, -0.45)
+KEY = "M-.1 -.1 A.42 .42 0 1 0 -.1 .1 H.5 V.38 H.68 V.1 H.8 V.32 H.98 V-.1 Z M-.68 0 A.18 .18 0 1 1 -.32 0 Z"
+KEY_AT = 0.36  # of the way from who has a key to whose lock it is tried in
 MIN_WEIGHT = 0.02  # weights below this get no line
 
 
 def party_chart(
-    guests: Sequence[Guest], query: int, looks: np.ndarray, select: str | None = None, *, is_luck: bool = False
+    guests: Sequence[Guest],
+    query: int,
+    looks: np.ndarray,
+    tried: Sequence[int] = (),
+    select: str | None = None,
+    *,
+    is_luck: bool = False,
 ) -> vl.Chart:
-    """Draw the guests, each with number and lock, and lines from the one who looks to single others, or triangles.
+    """Draw the guests with their locks, lines from the one who looks to single others, or triangles, and keys.
 
-    Looks are (n, n), see looks_of, without nobody; `is_luck` says that a lock which opens does so by luck. A point
-    selection has the field guest.
+    Looks are (n, n), see looks_of, without nobody; `tried` are those whose keys are tried; `is_luck` says that a lock
+    which opens does so by luck. A point selection has the field guest.
     """
     turn = 2 * np.pi * np.arange(len(guests)) / len(guests)
     places = {"x": np.sin(turn), "y": np.cos(turn)}
     data = places | {
         "guest": range(len(guests)),
         "name": [guest.name for guest in guests],
-        "number": [guest.number for guest in guests],
         "mark": (marks := [_mark(guest, is_luck) for guest in guests]),
         "lock": [OPEN_LOCK if guest.is_opened else SHUT_LOCK for guest in guests],
         "fill": [
@@ -46,7 +53,7 @@ def party_chart(
     out = 1.27 + 0.035 * lengths * np.abs(places["x"])  # as far from the circle however long a name lies
     names = data | {"x": out * places["x"], "y": out * places["y"]}
     marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.14, -0.14)}  # not over the lock
-    numbers, locks = ({**data, "y": places["y"] + shift} for shift in (-0.06, 0.09))
+    keys = {axis: place[[*tried]] + KEY_AT * (place[query] - place[[*tried]]) for axis, place in places.items()}
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
     bold, fill = {"fontSize": 16, "fontWeight": "bold"}, vl.field("fill:N", scale=None)
     lock = {**space, "shape": vl.field("lock:N", scale=None)}
@@ -54,8 +61,10 @@ def party_chart(
         _lines(places, query, looks, space),
         vl.mark("point", chosen, space, shape="circle", size=3000, filled=False, strokeWidth=3, stroke=RING),
         vl.clickable(vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole), select, "guest"),
-        vl.mark("point", locks, lock, size=210, color="white", **whole),
-        vl.texts(numbers, space, fontSize=16, fontWeight="bold", color="white", column="number"),
+        vl.mark("point", data, lock, size=480, color="white", **whole),
+        vl.mark(
+            "point", keys, space, shape=KEY, size=1500, color=vl.ROLE_COLOURS[Role.KEY], stroke=vl.DARK_COLOUR, **whole
+        ),
         vl.texts(names, space, fontSize=16, color=vl.TEXT_COLOUR, column="name"),
         vl.mark("text", marks_below, {**space, "text": vl.field("mark:N"), "color": fill}, **bold),
     ]
