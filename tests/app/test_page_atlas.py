@@ -212,7 +212,8 @@ def test_page_opens_on_a_text_read_by_a_model(app):
     for _ in range(3):
         page.button(key=f"{NAME}_stop_previous").click().run()
     assert message(page)["view"]["across"] is None
-    assert "last 128 only" in said(page)
+    assert "last 128 only" in bodies(page)
+    assert "Framed" not in bodies(page), "what is no longer on the screen"
 
 
 def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_time(app):
@@ -230,7 +231,7 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
     before = text.ids[:row].tolist()
     assert before[column - 1] == text.ids[row]
     asks, found = text.labels[row].strip(), text.labels[column].strip()
-    assert f"<b>At “{asks}” it looks back at “{found}”: the word that came next last time</b>" in bodies(page)
+    assert f"<b>Framed: at “{asks}” it looks back at “{found}”: the word that came next last time</b>" in bodies(page)
     assert "data-share=93%" in bodies(page)
     assert f"<b>{found}</b>" in bodies(page)
     assert f"<i>{asks}</i>" in bodies(page)

@@ -50,7 +50,8 @@ def flight(source: MatrixSource, shared: SharedAtlas) -> None:
             go_to(stop.row, stop.column, stop.across, stop.cell, slowly=True)
         elif REST.value is None and stop.across:
             arrive_at(stop.row, stop.column, stop.across, stop.cell)
-    st.markdown(f"**{stop.title}**  \n{stop.words}")
+    if STOP.value == LAST_STOP or _found(source, shared) is None:
+        st.markdown(f"**{stop.title}**  \n{stop.words}")
     if len(stops) > 1:
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
             FLIGHT.previous_button(range(len(stops)), "Fly out")
@@ -80,12 +81,13 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
 
 
 def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
-    """Draw the sentence of the last stop in words, with an arc for the cell that is framed there."""
+    """Draw what the map is about: the last stop's sentence, with an arc for the framed cell, or what another shows."""
     text, trace, head = source.text, shared.atlas.trace, shared.atlas.head
-    if text is None or trace.window is None:
+    if text is None or (echo := _found(source, shared)) is None:
         return
-    echo = _echo(shared.key, head, text, trace)
-    if echo is None or echo.shares[1] < FINDS:
+    if STOP.value < LAST_STOP:
+        stop = stops_of(source, shared)[STOP.value]
+        st.html(f'<p class="echo"><b>{stop.title}</b></p><div class="echo told">{stop.words}</div>')
         return
 
     def words(start: int, end: int) -> str:
@@ -94,11 +96,19 @@ def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
     asks, found = (words(place, place + 1) for place in (echo.query, echo.followed))
     share = as_percent(float(trace.weights(head, [echo.query])[0, echo.followed]))
     st.html(
-        f'<p class="echo"><b>At “{asks}” it looks back at “{found}”: the word that came next last time</b></p>'
+        f'<p class="echo"><b>Framed: at “{asks}” it looks back at “{found}”: the word that came next last time</b></p>'
         '<div class="echo" tabindex="0">'
         f"{words(echo.first.start, echo.followed)} <span data-share={share}><b>{found}</b> "
         f"{words(echo.followed + 1, echo.query)} <i>{asks}</i></span> {words(echo.query + 1, echo.second.stop)}</div>"
     )
+
+
+def _found(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
+    """Return the echo that a head finds in a text, if it looks for what came next the last time."""
+    if source.text is None or shared.atlas.trace.window is None:
+        return None
+    echo = _echo(shared.key, shared.atlas.head, source.text, shared.atlas.trace)
+    return echo if echo is not None and echo.shares[1] >= FINDS else None
 
 
 def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:

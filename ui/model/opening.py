@@ -6,13 +6,13 @@ from streamlit.delta_generator import DeltaGenerator
 from attention_core.attention.trace import AttentionTrace
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
-from attention_core.hub.run import ModelRun, special_keys
+from attention_core.hub.run import ModelRun, TextInput, special_keys
 from ui.labels import as_percent, error_markdown
 from ui.model.compare import SECOND_TEXT
-from ui.model.glance import NAME, chosen_layers
+from ui.model.glance import NAME, Selection, chosen_layers
 from ui.model.input import ENGLISH, TEXT
 from ui.model.one_head import token_view
-from ui.model_runs import LatestRun
+from ui.model_runs import LatestRun, run_of
 from ui.try_this import TryThis, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
@@ -36,25 +36,38 @@ def opening(run: ModelRun, asked: LatestRun | None) -> None:
     key = int(weights.argmax())
     labels = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
     asks, looked_at = (error_markdown(label.strip() or EMPTY) for label in labels)
-    st.markdown(f"##### *{asks}* looks at *{looked_at}*: {as_percent(float(weights[key]))}")
+    read = asked.given.text if asked is not None and asked.key == PACKAGE and isinstance(asked.given, TextInput) else ""
+    told = f"*{looked_at}*: {as_percent(float(weights[key]))}"
+    if read == SECOND_TEXT and asks == ASKS:
+        both = zip(
+            CANDIDATES, *(_shares(one, now) for one in (run_of(PACKAGE, TextInput(FIRST_TEXT)), run)), strict=True
+        )
+        told = ", ".join(f"*{word}*: {as_percent(before)} → {as_percent(after)}" for word, before, after in both)
+    st.markdown(f"##### *{asks}* looks at {told}")
     token_view(run, trace, now.head)
     marks = dict.fromkeys(run.tokens[place] for place in sorted(run.special))
     if marks:
         with st.container(key="desk_model_marks"):
             st.caption(f"{', '.join(map(error_markdown, marks))}: marks that the model puts around the text.")
-    if asked is not None and asked.key == PACKAGE and getattr(asked.given, "text", "") in (FIRST_TEXT, SECOND_TEXT):
-        try_this(NAME, _surprise(run, trace, now.head))
+    if read in (FIRST_TEXT, SECOND_TEXT):
+        try_this(NAME, _surprise(run, trace, now))
 
 
-def _surprise(run: ModelRun, trace: AttentionTrace, head: int) -> TryThis:
+def _shares(run: ModelRun, now: Selection) -> list[float]:
+    """Return how much "it" gives to each candidate, in the chosen head of a run."""
+    weights = run.groups[now.group][now.layer].weights(now.head, [run.tokens.index(ASKS)])[0]
+    return [float(weights[run.tokens.index(word)]) for word in CANDIDATES]
+
+
+def _surprise(run: ModelRun, trace: AttentionTrace, now: Selection) -> TryThis:
     """Return the guess what a head that seemed to know the meaning does with another."""
 
     def act() -> None:
         TEXT[NAME, ModelKind.ENCODER].value = SECOND_TEXT
 
     def outcome() -> tuple[int, str]:
-        weights = trace.weights(head, [run.tokens.index(ASKS)])[0]
-        animal, street = (float(weights[run.tokens.index(word)]) for word in CANDIDATES)
+        animal, street = _shares(run, now)
+        weights = trace.weights(now.head, [run.tokens.index(ASKS)])[0]
         marks = float(weights[sorted(special_keys(run, trace))].sum())
         shares = [street, animal, marks]
         words = f"*street* gets {as_percent(street)}, *animal* {as_percent(animal)}, the marks at the ends "
