@@ -25,7 +25,10 @@ from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import TryThis, try_this
 
-page_frame(NAME, "Which yellow key fits the blue query q best? Two scores give two answers. Drag a key and watch both.")
+page_frame(
+    NAME,
+    "A score says how well a key (yellow) fits the query q (blue). These two scores choose different keys. Drag one.",
+)
 model = model_or_stop("scoring-functions")
 LAY_ON_QUERY = TryThis(
     "lay k₁ exactly onto the query",

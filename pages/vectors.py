@@ -9,17 +9,17 @@ from ui.try_this import TryThis, try_this
 from ui.vectors.average import average_section
 from ui.vectors.experiments import neuron_panel, softmax_panel
 from ui.vectors.notations import notations_section
-from ui.vectors.pairs import PLANE, example_choice, leave_scores, moved_scores, show_pairs
+from ui.vectors.pairs import PLANE, example_choice, shares_of_nothing, show_pairs, shrink_to_nothing
 from ui.vectors.problem import NAME, STEPS, attention, follow_preset, typed_problem
 from ui.vectors.rules import rules
 from ui.vectors.steps import chosen_query, step_by_step
 
-WITHOUT_SOFTMAX = TryThis(
-    "move one vector without the softmax",
-    "Three inputs, no softmax: x1 moves. How many of the nine scores change?",
-    ("3, its own row", "5, all pairs with x1", "all 9"),
-    leave_scores,
-    moved_scores,
+NOTHING = TryThis(
+    "shrink x1 to nothing",
+    "x1 becomes a vector of zeros: all its scores are 0. What does it take from the three?",
+    ("Nothing", "A third from each", "All from itself"),
+    shrink_to_nothing,
+    shares_of_nothing,
     PLANE.place_key,
 )
 
@@ -29,7 +29,7 @@ def workbench() -> None:
     follow_preset()
     place = PLANE.place()
     example_choice()
-    try_this(NAME, WITHOUT_SOFTMAX)
+    try_this(NAME, NOTHING)
     problem = typed_problem()
     trace = attention(problem)
     page_tabs(
@@ -50,5 +50,5 @@ def workbench() -> None:
         show_pairs(problem, trace)
 
 
-page_frame(NAME, "Each input takes a share from every one it may see. Drag one arrow, and see how many weights change.")
+page_frame(NAME, "Attention makes a weight for every pair of inputs: move one, and all nine change. Drag an arrow.")
 live(workbench)

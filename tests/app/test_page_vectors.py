@@ -183,12 +183,14 @@ def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
         assert "mixed effect: **" in said(page)
 
 
-def test_without_softmax_the_move_changes_five_scores_and_the_verdict_goes_with_the_example(page):
+def test_a_vector_of_zeros_takes_a_third_of_each_and_the_verdict_goes_with_the_example(page):
+    shown = pairs(page)["weights"]
     page.button(key="vectors_try").click().run()
     page.segmented_control(key="vectors_try_guess").set_value(1).run()
-    assert "pairs with x1. **Right**: 5 of 9 scores changed" in page.success[0].value
-    assert not pairs(page)["soft"]
-    assert (np.abs(np.array(pairs(page)["before"]) - pairs(page)["weights"]) > 1e-9).sum() == 5
+    assert "A third from each. **Right**: x1 takes 33%, 33%, 33%." in page.success[0].value
+    assert pairs(page)["arrows"][0] == [0, 0]
+    assert pairs(page)["weights"][0] == pytest.approx([1 / 3] * 3)
+    np.testing.assert_allclose(pairs(page)["before"], shown, err_msg="told since what was seen")
     choose(page, "selectbox", "preset", "huge")
     assert page.button(key="vectors_try")
 

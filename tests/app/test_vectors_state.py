@@ -1,6 +1,5 @@
 """What the workbench remembers of a drag."""
 
-import numpy as np
 import pytest
 import streamlit as st
 
@@ -33,14 +32,7 @@ def test_a_message_from_before_pythons_own_change_is_dropped(state):
     assert problem.CELLS.value["X"][0] == [1, 0.5]
 
 
-def test_moving_one_vector_changes_all_nine_weights_but_five_scores(state):
+def test_moving_one_vector_changes_all_nine_weights(state):
     now, before = problem.typed_problem(), problem.problem_before()
     assert (now.tables["X"] != before.tables["X"]).any(1).tolist() == [True, False, False]
     assert ((problem.attention(now).weights() - problem.attention(before).weights()).abs() > 0.03).all()
-    pairs.leave_scores()
-    guess, words = pairs.moved_scores()
-    x, old = (np.array(one.tables["X"]) for one in (problem.typed_problem(), problem.problem_before()))
-    through = now.tables["W_Q"] @ now.tables["W_K"].T
-    assert (x @ through @ x.T != old @ through @ old.T).sum() == 5
-    assert guess == 1
-    assert words.startswith("5 of 9 scores changed")

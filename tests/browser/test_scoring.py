@@ -89,6 +89,7 @@ def test_the_shares_of_a_dragged_key_follow_at_once(plane):
 
 
 def test_angle_lengths_and_dot_product_obey_the_cosine_formula(plane):
+    show_all(plane)
     drag_to(plane, 1, -1.0, 3.0)
     plane.mouse.up()
     text = plane.locator(".equations .numbers").first.inner_text().replace("−", "-")

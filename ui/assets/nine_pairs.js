@@ -41,8 +41,6 @@ class NinePairs extends Plane {
     if (isNew(this.table, data.rows, data.columns, data.neuron)) this.buildTable(data);
   }
 
-  floor() { return -0.55; }  // as tall as the table beside it
-
   buildBehind() {
     this.edges = make(this.svg, "svg:path", "edge");
     this.ghosts = make(this.svg, "svg:path", "ghost");

@@ -73,7 +73,7 @@ class ScorePlane extends Plane {
     const { functions, bare } = this.data;
     this.svg.parentNode.hidden = bare;
     this.answers.hidden = Boolean(functions);
-    this.all.hidden = !functions;
+    this.all.hidden = this.equations.hidden = !functions;
     if (functions) drawBars(this.all, { ...this.data, keys: keys.map((_, place) => keyName(place + 1)), active });
   }
 
@@ -87,7 +87,7 @@ class ScorePlane extends Plane {
   }
 
   drawAngle(q, k, { dot, degrees }) {
-    const shown = degrees !== null;
+    const shown = degrees !== null && this.data.functions;
     for (const node of [this.arc, this.theta]) node.style.display = shown ? "" : "none";
     if (!shown) return;
     const from = Math.atan2(q[1], q[0]), turn = Math.atan2(q[0] * k[1] - q[1] * k[0], dot);

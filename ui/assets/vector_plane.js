@@ -1,7 +1,7 @@
 // Arrows in a plane, dragged by their tips. What follows a drag is drawn here, frame by frame; Python is told at most every
 // `pause` milliseconds, and hardly when several messages are unanswered, so that a slow server is not flooded. A page's
 // own view extends it: `follow` draws what stands beside the arrows, `describe` says it.
-const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16, LABEL_ROOM = 20, FLOOR_ROOM = 34, ARROW_ROOM = 12;
+const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16, LABEL_ROOM = 20, FLOOR_ROOM = 34, ARROW_ROOM = 12, FLOOR = -0.55;
 const TURNS = [0, 0.8, -0.8, 1.4, -1.4, 2, -2];  // of a name around its tip, radians
 
 const two = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
@@ -25,7 +25,6 @@ class Plane {
 
   follow() {}
   describe() { return ""; }
-  floor() { return -0.25; }  // how far down the plane reaches at least, in extents
   isActive(place) { return place === this.active; }
 
   adopt(data, tell) {
@@ -50,7 +49,7 @@ class Plane {
 
   // The plane ends below what lies in it, and grows when something is dragged further down.
   reachDown(lowest) {
-    const needed = clamp(this.y(Math.min(lowest, this.floor() * this.extent)) + FLOOR_ROOM, 0, SIDE);
+    const needed = clamp(this.y(Math.min(lowest, FLOOR * this.extent)) + FLOOR_ROOM, 0, SIDE);
     if (needed <= this.depth) return;
     this.depth = needed;
     set(this.svg, { viewBox: `0 0 ${SIDE} ${needed}` });

@@ -1,5 +1,6 @@
 """The first screen: vectors that are dragged in a plane, and the weights of all their pairs."""
 
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -17,16 +18,17 @@ from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import neighbours
 from ui.chart import note_picture
 from ui.glossary import explain
+from ui.labels import as_percent
 from ui.state import Field
-from ui.try_this import TRIED
+from ui.try_this import ASKED, NOT_TRIED, TRIED
 from ui.vector_plane import VectorPlane
 from ui.vectors.problem import (
     FIRST,
     NAME,
     PRESET,
-    SETTINGS,
     attention,
     choose_preset,
+    example,
     follow_preset,
     problem_before,
     typed_problem,
@@ -65,7 +67,8 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     if arrows != ARROWS.value:
         PLANE.refresh()
         ARROWS.value = arrows
-    before = problem_before()
+    is_tried = TRIED[NAME].value not in (NOT_TRIED, ASKED)
+    before = replace(example(), settings=problem.settings) if is_tried else problem_before()
     came_from = [row for name in tables for row in before.tables[name].tolist()]
     made_scores, allowed = pair_map(problem, trace), trace.allowed()
     data = {
@@ -107,22 +110,20 @@ def take_drag() -> None:
     write_tables(tables)
 
 
-def leave_scores() -> None:
-    """Show the first example without its softmax."""
+def shrink_to_nothing() -> None:
+    """Show the first example with zeros in the place of its first input."""
     choose_preset(FIRST)
     follow_preset(anew=True)
-    SETTINGS["softmax"].value = False
-    PLANE.refresh()
+    tables = dict(typed_problem().tables)
+    tables["X"][0] = 0
+    write_tables(tables)
 
 
-def moved_scores() -> tuple[int, str]:
-    """Return which guess came true, 3, 5 or 9 scores, and in words what has changed since the move."""
-    now, old = attention(typed_problem()), attention(problem_before())
-    if old.weights().shape != now.weights().shape:
-        return -1, "These are other pairs now."
-    changed = int(((now.scores(0) - old.scores(0)).abs() > 1e-9).sum())
+def shares_of_nothing() -> tuple[int, str]:
+    """Return which guess came true of what x1 takes, nothing, a third of each or itself, and say what it does."""
+    shares = attention(typed_problem()).weights()[0].tolist()
+    found = 1 if max(shares) - min(shares) < 0.01 else 2 if shares[0] > 0.99 else -1
     words = (
-        f"{changed} of {now.weights().numel()} scores changed: the row and the column of x1. The softmax spreads "
-        "it: weights of a row share 100%, so if one grows, the others shrink."
+        f"x1 takes {', '.join(map(as_percent, shares))}. Shares sum to 100%: who asks for nothing takes the average."
     )
-    return {3: 0, 5: 1, 9: 2}.get(changed, -1), words
+    return found, words

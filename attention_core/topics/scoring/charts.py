@@ -77,7 +77,7 @@ def score_fields(
     Fields are the scores (n, n) by name of a function, the top row first, in bands whose borders are level lines; pale
     is the middle of each, for the softmax ignores a constant. The query (2,) is a line, keys (n_keys, 2) are dots.
     """
-    places, width, height = vl.grid_layout(len(fields), 4, FIELD, FIELD, 22, 42)
+    places, width, height = vl.grid_layout(len(fields), 2, FIELD, FIELD, 22, 42)
     space = vl.corners(width, height)
     urls, ramps = [], []
     for field in fields.values():
@@ -96,8 +96,8 @@ def score_fields(
     words = {"align": "left", "baseline": "bottom"}
     layers = [
         vl.images(frame, space, smooth=True),
-        vl.texts(frame, space, "name", dy=-18, fontSize=12, fontWeight="bold", color=vl.LABEL_COLOUR, **words),
-        vl.texts(frame, space, "ends", dy=-4, fontSize=10, color=vl.LABEL_COLOUR, **words),
+        vl.texts(frame, space, "name", dy=-20, fontSize=15, fontWeight="bold", color=vl.LABEL_COLOUR, **words),
+        vl.texts(frame, space, "ends", dy=-4, fontSize=13, color=vl.LABEL_COLOUR, **words),
     ]
     for colour, thick in (("white", 5.5), (vl.ROLE_COLOURS[Role.QUERY], 2.5)):
         layers.append(vl.mark("rule", lines, space, color=colour, strokeWidth=thick))

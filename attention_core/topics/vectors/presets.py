@@ -36,7 +36,7 @@ EYE = "1 0; 0 1"
 PRESETS = {
     "pairs": ProblemPreset(
         "Three inputs, nine pairs",
-        "Attention has a weight for each pair, made from the inputs. A neuron has none for a pair.",
+        "x1 has moved. A neuron has one weight for each number that comes in, and keeps them.",
         {"X": "1 0.5; -0.5 1; 1 1.5", "W_Q": "1 0.5; 0 1", "W_K": "0.5 -1; 1 0.5", "W_V": EYE, "W_O": EYE},
         before={"X": "-1.5 0.5; -0.5 1; 1 1.5"},
     ),
