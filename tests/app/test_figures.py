@@ -1,4 +1,4 @@
-"""Every picture of every page can be taken along, under a name that says what it is."""
+"""Every tab of every page explains its terms; its pictures can be taken along, under names that say what they are."""
 
 import re
 import sys
@@ -7,8 +7,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from attention_core.charts import figure
-from tests.app.tools import open_tab, opened, settled
+from tests.app.tools import open_tab, opened, settled, shown_words
 from ui.chart import WIDTHS, file_name
+from ui.glossary import TERMS, terms_in
 from ui.navigation import PAGES, path_of
 
 COMPONENTS = {
@@ -52,12 +53,17 @@ def tabs_of(name: str, root) -> list[str]:
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
-def test_every_picture_of_every_tab_becomes_a_vector_figure(app, entry, root):
+def test_every_tab_opens_explains_its_terms_and_its_pictures_become_vector_figures(app, entry, root):
     page = opened(app, path_of(entry))
+    assert page.title
+    assert not page.error
     saved = set()
     for tab in ["", *tabs_of(entry.name, root)]:
         if tab:
             open_tab(page, tab)
+        words, helps = shown_words(page)
+        assert len(words) > 100
+        assert not [term for term in terms_in(words) if TERMS[term] not in helps], tab
         shown = pictures_of(page)
         assert len(shown) == len(page.get("vega_lite_chart")) + pictures_of_components(page), tab
         for picture in shown:

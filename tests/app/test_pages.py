@@ -1,19 +1,12 @@
-"""Every page opens from the app, and every file of pages/ is in its list."""
+"""Every file of pages/ is in the list of pages; a second visitor, a menu, weights that are missing."""
 
 import pytest
 import torch
 
 from attention_core.concurrency import BoundedCache
-from tests.app.tools import opened, settled
+from tests.app.tools import settled
 from ui.navigation import PAGES, entry_of, path_of
 from ui.state import Field
-
-
-@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
-def test_page_opens_without_an_error(app, entry):
-    opened(app, path_of(entry))
-    assert not app.error
-    assert app.title
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)

@@ -1,5 +1,6 @@
 """What tests of pages do again and again."""
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from streamlit.testing.v1 import AppTest, app_test
 # What each new AppTest looks for in all installed packages, and each run compiles again: most of a run's time.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 app_test.ScriptCache = cache(app_test.ScriptCache)
+
+TEXTS = ("markdown", "caption", "info", "html")
 
 
 class App(AppTest):
@@ -65,6 +68,17 @@ def said(page: AppTest) -> str:
     """Return the words on the page."""
     parts = [*page.info, *page.warning, *page.error, *page.markdown, *page.caption]
     return "\n".join(part.value for part in parts)
+
+
+def shown_words(page: AppTest) -> tuple[str, str]:
+    """Return the words of a page, and the words of what it shows on hover."""
+    written, hovered = [], []
+    for element in (one for kind in TEXTS for one in page.get(kind)):
+        body = re.sub(r"<style>.*?</style>", "", element.proto.body, flags=re.DOTALL)
+        written.append(re.sub(r"<[^>]+>|`[^`]*`|\$[^$]*\$", " ", body))
+        hovered += [getattr(element.proto, "help", ""), *re.findall(r'<abbr title="([^"]+)"', body)]
+    hovered += [metric.proto.help for metric in page.metric]
+    return " ".join(written), html.unescape(" ".join(hovered))
 
 
 def bodies(page: AppTest) -> str:

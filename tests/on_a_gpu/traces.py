@@ -24,10 +24,7 @@ from attention_core.topics.translate import translation
 SENTENCE = "the man sees the dog"
 EDITS = {
     "as it is": (),
-    "blocked keys": (BlockKeys((0, 2)),),
-    "ablated head": (DropHead(0),),
-    "score edit": (SetScore(0, 1, 3.0, head=0),),
-    "scale": (Temperature(2.0),),
+    "changed in every way": (Temperature(2.0), SetScore(0, 1, 3.0, head=0), BlockKeys((0, 2)), DropHead(0)),
 }
 PICTURES_ALONE = {"ffn-classifier", *(f"pixel-notes-{one}" for one in ("product", "self", "uniform", "alone"))}
 """Classifiers of pictures that have no trace."""
