@@ -16,10 +16,10 @@ from ui.scoring.controls import (
     PRINTED,
     arranged_vectors,
     examples,
-    learned_section,
     parameters_in_use,
     vector_editor,
 )
+from ui.scoring.learned import learned_section
 from ui.scoring.training import projections_section, trained_section
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import take_along

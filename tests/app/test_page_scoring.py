@@ -166,6 +166,17 @@ def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path
     computed._load.clear()
 
 
+def test_the_network_inside_a_score_is_that_of_the_key_that_is_chosen(page):
+    additive = next(one for one in all_eight(page) if one["name"] == "additive")["scores"]
+    open_tab(page, "parameters")
+    for place in (0, 2):
+        page.segmented_control(key="scoring_active").set_value(place).run()
+        nodes = [frame["text"].tolist() for frame in frames(page) if "ink" in frame]
+        (numbers, *_), units, ((score,), _) = nodes[:2], nodes[2], nodes[3:]
+        assert (len(numbers), len(units)) == (4, 8)
+        assert float(score.replace("−", "-")) == pytest.approx(additive[place], abs=0.01)
+
+
 def test_the_plain_additive_formula_is_put_in_the_place_of_additive(page):
     open_tab(page, "parameters").toggle(key="scoring_plain").set_value(True).run()
     query, *keys = component(page, "score_plane")["arrows"]

@@ -188,7 +188,7 @@ def test_positions_are_pictured(page):
 
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     typed(page, LAYERED["Adjective after noun"])
-    assert "Measured on one slow core" in said(open_tab(page, "cost"))
+    assert "Processor time of one slow core" in said(open_tab(page, "cost"))
     n, table = len(read_source(LAYERED["Adjective after noun"]).ids), body_with(page, "recurrent (GRU)")
     assert f"6 n d² = {6 * n * 192**2:,}" in table
     assert f"4 n d² + 2 n² d = {4 * n * 192**2 + 2 * n**2 * 192:,}" in table

@@ -4,17 +4,14 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Role
-from attention_core.topics.vectors.charts import (
-    column_bars,
-    hull_chart,
-    layers_chart,
-    neuron_chart,
-    short,
-)
+from attention_core.charts import vega as vl
+from attention_core.charts.network import Node, layers_chart, neuron_chart, short
+from attention_core.topics.vectors.charts import column_bars, hull_chart
 from tests.charts.tools import valid
 
 GENERATOR = np.random.default_rng(0)
 LEFT, RIGHT = GENERATOR.normal(size=(3, 2)), GENERATOR.normal(size=(2, 4))
+NODES = [Node("a", "x"), Node('b"'), Node("c")]
 
 
 CHARTS = {
@@ -22,7 +19,7 @@ CHARTS = {
     "hull of one point": lambda: hull_chart(LEFT[:1], LEFT[:1], np.ones(1), ["a"], ["x"], 0),
     "neuron": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"]),
     "neuron with a tanh": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"], bent="0.5"),
-    "two layers": lambda: layers_chart(np.stack([LEFT, -LEFT]), [0.1, -0.2], [1.2, -0.8], 0.3, ["a", 'b"', "c"]),
+    "two layers": lambda: layers_chart(NODES, np.stack([LEFT, -LEFT]), NODES[:2], [1.2, -0.8], NODES[0]),
     "bars": lambda: column_bars(np.array([1, 2, 0]), ["a", 'b"', "c"], role=Role.SCORES, title="s", marked=1),
 }
 
@@ -37,3 +34,13 @@ def test_spec_follows_the_schema(name):
 )
 def test_numbers_fit_a_cell(value, text):
     assert short(value) == text
+
+
+def test_a_line_is_as_wide_as_its_weight_and_has_the_colour_of_its_sign():
+    weights = np.array([[[2.0], [-1.0]], [[0.0], [0.5]]])
+    first, last = (
+        one["data"] for one in layers_chart(NODES[:2], weights, NODES[:2], [3, -3], NODES[2]).spec["layer"][:2]
+    )
+    assert first["width"].tolist() == [5.0, 2.5, 0.0, 1.25]
+    assert first["fill"][:2] == last["fill"] == [vl.UP, vl.DOWN]
+    assert first["text"][:2] == ["2", "−1"]

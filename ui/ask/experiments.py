@@ -16,6 +16,7 @@ from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask.charts import nothing_weights
+from attention_core.topics.variants import variants_of
 from ui.ask.first_screen import EDITS, MODEL, NAME, AskedDrawing, answer_one, grid_of, look_map
 from ui.chart import draw_chart
 from ui.computed import by_model, card_or_empty
@@ -111,6 +112,13 @@ def caption_tab(drawing: AskedDrawing) -> None:
             "frozen: this one learned only what to ask for and what to say. Each map has its own scale. "
             f"{_figures(len(drawing.digits))}"
         )
+        ways = {name: card["test_drawings"]["accuracy"] for name, card in variants_of(TELLER).items()}
+        if len(ways) == 2:
+            st.markdown(
+                "**Beforehand, or all together?** After one and a half passes, the frozen encoder gives "
+                f"{ways['beforehand']:.0%} right sentences of new drawings, one that learns along from nothing "
+                f"{ways['together']:.0%}."
+            )
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:

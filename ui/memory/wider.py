@@ -1,9 +1,9 @@
-"""Would a wider vector do? Translators without attention whose one vector has twice the numbers."""
+"""Would a wider vector do? Translators without attention whose one vector has fewer or more numbers."""
 
 import streamlit as st
 
-from attention_core.files import find_file, read_figures
 from attention_core.topics.translate.translation import read_source
+from attention_core.topics.variants import variants_of
 from ui.computed import card_or_empty
 from ui.glossary import paragraph
 from ui.layout import figures_table
@@ -11,16 +11,13 @@ from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, what_lengths_show
 from ui.memory.networks import NAME
 from ui.state import Field, one_of, single_choice
 
-COMMITTED = find_file("benchmarks/results/context_width.json")
 LONGER = "one vector, 384 numbers, trained longer", "attention, trained longer"
-
-
 WIDTHS = (256, 384, 512, 768, 1024)
 WIDTH = Field(NAME, "width", 512, address="width", parse=one_of(WIDTHS))
 
 
 def wider_vector(text: str) -> None:
-    """Draw what a context of a chosen width holds of each word, and the BLEU of translators of 384 and 768 numbers."""
+    """Draw what a context of a chosen width holds of each word, and the BLEU of translators of several widths."""
     width, n = single_choice("Numbers in a context", WIDTH, WIDTHS), len(read_source(text).words)
     figures_table(
         (f"Your sentence: {n} words and marks", "numbers handed over", "for each of them"),
@@ -28,15 +25,17 @@ def wider_vector(text: str) -> None:
         ("a state each, with attention", f"{width * n:,}", f"{width:,}"),
     )
     what_lengths_show()
-    figures = read_figures(COMMITTED)
-    if figures is None:
+    by_width = {int(numbers): card for numbers, card in variants_of(WITHOUT).items()}
+    if not by_width:
         st.info("The figures of wider vectors are not there.")
         return
+    narrowest, *_, widest = sorted(by_width)
+    long = {numbers: card["test"]["bleu_long"] for numbers, card in by_width.items()}
     paragraph(
-        "Two widths were trained here, 384 and 768. Twice the numbers raise BLEU a little after two passes; 768 was "
-        "not trained longer. A long sentence still has to fit."
+        f"**{widest / narrowest:g} times the numbers** raise BLEU of long sentences from {long[narrowest]:.1f} to "
+        f"{long[widest]:.1f} after two passes. A long sentence still has to fit."
     )
-    widths = {f"{SAYS[WITHOUT]}, {card['name'].rsplit('-', 1)[1]} numbers": card for card in figures["cards"]}
+    widths = {f"{SAYS[WITHOUT]}, {numbers:,} numbers": by_width[numbers] for numbers in sorted(by_width)}
     longer = {label: card_or_empty(name) for label, name in zip(LONGER, (WITHOUT, ATTENTIVE), strict=True)}
     rows = [
         (label, f"{card['epochs']:g}", f"{card['test']['bleu']:.1f}", f"{card['test']['bleu_long']:.1f}")

@@ -8,11 +8,8 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import Additive, parameter_names
+from attention_core.attention.scores import Additive
 from attention_core.topics.scoring.presets import EXTENT, MAX_KEYS, MIN_KEYS, VECTOR_PRESETS, Vectors, random_vectors
-from attention_core.weights import read_card
-from ui.glossary import paragraph
-from ui.layout import figures_table
 from ui.number_table import number_table
 from ui.state import Field, expander, whole_number
 from ui.try_this import TRIED
@@ -137,28 +134,12 @@ def printed_vector(d: int) -> Tensor:
     return torch.tensor([1.0, -0.5] * d, dtype=torch.float64)
 
 
-def learned_section(query: Tensor, key: Tensor, trained: Mapping[str, Tensor], is_plain: bool) -> None:
-    """Draw how the parameters were trained, and a formula without any; whether it is in use on the page."""
-    accuracy = read_card("scoring-functions")["accuracy_by_d"][str(len(query))]
-    learned = dict.fromkeys(name.split(".")[0] for name in parameter_names())
-    named = ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items() if name in learned)
-    paragraph(f"Four scores were trained to find the nearest of six keys. How often they do: {named}; chance: 17%.")
-    d, n_keys = len(query), len(key)
-    additive = Additive(*(trained[name].detach().cpu().double() for name in Additive.parameter_names()))
-    plain = Additive(**Additive.plain_parameters(d, d, n_keys))
-    head = ["weights by", *map(key_name, range(n_keys))]
-    scores = {"additive, learned": additive, "vᵀtanh(q + k), v all ones": plain}
-    weights = {name: score(query[None], key).softmax(-1)[0].tolist() for name, score in scores.items()}
-    figures_table(head, *([name, *(f"{weight:.0%}" for weight in row)] for name, row in weights.items()))
-    _formula_toggle(PLAIN, "vᵀtanh(q + k) in place of additive", is_plain)
-    st.caption("Without matrices, and with ones in v, it prefers large numbers, not near ones.")
-
-
 def printed_toggle(is_printed: bool) -> None:
-    _formula_toggle(PRINTED, "Put it in the place of concat", is_printed)
+    formula_toggle(PRINTED, "Put it in the place of concat", is_printed)
 
 
-def _formula_toggle(field: Field[bool], label: str, in_use: bool) -> None:
+def formula_toggle(field: Field[bool], label: str, in_use: bool) -> None:
+    """Draw the switch that puts a formula in the place of a learned score, on the whole page."""
     if field.widget(st.toggle, label, on_change=_show_all) != in_use:
         st.rerun()  # the whole page, which shows all scores now
 

@@ -9,9 +9,10 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import as_markdown
+from attention_core.charts.network import Node, layers_chart, neuron_chart, short
 from attention_core.topics.vectors import Problem
 from attention_core.topics.vectors.cells import FeedForward, feed_forward, masked_scores, softmax_parts
-from attention_core.topics.vectors.charts import column_bars, layers_chart, neuron_chart, short
+from attention_core.topics.vectors.charts import column_bars
 from ui.chart import draw_chart
 from ui.glossary import abbr, paragraph
 from ui.labels import number
@@ -73,7 +74,9 @@ def neuron_panel(problem: Problem) -> None:
     if network.second is None:
         chart = neuron_chart(network.weights[0], inputs, labels, bent=short(answer) if bends else "")
     else:
-        chart = layers_chart(network.weights, network.units(inputs).tolist(), network.second.tolist(), answer, labels)
+        units = [Node(short(unit), f"h{place + 1}") for place, unit in enumerate(network.units(inputs))]
+        end = Node(short(answer), "y", Role.OUTPUT)
+        chart = layers_chart([*map(Node, labels)], network.weights, units, network.second.tolist(), end)
     picture, words = st.columns([1, 1], gap="large", vertical_alignment="center")
     with picture:
         draw_chart(

@@ -9,10 +9,10 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import matrix_chart
+from attention_core.charts.network import short
 from attention_core.device import to_array
 from attention_core.topics.vectors import Problem
 from attention_core.topics.vectors.cells import feed_forward
-from attention_core.topics.vectors.charts import short
 from attention_core.topics.vectors.plane import pair_map, planar_tables
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import neighbours

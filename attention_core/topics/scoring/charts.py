@@ -1,13 +1,18 @@
-"""How functions score every place in the plane, and what grows with d_k."""
+"""How functions score every place in the plane, what grows with d_k, and the network inside a learned score."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from torch import Tensor
 
+from attention_core.attention.scores import Additive
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.bars import SERIES
 from attention_core.charts.heatmap import palette_png
+from attention_core.charts.network import Node, layers_chart, short
+from attention_core.device import to_array
 from attention_core.topics.scoring.compare import ScaleRow
 
 FIELD = 200
@@ -103,3 +108,19 @@ def score_fields(
         layers.append(vl.mark("rule", lines, space, color=colour, strokeWidth=thick))
     middle, style = {"x": space["x"], "y": space["y"]}, {"color": vl.ROLE_COLOURS[Role.KEY], "stroke": vl.DARK_COLOUR}
     return vl.fixed_size([*layers, vl.mark("circle", dots, middle, size=60, opacity=1, **style)], width, height)
+
+
+ROOM = 4  # units below which there is room for what they do
+
+
+def network_chart(score: Additive, query: Tensor, key: Tensor, key_name: str) -> vl.Chart:
+    """Draw the network of two layers that makes one score of a query and a key, (d,) each."""
+    sums, weights = score.W_q @ query + score.W_k @ key, np.concatenate([*map(to_array, (score.W_q, score.W_k))], 1)
+    inputs = [
+        Node(short(one), f"x{place} of {name}", role)
+        for name, role, vector in (("q", Role.QUERY, query), (key_name, Role.KEY, key))
+        for place, one in enumerate(vector.tolist(), 1)
+    ]
+    units = [Node(short(math.tanh(one)), f"tanh({short(one)})" * (len(sums) <= ROOM)) for one in sums.tolist()]
+    answer = Node(short(float(score.v @ sums.tanh())), "score", Role.SCORES)
+    return layers_chart(inputs, weights[..., None], units, score.v.tolist(), answer)

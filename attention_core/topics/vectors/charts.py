@@ -1,4 +1,4 @@
-"""One row's softmax, a mixture of values, a feed-forward network."""
+"""One row's softmax, and a mixture of values."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,25 +9,7 @@ from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 
 FONT_SIZE = 12
-
-
-def short(value: float) -> str:
-    """Return a number that fits a cell: at most two decimals, none where there are none; - for no number."""
-    if value != value:
-        return "-"
-    size = abs(value)
-    text = f"{size:.0e}" if size >= 1000 else f"{size:.0f}" if size >= 100 else f"{size:.2f}".rstrip("0").rstrip(".")
-    return f"−{text}" if value < 0 and text != "0" else text
-
-
 SIZE = (330, 160)
-UNIT = vl.corners(1, 1)
-NETWORK_SIZE = (430, 230)
-LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83
-"""Where inputs, units and the answer stand."""
-SMALL: dict[str, Any] = {"fontSize": 12, "color": vl.TEXT_COLOUR}
-Edge = tuple[float, float, float, float, str]
-"""From x and y to x and y, and the weight."""
 
 
 def column_bars(
@@ -123,73 +105,3 @@ def _outside(spokes: vl.Columns, values: np.ndarray) -> Iterator[tuple[vl.Column
 
 def _points(places: np.ndarray) -> vl.Columns:
     return {"x": places[:, 0], "y": places[:, 1]}
-
-
-def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> vl.Chart:
-    """Draw w1 x1 + w2 x2 + ... = y for a neuron's weights and inputs, (n, d), with a label per input.
-
-    A neuron that bends its sum has `bent`, what comes out; the sum then stands below it.
-    """
-    parts = (weights * inputs).sum(1)
-    total, heights, numbers = short(float(parts.sum())), _heights(len(labels)), range(1, len(labels) + 1)
-    of_input = [f"w{i} = ({_listed(row)})" for i, row in zip(numbers, weights, strict=True)]
-    of_part = [f"w{i} · {label} = {short(part)}" for i, label, part in zip(numbers, labels, parts, strict=True)]
-    layers = [
-        _edges([(0.56, height, RIGHT, 0.5, "") for height in heights]),
-        *_circles(LEFT, heights, labels, role=Role.INPUT),
-        vl.texts(vl.rectangles(0.16, heights, text=of_input), UNIT, align="left", dy=-8, **SMALL),
-        vl.texts(vl.rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=9, **SMALL),
-        *_circles(RIGHT, [0.5], [bent or total], [f"y = tanh({total})" if bent else "y"], role=Role.OUTPUT),
-    ]
-    return vl.fixed_size(layers, *NETWORK_SIZE)
-
-
-def layers_chart(
-    weights: np.ndarray, units: Sequence[float], second: Sequence[float], answer: float, labels: Sequence[str]
-) -> vl.Chart:
-    """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
-
-    Weights are (n_units, n, d), told on hover; a unit says a number and has a second weight.
-    """
-    heights, middles = _heights(len(labels)), _heights(len(units))
-    first = [
-        (LEFT, height, MIDDLE, middle, f"({_listed(weights[unit, place])})")
-        for unit, middle in enumerate(middles)
-        for place, height in enumerate(heights)
-    ]
-    last = [(MIDDLE, middle, RIGHT, 0.5, short(weight)) for middle, weight in zip(middles, second, strict=True)]
-    halfway = [(MIDDLE + RIGHT) / 2] * len(last), [(middle + 0.5) / 2 for middle in middles]
-    layers = [
-        _edges([*first, *last]),
-        vl.texts(vl.rectangles(*halfway, text=[weight for *_, weight in last]), UNIT, dy=-10, **SMALL),
-        *_circles(LEFT, heights, labels, role=Role.INPUT),
-        *_circles(MIDDLE, middles, [*map(short, units)], [f"h{i + 1}" for i in range(len(units))], role=Role.INPUT),
-        *_circles(RIGHT, [0.5], [short(answer)], ["y"], role=Role.OUTPUT),
-    ]
-    return vl.fixed_size(layers, *NETWORK_SIZE)
-
-
-def _heights(n: int) -> list[float]:
-    return [(place + 0.5) / n for place in range(n)]
-
-
-def _listed(numbers: Sequence[float]) -> str:
-    return ", ".join(map(short, numbers))
-
-
-def _edges(edges: Sequence[Edge]) -> vl.Chart:
-    data = dict(zip(("left", "top", "right", "bottom", "weight"), map(list, zip(*edges, strict=True)), strict=True))
-    return vl.mark("rule", data, UNIT, "weight:N", color=vl.GREY, strokeWidth=1.5, aria=False)
-
-
-def _circles(
-    x: float, y: Sequence[float], inside: Sequence[str], under: Sequence[str] = (), *, role: Role
-) -> list[vl.Chart]:
-    data, large = vl.rectangles(x, y, text=inside), role is Role.OUTPUT
-    style: dict[str, Any] = {"fontSize": 13, "fontWeight": "bold"} if large else {"fontSize": 12}
-    place = {"x": UNIT["x"], "y": UNIT["y"]}
-    layers = [
-        vl.mark("circle", data, place, size=1900 if large else 1000, color=vl.ROLE_COLOURS[role], opacity=1),
-        vl.texts(data, UNIT, color="white", **style),
-    ]
-    return [*layers, vl.texts(data | {"text": under}, UNIT, dy=36 if large else 26, **SMALL)] if under else layers
