@@ -21,6 +21,7 @@ from ui.translate.first_screen import (
     stepped_model,
 )
 from ui.translate.forcing import WORD, force_french, forced_french_note
+from ui.translate.grammar import grammar
 from ui.translate.word_tabs import alignments, translate_steps, unrolled
 from ui.try_this import try_this
 
@@ -59,7 +60,13 @@ if models:
     ]
     more = [
         Tab("unrolled", "Unrolled", lambda: unrolled(shown, row)),
-        Tab("alignment", "Who looks where", lambda: alignments(models, text), formerly=("meaning",)),
+        Tab(
+            "alignment",
+            "Who looks where",
+            lambda: alignments(models, text),
+            formerly=("meaning",),
+            below=Tab("grammar", "Is grammar caught?", lambda: grammar(models, text)),
+        ),
         *([translation_doubts(NAME, text, shown)] if shown.view.source == shown.view.keys else []),
     ]
     take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))

@@ -1,5 +1,7 @@
 """Translate and align, without a browser: presets, stepping by word and by step, forcing, models, bad input."""
 
+import re
+
 import pytest
 import streamlit as st
 
@@ -179,6 +181,17 @@ def test_heads_of_the_transformer_can_be_chosen(page):
     page.segmented_control(key="translate_model_lower").set_value("transformer").run()
     page.segmented_control(key="translate_head").set_value(2).run()
     assert "cross-attention of the last layer" in said(open_tab(page, "alignment"))
+
+
+def test_a_noun_is_barred_where_the_gender_of_its_article_is_chosen(page):
+    write(page, "The red car is here.")
+    shares = re.findall(r"<td>([^<]+)</td><td>(\d+)%</td><td>\d+%</td>", bodies(open_tab(page, "alignment")))
+    ways, la = zip(*shares, strict=True)
+    assert ways == ("as learned", "car barred", "The barred", "each English word read alone")
+    assert int(la[3]) < min(int(la[0]), int(la[1]))
+    assert "articles of held-out sentences" in said(page)
+    write(page, "Hello.")
+    assert any("has no le or la" in info.value for info in page.info)
 
 
 def test_the_words_play_until_they_end(page):

@@ -8,22 +8,27 @@ from torch.testing import assert_close
 
 from attention_core.data.pieces import END, START, load_vocabulary, pair_words
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, LEARNED
+from attention_core.explain.alignment import AlignedPair
 from attention_core.models import build, load
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.topics.translate.collapse import LONGEST, collapse, cost
+from attention_core.topics.translate.grammar import committed_grammar, gender_probability, gendered_words
 from attention_core.topics.translate.training import committed_costs, learning_of, sharpness
 from attention_core.topics.translate.translation import (
     explain,
     explain_layers,
+    forced_translation,
     french_prefix,
     piece_probabilities,
     probability_per_word,
     read_source,
+    show_translation,
     translate,
     translation_of,
     word_likeness,
     word_view,
 )
+from benchmarks.grammar import turned
 
 SOURCE = read_source("My chihuahua sleeps.")
 FINISHED = translation_of([*french_prefix("Mon chihuahua dort."), END])
@@ -227,3 +232,39 @@ def test_committed_costs_say_what_order_and_attention_are_worth():
         whole = found[model, ""].bleu
         assert whole > 35
         assert all(one.bleu < whole for one in costs if one.model == model and one.without)
+
+
+def test_an_article_keeps_its_gender_without_the_noun_and_loses_it_where_words_are_read_alone():
+    model, source = load("translator-additive"), read_source("The little girl has a red car.")
+    made = forced_translation(model, source, [*french_prefix("La petite fille a une voiture rouge."), END])
+    view = show_translation(model, "additive", source, (), made).view
+    words = list(gendered_words(view))
+    assert [(word.form, word.other, view.source[word.noun]) for word in words] == [
+        ("la", "le", "girl"),
+        ("une", "un", "car"),
+    ]
+    likely = gender_probability(model, source, made, view, words[1])
+    assert min(likely[:2]) > 0.9
+    assert likely.alone < likely.learned
+
+
+def test_a_pronoun_has_no_noun():
+    model, source = load("translator-additive"), read_source("I know it well.")
+    made = forced_translation(model, source, [*french_prefix("Je le sais bien."), END])
+    assert not list(gendered_words(show_translation(model, "additive", source, (), made).view))
+
+
+@pytest.mark.parametrize("score", ["additive", "dot", "general"])
+def test_committed_grammar_says_that_the_states_know_the_gender(score):
+    found = committed_grammar(score)
+    right = found["right"]
+    assert found["n"] > 300
+    assert right["learned"] > 0.85
+    assert abs(right["learned"] - right["without_noun"]) < 0.05
+    assert found["masculine"] < right["alone"] < right["without_heaviest"] < right["without_noun"]
+    assert found["turned"] > 0.8 * found["n_turned"]
+
+
+def test_neighbours_are_turned_where_their_sure_links_cross():
+    pair = AlignedPair(["the", "red", "car"], ["la", "voiture", "rouge"], {(0, 0), (2, 1), (1, 2)}, set())
+    assert turned(pair) == [1]
