@@ -9,7 +9,6 @@ from ui.doubts import find_doubts
 from ui.find.first_screen import (
     NAME,
     PAD,
-    SAID,
     both_ways,
     digit_pad,
     equal_mask,
@@ -29,9 +28,9 @@ from ui.try_this import try_this
 page_frame(NAME, "A digit hides in clutter. The pinker a spot, the more the network takes from it.")
 last_on_phone("find_first", "find_presets", "find_tools", "find_clutter_examples", "find_try_this")
 with st.container(key="find_first"):
-    stage, beside = st.columns(2, gap="large")
+    stage, beside = st.columns([1, 1.9], gap="medium")
 with stage, st.container(key="find_stage"):
-    said = st.container(key="find_said", height=SAID, border=False, gap="xsmall")
+    said = st.container(key="find_said", gap="xsmall")
     glow = st.container(key="find_glow")
     pad = digit_pad()
 seen, remark = seen_on(pad.canvas)
@@ -43,11 +42,12 @@ if not is_stale:
     with glow:
         learned_mask(reading, pad.paper)
 with beside:
-    with st.container(key="tells_find"):
-        equal_mask(reading)
     if remark:
         st.info(remark)
-    st.caption(worth())
+    lost, words = st.columns([1.15, 1], gap="medium", vertical_alignment="center")
+    with lost.container(key="tells_find"):
+        equal_mask(reading)
+    words.caption(worth())
     try_this(NAME, all_ten(both_ways, PAD, "tells_find"))
 for part in ("find_said", "tells_find"):
     grey_out(part, is_stale)

@@ -40,7 +40,7 @@ with st.container(key="matter_first"):
         with st.container(key="matter_answer"):
             answer(text, edits, is_read)
         who_decides(sentence, text, trace)
-        try_this(NAME, surprise(text))
+        try_this(NAME, surprise())
     words_section(sentence, text, trace)
     worth_of_attention()
 

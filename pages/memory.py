@@ -32,26 +32,26 @@ print(dict(zip(source.word_labels, shares.tolist())))
 
 page_frame(
     NAME,
-    "Why was attention needed? A recurrent network keeps **one vector**. Nothing can ask for an earlier word again.",
+    "A recurrent network keeps **one vector**. Nothing can ask for an earlier word again: so attention was needed.",
 )
 with st.container(key="desk_memory_sentence"):
     text = read_sentence()
 report_missing_network()
-last_on_phone("memory_screen", "memory_short", "memory_told", "memory_wide")
+last_on_phone("memory_screen", "memory_short", "memory_wide", "memory_told")
 pair = list(dict.fromkeys((shorter(text), text)))
 with st.container(key="memory_screen"):
-    short, long = st.columns([1, 2.1], gap="large")
+    short, long = st.columns([1, 1.55], gap="large")
     with short:
         with st.container(key="memory_short"):
             for one in pair[:-1]:
                 read_by_both(one, pair)
-        with st.container(key="memory_told"):
-            if not why_missing():
-                try_this(NAME, look_back(text))
+        draw_lengths(text)
     with long:
         with st.container(key="memory_long"):
             read_by_both(text, pair)
-        draw_lengths(text)
+        with st.container(key="memory_told"):
+            if not why_missing():
+                try_this(NAME, look_back(text))
 
 
 def doubts() -> None:

@@ -15,7 +15,6 @@ from ui.pixels.first_screen import (
     NAME,
     PAD,
     REMARKS,
-    SAID,
     STEPS,
     both_ways,
     equal_map,
@@ -34,13 +33,13 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(NAME, "The framed pixel takes most from the pinkest ones. What is left when all weights are equal?")
+page_frame(NAME, "Each pixel takes from all others, by weight. What is left when every weight is equal?")
 
 last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "desk_pixels_layer")
 with st.container(key="pixels_first"):
     stage, beside = st.columns([1, 1.9], gap="medium")
 with stage, st.container(key="pixels_stage"):
-    said = st.container(key="pixels_said", height=SAID, border=False, gap="xsmall")
+    said = st.container(key="pixels_said", gap="xsmall")
     pad = drawing_pad(PAD)
 now = prepared(pad.canvas)
 is_stale = now.remark is CanvasRemark.EMPTY

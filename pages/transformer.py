@@ -19,8 +19,7 @@ from ui.words import reading_remarks, sentence_box
 
 page_frame(
     NAME,
-    "Attention compares words, wherever they stand. Shuffle them, and a transformer notices nothing, until each word "
-    "gets a position.",
+    "Attention compares words, wherever they stand: shuffled, they are the same to it, until each gets a position.",
 )
 model, missing = model_or_none(MODEL)
 text = sentence_box(NAME, LAYERED, height=68)
@@ -35,8 +34,8 @@ elif text and source:
     what_is_changed(experiment)
     two_orders(experiment)
     st.caption(
-        "Under each word: 24 of its 192 numbers, and how far all moved from *As typed*. On the left this network's "
-        "positions are switched off; trained without, it could not tell the orders apart either."
+        "Under each word: 24 of its 192 numbers, and how far all moved. On the left this network's positions are "
+        "switched off; trained without, it could not tell the orders apart either."
     )
     try_this(NAME, surprise(text))
 

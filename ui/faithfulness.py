@@ -56,8 +56,8 @@ def faithfulness_tab(
             draw_chart(deletion_chart(found.deletion), key=f"{name}_deletion", alt=f"Erasing {part} in four orders")
             with st.container(key=f"desk_{name}_orders"):
                 st.caption(
-                    f"{part.capitalize()} are erased, the most important first (Samek et al. 2017). The smaller the "
-                    "area, the better the order. Agreement (Kendall's τ, −1 to 1): with what erasing each alone does."
+                    f"{part.capitalize()} are erased, the most important first (Samek et al. 2017): the smaller the "
+                    "area, the better the order. Agreement: with erasing each alone (Kendall's τ)."
                 )
                 figures_table(("order", "area under it", "agreement"), *(_figures(found, order) for order in ORDERS))
         with right:
@@ -78,8 +78,8 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
         return
     moved = float(found.shuffled.median())
     st.markdown(
-        f"Shuffled a hundred times, these weights move the answer by {moved:.0%} (median); all equal, by "
-        f"{found.uniform:.0%}. " + ("So the answer hangs on them." if moved > 0.2 else "So it hardly hangs on them.")
+        f"Shuffled, these weights move the answer by {moved:.0%} (median of 100); all equal, by {found.uniform:.0%}: "
+        f"it {'hangs' if moved > 0.2 else 'hardly hangs'} on them."
     )
     own, theirs = (mean_weights(weights) for weights in (found.subject.weights, other.weights))  # (n_keys,)
     if draw_map:
@@ -93,9 +93,9 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
         draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another that would do")
     with st.container(key=f"desk_{name}_others"):
         st.markdown(
-            f"The others were searched for: they differ as much as they can ({other.divergence:.2f} of 1), and the "
-            f"answer moves by {other.moved:.0%}. That such weights exist does not make these wrong: see Jain and "
-            "Wallace 2019, and Wiegreffe and Pinter 2019."
+            f"The others were searched for: as different as can be ({other.divergence:.2f} of 1), they move the answer "
+            f"by {other.moved:.0%}. That they exist does not make these wrong: Jain and Wallace 2019, Wiegreffe and "
+            "Pinter 2019."
         )
 
 
@@ -103,7 +103,6 @@ def _over_many(model: str) -> None:
     if figures := card_or_empty(model).get("faithfulness"):
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
         st.caption(
-            f"Over {figures['n']} new inputs the areas are {areas[ATTENTION]:.2f} by attention, {areas[GRADIENT]:.2f} "
-            f"by gradient × input, {areas[RANDOM]:.2f} at random. Attention beats chance in "
-            f"{figures['attention_beats_random']:.0%} of them."
+            f"{figures['n']} new inputs: area {areas[ATTENTION]:.2f} by attention, {areas[GRADIENT]:.2f} by gradient × "
+            f"input, {areas[RANDOM]:.2f} at random; attention beats chance in {figures['attention_beats_random']:.0%}."
         )

@@ -5,7 +5,7 @@ import re
 import streamlit as st
 
 TERMS = {
-    "softmax": "turns scores into positive shares that sum to 1. The largest score gets the largest share.",
+    "softmax": "turns scores into positive shares that sum to 1.",
     "log-odds": "the logarithm of p / (1 − p). 0 is fifty-fifty; adding 0.7 doubles the odds.",
     "BLEU": "a mark from 0 to 100 for a translation: the short runs of words that it shares with a person's.",
     "entropy": "how spread out shares are. 0 bits: all on one place. Each further bit doubles the number of places.",

@@ -435,10 +435,7 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
         },
     )
     total = float(trace.log_normaliser[head, query].exp())
-    st.caption(
-        f"Each weight is an exponential divided by the sum of the whole row, {_rounded(total)}. "
-        f"Uniform would be 1/{trace.n_keys} = {1 / trace.n_keys:.4f}."
-    )
+    st.caption(f"weight = exp(score) / {_rounded(total)}, the row's sum; all alike: {1 / trace.n_keys:.4f}.")
 
 
 def query_row_expander(
@@ -479,8 +476,8 @@ def export_bar(
     here = file_name(whole, step)
     looked_at = trace, step, head, query or 0
     files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
-        "npz": ("All numbers (.npz)", f"{whole}.npz", partial(trace_to_npz, trace)),
-        "code": ("PyTorch script (.py)", f"{here}.py", partial(trace_to_code, *looked_at)),
+        "npz": ("Numbers (.npz)", f"{whole}.npz", partial(trace_to_npz, trace)),
+        "code": ("Script (.py)", f"{here}.py", partial(trace_to_code, *looked_at)),
         "ipynb": ("Notebook (.ipynb)", f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
     }
     if trace.n_heads * trace.n_queries * trace.n_keys <= MAX_OFFLINE:
@@ -491,8 +488,8 @@ def export_bar(
             st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")
         if query is not None:
             row = partial(_row_of, trace, head, query)
-            download_table("This query's row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
-    st.caption(f"Script and notebook compute the numbers of the step *{step}*; the offline page needs no network.")
+            download_table("This row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
+    st.caption(f"Script and notebook: the step *{step}*.")
 
 
 def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:

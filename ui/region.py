@@ -97,10 +97,7 @@ class Region:
                     on_brushed_change=take,
                 )
                 n = len(self._cells.value) + len(self._also.value)
-                chosen = (
-                    f"{n} of {rows * columns} {self._what} are chosen." if n else "Brush over it to choose a region."
-                )
-                st.caption(chosen)
+                st.caption(f"{n} of {rows * columns} {self._what} are chosen.")
             change, colours = difference(before, after)
             if change.any():
                 with st.container(width=size, gap="xsmall"):

@@ -46,7 +46,7 @@ def take_along_menu(entry: PageEntry) -> None:
             EXPORT.value()
         st.markdown("**A picture**")
         save_pictures(entry.name)
-        st.markdown("**Everything, as a session file**")
+        st.markdown("**The whole session**")
         _session_file(entry)
         notations = {"tab": NOTATIONS}
         st.page_link(path_of(entry_of("vectors")), label="In other notations", query_params=notations)
@@ -56,7 +56,7 @@ def _session_file(entry: PageEntry) -> None:
     """Offer the file of all that the page shows, and open one."""
     values = ADDRESS_TEXTS.value
     st.download_button(
-        "Save the session",
+        "Save it",
         lambda: write_session(entry.name, values),
         f"{entry.name}-session.json",
         "application/json",
@@ -64,7 +64,7 @@ def _session_file(entry: PageEntry) -> None:
         key="session_save",
     )
     key = f"session_upload_{N_UPLOADS.value}"
-    st.file_uploader("Open a session", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
+    st.file_uploader("Open one", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
     if REFUSED.value:
         st.error(f"{REFUSED.value} The page is as it was.", icon=":material/error:")
 

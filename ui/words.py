@@ -70,13 +70,8 @@ def sentence_box(
     if examples:
         with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):
             for place, (short, sentence) in enumerate(examples.items()):
-                st.button(
-                    short,
-                    key=f"{name}_example_{place}",
-                    on_click=_take,
-                    args=(typed, sentence, changed),
-                    help=None if short == sentence else literal(sentence),
-                )
+                key = f"{name}_example_{place}"
+                st.button(short, key=key, on_click=_take, args=(typed, sentence, changed))
     text = typed.value
     words = english_words(text)
     if not words:

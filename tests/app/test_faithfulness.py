@@ -25,7 +25,7 @@ def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
     drawn = curves(page)
     assert list(drawn) == ["attention", "gradient × input", "integrated gradients", "random"]
     assert len({round(values[0], 4) for values in drawn.values()}) == 1  # nothing is erased yet
-    assert "Shuffled a hundred times" in said(page)
+    assert "Shuffled, these weights move" in said(page)
 
 
 def test_its_curve_is_the_librarys(visit):

@@ -176,17 +176,27 @@ def test_what_is_odd_about_a_drawing_is_said_beside_the_answer(page):
 
 def test_with_every_weight_alike_the_answer_is_another_and_both_are_said(page):
     own = answers(page)[0]
-    page.button(key=f"{NAME}_try").click().run()
-    assert "no such digit" not in said(page)
-    page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()
+    page.toggle(key=f"{NAME}_uniform").set_value(True).run()
     assert "The weights are all alike." in said(page)
     assert "Largest weight" not in said(page)
     alike = answers(page)[0]
     assert (own, alike) == ("7", "no such digit")
     assert [one.says for one in page.session_state[f"{NAME}_edits"]] == ["it looks everywhere alike"]
-    assert "Where it chooses, it says *7*" in "".join(one.value for one in page.success)
     page.toggle(key=f"{NAME}_uniform").set_value(False).run()
     assert answers(page)[0] == own
+    assert f"Forced to look everywhere alike: **{alike}**" in said(page)
+
+
+def test_the_surprise_is_a_question_of_three_looks_about_the_first_scene(page):
+    page.button(key=f"{NAME}_preset_Threes").click().run()
+    page.toggle(key=f"{NAME}_uniform").set_value(True).run()
+    page.button(key=f"{NAME}_try").click().run()
+    assert "orange" not in answers(page)
+    page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()
+    assert answers(page) == ["orange"]
+    assert "Look 3" in bodies(page)
+    assert "**Right**: After three looks it says *orange*" in page.success[0].value
+    alike = re.search(r"forced to look everywhere alike, \*(.+)\*", page.success[0].value)[1]
     assert f"Forced to look everywhere alike: **{alike}**" in said(page)
 
 

@@ -71,23 +71,23 @@ def test_a_heavy_word_that_pushes_the_other_way_is_told(page):
     assert "pushes the *other* way" in said(page)
 
 
-def test_the_surprise_asks_first_and_deletes_a_light_word(page):
+def test_the_surprise_asks_what_decides_a_sentence_that_is_not_there_yet(page):
     cut(say(page, "The plot is dull."), 3)
     page.button(key="matter_try").click().run()
     assert page.text_area(key=TEXT).value == "The plot is dull."
-    page.segmented_control(key="matter_try_guess").set_value(1)
+    guess = page.segmented_control(key="matter_try_guess")
+    assert guess.options == ["the comma", "*warm*", "*and*", "*funny*"]
+    guess.set_value(0)
     settled(page)
-    assert page.text_area(key=TEXT).value == "Bad at all."
+    assert page.text_area(key=TEXT).value == PRESETS["A comma"]
     drawn = data_of(page, "matter_weighed")
-    assert len(drawn["before"]) == len(drawn["words"])
-    assert drawn["before"][drawn["words"].index("Bad")][0] == pytest.approx(0.72, abs=0.01)
-    assert "negative 89%" in verdict(page), "and no word is cut"
+    assert drawn["before"] == [], "no word is cut"
+    comma = drawn["words"].index(",")
+    assert drawn["weights"][comma] < 0.005
+    assert drawn["ifRemoved"][comma] == pytest.approx(-0.96, abs=0.01)
     told = page.success[0].value
-    assert "it turns round. **Right**: Positive 84% before, negative 89% now" in told
-    assert "Delete that instead, with 72% of the weight: positive 57%." in told
-    say(page, "Not at all.")
-    assert data_of(page, "matter_weighed")["before"] == []
-    assert "positive 57%" in verdict(page), "as was told"
+    assert "**Right**: Positive 98%; without the comma" in told
+    assert "of the weight, negative 97%; without *warm*, positive 92%." in told
     page.button(key="matter_example_2").click().run()
     assert page.button(key="matter_try"), "what came of the guess goes with the sentence"
 

@@ -39,8 +39,8 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     What is taken away are the digits of the colour that was asked about, else of the most frequent one, else all.
     """
     st.markdown(
-        "A plain average of three equal values is one of them: it cannot count. But bare paper and an extra key for "
-        "*nothing* get weight too: the more digits match, the less is left for these two."
+        "An average of three equal values is one of them: it cannot count. But bare paper and an extra key for "
+        "*nothing* get weight too: the more digits match, the less these two."
     )
     if not drawing.digits:
         st.info("There is no digit on the canvas to take away.")
@@ -108,9 +108,8 @@ def caption_tab(drawing: AskedDrawing) -> None:
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
         st.caption(
-            "The picture's keys and values were trained beforehand, by the network that answers questions, and then "
-            "frozen: this one learned only what to ask for and what to say. Each map has its own scale. "
-            f"{_figures(len(drawing.digits))}"
+            "The picture's keys and values were trained beforehand, to answer questions, and frozen: this one learned "
+            f"only what to ask for and what to say. Each map has its own scale. {_figures(len(drawing.digits))}"
         )
         ways = {name: card["test_drawings"]["accuracy"] for name, card in variants_of(TELLER).items()}
         if len(ways) == 2:
@@ -138,6 +137,6 @@ def _figures(n_digits: int) -> str:
     if alike is None:
         return ""
     return (
-        f"It tells {alike:.0%} of new drawings with as many digits without a mistake; with every weight equal "
+        f"It tells {alike:.0%} of new drawings with as many digits right; with every weight equal "
         f"{card['with_uniform_attention']:.0%} of those with up to three."
     )

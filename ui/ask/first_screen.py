@@ -45,7 +45,7 @@ from ui.glossary import note
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour, shade
 from ui.state import Field, plain_text, set_widget
-from ui.try_this import ASKED, TRIED, TryThis, try_this
+from ui.try_this import TryThis, try_this
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
@@ -63,6 +63,7 @@ LAST_READ = Field(NAME, "last_read", FIRST)
 ALIKE = ListedEdit(Uniform(), "it looks everywhere alike")
 EDITS = EditList(NAME, uniform={"1": [ALIKE]}.__getitem__)
 MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
+THREE_LOOKS, POSSIBLE = f"{write(EXAMPLES[-1])}?", ("red", "purple", "orange")
 _glow = component("start_scene")
 answer_one = by_model(ask.answer_one)
 
@@ -203,8 +204,7 @@ def answer_part(
                 set_widget("ask_uniform", is_alike)
                 st.toggle("Force every weight equal", key="ask_uniform", on_change=EDITS.toggle, args=(ALIKE,))
                 other = answer_in_words(best_answer(own if is_alike else alike)[0])
-                said = "?" if TRIED[NAME].value == ASKED else other
-                st.caption(f"{'Free to choose' if is_alike else 'Forced to look everywhere alike'}: **{said}**")
+                st.caption(f"{'Free to choose' if is_alike else 'Forced to look everywhere alike'}: **{other}**")
         if len(edits) > is_alike:
             st.caption(f"Its attention is changed under *Try*; as learned: **{answer_in_words(best_answer(own)[0])}**")
         for remark in drawing_remarks(drawing, reading.question):
@@ -220,26 +220,34 @@ def answer_part(
         if reading.question.between:
             with st.container(key="desk_ask_note"):
                 note(
-                    "“What colour is the shirt of the person kicking the ball?” goes the same way: from the ball to "
-                    "the person, and on to the shirt."
+                    "So goes “What colour is the shirt of the person kicking the ball?”: from the ball to the person, "
+                    "on to the shirt."
                 )
-    try_this(NAME, _every_weight_alike(own, alike))
+    try_this(NAME, _three_looks())
     return answered
 
 
-def _every_weight_alike(own: SceneAnswer, alike: SceneAnswer) -> TryThis:
-    (before, _), (after, probability) = best_answer(own), best_answer(alike)
+def _three_looks() -> TryThis:
+    """Return the page's surprise: a question that takes three looks, about the scene that is there on arrival."""
+
+    def act() -> None:
+        put_strokes(PAD, PRESETS[PAD.first](), preset=PAD.first)
+        ask_this(THREE_LOOKS)
+        EDITS.reset()
 
     def outcome() -> tuple[int, str]:
-        now = answer_in_words(after)
-        words = f"Where it chooses, it says *{before}*. With every weight forced equal: *{now}* ({probability:.0%})."
-        return (0 if after == before else 2 if after == NOTHING else 1), words
+        picture = scene_input(render_strokes(PRESETS[PAD.first](), PAD.size, "light")).picture
+        asked = MODEL, picture, read_question(THREE_LOOKS).words
+        (answer, sure), (alike, _) = (best_answer(answer_one(*asked, edits=one)) for one in ((), (Uniform(),)))
+        words = f"After three looks it says *{answer}* ({sure:.0%}); forced to look everywhere alike, "
+        words += f"*{answer_in_words(alike)}*."
+        return POSSIBLE.index(answer) if answer in POSSIBLE else len(POSSIBLE), words
 
     return TryThis(
-        "Force every weight equal",
-        "It can then no longer choose where to look. What will it answer?",
-        (f"Still {answer_in_words(before)}", "Something else that is there", answer_in_words(NOTHING).capitalize()),
-        partial(EDITS.add, ALIKE.edit, says=ALIKE.says),
+        "a question with a way to go",
+        f"*{THREE_LOOKS}* Follow it through the drawing. What will it answer?",
+        (*POSSIBLE, "something else"),
+        act,
         outcome,
         "ask_answer",
     )

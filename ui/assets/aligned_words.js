@@ -2,7 +2,7 @@
 // word) or who looks at it (a source word); a click or Enter on a target word tells Python, and where arcs can be cut, on a
 // source word too. A line stays one line, for in two rows the arcs of the upper one would seem to come from the lower
 // one's words: it shrinks, then scrolls sideways.
-const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.9, PHONE = 560, HALL = 740, LARGEST = 2.4, CROWDED = 17;
+const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.74, PHONE = 560, HALL = 740, LARGEST = 2.4, CROWDED = 17;
 
 class AlignedWords {
   constructor(root) {

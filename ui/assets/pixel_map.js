@@ -3,7 +3,7 @@
 const SIDE = 28, PIXELS = SIDE * SIDE, ARCS = 7, PACE = 320, LATEST = 4000;
 const LABEL = "The drawing, pixel by pixel. The framed pixel asks all others; the pinker one is, the more it takes from it.";
 
-const INVITES = `${matchMedia("(hover: none)").matches ? "Tap a" : "Point at a"} pixel, or draw on it.`;
+const INVITES = `${matchMedia("(hover: none)").matches ? "Tap a" : "Point at a"} pixel: it takes most from the pinkest.`;
 const INKED = 76;  // of 255
 const SCREEN = 2;  // pixels of the canvas for one of the page
 

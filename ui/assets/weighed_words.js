@@ -20,7 +20,7 @@ class WeighedWords {
 
   build() {
     const { words, weights, ifRemoved, cut, uniform, before } = this.data;
-    const most = Math.max(uniform, ...[weights, ifRemoved, ...before].flat().map(Math.abs));
+    const most = Math.max(uniform, ...[weights, ifRemoved, before].flat().map(Math.abs));
     this.sentence.replaceChildren();
     this.sentence.classList.toggle("many", words.length > 24);
     const names = make(this.sentence, "div", "cell names"), even = make(names, "div", "above");
@@ -41,9 +41,7 @@ class WeighedWords {
       }, word);
       const below = make(cell, "div", `below ${change > 0 ? "up" : "down"}`);
       make(below, "i").style.setProperty("--share", Math.abs(change) / most);
-      [above, below].forEach((half, at) => {
-        if (before[place]?.length > at) make(half, "s").style.setProperty("--share", Math.abs(before[place][at]) / most);
-      });
+      if (before.length) make(above, "s").style.setProperty("--share", before[place] / most);
       make(below, "span", "", points(change));
       this.drag(bar, told, place, most);
       return cell;
@@ -79,8 +77,8 @@ class WeighedWords {
 
   told(place) {
     if (place === null) return [
-      create("span", { className: "narrow", textContent: "Above: weight, dashed an even share. " }), "Below: points by which “positive” moves when the word is deleted. Click a word to keep attention from it, or drag its bar. ",
-      this.data.before.length ? "Outlined: before." : "Small words count: each is read with its neighbours.",
+      create("span", { className: "narrow", textContent: "Above: weight, dashed an even share. " }), "Below: points by which “positive” moves when the word is deleted. Click a word to keep attention from it, or drag its bar.",
+      this.data.before.length ? " Outlined: before." : "",
     ];
     const { words, weights, uniform, ifRemoved, positive, cut, turned } = this.data;
     const word = [bold(words[place]), turned[place] ? `, read as ${turned[place]}` : ""];

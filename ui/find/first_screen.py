@@ -30,7 +30,6 @@ try_edits = by_model(find.try_edits)
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 SIDE = 256
 SHOWN = 320  # screen pixels of a drawing with its mask
-SAID = 104  # of what is said above it
 MAX_CLUTTER, PIECES_AT_ONCE = 32, 8
 PLACES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.48),
@@ -135,7 +134,7 @@ def learned_mask(reading: FindReading, paper: str) -> None:
 
 def equal_mask(reading: FindReading) -> None:
     """Draw the drawing under equal weights, with what is read."""
-    with st.container(height=SAID, border=False, gap="xsmall"):
+    with st.container(key="find_said_equal", gap="xsmall"):
         verdict("Every weight equal:", reading.probabilities[1])
         st.markdown("The same network: clutter drowns the digit.")
     _draw_mask("equal", "Every weight equal", reading.canvas, reading.masks[1])
@@ -152,7 +151,7 @@ def worth() -> str:
     attends, equal = (f"{card.get('cluttered_translated_mnist_error', 0):.1%}" for card in cards)
     return (
         f"**Attention shows where, but hardly helps**: a network *trained* with every weight equal misreads {equal} of "
-        f"test digits in clutter, this one {attends}. Equal weights break only a network that was trained with others."
+        f"test digits in clutter, this one {attends}. Equal weights break only a network trained with others."
     )
 
 

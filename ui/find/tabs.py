@@ -45,7 +45,7 @@ def find_steps(reading: FindReading) -> None:
         maps = channel_maps(trace)
         if step.name == "key":
             _channels(trace, maps, region)
-            st.caption("The channels that move the mask most. Orange is above 0, blue below.")
+            st.caption("The channels that move the mask most.")
         elif step.name == "query":
             _query_bars(trace)
         elif step.name == "scores":
@@ -57,15 +57,15 @@ def find_steps(reading: FindReading) -> None:
             draw_chart(chart, width="content", key="find_mask", alt="The weight of every region")
         elif step.name == "masked":
             _channels(trace, maps * trace.weights()[0].reshape(maps.shape[1:]), None)
-            st.caption("What is left of each channel under the mask; its sum is one number of the context.")
+            st.caption("Each channel under the mask; its sum is one number of the context.")
         elif step.name == "context":
             _context_bars(trace)
         else:
             show_step_chart(trace, step, 0, None, NAME, size=SHEET - 40)
     with st.container(key="desk_find_photograph"):
         st.caption(
-            "The models that come along know digits alone. Take "
-            f"`{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:"
+            f"These models know digits alone. Take `{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small "
+            "models to try*, then upload:"
         )
         st.page_link(
             "pages/model.py",
@@ -104,7 +104,7 @@ def change_section(reading: FindReading) -> None:
     """Let a person brush a region and change the mask there, and draw what the answer becomes."""
     left, right = st.columns([1.65, 1], gap="large")
     with left:
-        hint = "Brush over the digit, then let the network look away from it."
+        hint = "Brush over the digit, then let it look away."
         REGIONS.draw(reading.canvas, reading.masks[0], reading.masks[2], reading.trace, hint=hint, size=280)
     with right:
         show_outcome(NAME, DIGITS, reading.probabilities[0], reading.probabilities[2])

@@ -36,7 +36,7 @@ def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: 
     words = weigh_words(asked.records, asked.queries[query], temperature, encoder)
     most = max((word.weight for word in words), default=1.0)
     asks = literal(str(asked.queries[query]))
-    paragraph(f"You ask: {asks}  \nEvery word is a key of its own, whatever stands around it:")
+    paragraph(f"{asks}  \nEvery word is a key of its own, whatever stands around it:")
     lines = [
         " ".join(
             f'<span title="{word.weight:.1%}" style="padding:1px 3px;border-radius:3px;'
@@ -70,8 +70,7 @@ def _runs(text: str, key: str) -> None:
     st.markdown(
         f"{literal(text)} and {literal(key)} share **{len(both)}** runs of two or three letters: "
         + (" ".join(f"`{run}`" for run in both[:24]) or "none")
-        + ". _ marks the end of a word. Each run adds to one of 512 numbers; a hash, a fixed scrambling of letters, "
-        "says which."
+        + ". _ marks the end of a word. Each run adds to one of 512 numbers, chosen by its letters."
     )
 
 

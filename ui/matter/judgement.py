@@ -106,13 +106,13 @@ def three_models(text: str, edits: Edits, is_read: bool) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         figures_table(("model", "says", "right of 925"), *rows)
-        st.caption("Weights changed above are changed in all three.")
+        if edits:
+            st.caption("Weights are changed in all three.")
         for fault in missing:
             st.warning(fault)
     with right:
         st.markdown(
-            "* **Attention**: weights decide how much each word counts.\n"
             "* **Plain average**: trained with every weight 1/n.\n"
-            "* **Two phases**: that attention is frozen; a second network sees each word in proportion to its weight, "
+            "* **Two phases**: the attention is frozen; a second network sees each word in proportion to its weight, "
             "and nothing else."
         )

@@ -11,17 +11,15 @@ from attention_core.topics.matter.sentences import Sentence, Verdict, against_th
 from ui.chart import note_picture
 from ui.component import component
 from ui.edits import WeightsRow
-from ui.labels import error_markdown, number
+from ui.labels import as_percent, error_markdown, number
 from ui.matter.judgement import ATTENTION, EDITS, NAME, SIDES, attention_trace, removed, verdict_of
 from ui.state import component_message
-from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
+from ui.try_this import TryThis
 from ui.words import text_field
 
 HARDLY = 0.02  # a change of the probability below which changed weights are said to change nothing
 SHOWN = "matter_words"
-FIRST, LIGHT = PRESETS["Not bad"], "Not"
-"""The sentence of the surprise, and its word that decides with little weight."""
-WITHOUT_LIGHT = FIRST.removeprefix(f"{LIGHT} ").capitalize()
+GUESSED = PRESETS["A comma"]
 _component = component("weighed_words")
 
 
@@ -48,26 +46,13 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
                 "ifRemoved": [round(change, 8) for change in if_removed],
                 "positive": round(positive, 8),
                 "uniform": 1 / trace.n_keys,
-                "before": _weights_as_learned(text) if trace.edits else _before_deleting(text),
+                "before": attention_trace(text).weights()[0].tolist() if trace.edits else [],
                 "cut": [place for place, weight in enumerate(weights) if not weight],
                 "turned": sentence.read_as,
             },
             default={"pressed": None},
             on_pressed_change=press,
         )
-
-
-def _weights_as_learned(text: str) -> list[tuple[float, ...]]:
-    return [(weight,) for weight in attention_trace(text).weights()[0].tolist()]
-
-
-def _before_deleting(text: str) -> list[tuple[float, ...]]:
-    """Return what each word weighed and did before the surprise deleted a word; nothing if it has not."""
-    if text != WITHOUT_LIGHT or TRIED[NAME].value in (NOT_TRIED, ASKED):
-        return []
-    pairs = list(zip(attention_trace(FIRST).weights()[0].tolist(), removed(FIRST).tolist(), strict=True))
-    del pairs[read_sentence(FIRST).words.index(LIGHT)]
-    return pairs
 
 
 def who_decides(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
@@ -135,29 +120,29 @@ def _what_changing_did(text: str, trace: AttentionTrace) -> str:
     return f"Positive {before:.0%} as learned, {now:.0%} with these weights."
 
 
-def surprise(text: str) -> TryThis:
-    """Return the page's surprise: a word with hardly any weight is deleted, and the answer turns round."""
-    words, weights = read_sentence(FIRST).words, attention_trace(FIRST).weights()[0].tolist()
-    heaviest = weights.index(max(weights))
+def surprise() -> TryThis:
+    """Return the page's surprise: what decides a sentence that is not there yet, a comma without weight."""
+    words = read_sentence(GUESSED).words
+    weights, changes = attention_trace(GUESSED).weights()[0].tolist(), removed(GUESSED).tolist()
+    by_weight = sorted(range(len(words)), key=weights.__getitem__)
+    decides, heaviest = max(by_weight, key=lambda place: abs(changes[place])), by_weight[-1]
+    options = sorted({decides, *by_weight[-3:]})
+    names = {place: "the comma" if words[place] == "," else f"*{words[place]}*" for place in options}
 
     def act() -> None:
-        text_field(NAME).value = WITHOUT_LIGHT
+        text_field(NAME).value = GUESSED
+        EDITS.reset()
 
     def outcome() -> tuple[int, str]:
-        before, now = verdict_of(ATTENTION, FIRST), verdict_of(ATTENTION, text)
-        other = Verdict(before.positive + float(removed(FIRST)[heaviest]))
-        said = (
-            f"{before.said.capitalize()} before, {now.said} now: nothing turns *{words[heaviest]}* round. Delete that "
-            f"instead, with {weights[heaviest]:.0%} of the weight: {other.said}."
+        before = verdict_of(ATTENTION, GUESSED)
+        without = {place: Verdict(before.positive + changes[place]).said for place in (decides, heaviest)}
+        return options.index(decides), (
+            f"{before.said.capitalize()}; without {names[decides]}, which has {as_percent(weights[decides])} of the "
+            f"weight, {without[decides]}; without {names[heaviest]}, {without[heaviest]}."
         )
-        return int(before.answer != now.answer), said
 
-    return TryThis(
-        f"delete *{LIGHT}*",
-        f"*{LIGHT}* has {weights[words.index(LIGHT)]:.0%} of the weight in *{FIRST}* Delete it: what becomes of the "
-        "answer?",
-        ("hardly anything", "it turns round"),
-        act,
-        outcome,
-        SHOWN,
+    question = (
+        f"*{GUESSED}* Attention gives {names[heaviest]} most, {weights[heaviest]:.0%}. What, deleted, moves the answer "
+        "most?"
     )
+    return TryThis("guess what decides another sentence", question, [*names.values()], act, outcome, SHOWN)

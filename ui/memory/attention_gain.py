@@ -45,9 +45,9 @@ def look_back(text: str) -> TryThis:
 
     question = f"Attention says {french}. How much of what it receives is about the English word that it needs?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
-    picture = "memory_cure_picture"
+    shown = "memory_told"
     return TryThis(
-        "let the network look back", question, options, act, outcome, picture, lambda: _two_bars(text, known_then())
+        "let the network look back", question, options, act, outcome, shown, lambda: _two_bars(text, known_then())
     )
 
 
@@ -75,7 +75,7 @@ def cure_tab(text: str) -> None:
     if why:
         st.info(f"The additive model is not there. {why}")
         return
-    paragraph("Click a French word. Left: shares in the one vector. Right: in what attention gives.")
+    paragraph("Click a French word: what is known of each English word when it is said?")
     sentence = read_source(text)
     made, labels, pieces = _said(text)
     words, picture = st.columns([1, 1], gap="large")

@@ -10,7 +10,7 @@ from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
 from attention_core.topics.memory.attention_gain import last_state_shares
-from attention_core.topics.memory.charts import SHADE, TRANSLATOR_COLOURS, length_chart
+from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, length_chart
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
@@ -72,7 +72,8 @@ def read_by_both(text: str, among: Sequence[str]) -> None:
     if not model_or_none(WITHOUT)[1]:
         largest = max(float(vector_shares(one).max()) for one in among)
         words = shaded_words(read_source(text).word_labels, vector_shares(text), largest)
-        words += '<p class="below">Below each word: its share of the one vector, in per cent.</p>'
+        if text == among[-1]:
+            words += '<p class="below">Below each word: its share of the one vector, in per cent.</p>'
     said = "".join(_says(name, text) for name in SAYS)
     st.html(f'<div class="short-and-long"><b>{counted(n_words(text), "words")}</b>{words}{said}</div>')
 
@@ -91,7 +92,7 @@ def _says(name: str, text: str) -> str:
 def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:
     """Return HTML of words, the darker the larger their share, which stands below each in per cent."""
     words = "".join(
-        f'<span class="word" style="background:color-mix(in srgb, {SHADE} '
+        f'<span class="word" style="background:color-mix(in srgb, {TRANSLATOR_COLOURS[WITHOUT]} '
         f'{55 * part / largest:.0f}%, transparent)">{html.escape(word)}'
         f'<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
         for word, part in zip(labels, shares, strict=True)
@@ -117,5 +118,5 @@ def draw_lengths(text: str) -> None:
         if figures.scores:
             lengths = map(n_words, (text, shorter(text)))
             marked = {group_of(figures.groups, n): counted(n, "words") for n in lengths}
-            chart = length_chart(figures, width=520, height=130, called=SAYS, marked=marked)
+            chart = length_chart(figures, width=320, height=130, called=SAYS, marked=marked)
             draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")

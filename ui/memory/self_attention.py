@@ -114,11 +114,6 @@ def _next_pieces(told: NextPiecePredictions, at: int) -> None:
         probability_bars(series, [label.strip() or "␣" for label in labels], height=230),
         alt="The likeliest next pieces by both networks",
     )
-    first, second = (next(iter(best[name].items())) for name in (LOOKS_BACK, DOES_NOT))
-    st.caption(
-        f"Looking back: {literal(first[0].strip())} ({first[1]:.0%}). State alone: {literal(second[0].strip())} "
-        f"({second[1]:.0%})."
-    )
 
 
 def _each_piece(given: TextPieces, told: NextPiecePredictions) -> None:

@@ -22,7 +22,7 @@ _differences = cached_computation(by_model=True)(state_differences)
 
 def what_follows() -> None:
     """Let two sentences be typed; draw how much the states of their common words differ in both readings."""
-    paragraph("Is Apple a fruit or a company? The words after it tell. Two sentences that begin alike:")
+    paragraph("Is Apple a fruit or a company? Two sentences that begin alike:")
     typed, read = st.columns([1, 1.3], gap="large")
     for field in BEGUN_ALIKE.values():
         look = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.most}
@@ -43,7 +43,6 @@ def what_follows() -> None:
     with read:
         note("Below each word: how far its state moves between the sentences, in per cent.")
     paragraph(
-        "Forwards only, the states cannot differ: the same words came before. Both ways, the state of "
-        f"{literal(apart.words[0], 24)} has moved by **{as_percent(float(both_ways[0]))}**. Naming may read both "
-        "ways; a forecast, of a price say, may only look back."
+        f"Forwards, the states cannot differ: the same words came before. Both ways, {literal(apart.words[0], 24)} has "
+        f"moved by **{as_percent(float(both_ways[0]))}**. Naming may read both ways; a forecast of prices may not."
     )

@@ -35,8 +35,8 @@ def erase_section(reading: Reading) -> None:
     """Draw the drawing whole, without some ink, and without as much at random, each with both maps and the answer."""
     image, before, name = reading.image, reading.learned, LAYER.value
     st.markdown(
-        "**A feed-forward network pays attention too**, although it has no attention: how much each pixel moves *its* "
-        "answer, its *Jacobian*, depends on the drawing. Erase ink, and both maps follow."
+        "**A feed-forward network pays attention, too**: how much each pixel moves *its* answer, its *Jacobian*, "
+        "depends on the drawing. Erase ink, and both maps follow."
     )
     taken, moving = attention_received(before.traces[0], image).abs(), pixel_influence(FFN, image)
     most = max(2, int(ink_mask(image).sum()) - 1)
@@ -60,9 +60,7 @@ def erase_section(reading: Reading) -> None:
     for column, case in zip(st.columns(3, gap="medium"), cases, strict=True):
         with column:
             _case(*case)
-    st.caption(
-        "What is read, the network with attention reads. Neither map has to foretell what happens without a pixel."
-    )
+    st.caption("The network with attention reads. Neither map has to foretell what happens without a pixel.")
 
 
 def _reads(now: Answer, before: Answer) -> str:

@@ -54,8 +54,8 @@ QUERY = Field(NAME, "query", None, address="pixel", parse=whole_number)
 ONE, COLUMNS, ROWS = "one pixel", "who is looked at", "who looks"
 MAP = Field(NAME, "map", ONE, address="map", **named(one=ONE, columns=COLUMNS, rows=ROWS))
 EXPLAINED = {
-    COLUMNS: "The mean of each column of Q Kᵀ. Orange: pixels score this one above 0.",
-    ROWS: "The mean of each row of Q Kᵀ. Orange: this pixel scores the others above 0.",
+    COLUMNS: "Orange: on average, pixels score this one above 0.",
+    ROWS: "Orange: on average, this pixel scores the others above 0.",
     PLAIN: "A pixel hands over its ink and its position. Before training, all was random.",
     INK_ONLY: "A pixel is its ink: nobody knows where it stands. Before training, all was random.",
     NO_SOFTMAX: "The scores themselves are the weights, Q Kᵀ / 784. What is blue is taken away.",
@@ -66,7 +66,6 @@ LEGEND = {
     ROWS: "Looking: row means of Q Kᵀ, blue below 0",
 }
 SHOWN = 320  # screen pixels of a map
-SAID = 104  # of what is said above it
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
 _map = component("pixel_map", script_of("pixel_pad", "pixel_map"))
 packed_looks = cached_computation()(pack_looks)
@@ -162,7 +161,7 @@ def _averages(trace: AttentionTrace) -> list[float]:
 
 def equal_map(reading: Reading) -> None:
     """Draw what is left of map and answer when the same network's weights are made equal."""
-    with st.container(height=SAID, border=False, gap="xsmall"):
+    with st.container(key="pixels_said_equal", gap="xsmall"):
         verdict("Every weight equal:", reading.equal.probabilities)
         st.markdown("Same network, but no pixel stands out.")
     trace = reading.equal.traces[0]
@@ -180,8 +179,8 @@ def worth_words(layer: str) -> str:
     elif layer == INK_ONLY:
         helps = "here it does not help"
     return (
-        f"**Attention shows where, but {helps}.** Equal weights break this network, which was trained with others and "
-        f"reads {_share(layer)} of MNIST's test digits. {other} finds another way: {without}."
+        f"**Attention shows where, but {helps}.** Equal weights break this network, trained with others, which reads "
+        f"{_share(layer)} of MNIST's test digits. {other} finds another way: {without}."
     )
 
 

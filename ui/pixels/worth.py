@@ -27,8 +27,8 @@ def worth_section() -> None:
     )
     change, words = errors / own_errors - 1, "fewer" if errors < own_errors else "more"
     st.markdown(
-        "**The fair control is A = I**: each pixel takes from itself alone, with as many parameters. Of 10,000 test "
-        f"digits it misreads {own_errors:.0f}, attention {errors:.0f}: {abs(change):.0%} {words}. Of 750 pen digits, "
+        "**The fair control is A = I**, with as many parameters. Of 10,000 test digits "
+        f"it misreads {own_errors:.0f}, attention {errors:.0f}: {abs(change):.0%} {words}. Of 750 pen digits, "
         f"{own_pen:.0f} and {pen:.0f}.",
         help=explain("softmax"),
     )
@@ -42,4 +42,4 @@ def worth_section() -> None:
     again = {name: n for name, card in cards.items() if (n := len(of_all_seeds(card, "test_accuracy"))) > 1}
     if again:
         named = " and ".join(f"*{ROWS[name]}* {n} times" for name, n in again.items())
-        st.caption(f"Trained again with other seeds: {named}. Errors are means; where figures differ, their range.")
+        st.caption(f"Trained with several seeds: {named}. Errors are means; where figures differ, their range.")

@@ -39,7 +39,7 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
         st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)} {how}.")
         section("Seeing everything at once")
         st.html(cards(alike))
-        st.caption("The same network, every weight made equal as it runs, cannot choose where to look.")
+        st.caption("The same network, with every weight made equal as it runs.")
     try_this(NAME, _later(drawing, now))
 
 
@@ -49,7 +49,7 @@ def figures() -> None:
         five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
         st.caption(
             f"Right on {five:.1%} of new numbers of up to five digits, on {six:.1%} of six. Looking and reading were "
-            "learned together; often attention for pictures is trained beforehand."
+            "learned together."
         )
 
 

@@ -48,7 +48,7 @@ def look_by_look(drawing: ReadDrawing) -> None:
 
 def _words_of_look(label: str) -> str:
     if label == "end":
-        return "**The end**: nothing tells it how many digits there are. After this look it says stop by itself."
+        return "**The end**: nothing tells it how many digits there are."
     return f"The map says where **{label}** was read, not why. Withholding the glimpse (*Try*) is the stronger test."
 
 
@@ -70,8 +70,8 @@ def another_question(drawing: ReadDrawing) -> None:
             alt=f"Where look {look + 1} goes, over the drawing; click a region to follow it",
         )
         st.markdown(
-            "The picture stays; the network's state is the question, another at every look. It remembers what was "
-            "seen; the digit that was answered is not shown to it."
+            "The picture stays; the network's state is the question, another at every look. It is not shown its own "
+            "answers."
         )
     with right:
         section("One region through all looks", Role.SCORES)
@@ -79,8 +79,7 @@ def another_question(drawing: ReadDrawing) -> None:
         alt = "Score and weight of the chosen region at every look"
         chart = region_chart(scores, weights, labels, marked=look)
         draw_chart(chart, key="read_region_chart", width="content", alt=alt)
-        whose = "where look 1 looks at most" if REGION.value is None else "that you chose"
-        st.caption(f"The region {whose} (row {row + 1}, column {column + 1}): its score, and its weight in per cent.")
+        st.caption(f"The framed region (row {row + 1}, column {column + 1}): its score, and its weight in per cent.")
 
 
 def read_steps(drawing: ReadDrawing) -> None:

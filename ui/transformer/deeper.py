@@ -51,8 +51,8 @@ def order_twice(text: str | None) -> None:
         return
     found = {(one.model, one.without): one for one in costs}
     paragraph(
-        "A recurrent network's states (a GRU's) know the order, and attention follows it. Take the reading in order, "
-        "or a transformer's positions, away after training, and most translations fall apart: these networks use them."
+        "A GRU's states know the order, and attention follows it. Take the reading in order, or a transformer's "
+        "positions, away after training, and most translations fall apart."
     )
     french = reduced(text) if text else {}
     figures_table(

@@ -50,8 +50,8 @@ def any_length(text: str) -> None:
             ("parameters of the read-out", read_out, read_out, f"{price.concatenation_matrix:,}"),
         )
         st.caption(
-            "Attention gives one vector, however long the sentence. So do states added up (*plain average*, one "
-            "of the six models), but then no word counts more. Laid end to end, states fit one length."
+            "Attention gives one vector, however long the sentence. So does adding up, but then no word counts more. "
+            "Laid end to end, states fit one length."
         )
 
 

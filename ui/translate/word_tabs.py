@@ -119,8 +119,8 @@ def _what_it_caught(shown: ShownTranslation, alike: Mapping[int, tuple[int, floa
     n = sum(looked[row] == word for row, (word, _) in alike.items())
     pairs = ", ".join(f"{view.target[row]}–{view.keys[word]} {cosine:.2f}" for row, (word, cosine) in alike.items())
     note(
-        "**Same meaning?** Framed is the English word whose vector, as the network first sees it, is most similar to "
-        f"the French word's. In {n} of {len(alike)} words it is also the heaviest. Cosines: {as_markdown(pairs)}."
+        "**Same meaning?** Framed is the English word whose vector is most similar to the French word's. It is the "
+        f"heaviest for {n} of {len(alike)}. Cosines: {as_markdown(pairs)}."
     )
     turns = (row for row in list(alike)[:-1] if row + 1 in alike and looked[row + 1] == looked[row] - 1)
     if (row := next(turns, None)) is None:

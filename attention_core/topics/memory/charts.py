@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import block, matrix_png
 from attention_core.charts.words import text_width
@@ -70,7 +71,8 @@ def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     }
 
 
-TRANSLATOR_COLOURS = {"translator-none": "#D55E00", "translator-additive": "#009E73"}
+TRANSLATOR_COLOURS = {"translator-none": "#0072B2", "translator-additive": vl.ROLE_COLOURS[Role.WEIGHTS]}
+"""Also of the words that the one vector knows; Okabe and Ito 2008."""
 LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 """Screen pixels: of a line, of the longest bar, of a number beside it, of what stands above, of the letters."""
 
@@ -108,8 +110,6 @@ def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *,
     return vl.fixed_size([*layers, vl.hover_cells(lines, space, *tooltip)], round(wide), HEAD + LINE * n)
 
 
-SHADE = "#0072B2"
-"""Of words that are known; Okabe and Ito 2008."""
 NAME_HEIGHT = 15  # screen pixels between two names
 
 
