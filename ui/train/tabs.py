@@ -8,6 +8,7 @@ import streamlit as st
 from attention_core.bounds import CHECKPOINT_BYTES
 from attention_core.topics.train.lesson import LABELS, POSITION, SCALE, LiveSettings
 from attention_core.topics.train.live_run import LESSONS, SCRIPT, LiveRun, verdict
+from ui.glossary import paragraph
 from ui.labels import error_markdown
 from ui.layout import figures_table
 from ui.state import Field, single_choice, widget_value
@@ -51,7 +52,7 @@ def did_attention_work(training: Training, text: str) -> None:
     figures_table(("", "right", "loss", "parameters"), *rows)
     if looks := screen.LOOKS.value.get((id(run), text)):
         first, last = looks[0].passed, looks[-1].passed
-        st.markdown(
+        paragraph(
             f"In your input the softmax passed {first:.0%} of a gradient at first, and {last:.1%} now "
             "(1 − Σw² of a row, on average): the sharper it is, the less it learns anew."
         )
@@ -63,7 +64,7 @@ def break_it() -> None:
     screen.draw_whole_page_if(screen.HAS_CHANGED.value)
     options = {name: BREAKS[name][0] for name in LESSONS[screen.LESSON.value].broken}
     broken = single_choice("Break", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
-    st.markdown(BREAKS[broken][1])
+    paragraph(BREAKS[broken][1])
     st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
 
 
