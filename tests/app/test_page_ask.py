@@ -1,5 +1,6 @@
 """Ask about a drawing without a browser: questions typed, built and refused, odd drawings, steps, experiments."""
 
+import json
 import re
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.data.questions import ANSWERS
+from attention_core.topics import variants
 from attention_core.weights import read_card
 from tests.app.tools import (
     bodies,
@@ -286,6 +288,16 @@ def test_drawing_is_told_and_every_word_has_its_look(page):
     assert "Look 2 of" in said(page)
     share = read_card("scene-caption")["up_to_five_digits"]["accuracy_by_digits"]["5"]
     assert f"{share:.0%} of new drawings with as many digits" in said(page)
+
+
+def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, tmp_path):
+    ways = {"beforehand": 0.81, "together": 0.14}
+    cards = [{"name": f"scene-caption-{way}", "test_drawings": {"accuracy": share}} for way, share in ways.items()]
+    (tmp_path / "variants.json").write_text(json.dumps({"cards": cards}))
+    monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
+    words = said(open_tab(page, "tell"))
+    assert "81% right sentences" in words
+    assert "from nothing 14%" in words
 
 
 def test_blank_page_has_nothing_to_tell_and_says_so(page):
