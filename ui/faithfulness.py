@@ -59,7 +59,7 @@ def faithfulness_tab(
                     f"{part.capitalize()} are erased, the most important first (Samek et al. 2017): the smaller the "
                     "area, the better the order. Agreement: with erasing each alone (Kendall's τ)."
                 )
-                figures_table(("order", "area under it", "agreement"), *(_figures(found, order) for order in ORDERS))
+                figures_table(("order", "area", "agreement"), *(_figures(found, order) for order in ORDERS))
         with right:
             _other_weights(name, found, draw_map)
         _over_many(model)

@@ -21,7 +21,7 @@ _component = component("lecture")
 
 def lecture_mode(on_change: Callable[[], None] | None = None) -> None:
     """Let a lecturer switch lecture mode on, and give the page its keys."""
-    on = LECTURE.widget(st.toggle, "Lecture mode", on_change=on_change, help="The key ? lists all keys.")
+    on = LECTURE.widget(st.toggle, "Lecture mode", on_change=on_change)
     if on:
         st.html(find_file("ui/assets/pages/lecture.css"))
     _component(key="lecture_keys", data={"on": on, "paths": [page.url_path for page in PAGES]})

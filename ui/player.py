@@ -353,7 +353,7 @@ def show_words(
     key = int(trace.weights(head, [query])[0].argmax()) if key is None else key
     if numbers := numbers or cell_formula(trace, step, head, query, key):
         st.latex(numbers)
-    with st.container(key="desk_code"), st.expander("The PyTorch line"):
+    with st.container(key="desk_code"), st.expander("PyTorch"):
         st.code(step.code)
 
 
@@ -476,20 +476,19 @@ def export_bar(
     here = file_name(whole, step)
     looked_at = trace, step, head, query or 0
     files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
-        "npz": ("Numbers (.npz)", f"{whole}.npz", partial(trace_to_npz, trace)),
-        "code": ("Script (.py)", f"{here}.py", partial(trace_to_code, *looked_at)),
-        "ipynb": ("Notebook (.ipynb)", f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
+        "npz": ("Numbers", f"{whole}.npz", partial(trace_to_npz, trace)),
+        "code": ("Script", f"{here}.py", partial(trace_to_code, *looked_at)),
+        "ipynb": ("Notebook", f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
     }
     if trace.n_heads * trace.n_queries * trace.n_keys <= MAX_OFFLINE:
         page = partial(offline_page, recording or Recording([trace]), trace, head=head, query=query, **seen)
-        files["html"] = "Offline page (.html)", f"{whole}.html", page
+        files["html"] = "Offline page", f"{whole}.html", page
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for kind, (label, file, make) in files.items():
             st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")
         if query is not None:
             row = partial(_row_of, trace, head, query)
             download_table("This row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
-    st.caption(f"Script and notebook: the step *{step}*.")
 
 
 def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:

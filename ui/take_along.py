@@ -42,9 +42,7 @@ def take_along_menu(entry: PageEntry) -> None:
     with menu:
         _share(key="share", data={"without": LEFT_OUT})
         if EXPORT.value:
-            st.markdown("**Numbers and code**")
             EXPORT.value()
-        st.markdown("**A picture**")
         save_pictures(entry.name)
         st.markdown("**The whole session**")
         _session_file(entry)

@@ -65,7 +65,7 @@ def sentence_box(
         height=height,
         max_chars=SENTENCE_LETTERS.most,
         on_change=changed,
-        help=f"Up to {most_words} words. Ctrl + Enter takes them.",
+        help=f"Up to {most_words} words.",
     )
     if examples:
         with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):

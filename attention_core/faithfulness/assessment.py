@@ -93,6 +93,6 @@ def verdict(found: Assessment, parts: str = "parts") -> str:
     if abs(gain) > CLEAR:
         how = "points at" if gain > 0 else "is worse than chance at pointing at"
     return (
-        f"Here the map {how} what the answer needs: while {parts} are erased in its order, the answer keeps "
-        f"{own:.0%} on average; in random order, {chance:.0%}."
+        f"Here the map {how} what the answer needs: {parts} erased in its order leave the answer {own:.0%} on average, "
+        f"in random order {chance:.0%}."
     )

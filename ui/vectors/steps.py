@@ -27,7 +27,7 @@ def step_by_step(problem: Problem, trace: AttentionTrace) -> None:
     words, picture = st.columns([0.8, 1], gap="medium")
     with words:
         show_step_heading(step)
-        with st.container(key="desk_code"), st.expander("The PyTorch line"):
+        with st.container(key="desk_code"), st.expander("PyTorch"):
             st.code(step.code)
         show_cell(problem, trace, step)
     with picture:
