@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.groups.changing import heads_as_changed, try_tab
 from ui.groups.sections import (
     HEADS,
     NAME,
@@ -12,7 +13,6 @@ from ui.groups.sections import (
     draw_party,
     groups_steps,
     guest_numbers,
-    head_trace,
     how_keys_fit,
     number_input,
     rule,
@@ -27,7 +27,7 @@ page_frame(
     NAME, "At this party *two* keys, turned together, open a lock; one alone never does. Attention tries one at a time."
 )
 numbers = guest_numbers()
-traces = {head: head_trace(model, numbers) for head, model in HEADS.items()}
+traces = heads_as_changed(numbers)
 party = st.container(key="groups_party")
 query = choose_query(numbers)
 with party:
@@ -58,6 +58,7 @@ def why_only_pairs() -> None:
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: groups_steps(traces, query, numbers)),
+    Tab("try", "Try", lambda: try_tab(traces, numbers, query)),
     Tab("right", "How often are they right?", accuracies),
     more=(
         Tab("all", "All n × n × n weights", lambda: all_weights(traces["triples"], numbers)),

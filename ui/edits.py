@@ -275,6 +275,7 @@ class WeightsRow(NamedTuple):
         where: see ListedEdit.
         of: see ListedEdit.
         begins: words with which its lines in the list begin.
+        name: of the query, where it is not its axis' label.
     """
 
     edits: EditList
@@ -284,20 +285,22 @@ class WeightsRow(NamedTuple):
     where: str = ""
     of: str = ""
     begins: str = ""
+    name: str = ""
 
     @property
     def who(self) -> str:
-        return "".join(self.trace.story.query_axis.labels[query] for query in self.asks)
+        return self.name or "".join(self.trace.story.query_axis.labels[query] for query in self.asks)
 
     def weights(self, query: int) -> Tensor:
         """Return a query's weights, (n_keys,) float64."""
         heads = range(self.trace.n_heads) if self.head is None else [self.head]
         return torch.stack([self.trace.weights(one, [query])[0].double() for one in heads]).mean(0)
 
-    def set_weight(self, keys: Sequence[int], weight: float | None) -> None:
+    def set_weight(self, keys: Sequence[int], weight: float | None, name: str = "") -> None:
         """Give keys, the pieces of a word, this weight together, as far as others that were set leave it.
 
-        For a callback. The weight is from 0 to 1; None = it is cut, or given back if it is cut.
+        For a callback. The weight is from 0 to 1; None = it is cut, or given back if it is cut. The keys have a name
+        where they are not called as their axis labels them.
         """
         keys, trace = list(keys), self.trace
         cuts = [SetWeights(query, tuple((key, 0.0) for key in keys), self.head) for query in self.asks]
@@ -318,7 +321,7 @@ class WeightsRow(NamedTuple):
             shares = row[keys] + 1e-9
             after[keys] = given * shares / shares.sum()
             new.append(SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), self.head))
-        what = "".join(trace.story.key_axis.labels[key] for key in keys)
+        what = name or "".join(trace.story.key_axis.labels[key] for key in keys)
         done = f"gives {what} {as_percent(given)}" if given else f"no longer looks at {what}"
         self._add(new, f"{done}; the others share the rest")
 
@@ -357,9 +360,11 @@ def weight_editor(
         chosen = st.selectbox(label, list(words), key=at, format_func=named.get, width=190)
         weight, number = float(weights[list(chosen)].sum()), f"{page}_weight"
         set_widget(number, round(100 * weight, 2))
-        set_to = partial(lambda: row.set_weight(chosen, float(widget_value(number)) / 100))
+        set_to = partial(lambda: row.set_weight(chosen, float(widget_value(number)) / 100, words[chosen]))
         st.number_input("in percent", 0.0, 100.0, step=5.0, key=number, on_change=set_to, width=130)
-        st.button("Cut it", key=f"{page}_cut", on_click=row.set_weight, args=(chosen, 0.0), disabled=not weight)
+        st.button(
+            "Cut it", key=f"{page}_cut", on_click=row.set_weight, args=(chosen, 0.0, words[chosen]), disabled=not weight
+        )
         if others:
             key, label = f"{page}_row_of", f"Or {who} looks where"
             look = {"placeholder": "…", "on_change": take, "args": (key,), "width": 170}

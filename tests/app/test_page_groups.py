@@ -5,11 +5,13 @@ import shutil
 
 import pandas as pd
 import pytest
+import torch
 
-from attention_core.data.match3 import matching_pairs
+from attention_core import load
+from attention_core.data.match3 import FIRST_NUMBERS, matching_pairs
 from attention_core.topics.groups.charts import LUCK, OPEN_LOCK, RIGHT
 from attention_core.weights import FOLDER
-from tests.app.tools import bodies, charts, frames, open_tab, opened, said, steps_to_the_end
+from tests.app.tools import bodies, charts, frames, open_tab, opened, outcome, said, steps_to_the_end
 
 PAGE, OTHER = "pages/groups.py", "pages/start.py"
 NUMBERS = "groups_text"
@@ -43,6 +45,34 @@ def n_guests(page) -> int:
 def type_numbers(page, text):
     page.text_input(key=NUMBERS).set_value(text).run()
     return page
+
+
+@pytest.mark.parametrize(("head", "file"), [("triples", "match3-simplicial"), ("pairs", "match3-pairwise")])
+def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
+    app.query_params["head"], app.query_params["tab"] = head, "try"
+    page = opened(app, PAGE)
+    numbers, model = list(FIRST_NUMBERS), load(file, "cpu")
+    trace = model.trace(numbers)
+    weights = trace.weights(0, [1])[0]
+    cut = page.selectbox(key="groups_weight_of").value
+    assert float(weights[list(cut)].sum()) == pytest.approx(float(weights.max()) * len(cut), abs=1e-5), "the heaviest"
+    page.button(key="groups_cut").click().run()
+    weights[list(cut)] = 0
+    own, everyone = model.vectors[numbers[1]], model.vectors[[*numbers, -1]]
+    values = model.value(everyone)
+    if head == "triples":
+        assert set(cut) == {2 * 9 + 5, 5 * 9 + 2}, "Cleo and Finn in either order"
+        values = (values[:, None] * values[None]).flatten(0, 1)
+    context = weights / weights.sum() @ values
+    opens = float(model.read_out(torch.cat((own, context))).softmax(-1)[1])
+    assert "Ben no longer looks at" in page.checkbox[-1].label
+    assert outcome(page)[1] == pytest.approx([1 - opens, opens], abs=1e-5)
+    if head == "triples":
+        assert opened_locks(page) == [(0, 3), (2, 3)]
+        assert "The answer was opens and is now stays shut" in said(page)
+    page.button(key="groups_edits_undo").click().run()
+    assert opened_locks(page) == [(0, 3), (3, 3)]
+    assert not page.error
 
 
 def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):

@@ -13,12 +13,10 @@ from attention_core.charts import contact_sheet, weights_ramp
 from attention_core.charts.heatmap import pair_map
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
-from attention_core.models.match3 import Match3Head
 from attention_core.topics.groups import Guest, guests_of, looks_of
 from attention_core.topics.groups.charts import party_chart
 from attention_core.weights import read_card
 from ui.chart import click, draw_chart
-from ui.computed import by_model
 from ui.glossary import note
 from ui.labels import error_markdown
 from ui.player import Stepper, show_step_chart, show_words
@@ -30,7 +28,6 @@ HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
 HEAD_WORDS = {"pairs": "One guest at a time", "triples": "Two guests at once"}
 NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
 NAMES += ("Ines", "Jan", "Kim", "Leo", "Mia", "Noa", "Otto", "Pia")
-head_trace = by_model(Match3Head.trace)
 SIZE = 430
 
 
@@ -38,7 +35,8 @@ def _readable(text: str) -> list[int]:
     return read_numbers(text).numbers or NUMBERS.value
 
 
-def _written(numbers: Sequence[int], between: str = " ") -> str:
+def written(numbers: Sequence[int], between: str = " ") -> str:
+    """Return numbers as a person types them."""
     return between.join(map(str, numbers))
 
 
@@ -46,10 +44,10 @@ NUMBERS = Field(NAME, "numbers", list(FIRST_NUMBERS))
 TEXT = Field(
     NAME,
     "text",
-    _written(FIRST_NUMBERS),
+    written(FIRST_NUMBERS),
     address="numbers",
-    parse=lambda text: _written(read_numbers(text.replace("-", " ")).numbers or FIRST_NUMBERS),
-    text=lambda text: _written(_readable(text), "-"),
+    parse=lambda text: written(read_numbers(text.replace("-", " ")).numbers or FIRST_NUMBERS),
+    text=lambda text: written(_readable(text), "-"),
 )
 SHOWS_NUMBERS = Field(NAME, "shows", False, address="shows")
 QUERY = Field(NAME, "query", -1, address="query", parse=whole_number)
@@ -137,7 +135,7 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
         drawn = fresh_sequences(1, secrets.randbelow(2**31))
         while not drawn.labels.any():
             drawn = fresh_sequences(1, secrets.randbelow(2**31))
-        TEXT.value = _written(drawn.numbers[0].tolist())
+        TEXT.value = written(drawn.numbers[0].tolist())
         QUERY.reset()
 
     def outcome() -> tuple[int, str]:

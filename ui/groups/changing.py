@@ -1,0 +1,52 @@
+"""Give a guest, or two together, another weight: does the lock still open?"""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attention_core.attention.steps import step_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.models.match3 import Match3Head
+from ui.computed import by_model
+from ui.edits import EditList, WeightsRow, show_outcome, weight_editor
+from ui.groups.sections import HEAD, HEAD_WORDS, HEADS, NAME, NAMES, written
+from ui.state import single_choice
+
+EDITS = EditList(NAME)
+ANSWERS = ("stays shut", "opens")
+_trace = by_model(Match3Head.trace)
+
+
+def heads_as_changed(numbers: list[int]) -> dict[str, AttentionTrace]:
+    """Return what both heads do with guests' numbers, with the edits that fit."""
+    traces = {head: _trace(model, numbers) for head, model in HEADS.items()}
+    fitting = {head: EDITS.fitting(trace, head, written(numbers)) for head, trace in traces.items()}
+    return {
+        head: _trace(HEADS[head], numbers, edits=edits) if edits else traces[head] for head, edits in fitting.items()
+    }
+
+
+def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -> None:
+    """Draw what the chosen guest gives others, to be changed, and what becomes of the lock."""
+    head = single_choice("Looks at", HEAD, HEAD_WORDS)
+    now, names = traces[head], NAMES[: len(numbers)]
+    left, right = st.columns(2, gap="large")
+    with left:
+        row = WeightsRow(EDITS, now, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query])
+        weight_editor(row, _keys(now, names, query))
+        EDITS.draw(now, hint="Cut a key or set its weight: does the lock still open?")
+    with right:
+        before, after = (step_of(one, "answer").value()[query].tolist() for one in (_trace(HEADS[head], numbers), now))
+        show_outcome(NAME, ANSWERS, before, after)
+
+
+def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple[int, ...], str]:
+    """Return what a guest may look at: others, or two of them in either order, and nobody."""
+    others, n = [place for place in range(len(names)) if place != query], len(names)
+    if trace.story.key_axis.grid is None:
+        return {(place,): names[place] for place in others} | {(n,): "nobody"}
+    pairs = [(first, second) for first in others for second in others if first < second]
+    return {
+        (first * (n + 1) + second, second * (n + 1) + first): f"{names[first]} and {names[second]}"
+        for first, second in pairs
+    } | {(n * (n + 2),): "nobody"}
