@@ -1,4 +1,4 @@
-"""A running app and a browser page that watches it: `app_url` and `page`.
+"""A running app and visitors who look at it: `app_url`, `page` and `visit`.
 
 Every request to another host finds none and fails the test, as do errors and warnings in the browser's console; the
 server's log is read when all tests are done.
@@ -7,7 +7,7 @@ server's log is read when all tests are done.
 import asyncio
 import os
 import re
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +28,24 @@ ARGUMENTS = [
     "--process-per-site",  # the next visitor's scripts are compiled already
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a route that aborts would switch the cache off
 ]
+SIZE = {"width": 1440, "height": 900}
+FAILED = pytest.StashKey[bool]()
+"""Whether a test, or what comes before or after it, has failed."""
+GO = """(address) => {
+  window.hasBegun = false;
+  const begin = () => { window.hasBegun = true; begun.disconnect(); };
+  const begun = new MutationObserver(begin);
+  begun.observe(document.querySelector("[data-testid=stApp]"), { attributeFilter: ["data-test-script-state"] });
+  setTimeout(begin, 5000);
+  history.pushState({}, "", address);
+  dispatchEvent(new PopStateEvent("popstate"));
+}"""
+"""Goes to an address as the browser's Back does, and notes when the server has begun with it."""
+CALM = """() => {
+  localStorage.clear();
+  document.activeElement.blur();
+  document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
+}"""
 BAD_LINE = re.compile(r"Traceback|[Dd]eprecat|Warning|ERROR|Error:")
 
 
@@ -99,7 +117,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext
             tmp_path_factory.mktemp("profile"),
             executable_path=path,
             args=ARGUMENTS,
-            viewport={"width": 1440, "height": 900},
+            viewport=SIZE,
             reduced_motion="reduce",
         )
         context.set_default_timeout(30_000)
@@ -110,8 +128,91 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
     """A fresh visitor; afterwards: no request went outside, nothing was complained about."""
+    visitor = _arrived(context)
+    try:
+        with _watched(visitor):
+            yield visitor
+    finally:
+        _say_goodbye(visitor)
+
+
+@pytest.fixture(scope="module")
+def staying() -> Iterator[list[Page]]:
+    """The visitor who stays from one test of a file to the next, if there is one."""
+    stays: list[Page] = []
+    yield stays
+    for visitor in stays:
+        if not visitor.is_closed():  # as a fresh one's goodbye closes it
+            _say_goodbye(visitor)
+
+
+@pytest.fixture
+def visit(
+    context: BrowserContext, staying: list[Page], request: pytest.FixtureRequest
+) -> Iterator[Callable[[str], Page]]:
+    """A function that goes to an address of the app and returns the page, watched as `page` is.
+
+    The visitor stays from one test of a file to the next and goes on as by the browser's Back: nothing is loaded anew,
+    which costs most of a visit, and what the address does not name is as on arrival. After a failure a fresh one comes.
+    """
+    visitor = next((one for one in staying if not one.is_closed()), None) or _arrived(context)
+    staying.clear()
+    has_failed = True
+    try:
+        with _watched(visitor):
+            yield lambda address: _gone_to(visitor, address)
+        has_failed = request.node.stash.get(FAILED, False)
+    finally:
+        if has_failed:
+            _say_goodbye(visitor)
+        else:
+            _calm_down(visitor)
+            staying.append(visitor)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
+def _arrived(context: BrowserContext) -> Page:
     context.clear_cookies()
-    visitor = context.new_page()
+    return context.new_page()
+
+
+def _gone_to(visitor: Page, address: str) -> Page:
+    if _is_inside(visitor.url) and urlsplit(visitor.url)[:2] == urlsplit(address)[:2]:
+        visitor.evaluate(GO, address)
+        visitor.wait_for_function(f"hasBegun && {browser.IDLE}")
+    else:
+        visitor.goto(address)
+    return visitor
+
+
+def _calm_down(visitor: Page) -> None:
+    """Take back what belongs to the window: its size and place, the pointer, the keys, what is stored."""
+    visitor.set_viewport_size(SIZE)
+    visitor.emulate_media(reduced_motion="reduce")
+    visitor.mouse.move(0, 0)
+    visitor.evaluate(CALM)
+
+
+def _say_goodbye(visitor: Page) -> None:
+    """Close all pages but this one, which keeps the process of the app's site until the next visitor has come."""
+    inside = urlsplit(visitor.url).hostname == "127.0.0.1"
+    if inside:
+        visitor.evaluate("localStorage.clear()")
+    visitor.goto(urljoin(visitor.url, "/_stcore/health") if inside else "about:blank")
+    for other in visitor.context.pages:
+        if other is not visitor:
+            other.close()
+
+
+@contextmanager
+def _watched(visitor: Page) -> Iterator[None]:
+    """Afterwards: no request went outside, nothing was complained about."""
     outside, complaints = [], []
 
     def keep_inside(asked) -> None:
@@ -121,19 +222,15 @@ def page(context: BrowserContext) -> Iterator[Page]:
     def complain(message) -> None:
         complaints.extend(_complaint(message))
 
-    visitor.on("request", keep_inside)
-    visitor.on("websocket", keep_inside)
-    visitor.on("console", complain)
-    visitor.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
-    yield visitor
-    inside = urlsplit(visitor.url).hostname == "127.0.0.1"
-    if inside:
-        visitor.evaluate("localStorage.clear()")
-    visitor.remove_listener("console", complain)
-    visitor.goto(urljoin(visitor.url, "/_stcore/health") if inside else "about:blank")
-    for other in context.pages:
-        if other is not visitor:  # which keeps the process of the app's site until the next visitor has come
-            other.close()
+    def leave(error) -> None:
+        complaints.append(f"uncaught: {error}")
+
+    heard = {"request": keep_inside, "websocket": keep_inside, "console": complain, "pageerror": leave}
+    for event, listener in heard.items():
+        visitor.on(event, listener)
+    yield
+    for event, listener in heard.items():
+        visitor.remove_listener(event, listener)
     assert not outside, f"requests to other hosts: {outside}"
     assert not complaints, "the browser's console must be clean:\n" + "\n".join(complaints)
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from tests.browser.tools import assert_fits, draw, settle
+from tests.browser.tools import draw, settle
 
 ANSWER = "() => document.querySelector('.answer')?.innerText"
 INK = "() => document.querySelector('canvas.lower-canvas, .st-key-ask_canvas_frame canvas')?.toDataURL()"
 
 
 @pytest.fixture
-def visitor(page, app_url):
+def visitor(visit, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/ask?scene=Threes&q=how many black digits%3F")
+    page = visit(f"{app_url}/ask?scene=Threes&q=how many black digits%3F")
     page.locator("canvas.upper-canvas").wait_for()
     page.locator(".answer").first.wait_for()
     settle(page)
@@ -49,7 +49,3 @@ def test_pen_of_another_colour_wipes_nothing_and_its_stroke_is_counted(visitor):
     draw(visitor, [(0.2, 0.6), (0.2, 0.9)])  # a one
     visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('2')")
     settle(visitor)
-
-
-def test_phone_shows_the_pad_without_scrolling_sideways(visitor):
-    assert_fits(visitor)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import assert_fits, draw, settle, wait_for_change
+from tests.browser.tools import draw, settle, wait_for_change
 
 ANSWER = "() => [...document.querySelectorAll('.reads')].map(one => one.innerText).join()"
 MASK = """() => [...document.querySelectorAll('.st-key-tells_find svg.marks image')]
@@ -14,9 +14,9 @@ READ = ".reads b"
 
 
 @pytest.fixture
-def visitor(page, app_url):
+def visitor(visit, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/find?step=key")
+    page = visit(f"{app_url}/find?step=key")
     page.locator("canvas.upper-canvas").wait_for()
     page.locator(READ).first.wait_for()
     page.locator(".st-key-tells_find svg.marks image").first.wait_for()
@@ -58,7 +58,3 @@ def test_click_on_a_region_chooses_and_frames_it(visitor):
     region = int(re.search(r"region=(\d+)", visitor.url)[1])
     assert divmod(region, 15) == (pytest.approx(13, abs=1), pytest.approx(3, abs=1))
     visitor.get_by_text(f"Region {region + 1} is framed").wait_for()
-
-
-def test_phone_shows_pad_mask_and_answer_without_scrolling_sideways(visitor):
-    assert_fits(visitor)

@@ -10,8 +10,8 @@ CHARTS = "document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').leng
 TITLE = next(entry.title for entry in PAGES if entry.name == "groups")
 
 
-def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):
-    page.goto(f"{app_url}/groups?step=weights&shows=1")
+def test_typed_numbers_are_answered_and_their_pair_is_framed(visit, app_url):
+    page = visit(f"{app_url}/groups?step=weights&shows=1")
     numbers = page.get_by_role("textbox", name="Your numbers")
     numbers.fill("3 9 19 1 14 22 6 30")
     numbers.press("Enter")
@@ -31,8 +31,8 @@ def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):
     expect(page.get_by_role("textbox", name="Your numbers")).to_have_value("3 9 19 1 14 22 6 30")
 
 
-def test_a_click_on_a_guest_asks_for_their_lock(app_url, page):
-    page.goto(f"{app_url}/groups")
+def test_a_click_on_a_guest_asks_for_their_lock(visit, app_url):
+    page = visit(f"{app_url}/groups")
     page.get_by_text("Ben tries the keys of Cleo and Finn together").wait_for()
     party = page.locator("[class*=st-key-groups_party_triples]").first
     party.get_by_text("Cleo", exact=True).wait_for()

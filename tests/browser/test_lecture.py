@@ -3,28 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import CHIP, SIZES, settle
-from ui.navigation import PAGES
-
-FITTED = "getComputedStyle(document.documentElement).getPropertyValue('--fitted') === 'visible'"
-"""A screen is hidden until its zoom is found."""
-
-HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
-IN_CORNER = """() => {
-  const seen = [];
-  for (let x = 1690; x < 1920; x += 10) {
-    for (let y = 850; y < 1080; y += 10) {
-      const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
-      const range = document.createRange();
-      if (letters?.nodeType === Node.TEXT_NODE) range.selectNodeContents(letters);
-      const isHit = ({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom;
-      const isPart = node.matches("canvas, img, button, input, textarea, svg *");
-      if (isPart || [...range.getClientRects()].some(isHit)) seen.push([x, y]);
-    }
-  }
-  return seen;
-}"""
-"""Where in the lower right corner something of the page is seen."""
+from tests.browser.tools import CHIP, FITTED, HEIGHT, SIZES, settle
 
 
 @pytest.fixture
@@ -46,6 +25,17 @@ def overlay(page, part: str):
     return page.locator(f"#lecture .{part}")
 
 
+def test_arrow_keys_step_after_a_click_on_a_chip(page, app_url):
+    page.goto(f"{app_url}/matter")
+    page.locator(CHIP).wait_for()
+    settle(page, 600)
+    page.locator("[class*=_stepper] [role=radio]").nth(1).click()
+    settle(page)
+    chosen = page.locator(CHIP).inner_text()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"document.querySelector('{CHIP}').innerText !== {chosen!r}")
+
+
 def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
     page = lecture("vectors?tab=softmax&lecture=1")
     page.locator("svg.marks text >> visible=true").first.wait_for()
@@ -54,17 +44,6 @@ def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
     assert sizes[len(sizes) // 2] >= 20
     assert not page.get_by_test_id("stSidebar").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
-def test_each_page_fits_a_projector_in_large_letters_and_leaves_the_corner_free(lecture, entry):
-    page = lecture(f"{entry.url_path}?lecture=1")
-    assert page.evaluate(HEIGHT) <= 1080
-    sizes = sorted(page.evaluate(SIZES))
-    if sizes:
-        assert sizes[0] >= 16
-        assert sizes[len(sizes) // 2] >= 20
-    assert not page.evaluate(IN_CORNER)
 
 
 def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
@@ -133,17 +112,6 @@ def test_dark_or_light_is_for_all_pages_and_loses_nothing(lecture):
     page.goto(url.replace("scoring", "lookup"))
     page.wait_for_function("window.lecture?.on")
     assert page.evaluate(colour) != before
-
-
-def test_arrow_keys_step_after_a_click_on_a_chip(page, app_url):
-    page.goto(f"{app_url}/matter")
-    page.locator(CHIP).wait_for()
-    settle(page, 600)
-    page.locator("[class*=_stepper] [role=radio]").nth(1).click()
-    settle(page)
-    chosen = page.locator(CHIP).inner_text()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function(f"document.querySelector('{CHIP}').innerText !== {chosen!r}")
 
 
 def test_arcs_join_their_words_in_lecture_mode(lecture):

@@ -9,8 +9,8 @@ OTHER = next(entry.title for entry in PAGES if entry.name == "groups")
 TITLE = next(entry.title for entry in PAGES if entry.name == "lookup")
 
 
-def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page):
-    page.goto(f"{app_url}/lookup?table=phone-book&tab=try")
+def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(visit, app_url):
+    page = visit(f"{app_url}/lookup?table=phone-book&tab=try")
     submit(page.locator(".st-key-lookup_records textarea"), "A brand new name = 555-0001\nAnother = 555-0002")
     submit(page.locator(".st-key-lookup_asked input"), "a brend new naem")
     soft = page.locator(".looked-up").nth(1)
@@ -22,8 +22,8 @@ def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page)
     page.locator("canvas.moving").wait_for()
 
 
-def test_try_this_finds_money_by_spelling_and_says_so(app_url, page):
-    page.goto(f"{app_url}/lookup")
+def test_try_this_finds_money_by_spelling_and_says_so(visit, app_url):
+    page = visit(f"{app_url}/lookup")
     soft = page.locator(".looked-up").nth(1)
     expect(soft).to_contain_text("car")
     settle(page)

@@ -10,8 +10,8 @@ OTHER = next(entry.title for entry in PAGES if entry.name == "groups")
 SENTENCE = "The green bird sings."
 
 
-def test_a_typed_sentence_is_walked_through_and_stays(app_url, page):
-    page.goto(f"{app_url}/{ENTRY.url_path}")
+def test_a_typed_sentence_is_walked_through_and_stays(visit, app_url):
+    page = visit(f"{app_url}/{ENTRY.url_path}")
     box = page.get_by_role("textbox", name="A long English sentence")
     submit(box, SENTENCE)
     page.get_by_text("Word 6 of 6").wait_for()
@@ -27,8 +27,8 @@ def test_a_typed_sentence_is_walked_through_and_stays(app_url, page):
     expect(box).to_have_value(SENTENCE)
 
 
-def test_playing_walks_to_the_end_and_stops(app_url, page):
-    page.goto(f"{app_url}/{ENTRY.url_path}?text=Birds+sing.&at=0")
+def test_playing_walks_to_the_end_and_stops(visit, app_url):
+    page = visit(f"{app_url}/{ENTRY.url_path}?text=Birds+sing.&at=0")
     page.get_by_text("Word 1 of 4").wait_for()
     page.get_by_role("button", name="Play").click()
     page.get_by_text("Word 4 of 4").wait_for()

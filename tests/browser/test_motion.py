@@ -16,8 +16,8 @@ SCRUB = "(slider, place) => { slider.value = place; slider.dispatchEvent(new Eve
 
 
 @pytest.fixture
-def canvas(page, app_url):
-    page.goto(f"{app_url}/vectors?tab=steps&step=scores")
+def canvas(visit, app_url):
+    page = visit(f"{app_url}/vectors?tab=steps&step=scores")
     canvas = page.locator("canvas.moving")
     canvas.wait_for()
     moving_step(canvas)
@@ -25,7 +25,8 @@ def canvas(page, app_url):
     return canvas
 
 
-def test_the_next_step_plays_and_comes_to_rest(page, canvas):
+def test_the_next_step_plays_and_comes_to_rest(canvas):
+    page = canvas.page
     page.emulate_media(reduced_motion="no-preference")
     canvas.evaluate(COUNT_FRAMES)
     page.keyboard.press("ArrowRight")
@@ -38,7 +39,8 @@ def test_the_next_step_plays_and_comes_to_rest(page, canvas):
     assert times[-1] == 1
 
 
-def test_it_is_scrubbed_and_rests_on_the_numbers_of_the_step(page, canvas):
+def test_it_is_scrubbed_and_rests_on_the_numbers_of_the_step(canvas):
+    page = canvas.page
     rest, slider = canvas.evaluate(PICTURE), page.get_by_role("slider", name="How the numbers of this step come about")
     pictures = []
     for place in (10, 40, 70, 100):
@@ -48,7 +50,8 @@ def test_it_is_scrubbed_and_rests_on_the_numbers_of_the_step(page, canvas):
     assert pictures[-1] == rest
 
 
-def test_mouse_and_keys_tell_a_number(page, canvas):
+def test_mouse_and_keys_tell_a_number(canvas):
+    page = canvas.page
     said = page.locator(".said").last
     canvas.hover(position=moving_cell(canvas, 0, 1))
     expect(said).to_have_text("x1 → x2: 1.75")
@@ -57,7 +60,8 @@ def test_mouse_and_keys_tell_a_number(page, canvas):
     expect(said).to_have_text("x2 → x2: 0.375")
 
 
-def test_nothing_moves_by_itself_where_motion_is_not_wanted(page, canvas):
+def test_nothing_moves_by_itself_where_motion_is_not_wanted(canvas):
+    page = canvas.page
     canvas.evaluate(COUNT_FRAMES)
     page.keyboard.press("ArrowRight")
     page.wait_for_function(SCALED, arg=canvas.element_handle())
@@ -65,7 +69,8 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(page, canvas):
     assert set(canvas.evaluate("canvas => canvas.parentNode.view.seen")) == {1}
 
 
-def test_what_is_pointed_at_in_one_view_is_lit_in_the_others_until_the_pointer_leaves(page, canvas):
+def test_what_is_pointed_at_in_one_view_is_lit_in_the_others_until_the_pointer_leaves(canvas):
+    page = canvas.page
     lit = page.locator("td.cell.lit")
     canvas.hover(position=moving_cell(canvas, 2, 1))
     expect(lit).to_have_count(5)
@@ -76,7 +81,8 @@ def test_what_is_pointed_at_in_one_view_is_lit_in_the_others_until_the_pointer_l
     expect(page.locator(".said").last).to_have_text("")
 
 
-def test_a_view_that_has_gone_is_forgotten_and_lets_go_of_what_it_lit(page, canvas):
+def test_a_view_that_has_gone_is_forgotten_and_lets_go_of_what_it_lit(canvas):
+    page = canvas.page
     canvas.focus()
     page.keyboard.press("ArrowDown")
     expect(page.locator("td.cell.lit")).to_have_count(5)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import CHIP, IDLE, assert_fits, draw, open_tab, wait_for_change
+from tests.browser.tools import CHIP, IDLE, draw, open_tab, wait_for_change
 from tests.browser.tools import settle as run_to_the_end
 
 PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].map(chart => {
@@ -20,9 +20,9 @@ INK = "() => document.querySelector('canvas.lower-canvas, .st-key-pixels_canvas_
 
 
 @pytest.fixture
-def visitor(page, app_url):
+def visitor(visit, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/pixels")
+    page = visit(f"{app_url}/pixels")
     page.locator("canvas.upper-canvas").wait_for()
     settle(page)
     return page
@@ -190,10 +190,6 @@ def test_drawing_survives_leaving_the_page_and_coming_back(visitor):
     settle(visitor)
     assert visitor.evaluate(ANSWER) == drawn
     assert visitor.evaluate(INK) == ink
-
-
-def test_phone_shows_the_pad_without_scrolling_sideways(visitor):
-    assert_fits(visitor)
 
 
 def test_a_large_picture_is_a_file_that_browsers_keep(visitor, app_url):

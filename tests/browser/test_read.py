@@ -22,9 +22,9 @@ def test_try_this_reads_the_rest_and_shows_it(visitor):
 
 
 @pytest.fixture
-def visitor(page, app_url):
+def visitor(visit, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/read")
+    page = visit(f"{app_url}/read")
     page.locator("canvas.upper-canvas").wait_for()
     page.locator(FILM).wait_for()
     settle(page)

@@ -12,8 +12,8 @@ SENTENCE = "[data-testid=stMarkdown] p:has-text('Largest weight to')"
 
 
 @pytest.fixture
-def plane(page, app_url):
-    page.goto(f"{app_url}/scoring")
+def plane(visit, app_url):
+    page = visit(f"{app_url}/scoring")
     page.locator(".tip").first.wait_for()
     page.locator("[data-testid=stVegaLiteChart] image").first.wait_for()
     page.wait_for_timeout(500)

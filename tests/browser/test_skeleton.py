@@ -1,58 +1,13 @@
-"""What every page has in common: tabs that are told in the address, never over two screens; Back; the foot."""
+"""What pages have in common: the foot that leads on, Back step by step, answers and keys."""
 
-import re
-
-import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import open_tab, settle
+from tests.browser.tools import settle
 from ui.navigation import PAGES
 
-MAX_PIXELS = 2 * 900 + 60
-"""Two screens, and what other machines' letters may add to them."""
-CHOSEN = "[role=tab][aria-selected=true]"
-MAX_TABS = 4
-WATCH_SHIFTS = """() => {
-  window.shifts = [];
-  const isSidebar = ({ node, previousRect, currentRect }) =>
-    node?.closest?.("[data-testid=stSidebar]") || currentRect.x - previousRect.x === 300;
-  new PerformanceObserver((list) => {
-    for (const { sources, value, hadRecentInput } of list.getEntries()) {
-      const parts = sources.map(({ node }) => (node?.innerText ?? "").slice(0, 40));
-      if (!hadRecentInput && !sources.some(isSidebar)) window.shifts.push([value, ...parts]);
-    }
-  }).observe({ type: "layout-shift", buffered: true });
-}"""
-"""Notes what moves while a page opens, but for what Streamlit's sidebar moves."""
-HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 
-
-@pytest.mark.parametrize("entry", PAGES[1:], ids=lambda entry: entry.name)
-def test_tabs_are_short_and_back_undoes_the_last_one(page, app_url, entry):
-    page.add_init_script(f"({WATCH_SHIFTS})()")
-    page.goto(f"{app_url}/{entry.url_path}")
-    page.get_by_role("tab").first.wait_for()
-    settle(page, 600)
-    assert "?" not in page.url, "plain arrival must leave the address alone"
-    shifts = page.evaluate("window.shifts")
-    assert sum(value for value, *_ in shifts) < 0.1, shifts
-    labels = page.get_by_role("tab").all_inner_texts()
-    assert len(labels) <= MAX_TABS
-    heights = {labels[0]: page.evaluate(HEIGHT)}
-    for label in labels[1:]:
-        before = page.url
-        open_tab(page, label)
-        page.wait_for_url(lambda url, before=before: url != before and re.search(r"[?&]tab=[a-z0-9-]+", url))
-        heights[label] = page.evaluate(HEIGHT)
-    assert max(heights.values()) <= MAX_PIXELS or entry.name == "model", heights
-    page.go_back()
-    settle(page, 600)
-    expect(page.locator(CHOSEN)).to_have_text(labels[-2])
-    assert ("tab=" in page.url) == (len(labels) > 2)
-
-
-def test_foot_leads_from_page_to_page_and_back_comes_home(page, app_url):
-    page.goto(f"{app_url}/{PAGES[-2].url_path}")
+def test_foot_leads_from_page_to_page_and_back_comes_home(visit, app_url):
+    page = visit(f"{app_url}/{PAGES[-2].url_path}")
     foot = page.get_by_test_id("stPageLink")
     foot.filter(has_text=PAGES[-1].title).last.click()
     page.get_by_role("heading", name=PAGES[-1].title, exact=True).wait_for()
@@ -62,8 +17,8 @@ def test_foot_leads_from_page_to_page_and_back_comes_home(page, app_url):
     page.get_by_role("heading", name=PAGES[-2].title, exact=True).wait_for()
 
 
-def test_back_goes_back_step_by_step_and_forward_again(page, app_url):
-    page.goto(f"{app_url}/pixels?step=scaled")
+def test_back_goes_back_step_by_step_and_forward_again(visit, app_url):
+    page = visit(f"{app_url}/pixels?step=scaled")
     page.locator("canvas.upper-canvas").wait_for()
     settle(page, 600)
     seen = [page.url]
@@ -86,8 +41,8 @@ def test_back_goes_back_step_by_step_and_forward_again(page, app_url):
     assert chip.inner_text() == last
 
 
-def test_colour_bars_keep_their_colours_when_the_address_changes(page, app_url):
-    page.goto(f"{app_url}/find?step=weights")
+def test_colour_bars_keep_their_colours_when_the_address_changes(visit, app_url):
+    page = visit(f"{app_url}/find?step=weights")
     page.locator("svg.marks").first.wait_for()
     settle(page, 1000)
     for _ in range(2):

@@ -2,8 +2,6 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.tools import assert_fits
-
 STALE = "[...document.querySelectorAll('*')].some((node) => node.shadowRoot?.querySelector('.root.stale'))"
 
 
@@ -13,8 +11,8 @@ def answered(page) -> str:
     return page.locator(".answers b").last.inner_text()
 
 
-def test_drawing_is_live_from_the_first_touch_and_comes_back(page, app_url):
-    page.goto(app_url)
+def test_drawing_is_live_from_the_first_touch_and_comes_back(visit, app_url):
+    page = visit(app_url)
     page.get_by_label("A question").fill("how many digits are there?")
     page.get_by_label("A question").press("Enter")
     expect(page.locator(".answers b").last).to_have_text("5")
@@ -32,8 +30,8 @@ def test_drawing_is_live_from_the_first_touch_and_comes_back(page, app_url):
     expect(page.locator(".answers")).to_contain_text("Draw a digit")
 
 
-def test_keys_draw_too(page, app_url):
-    page.goto(app_url)
+def test_keys_draw_too(visit, app_url):
+    page = visit(app_url)
     page.locator("svg[role=img]").focus()
     before = page.locator(".ink polyline").count()
     for key in ("Space", *["ArrowDown"] * 8, "Space"):
@@ -43,15 +41,9 @@ def test_keys_draw_too(page, app_url):
     assert answered(page)
 
 
-def test_a_typed_sentence_is_translated_both_ways(page, app_url):
-    page.goto(app_url)
+def test_a_typed_sentence_is_translated_both_ways(visit, app_url):
+    page = visit(app_url)
     expect(page.get_by_text("the cat is lost")).to_be_visible()
     page.get_by_label("A sentence").fill("The white cat is sleeping under the table.")
     page.get_by_label("A sentence").press("Enter")
     expect(page.get_by_text("blanc looks at white")).to_be_visible()
-
-
-def test_start_fits_on_a_phone(page, app_url):
-    page.goto(app_url)
-    page.locator(".answers b").first.wait_for()
-    assert_fits(page)

@@ -11,9 +11,9 @@ HEADS = "[class*='st-key-transformer_heads'] .marks"
 
 
 @pytest.fixture
-def visitor(page, app_url):
+def visitor(visit, app_url):
     """The page, opened and painted."""
-    page.goto(f"{app_url}/transformer?tab=heads")
+    page = visit(f"{app_url}/transformer?tab=heads")
     page.locator(HEADS).wait_for(timeout=90_000)
     settle(page)
     return page

@@ -5,8 +5,8 @@ from playwright.sync_api import expect
 from tests.browser.tools import IDLE, assert_fits, open_tab, settle, submit
 
 
-def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
-    page.goto(f"{app_url}/translate")
+def test_a_sentence_is_typed_stepped_through_and_said_otherwise(visit, app_url):
+    page = visit(f"{app_url}/translate")
     lower, source = page.locator(".root .target").nth(1), page.locator(".root .source").nth(1)
     words = lower.get_by_role("button")
     words.first.wait_for()
@@ -43,8 +43,8 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
     expect(words.nth(3)).to_have_text(said, use_inner_text=True)
 
 
-def test_an_arc_is_cut_by_a_click_or_by_keys_and_given_back(app_url, page):
-    page.goto(f"{app_url}/translate?tab=try")
+def test_an_arc_is_cut_by_a_click_or_by_keys_and_given_back(visit, app_url):
+    page = visit(f"{app_url}/translate?tab=try")
     lower, source = page.locator(".root .target").nth(1), page.locator(".root .source").nth(1)
     red, rouge = source.get_by_role("button", name="red"), lower.get_by_role("button", name="rouge")
     rouge.wait_for()
@@ -57,9 +57,9 @@ def test_an_arc_is_cut_by_a_click_or_by_keys_and_given_back(app_url, page):
     page.wait_for_function(IDLE)
 
 
-def test_forty_words_fit_a_phone(app_url, page):
+def test_forty_words_fit_a_phone(visit, app_url):
+    page = visit(f"{app_url}/translate?text=" + "+".join(["the+red+car+and"] * 12))
     page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(f"{app_url}/translate?text=" + "+".join(["the+red+car+and"] * 12))
     page.get_by_text("The first 40 of 48 words are read").wait_for()
     page.locator(".root .target button").first.wait_for()
     page.wait_for_function(IDLE)
@@ -68,9 +68,9 @@ def test_forty_words_fit_a_phone(app_url, page):
         assert_fits(page, 360, 740)
 
 
-def test_the_words_play_by_themselves_and_take_the_steps_along(app_url, page):
+def test_the_words_play_by_themselves_and_take_the_steps_along(visit, app_url):
+    page = visit(f"{app_url}/translate")
     page.emulate_media(reduced_motion="no-preference")
-    page.goto(f"{app_url}/translate")
     words = page.get_by_test_id("stMarkdown").filter(has_text="Additive attention, word")
     expect(words).to_contain_text("word 3 of")
     settle(page)
@@ -87,9 +87,9 @@ def test_the_words_play_by_themselves_and_take_the_steps_along(app_url, page):
     assert f"about to say {present.inner_text()}." in paused
 
 
-def test_on_a_phone_every_arc_leaves_from_its_own_word(app_url, page):
+def test_on_a_phone_every_arc_leaves_from_its_own_word(visit, app_url):
+    page = visit(f"{app_url}/translate")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{app_url}/translate")
     words = page.locator(".root .target").nth(1).get_by_role("button")
     words.first.wait_for()
     settle(page)

@@ -4,6 +4,9 @@ from benchmarks.browser import IDLE
 
 CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"
 """The chosen chip of a stepper."""
+FITTED = "getComputedStyle(document.documentElement).getPropertyValue('--fitted') === 'visible'"
+"""A lecture's screen is hidden until its zoom is found."""
+HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 SIZES = """() => {
   const size = (node) => {
     const svg = node.ownerSVGElement, drawn = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
