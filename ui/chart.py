@@ -267,7 +267,7 @@ def save_pictures(page: str) -> None:
         st.caption("This page shows no picture just now.")
         return
     number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
-    width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
+    width = st.segmented_control("Width", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
     picture = shown[number]
     with st.container(horizontal=True, gap="small"):
         for form in FORMATS:

@@ -44,7 +44,7 @@ def take_along_menu(entry: PageEntry) -> None:
         if EXPORT.value:
             EXPORT.value()
         save_pictures(entry.name)
-        st.markdown("**The whole session**")
+        st.markdown("**Session**")
         _session_file(entry)
         notations = {"tab": NOTATIONS}
         st.page_link(path_of(entry_of("vectors")), label="In other notations", query_params=notations)
