@@ -29,7 +29,7 @@ TRANSLATED = ("a French word", "all English words", "what was read there", "Each
 *roles, here = ROLES.get(LESSON.value, TRANSLATED)
 attention_roles(*roles, here=here)
 choose_lesson()
-last_on_phone("train_first", "train_presets", "train_tools", "train_settings")
+last_on_phone("train_first", "train_canvas_frame", "train_presets", "train_tools", "train_settings")
 with st.container(key="train_first"):
     own, film = st.columns([1, 2.3], gap="large")
     with own:

@@ -46,6 +46,7 @@ LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
 CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(NAME, "has_changed", False)
 """Whether the settings are open; whether a button has begun or stopped a training since the whole page ran."""
 BEAT = 1.0
+_beforehand = st.cache_resource(max_entries=6, show_spinner="Building the networks")(beforehand)
 _film = component("learning_film")
 
 
@@ -59,11 +60,6 @@ def settings_now() -> LiveSettings:
     offer, given = LESSONS[LESSON.value], {name: field.value for name, field in SETTINGS.items()}
     usual = {"size": "medium", "rate": "usual", "share": 100, "score": offer.score[0], "broken": ""}
     return LiveSettings(**given | {k: v for k, v in usual.items() if given[k] not in getattr(offer, k)})
-
-
-@st.cache_resource(max_entries=6, show_spinner="Building the networks")
-def _beforehand(settings: LiveSettings) -> LiveRun:
-    return beforehand(settings)
 
 
 @cached_computation()

@@ -37,13 +37,9 @@ N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refus
 def did_attention_work(training: Training, text: str) -> None:
     """Say what attention is worth, beside its controls on the same batches."""
     run, frame = training.run, training.run.frames[-1]
-    if not frame.step:
-        _, *controls = run.models
-        st.markdown(
-            f"Two controls learn from the same batches: *{'* and *'.join(controls)}*. *Start* compares the three."
-        )
-        return
     st.markdown(verdict(run))
+    if not frame.step:
+        return
     if run.settings.lesson == "digits":
         st.markdown("It looks at landmarks, on the stroke and on the paper: spots where digits differ.")
     sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())

@@ -16,7 +16,8 @@ COLOURS = {"missed": "#D55E00", "false alarm": "#9A6BDB", LUCK: "#4F8A78"}
 BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
 SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
 SHUT_LOCK, OPEN_LOCK = BODY + SHACKLE.format(-0.4, -0.1), BODY + SHACKLE.format(-0.65, -0.45)
-KEY = "M-.1 -.1 A.42 .42 0 1 0 -.1 .1 H.5 V.38 H.68 V.1 H.8 V.32 H.98 V-.1 Z M-.68 0 A.18 .18 0 1 1 -.32 0 Z"
+HOLE = "M-.68 0 A.18 .18 0 1 1 -.32 0 A.18 .18 0 1 1 -.68 0 Z"
+KEY = "M-.1 -.1 A.42 .42 0 1 0 -.1 .1 H.5 V.38 H.68 V.1 H.8 V.32 H.98 V-.1 Z " + HOLE
 KEY_AT = 0.36  # of the way from who has a key to whose lock it is tried in
 MIN_WEIGHT = 0.02  # weights below this get no line
 
