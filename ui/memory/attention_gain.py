@@ -45,7 +45,7 @@ def look_back(text: str) -> TryThis:
 
     question = f"Attention says {french}. How much of what it receives is about the English word that it needs?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
-    shown = "memory_told"
+    shown = "memory_long"
     return TryThis(
         "let the network look back", question, options, act, outcome, shown, lambda: _two_bars(text, known_then())
     )
