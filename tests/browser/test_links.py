@@ -124,16 +124,3 @@ def test_session_file_brings_a_page_back_and_a_broken_one_is_refused(drawn, tmp_
     settle(drawn)
     drawn.wait_for_url(link)
     assert drawn.evaluate(ANSWER) == answer
-
-
-def test_lecture_mode_survives_reload_and_change_of_page(page, app_url):
-    page.set_viewport_size({"width": 1920, "height": 1080})
-    page.goto(f"{app_url}/groups?lecture=1")
-    is_large = "document.querySelector('[data-testid=stMainBlockContainer]')?.currentCSSZoom > 1"
-    page.wait_for_function(is_large)
-    page.locator(".st-key-page_after a").wait_for(state="attached")
-    page.keyboard.press("]")
-    page.get_by_role("heading", name="Train it yourself", exact=True).wait_for()
-    page.wait_for_url(re.compile(r"/train\?.*lecture=1"))
-    page.reload()
-    page.wait_for_function(is_large)

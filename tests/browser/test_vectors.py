@@ -27,8 +27,8 @@ def shares(page):
     return page.locator("td.cell b").all_inner_texts()
 
 
-def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_draws(page, app_url):
-    page.goto(f"{app_url}/vectors?step=weights")
+def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_draws(visit, app_url):
+    page = visit(f"{app_url}/vectors?step=weights")
     tip = page.locator('.tip[data-place="0"]')
     tip.wait_for()
     page.locator("canvas.moving").wait_for()
@@ -48,8 +48,8 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     assert shares(page) == during, "Python says the same"
 
 
-def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(page, app_url):
-    page.goto(f"{app_url}/vectors?preset=graph")
+def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit, app_url):
+    page = visit(f"{app_url}/vectors?preset=graph")
     tip = page.locator('.tip[data-place="4"]')
     tip.wait_for()
     settle(page, 1500)
@@ -67,8 +67,8 @@ def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(page, 
     assert after != before
 
 
-def test_typing_recomputes_and_survives_leaving_the_page(page, app_url):
-    page.goto(f"{app_url}/vectors?step=scores&rules=1")
+def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
+    page = visit(f"{app_url}/vectors?step=scores&rules=1")
     page.get_by_text("Query x1 meets key x2").wait_for()
     before = shares(page)
     type_into(page, 0, 0.55, "3")
