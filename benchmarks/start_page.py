@@ -35,7 +35,7 @@ PARTS = {
     "read": (".st-key-read_pad", 0),
     "ask": (".st-key-ask_canvas_frame", -6, 352, 334),
     "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 152, 440, 310),
-    "train": (".st-key-train_film", 60),
+    "train": (".st-key-train_film", -4),
     "model": (".stBidiComponent", 0),
     "atlas": (".st-key-atlas_stage", 100),
 }
