@@ -289,6 +289,8 @@ def main(pages: Sequence[str], rounds: int) -> None:
 
 
 def ratios(actions: Sequence[dict[str, Any]]) -> dict[str, str]:
+    if not actions:  # nothing on the page can be used
+        return {"of_floor": "", "of_empty": ""}
     of_floor, of_empty = ([action[name] for action in actions] for name in ("floor", "empty"))
     median = statistics.median
     return {"of_floor": f"{median(of_floor):.2f}, {max(of_floor):.2f}", "of_empty": f"{median(of_empty):.2f}"}

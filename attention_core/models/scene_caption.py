@@ -36,6 +36,7 @@ class SceneCaptionConfig:
     n_glances: int = 2  # looks that it takes to say the first word
     most_words: int = 24  # the decoder stops here if it has not said the end
     dropout: float = 0.1  # share of the hidden units before a word that are left out while training
+    sees_beforehand: bool = True  # whether the picture encoder is that of SceneQuestion, frozen; or learns along
 
 
 class DecoderStep(NamedTuple):
@@ -66,7 +67,7 @@ class SceneCaption(SceneEncoder):
 
     def __init__(self, config: SceneCaptionConfig = SceneCaptionConfig()) -> None:
         super().__init__(config.side, config.layers, config.d_k)
-        self.requires_grad_(False)
+        self.requires_grad_(not config.sees_beforehand)
         self.config = config
         d_k, d_word, d_state = config.d_k, config.d_word, config.d_state
         self.embedding = nn.Embedding(N_WORDS, d_word)
@@ -78,9 +79,10 @@ class SceneCaption(SceneEncoder):
         )
 
     def train(self, mode: bool = True) -> SceneCaption:
-        """Set the mode of the decoder; the frozen encoder never trains."""
+        """Set the mode of the decoder; a frozen encoder never trains."""
         super().train(mode)
-        self.features.eval()
+        if self.config.sees_beforehand:
+            self.features.eval()
         return self
 
     def looks(self, encoded: tuple[Tensor, Tensor], said: Tensor | None, edits: Edits = ()) -> Iterator[DecoderStep]:
@@ -111,7 +113,7 @@ class SceneCaption(SceneEncoder):
 
         Returns logits (batch, n_looks, N_WORDS) and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
-        with torch.no_grad():
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.config.sees_beforehand):
             encoded = self.encode_pictures(pictures)
         looks = list(islice(self.looks(encoded, said, edits), None if said is None else said.shape[1]))
         return VisionOutput(

@@ -259,7 +259,7 @@ def caption_loss(
 
     Half of the drawings have digits of two kinds only, so that some are described together.
     """
-    if progress.step == 0:
+    if progress.step == 0 and model.config.sees_beforehand:  # type: ignore[union-attr]
         start_encoder(model)
     halves = (glyphs, _two_kinds(glyphs, cpu))
     counts = (1, MAX_CAPTION_DIGITS)

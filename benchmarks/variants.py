@@ -1,0 +1,79 @@
+"""Train variants of our models whose figures alone are kept: python -m benchmarks.variants [NAME ...] [--resume].
+
+A wider or a narrower vector between encoder and decoder, a transformer that is never given the order of words, a
+caption network that learns to see and to tell at once; each beside its usual form after as many passes.
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torch import nn
+
+from attention_core.files import read_json
+from attention_core.models.registry import register
+from attention_core.models.scene_caption import SceneCaption, SceneCaptionConfig
+from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.models.translator import Translator, TranslatorConfig
+from attention_core.train import RECIPES
+from attention_core.train.loop import Options, train
+from attention_core.weights import read_card
+from benchmarks.report import RESULTS, publish
+
+FOLDER = Path("checkpoints") / "variants"
+EVALUATIONS = {"translator": "translation:evaluate_translation", "scene": "vision:evaluate_captions"}
+
+
+class Variant(NamedTuple):
+    recipe: str  # of the model that it is a variant of
+    network: Callable[[Any], nn.Module]
+    config: Any
+    epochs: float = 2
+    init: str | None = None  # whose committed weights it begins with
+    learning_rate: float | None = None  # at its height; None = the recipe's
+
+
+VARIANTS = {
+    **{
+        f"translator-none-{width}": Variant("translator-none", Translator, TranslatorConfig("none", d_state=width))
+        for width in (256, 384, 512, 768, 1024)
+    },
+    "translator-unordered": Variant(
+        "translator-transformer", Transformer, TransformerConfig(with_order=False), 1, "translator-transformer", 6e-4
+    ),
+    "scene-caption-beforehand": Variant("scene-caption", SceneCaption, SceneCaptionConfig(), 1.5),
+    "scene-caption-together": Variant("scene-caption", SceneCaption, SceneCaptionConfig(sees_beforehand=False), 1.5),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.variants", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*VARIANTS, []], default=list(VARIANTS))
+    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+    asked = parser.parse_args()
+    for name in asked.names:
+        variant = VARIANTS[name]
+        register(name, EVALUATIONS[name.split("-")[0]], variant.network, variant.config)
+        command = f"{parser.prog} {name}"
+        of_variant = {"init": variant.init, "learning_rate": variant.learning_rate}
+        options = Options(name, variant.epochs, resume=asked.resume, weights=FOLDER, command=command, **of_variant)
+        train(RECIPES[variant.recipe], options)
+    report()
+
+
+def report() -> None:
+    """Publish the cards of all variants that were trained so far, without what describes the weights."""
+    cards = {card["name"]: card for card in read_json(RESULTS / "variants.json")["cards"]}
+    for path in sorted(FOLDER.glob("*.json")):
+        card = read_card(path.stem, FOLDER)
+        cards[path.stem] = {name: value for name, value in card.items() if name not in ("bytes", "sha256")}
+    rows = [["model", "parameters", "passes", "BLEU, or right sentences"]]
+    for card in cards.values():
+        score = card["test"]["bleu"] if "test" in card else 100 * card["test_drawings"]["accuracy"]
+        rows.append([card["name"], f"{card['parameters']:,}", f"{card['epochs']:g}", f"{score:.1f}"])
+    publish("variants", rows, {"cards": [*cards.values()]})
+
+
+if __name__ == "__main__":
+    main()
