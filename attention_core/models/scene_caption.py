@@ -28,6 +28,8 @@ N_WORDS = len(LABELS)
 
 @dataclass(frozen=True)
 class SceneCaptionConfig:
+    """Sizes, and what learns."""
+
     side: int = ASK_SIDE  # pixels along a side of the picture
     layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
     d_k: int = 96  # width of queries, keys, values and contexts
