@@ -27,7 +27,7 @@ def test_it_is_compared_and_drawn_as_a_field(pages):
     bars = drawn(pages, "score_plane")["functions"][-1]
     assert (bars["name"], bars["formula"]) == ("city block", CityBlock.short)
     assert sum(bars["weights"]) == pytest.approx(1)
-    assert next(frame for frame in frames(pages) if "ends" in frame)["name"].tolist()[-1] == "city block"
+    assert [frame for frame in frames(pages) if "ends" in frame][-1]["name"].tolist()[-1] == "city block"
 
 
 def test_it_is_chosen_and_stepped_through_in_the_workbench(pages):

@@ -141,10 +141,12 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
         return
     st.caption("A key (dot) scores high on orange, low on blue. Learned scores know only the upper half.")
     fields = {name: to_array(score_field(function, query, extent=EXTENT)) for name, function in functions.items()}
-    for half, place in enumerate(st.columns(2, gap="medium")):
-        four = dict([*fields.items()][4 * half : 4 * half + 4])
-        chart = score_fields(four, query.tolist(), key.tolist(), EXTENT)
-        alt = f"What {', '.join(four)} would score at every place of the plane"
+    names, middle = list(fields), math.ceil(len(fields) / 2)
+    for half, (place, some) in enumerate(
+        zip(st.columns(2, gap="medium"), (names[:middle], names[middle:]), strict=True)
+    ):
+        chart = score_fields({name: fields[name] for name in some}, query.tolist(), key.tolist(), EXTENT)
+        alt = f"What {', '.join(some)} would score at every place of the plane"
         with place:
             draw_chart(chart, key=f"scoring_fields_{half}", width="content", alt=alt)
 
