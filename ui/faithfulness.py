@@ -56,8 +56,8 @@ def faithfulness_tab(
             draw_chart(deletion_chart(found.deletion), key=f"{name}_deletion", alt=f"Erasing {part} in four orders")
             with st.container(key=f"desk_{name}_orders"):
                 st.caption(
-                    f"{part.capitalize()} are erased, the most important first (Samek et al. 2017): the smaller the "
-                    "area, the better the order. Agreement: with erasing each alone (Kendall's τ)."
+                    f"{part.capitalize()} are erased, the most important first (Samek et al. 2017): a small area is a "
+                    "good order. Agreement: with erasing each alone (Kendall's τ)."
                 )
                 figures_table(("order", "area", "agreement"), *(_figures(found, order) for order in ORDERS))
         with right:
@@ -93,9 +93,8 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
         draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another that would do")
     with st.container(key=f"desk_{name}_others"):
         st.markdown(
-            f"The others were searched for: as different as can be ({other.divergence:.2f} of 1), they move the answer "
-            f"by {other.moved:.0%}. That they exist does not make these wrong: Jain and Wallace 2019, Wiegreffe and "
-            "Pinter 2019."
+            f"Others, as different as can be ({other.divergence:.2f} of 1), move the answer by {other.moved:.0%}. That "
+            "does not make these wrong: Jain and Wallace 2019, Wiegreffe and Pinter 2019."
         )
 
 

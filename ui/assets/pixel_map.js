@@ -47,9 +47,10 @@ class PixelMap {
       this.canvas.remove();
       return;
     }
+    if (this.canvas.parentNode?.isConnected) return;
     const insides = [...this.stage.querySelectorAll("*")].map((node) => node.shadowRoot);
     const pad = insides.map((inside) => inside?.querySelector(".canvas-container")).find(Boolean);
-    if (!pad || this.canvas.parentNode === pad) return;
+    if (!pad) return;
     this.canvas.style.cssText = "position:absolute;inset:0;width:100%;height:100%;z-index:20;pointer-events:none;" +
       "outline:1px solid #8a93a066;outline-offset:-1px";
     pad.append(this.canvas);
