@@ -3,7 +3,7 @@
 const SIDE = 28, PIXELS = SIDE * SIDE, ARCS = 7, PACE = 320, LATEST = 4000;
 const LABEL = "The drawing, pixel by pixel. The framed pixel asks all others; the pinker one is, the more it takes from it.";
 
-const INVITES = `${matchMedia("(hover: none)").matches ? "Tap a" : "Point at a"} pixel: it takes most from the pinkest.`;
+const INVITES = `${matchMedia("(hover: none)").matches ? "Tap a" : "Point at a"} pixel, or draw on it.`;
 const INKED = 76;  // of 255
 const SCREEN = 2;  // pixels of the canvas for one of the page
 
@@ -47,10 +47,9 @@ class PixelMap {
       this.canvas.remove();
       return;
     }
-    if (this.canvas.parentNode?.isConnected) return;
     const insides = [...this.stage.querySelectorAll("*")].map((node) => node.shadowRoot);
     const pad = insides.map((inside) => inside?.querySelector(".canvas-container")).find(Boolean);
-    if (!pad) return;
+    if (!pad || this.canvas.parentNode === pad) return;
     this.canvas.style.cssText = "position:absolute;inset:0;width:100%;height:100%;z-index:20;pointer-events:none;" +
       "outline:1px solid #8a93a066;outline-offset:-1px";
     pad.append(this.canvas);
