@@ -34,7 +34,7 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
     with left:
         row = WeightsRow(EDITS, now, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query])
         weight_editor(row, _keys(now, names, query))
-        EDITS.draw(now, hint="Cut a key or set its weight: does the lock still open?")
+        EDITS.draw(now, hint="Cut a key or set its weight.")
     with right:
         before, after = (step_of(one, "answer").value()[query].tolist() for one in (_trace(HEADS[head], numbers), now))
         show_outcome(NAME, ANSWERS, before, after)

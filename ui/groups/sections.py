@@ -203,7 +203,4 @@ def accuracies() -> None:
     labels = *HEAD_WORDS.values(), "Always the commoner answer"
     for column, label, share in zip(st.columns(3), labels, shares, strict=True):
         column.metric(label, f"{share:.1%}")
-    st.caption(
-        f"Right answers about {triples['test_numbers']:,} new locks. Both heads are equally large and saw the same "
-        "examples."
-    )
+    st.caption(f"{triples['test_numbers']:,} new locks. Both heads are equally large and saw the same examples.")

@@ -72,7 +72,7 @@ def _change(given: TextPieces, now: AttentionTrace, at: int) -> None:
         if at:
             earlier = {(place,): label.strip() or "␣" for place, label in enumerate(given.labels[:at])}
             weight_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), earlier)
-        EDITS.draw(now, hint="Cut a state or set its weight: what does the network foresee then?")
+        EDITS.draw(now, hint="Cut a state or set its weight.")
     if not now.edits:
         return
     with right:

@@ -46,14 +46,13 @@ def _measured(translator: str) -> None:
         return
     learned, noun, heaviest, alone = found["right"].values()
     paragraph(
-        "**Gender is caught by the states, not by a look at the noun**: read in both directions, the state of *the* "
-        "knows the noun that follows."
+        "**Gender is caught by the states, not by a look at the noun**: read both ways, the state of *the* "
+        "knows its noun."
     )
     note(
-        f"{TRANSLATORS[translator].capitalize()}, {found['n']} articles of held-out sentences: {learned:.0%} in the "
-        f"right gender; {noun:.0%} with the noun barred, which has {found['noun_weight']:.0%} of the weight; "
-        f"{heaviest:.0%} with the heaviest other word barred; {alone:.0%} with each English word read alone (always "
-        f"masculine: {found['masculine']:.0%}). **The order of words is caught by attention**: of "
-        f"{found['n_turned']} neighbours that French turns round, in pairs aligned by hand, it follows "
-        f"{found['turned']}."
+        f"{TRANSLATORS[translator].capitalize()}, {found['n']} articles of held-out sentences in the right gender: "
+        f"{learned:.0%}; noun barred ({found['noun_weight']:.0%} of the weight): {noun:.0%}; heaviest other word "
+        f"barred: {heaviest:.0%}; each English word read alone: {alone:.0%}; always masculine: "
+        f"{found['masculine']:.0%}. **Attention catches the order of words**: it follows {found['turned']} of "
+        f"{found['n_turned']} neighbours that French turns round (pairs aligned by hand)."
     )
