@@ -124,4 +124,3 @@ def _each_piece(given: TextPieces, told: NextPiecePredictions) -> None:
         draw_chart(
             probability_bars(series, labels, height=230, angle=-45), alt="Probability of each piece by both networks"
         )
-    st.caption("Looking back pays where something comes again.")

@@ -26,10 +26,10 @@ def where_a_word_stands() -> None:
     picture = matrix_chart(to_array(table), *axes, Role.INPUT, title="p", size=270)
     left, right = st.columns(2, gap="large")
     with left:
-        paragraph("Each word gets a row of waves added: fast ones to the left, ever slower ones to the right.")
+        paragraph("Each word gets a row of waves added: fast ones left, slower ones right.")
         draw_chart(picture, key="transformer_table", width="content", alt="The positions themselves")
     with right:
-        paragraph("Two places compared: only their distance counts, and neighbours are most alike.")
+        paragraph("Two places compared: only their distance counts.")
         products = distance_chart(np.arange(N) - N // 2, to_array(table @ table[N // 2]), "pᵢ · pⱼ")
         draw_chart(products, key="transformer_distance", alt="Dot products over the distance")
 
