@@ -1,7 +1,7 @@
 """Train variants of our models whose figures alone are kept: python -m benchmarks.variants [NAME ...] [--resume].
 
-A wider or a narrower vector between encoder and decoder, a transformer that is never given the order of words, a
-caption network that learns to see and to tell at once; each beside its usual form after as many passes.
+A wider or a narrower vector between encoder and decoder; the committed transformer, trained on without the positions of
+words; a caption network whose encoder was trained beforehand, and one that learns to see and to tell at once.
 """
 
 import argparse
@@ -34,13 +34,17 @@ class Variant(NamedTuple):
     learning_rate: float | None = None  # at its height; None = the recipe's
 
 
+def without_positions(config: TransformerConfig) -> Transformer:
+    return Transformer(config).without_positions()
+
+
 VARIANTS = {
     **{
         f"translator-none-{width}": Variant("translator-none", Translator, TranslatorConfig("none", d_state=width))
         for width in (256, 384, 512, 768, 1024)
     },
     "translator-unordered": Variant(
-        "translator-transformer", Transformer, TransformerConfig(with_order=False), 1, "translator-transformer", 6e-4
+        "translator-transformer", without_positions, TransformerConfig(), 1, "translator-transformer", 6e-4
     ),
     "scene-caption-beforehand": Variant("scene-caption", SceneCaption, SceneCaptionConfig(), 1.5),
     "scene-caption-together": Variant("scene-caption", SceneCaption, SceneCaptionConfig(sees_beforehand=False), 1.5),
@@ -49,7 +53,7 @@ VARIANTS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.variants", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*VARIANTS, []], default=list(VARIANTS))
+    parser.add_argument("names", nargs="*", default=list(VARIANTS), help="of variants; all of them")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     asked = parser.parse_args()
     for name in asked.names:

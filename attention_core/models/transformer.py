@@ -145,7 +145,6 @@ class TransformerConfig:
     d_model: int = 192  # width of every position's vector
     d_ff: int = 640  # hidden units of the feed-forward networks
     dropout: float = 0.1  # share left out in training
-    with_order: bool = True  # whether positions are added to the words
 
 
 class EncoderLayer(nn.Module):
@@ -214,8 +213,7 @@ class Transformer(TiedTranslator):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(VOCABULARY_SIZE, config.d_model, padding_idx=PAD)
-        positions = sinusoidal(MAX_POSITIONS, config.d_model)
-        self.register_buffer("positions", positions * config.with_order, persistent=False)
+        self.register_buffer("positions", sinusoidal(MAX_POSITIONS, config.d_model), persistent=False)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
         self.encoder_norm = nn.LayerNorm(config.d_model)
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
