@@ -64,13 +64,17 @@ def own_states_tab() -> None:
     _change(given, now, at)
 
 
+def _visible(label: str) -> str:
+    return label.strip() or "␣"
+
+
 def _change(given: TextPieces, now: AttentionTrace, at: int) -> None:
     """Let a person change where it looks back after a piece, and draw what it foresees then."""
     section("Let it look elsewhere")
     left, right = st.columns([1, 1.25], gap="large")
     with left:
         if at:
-            earlier = {(place,): label.strip() or "␣" for place, label in enumerate(given.labels[:at])}
+            earlier = {(place,): _visible(label) for place, label in enumerate(given.labels[:at])}
             weight_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), earlier)
         EDITS.draw(now, hint="Cut a state or set its weight.")
     if not now.edits:
@@ -78,7 +82,7 @@ def _change(given: TextPieces, now: AttentionTrace, at: int) -> None:
     with right:
         before, after = (_after_piece(model_or_stop(ATTENTIVE), given, at, edits) for edits in ((), now.edits))
         shown = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
-        labels = distinct([piece_label(piece).strip() or "␣" for piece in shown])
+        labels = distinct([_visible(piece_label(piece)) for piece in shown])
         show_outcome(NAME, labels, before[shown], after[shown])
 
 
@@ -92,7 +96,7 @@ def _looks(given: TextPieces, trace: AttentionTrace, at: int) -> None:
             style = f"background:{shade(weight / most)};border-radius:3px;{ring}"
             spans.append(f'<span title="{weight:.1%}" style="{style}">{html.escape(label)}</span>')
     st.html(f"<p style='font-size:1.05rem;line-height:1.9;white-space:pre-wrap;margin:0'>{''.join(spans).strip()}</p>")
-    names = distinct([label.strip() or "␣" for label in given.labels])
+    names = distinct([_visible(label) for label in given.labels])
     most_first = [int(place) for place in row.argsort()[::-1] if row[place] >= LEAST_TOLD][:MAX_TOLD]
     looked = " + ".join(
         f"{row[place]:.0%} of that after {literal(names[place])} ({at - place} pieces ago)" for place in most_first
@@ -111,14 +115,14 @@ def _next_pieces(told: NextPiecePredictions, at: int) -> None:
     labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))
     series = {name: [its.get(label, 0.0) for label in labels] for name, its in best.items()}
     draw_chart(
-        probability_bars(series, [label.strip() or "␣" for label in labels], height=230),
+        probability_bars(series, [_visible(label) for label in labels], height=230),
         alt="The likeliest next pieces by both networks",
     )
 
 
 def _each_piece(given: TextPieces, told: NextPiecePredictions) -> None:
     section("How probable was each piece?")
-    labels = distinct([label.strip() or "␣" for label in given.labels[1:]])
+    labels = distinct([_visible(label) for label in given.labels[1:]])
     series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}
     with st.container(key="memory_wide_pieces"):
         draw_chart(

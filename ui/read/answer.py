@@ -49,7 +49,7 @@ def figures() -> None:
         five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
         st.caption(
             f"Right on {five:.1%} of new numbers of up to five digits, on {six:.1%} of six. Looking and reading were "
-            "learned together."
+            "learned together; often attention for pictures is trained beforehand."
         )
 
 

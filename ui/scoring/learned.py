@@ -39,8 +39,8 @@ def learned_section(query: Tensor, key: Tensor, trained: Mapping[str, Tensor], i
         head = ["weights by", *map(key_name, range(n_keys))]
         figures_table(head, *([name, *(f"{weight:.0%}" for weight in row)] for name, row in weights.items()))
         formula_toggle(PLAIN, "vᵀtanh(q + k) in place of additive", is_plain)
-        st.caption("Without matrices, and with ones in v, it prefers large numbers, not near ones.")
+        st.caption("Without matrices, with ones in v, it prefers large numbers, not near ones.")
         accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
         kinds = dict.fromkeys(name.split(".")[0] for name in parameter_names())
         named = ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items() if name in kinds)
-        paragraph(f"Four scores were trained to find the nearest of six keys. How often they do: {named}; chance: 17%.")
+        paragraph(f"Four scores were trained to find the nearest of six keys. Right: {named}; chance: 17%.")
