@@ -20,7 +20,6 @@ belong: another sentence's words stand elsewhere.
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -45,7 +44,7 @@ from attention_core.bounds import EDIT_LETTERS, EDITS
 from attention_core.charts import signed_ramp
 from attention_core.charts.bars import before_after_chart
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.vega import CHANGES, Chart, Ramp
+from attention_core.charts.vega import Chart, Ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack
 from ui.chart import draw_chart
@@ -398,7 +397,7 @@ def difference(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, Ramp]
     """Return by how much weights changed, and colours with zero in the middle."""
     change = np.asarray(after, float) - np.asarray(before, float)
     least = FAINT * float(np.abs(before).max())
-    return change, replace(signed_ramp(np.append(change, least)), colours=CHANGES)
+    return change, signed_ramp(np.append(change, least))
 
 
 def show_weights_difference(page: str, before: AttentionTrace, after: AttentionTrace, head: int = 0) -> None:

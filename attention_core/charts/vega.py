@@ -41,15 +41,10 @@ PINK = "#d13b9b"
 """The weights' own hue, so that they are never mistaken for ink; it stands out from light and from dark paper."""
 PINKS = (f"{PINK}00", f"{PINK}d9")
 """Sequential, for weights: from the page's own paper, light or dark, to a pink on which its letters can be read."""
-BLUE_ORANGE = (
-    "#134b73", "#2a6f9e", "#5b97c0", "#98bfd9", "#cfdfe9", "#f4f2ee",
-    "#f5dcbf", "#f0b97c", "#df8f3b", "#b9691a", "#7c4511",
-)  # fmt: skip
-"""Diverging, for signed values: 0 in the middle."""
-DOWN, UP = "#4a8cba", "#d98632"
-"""Below and above 0, as the two sides of the diverging ramp."""
-CHANGES = (f"{DOWN}a6", f"{DOWN}53", f"{DOWN}00", f"{UP}53", f"{UP}a6")
-"""Diverging, for what a change did: 0 is the page's own paper."""
+DOWN, UP = "#2f79ad", "#b4610e"
+"""Below and above 0."""
+BLUE_ORANGE = (f"{DOWN}d9", f"{DOWN}85", f"{DOWN}00", f"{UP}85", f"{UP}d9")
+"""Diverging, for signed values: 0 is the page's own paper, light or dark, and letters can be read on both ends."""
 INK_COLOURS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 DARK_INK_COLOURS = ("#11151a", "#2c323a", "#525a65", "#828b97", "#b8bfc8", "#f4f6f8")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention; on a light and on a dark page."""

@@ -39,15 +39,14 @@ def test_the_pages_rules_know_every_colour_that_words_of_charts_have(root):
     assert set(re.findall(r"(\d+)%", rules)) == {str(READABLE)}
 
 
-@pytest.mark.parametrize("colours", [vl.VIRIDIS, vl.BLUE_ORANGE])
-def test_numbers_can_be_read_on_every_cell(colours):
-    for cell in vl.Ramp(colours, 0, 1).lookup()[:, :3].astype(float):
+def test_numbers_can_be_read_on_every_cell():
+    for cell in vl.Ramp(vl.VIRIDIS, 0, 1).lookup()[:, :3].astype(float):
         ink = parts("#ffffff" if vl.is_dark(cell) else vl.DARK_COLOUR)
         assert contrast(ink, cell) >= 4.49
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("colours", [vl.PINKS, vl.CHANGES])
+@pytest.mark.parametrize("colours", [vl.PINKS, vl.BLUE_ORANGE])
 def test_the_pages_letters_can_be_read_where_its_paper_shows(page, colours):
     letters, (paper, *_) = PAGES[page]
     for cell in vl.Ramp(colours, 0, 1).lookup().astype(float):

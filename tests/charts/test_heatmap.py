@@ -178,14 +178,14 @@ def test_colour_bar_and_image_agree_on_every_value(ramp):
 
 
 @pytest.mark.parametrize("bad", [np.nan, -np.inf])
-def test_masked_cells_of_an_image_are_translucent_grey_and_the_others_opaque(bad):
+def test_masked_cells_of_an_image_are_translucent_grey_and_no_other_cell_is(bad):
     matrix = large_matrix(80)
     matrix[:, 40:] = bad
     spec = chart_of(matrix, Role.SCORES).to_dict()
     pixels = decoded(spec)
-    assert (pixels[:, :40, 3] == 255).all()
-    assert len({tuple(pixel) for pixel in pixels[:, 40:].reshape(-1, 4)}) == 1
-    assert 0 < pixels[0, 50, 3] < 128
+    (grey,) = {tuple(pixel) for pixel in pixels[:, 40:].reshape(-1, 4)}
+    assert 0 < grey[3] < 128
+    assert grey not in {tuple(pixel) for pixel in pixels[:, :40].reshape(-1, 4)}
     json.dumps(spec, allow_nan=False)
 
 
@@ -229,7 +229,7 @@ def test_marked_row_is_drawn_in_small_and_large_matrices():
 def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
     assert any(mark["type"] == "text" for mark in find(chart_of(MATRIX).to_dict(), "mark"))
     assert not any(mark["type"] == "text" for mark in find(chart_of(large_matrix(40)).to_dict(), "mark"))
-    contrast = re.findall(f"#ffffff|{DARK_COLOUR}", json.dumps(chart_of(MATRIX, Role.SCORES).to_dict()))
+    contrast = re.findall(f"#ffffff|{DARK_COLOUR}", json.dumps(chart_of(MATRIX, Role.OUTPUT).to_dict()))
     assert set(contrast) == {"#ffffff", DARK_COLOUR}
 
 

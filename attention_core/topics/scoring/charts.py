@@ -101,6 +101,7 @@ def score_fields(
     words = {"align": "left", "baseline": "bottom"}
     layers = [
         vl.images(frame, space, smooth=True),
+        vl.mark("rect", frame, space, **vl.EDGE),
         vl.texts(frame, space, "name", dy=-20, fontSize=15, fontWeight="bold", color=vl.LABEL_COLOUR, **words),
         vl.texts(frame, space, "ends", dy=-4, fontSize=13, color=vl.LABEL_COLOUR, **words),
     ]
