@@ -6,19 +6,45 @@ import numpy as np
 import streamlit as st
 import torch
 
+from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.faithfulness import deletion_chart, two_weights_chart
+from attention_core.charts.bars import bars
+from attention_core.charts.faithfulness import curves_chart, two_weights_chart
 from attention_core.device import to_array
-from attention_core.faithfulness.assessment import ATTENTION, GRADIENT, INTEGRATED, RANDOM, Assessment, assess, verdict
+from attention_core.faithfulness.assessment import (
+    ATTENTION,
+    GRADIENT,
+    INTEGRATED,
+    RANDOM,
+    Assessment,
+    assess,
+    verdict,
+)
 from attention_core.faithfulness.attribution import Subject, mean_weights
+from attention_core.faithfulness.stacks import LENGTH, ROLLOUT, SLOPE, ZEROING
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
-from ui.labels import number
+from ui.labels import as_percent, number
 from ui.layout import figures_table
+from ui.navigation import PAGES
 from ui.queued_result import queued_result
 from ui.skeleton import Tab
+from ui.state import Field, single_choice
 
-ORDERS = (ATTENTION, GRADIENT, INTEGRATED, RANDOM)
+ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
+SAYS = {
+    ERASED: "A small area is a good order (Samek et al. 2017), but what is left may look like nothing the model has "
+    "ever seen.",
+    INSERTED: "A large area is a good order (Petsiuk et al. 2018). It tells what is enough, not what is needed.",
+    THROUGH: f"*{ROLLOUT}* multiplies the layers' weights: what could come through, not what did (Abnar and Zuidema "
+    f"2020). *{LENGTH}*: how much is handed over, not whether the answer uses it (Kobayashi et al. 2020). *{SLOPE}*: "
+    f"what a small change of weights would do, not a large one (Chefer et al. 2021). *{ZEROING}*: how far a layer's "
+    "output turns without a value, whatever the answer (Mohebbi et al. 2023).",
+}
+THROUGH_LAYERS = (ROLLOUT, LENGTH, SLOPE, ZEROING)
+WAYS = {page.name: Field(page.name, "doubts_way", ERASED) for page in PAGES}
+N_HEADS = 12
+"""Heads that are drawn, those that matter most."""
 
 
 def faithfulness_tab(
@@ -53,23 +79,59 @@ def faithfulness_tab(
         say_verdict(found)
         left, right = st.columns([1.15, 1], gap="large")
         with left:
-            draw_chart(deletion_chart(found.deletion), key=f"{name}_deletion", alt=f"Erasing {part} in four orders")
-            with st.container(key=f"desk_{name}_orders"):
-                st.caption(
-                    f"{part.capitalize()} are erased, the most important first (Samek et al. 2017): a small area is a "
-                    "good order. Agreement: with erasing each alone (Kendall's τ)."
-                )
-                figures_table(("order", "area", "agreement"), *(_figures(found, order) for order in ORDERS))
+            _curves(name, found, part)
         with right:
             _other_weights(name, found, draw_map)
+            _heads(name, found)
         _over_many(model)
 
     return Tab("doubts", "Is this map an explanation?", section)
 
 
-def _figures(found: Assessment, order: str) -> tuple[str, str, str]:
-    agreement = "" if order == RANDOM else number(found.agreement(order), "+.2f")
-    return order, f"{found.deletion[order].area:.2f}", agreement
+def _curves(name: str, found: Assessment, part: str) -> None:
+    ways = (ERASED, INSERTED, THROUGH)[: 3 if found.subject.stack else 2]
+    way = single_choice(part.capitalize(), WAYS[name], ways, label_visibility="collapsed")
+    curves = found.insertion if way == INSERTED else found.deletion
+    hidden = (GRADIENT, INTEGRATED) if way == THROUGH else THROUGH_LAYERS
+    curves = {order: curve for order, curve in curves.items() if order not in hidden}
+    curves[RANDOM] = curves.pop(RANDOM)
+    what = ERASED if way == THROUGH else way
+    words = f"{part.capitalize()} {what}, the most important first, in {len(curves)} orders"
+    draw_chart(curves_chart(curves, what), key=f"{name}_{ways.index(way)}", alt=words)
+    with st.container(key=f"desk_{name}_orders"):
+        st.caption(f"{words}. {SAYS[way]}")
+        k = found.n_first
+        rows = (_figures(found, order, curves[order].area) for order in curves)
+        figures_table(("order", "area", "agreement", f"first {k}"), *rows)
+        st.caption(
+            f"Agreement with erasing each alone: Kendall's τ, and how many of the first {k} are the same. Little of it "
+            "says that orders differ, not which is right (Jain and Wallace 2019)."
+        )
+
+
+def _figures(found: Assessment, order: str, area: float) -> tuple[str, ...]:
+    if order == RANDOM:
+        return order, f"{area:.2f}", "", ""
+    return order, f"{area:.2f}", number(found.agreement(order), "+.2f"), as_percent(found.overlap(order))
+
+
+def _heads(name: str, found: Assessment) -> None:
+    if len(found.heads) < 2:
+        return
+    several = len(found.subject.weights) > 1
+    most = list(found.heads.items())[:N_HEADS]
+    labels = [f"{f'{layer}, ' * several}head {head + 1}" for (layer, head), _ in most]
+    st.markdown(f"**Without {labels[0]}** the answer moves by {most[0][1]:.0%}, more than without any other head.")
+    chart = bars(
+        [100 * moved for _, moved in most],
+        labels,
+        title="the answer moves, %",
+        colour=vl.ROLE_COLOURS[Role.WEIGHTS],
+        height=26 * len(most) + 40,
+    )
+    words = f"How far the answer moves without a head: {len(most)} of {len(found.heads)}"
+    draw_chart(chart, key=f"{name}_heads", alt=words)
+    st.caption(f"{words} (Michel et al. 2019). Two heads that can replace each other both seem unnecessary.")
 
 
 def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray], vl.Chart] | None) -> None:
@@ -79,9 +141,9 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
     moved = float(found.shuffled.median())
     st.markdown(
         f"Shuffled, these weights move the answer by {moved:.0%} (median of 100); all equal, by {found.uniform:.0%}: "
-        f"it {'hangs' if moved > 0.2 else 'hardly hangs'} on them."
+        f"it {'hangs' if moved > 0.2 else 'hardly hangs'} on them.{_by_layer(found)}"
     )
-    own, theirs = (mean_weights(weights) for weights in (found.subject.weights, other.weights))  # (n_keys,)
+    own, theirs = (mean_weights(weights) for weights in (found.subject.map_weights, other.weights))  # (n_keys,)
     if draw_map:
         for column, title, values in zip(st.columns(2), ("These weights", "Others"), (own, theirs), strict=True):
             with column:
@@ -96,6 +158,16 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
             f"Others, as different as can be ({other.divergence:.2f} of 1), move the answer by {other.moved:.0%}. That "
             "does not make these wrong: Jain and Wallace 2019, Wiegreffe and Pinter 2019."
         )
+
+
+def _by_layer(found: Assessment) -> str:
+    if len(found.by_layer) < 2:
+        return ""
+    least, most = (choose(found.by_layer, key=found.by_layer.__getitem__) for choose in (min, max))
+    return (
+        f" That is all layers at once. One layer alone, shuffled, moves it by {found.by_layer[least]:.0%} ({least}) to "
+        f"{found.by_layer[most]:.0%} ({most})."
+    )
 
 
 def _over_many(model: str) -> None:

@@ -6,23 +6,24 @@ from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.faithfulness.attribution import Curve
 
-COLOURS = (vl.ROLE_COLOURS[Role.WEIGHTS], "#0072B2", "#E69F00", vl.GREY)
+COLOURS = (vl.ROLE_COLOURS[Role.WEIGHTS], "#0072B2", "#E69F00", "#009E73", "#D55E00")
 
 
-def deletion_chart(curves: Mapping[str, Curve], *, height: int = 260) -> vl.Chart:
-    """Draw the answer's probability over the share of parts that are erased, a line per order."""
+def curves_chart(curves: Mapping[str, Curve], what: str = "erased", *, height: int = 300) -> vl.Chart:
+    """Draw the answer's probability over the share of parts that are erased, or inserted; the last order is chance."""
     rows = [
         (name, share, probability)
         for name, curve in curves.items()
         for share, probability in zip(curve.shares, curve.probability, strict=True)
     ]
-    data = {column: [row[place] for row in rows] for place, column in enumerate(("order", "erased", "probability"))}
+    colours = (*COLOURS[: len(curves) - 1], vl.GREY)
+    data = {column: [row[place] for row in rows] for place, column in enumerate(("order", what, "probability"))}
     space = {
-        "x": vl.field("erased:Q", title="erased", axis=dict(format="%", tickCount=5, grid=False)),
+        "x": vl.field(f"{what}:Q", title=what, axis=dict(format="%", tickCount=5, grid=False)),
         "y": vl.percent_axis("probability", "probability of the answer"),
-        "color": vl.series_colour("order", list(curves), COLOURS, columns=1, labelLimit=260),
+        "color": vl.series_colour("order", list(curves), colours, columns=2, labelLimit=200),
     }
-    tooltip = "order:N", ("erased:Q", "", ".0%"), ("probability:Q", "", ".1%")
+    tooltip = "order:N", (f"{what}:Q", "", ".0%"), ("probability:Q", "", ".1%")
     return vl.layer(vl.mark("line", data, space, *tooltip, strokeWidth=2.5), height=height)
 
 
@@ -35,7 +36,7 @@ def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequenc
         "y": vl.field("word:N", sort=labels, title=None, axis=dict(labelLimit=120)),
         "x": vl.field("weight:Q", title="weight", axis=dict(format="%", tickCount=4, grid=False)),
         "yOffset": vl.field("weights:N", sort=list(series)),
-        "color": vl.series_colour("weights", list(series), (COLOURS[0], COLOURS[3])),
+        "color": vl.series_colour("weights", list(series), (COLOURS[0], vl.GREY)),
     }
     bars = vl.mark("bar", data, space, "word:N", "weights:N", ("weight:Q", "", ".1%"))
-    return vl.layer(bars, height=min(34 * len(names), 420))
+    return vl.layer(bars, height=min(34 * len(names) + 80, 440))

@@ -16,10 +16,12 @@ from attention_core.faithfulness.attribution import (
     random_orders,
     removal,
 )
-from attention_core.faithfulness.variation import OtherWeights, most_different, shuffled, uniform
+from attention_core.faithfulness.stacks import stack_orders
+from attention_core.faithfulness.variation import OtherWeights, most_different, shuffled, uniform, without_heads
 
 ATTENTION, GRADIENT, INTEGRATED, RANDOM = "attention", "gradient × input", "integrated gradients", "random"
 FIRST = 5  # the k of the overlap
+N_ALONE = 8  # orders of the keys for each layer alone
 CLEAR = 0.05  # a difference of areas that counts: five points of probability on average
 
 
@@ -29,10 +31,13 @@ class Assessment:
 
     Attributes:
         removal: how much the answer's probability falls when a unit alone is erased, (n_units,).
-        importance: of each unit by order, (n_units,): attention, gradient x input, integrated gradients.
+        importance: of each unit by order, (n_units,): attention, gradient x input, integrated gradients; of a model of
+            several layers those of stacks.py, too.
         deletion: curves by order; a small area means that what the answer needs goes first.
         insertion: the same where units come.
+        heads: how far the answer moves without a head, by attention and head, the farthest first.
         shuffled: how far the answer moves for each of a hundred random orders of the keys.
+        by_layer: the median of such, for the weights of each layer alone.
         uniform: how far it moves with every weight equal.
         other: the most different weights found that keep the answer.
     """
@@ -42,7 +47,9 @@ class Assessment:
     importance: dict[str, Tensor]
     deletion: dict[str, Curve] = field(default_factory=dict)
     insertion: dict[str, Curve] = field(default_factory=dict)
+    heads: dict[tuple[str, int], float] = field(default_factory=dict)
     shuffled: Tensor | None = None
+    by_layer: dict[str, float] = field(default_factory=dict)
     uniform: float | None = None
     other: OtherWeights | None = None
 
@@ -50,9 +57,14 @@ class Assessment:
         """Return Kendall's tau between an order and what erasing each unit does."""
         return kendall_tau(self.importance[order], self.removal)
 
+    @property
+    def n_first(self) -> int:
+        """How many of an order's first units are compared: five, or half of fewer than ten."""
+        return max(1, min(FIRST, self.subject.n_units // 2))
+
     def overlap(self, order: str) -> float:
-        """Return which share of the first five of an order are among the five whose loss counts most."""
-        return overlap(self.importance[order], self.removal, FIRST)
+        """Return which share of the first units of an order are among those whose loss counts most."""
+        return overlap(self.importance[order], self.removal, self.n_first)
 
     def advantage(self, order: str) -> float | None:
         """Return by how much the area of deletion is smaller in this order than at random; None = not known yet."""
@@ -64,15 +76,22 @@ class Assessment:
 def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]]:
     """Yield the share of the work that is done, and what is known by then; the same value each time."""
     found = Assessment(subject, removal(subject), {ATTENTION: subject.received})
-    yield 0.1, found
+    chance = {RANDOM: random_orders(subject, seed=seed)}
+    found.deletion |= curves_of(subject, found.importance | chance)
+    yield 0.2, found
     found.importance[GRADIENT] = gradient_times_input(subject)
     found.importance[INTEGRATED] = integrated_gradients(subject)
-    yield 0.2, found
-    orders = found.importance | {RANDOM: random_orders(subject, seed=seed)}
-    for curves, inserts in ((found.deletion, False), (found.insertion, True)):
-        curves |= curves_of(subject, orders, inserts)
-        yield 0.4 + 0.1 * inserts, found
+    new = {name: found.importance[name] for name in (GRADIENT, INTEGRATED)}
+    found.deletion = {ATTENTION: found.deletion[ATTENTION], **curves_of(subject, new), RANDOM: found.deletion[RANDOM]}
+    yield 0.4, found
+    found.insertion = curves_of(subject, found.importance | chance, inserts=True)
+    found.importance |= (through := stack_orders(subject))
+    found.deletion |= curves_of(subject, through)
+    yield 0.5, found
+    found.heads = without_heads(subject)
     found.uniform, found.shuffled = uniform(subject), shuffled(subject, seed=seed)
+    for name in subject.map_weights:
+        found.by_layer[name] = float(shuffled(subject, N_ALONE, seed, [name]).median())
     yield 0.7, found
     found.other = most_different(subject, seed=seed)
     yield 1.0, found

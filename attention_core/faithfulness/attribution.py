@@ -7,7 +7,7 @@ translation. How far it moves is the total variation, 0 to 1, averaged over them
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
@@ -17,6 +17,14 @@ N_PATH = 32  # points on the path of integrated gradients
 N_RANDOM = 5  # random orders whose curves are averaged
 N_POINTS = 10  # steps of a curve
 AT_ONCE = 64  # variants of an input that go through a model together
+
+
+class StackLayer(NamedTuple):
+    """One attention of several, and what its layer makes of it."""
+
+    handed: Tensor  # (n_queries, n_keys, d), what a query is given of a key: weight x value x W_O, summed over heads
+    output: Tensor  # (n_queries, d), their sum, biases added
+    finish: Callable[[Tensor], Tensor]  # another output (batch, n_queries, d) -> that of the layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +43,11 @@ class Subject:
         reweigh: weights by name, (batch, n_heads, n_queries, n_keys), of some attentions -> probabilities of the same
             input, with gradients.
         names: what units are called, or empty.
+        shown: names of the attentions that the map is of; empty = all.
+        stack: the attentions of a model of several layers on its inputs, by name; those on a translator's source begin
+            with "cross", those of its decoder on itself, which are not among them, with "decoder".
+        read_at: the position of the last layer at which the answer is read; None = at all.
+        slope: what is differentiated by weights; None = reweigh.
     """
 
     inputs: Tensor
@@ -45,6 +58,10 @@ class Subject:
     weights: Mapping[str, Tensor]
     reweigh: Callable[[Mapping[str, Tensor]], Tensor]
     names: Sequence[str] = ()
+    shown: Sequence[str] = ()
+    stack: Mapping[str, StackLayer] = field(default_factory=dict)
+    read_at: int | None = None
+    slope: Callable[[Mapping[str, Tensor]], Tensor] | None = None
 
     @property
     def n_units(self) -> int:
@@ -53,7 +70,12 @@ class Subject:
     @property
     def received(self) -> Tensor:
         """(n_units,), how much attention each unit receives, summed over its keys."""
-        return self.per_unit(mean_weights(self.weights))
+        return self.per_unit(mean_weights(self.map_weights))
+
+    @property
+    def map_weights(self) -> Mapping[str, Tensor]:
+        """The weights of the attentions that the map is of."""
+        return {name: self.weights[name] for name in self.shown or self.weights}
 
     def probabilities(self) -> Tensor:
         """Return the answer, (n_answers, n_classes)."""
@@ -81,8 +103,9 @@ def total_variation(first: Tensor, second: Tensor) -> Tensor:
 
 
 def _answers(subject: Subject, erased: Tensor, answer: Tensor) -> Tensor:
-    parts = [confidence(subject.erase(part), answer) for part in erased.split(AT_ONCE)]
-    return torch.cat(parts).detach()
+    different, place = erased.unique(dim=0, return_inverse=True)
+    parts = [confidence(subject.erase(part), answer).detach() for part in different.split(AT_ONCE)]
+    return torch.cat(parts)[place]
 
 
 def removal(subject: Subject) -> Tensor:

@@ -1,7 +1,7 @@
 """Our trained models' inputs and answers as subjects of attribution: what is erased, and what the gradient is of."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from itertools import compress
 from typing import ParamSpec
 
@@ -16,12 +16,13 @@ from attention_core.data.pieces import UNKNOWN as UNKNOWN_PIECE
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
 from attention_core.device import device_of
 from attention_core.explain.faithfulness import ink_mask
-from attention_core.faithfulness.attribution import Subject
+from attention_core.faithfulness.attribution import StackLayer, Subject
+from attention_core.faithfulness.stacks import CROSS, DECODER
 from attention_core.models.digit_reader import END, DigitReader
 from attention_core.models.feature_mask import FeatureMask
 from attention_core.models.scene_question import SceneQuestion
 from attention_core.models.sentence_attention import SentenceClassifier
-from attention_core.models.transformer import Transformer
+from attention_core.models.transformer import EncoderLayer, Transformer
 from attention_core.models.translator import Translator
 
 BLOCK = 3  # regions along a side of a block of the reader's strip, which are erased together
@@ -229,8 +230,8 @@ def translation_subject(
     """Return the subject of a translator: source pieces (n_source,), the end last, and its translation (n_target,).
 
     An answer per piece of the translation, given those before it. A word is erased by making its pieces the unknown
-    one, so that the others keep their places; the end piece stays. Of a transformer, the weights are those of the
-    decoder's layers on the source, "cross 1" the first.
+    one, so that the others keep their places; the end piece stays. Of a transformer the map is that of the decoder's
+    layers on the source, "cross 1" the first.
     """
     device, n_words = source.device, max(word_of)
     unit_of = torch.tensor([word if word < n_words else -1 for word in word_of], device=device)
@@ -240,32 +241,63 @@ def translation_subject(
         read = fed.expand(len(vectors), -1)
         edits = {name: (GivenWeights(one),) for name, one in (given or {}).items()}
         if isinstance(model, Transformer):
-            by_layer = {("cross", int(name.split()[1]) - 1): edit for name, edit in edits.items()}
-            return _softmax(model.logits(model.decode(model.encode_vectors(vectors), read, by_layer)[0]))
+            placed = {_place(name): edit for name, edit in edits.items()}
+            encoding = model.encode_vectors(vectors, placed)
+            return _softmax(model.logits(model.decode(encoding, read, placed)[0]))
         return _softmax(model.logits(model.decode(model.encode_vectors(vectors), read, edits.get(OWN, ()))[0]))
 
     inputs = model.embedding(source).clone()
     baseline = model.embedding.weight[UNKNOWN_PIECE].expand(1, -1).clone()
+    weights, stack = _translator_layers(model, source, fed)
     return Subject(
         inputs=inputs,
         baseline=baseline,
         unit_of=unit_of,
         predict=decode,
         erase=_erasing(decode, inputs, baseline, unit_of),
-        weights=_translator_weights(model, source, fed),
+        weights=weights,
         reweigh=lambda given: decode(inputs.expand(len(next(iter(given.values()))), -1, -1), given),
         names=words,
+        shown=[name for name in weights if name.startswith((CROSS, OWN))],
+        stack=stack,
     )
 
 
-def _translator_weights(model: Translator | Transformer, source: Tensor, fed: Tensor) -> dict[str, Tensor]:
-    if isinstance(model, Transformer):
-        crossed = model.decode(model.encode(source[None]), fed[None])[2]
-        return {f"cross {place + 1}": _weights(one.query, one.memory.key) for place, one in enumerate(crossed)}
+def _place(name: str) -> tuple[str, int]:
+    kind, number = name.split()
+    return kind, int(number) - 1
+
+
+def _translator_layers(
+    model: Translator | Transformer, source: Tensor, fed: Tensor
+) -> tuple[dict[str, Tensor], dict[str, StackLayer]]:
+    """Return the weights of all attentions by name, and a transformer's layers."""
+    if not isinstance(model, Transformer):
+        read = model.encode(source[None])
+        return {OWN: _weights(model.decode(read, fed[None])[1][:, None], model.keys(read)[:, None], model.score())}, {}
     encoding = model.encode(source[None])
-    return {OWN: _weights(model.decode(encoding, fed[None])[1][:, None], model.keys(encoding)[:, None], model.score())}
+    _, own, crossed = model.decode(encoding, fed[None])
+    weights, stack = {}, {}
+    kinds = (
+        ("encoder", encoding.activations, model.encoder),
+        (DECODER, own, model.decoder),
+        (CROSS, crossed, model.decoder),
+    )
+    for kind, activations, layers in kinds:
+        for place, (one, layer) in enumerate(zip(activations, layers, strict=True)):
+            weights[name := f"{kind} {place + 1}"] = _weights(one.query, one.memory.key, mask=one.mask)
+            if kind != DECODER:
+                merge = one.layer.merge.weight.T.unflatten(0, (len(weights[name]), -1))
+                handed = torch.einsum("hqk,hkd,hde->qke", weights[name], one.memory.value[0], merge)
+                stack[name] = StackLayer(handed, one.output[0], partial(_finish, layer, one.before))  # type: ignore[arg-type]
+    return weights, stack
 
 
-def _weights(query: Tensor, key: Tensor, score: Score | None = None) -> Tensor:
+def _finish(layer: EncoderLayer, before: Tensor, output: Tensor) -> Tensor:
+    x = before + output
+    return x + layer.feed_forward(layer.forward_norm(x))
+
+
+def _weights(query: Tensor, key: Tensor, score: Score | None = None, mask: Tensor | None = None) -> Tensor:
     """Return the weights of a batch's first item, (n_heads, n_queries, n_keys)."""
-    return attend(query, key, key, score=score, with_weights=True).weights[0].clone()  # type: ignore[index]
+    return attend(query, key, key, score=score, mask=mask, with_weights=True).weights[0].clone()  # type: ignore[index]

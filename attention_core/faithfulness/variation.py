@@ -22,7 +22,7 @@ def shuffled(subject: Subject, n: int = 100, seed: int = 0, names: Sequence[str]
     Source: Jain and Wallace 2019, "Attention is not explanation", section 4.2.1.
     """
     generator, now = torch.Generator().manual_seed(seed), subject.probabilities()
-    names = list(names or subject.weights)
+    names = list(names or subject.map_weights)
     at_once = max(1, AT_ONCE // sum(subject.weights[name].numel() for name in names))
     moved = []
     for first in range(0, n, at_once):
@@ -42,8 +42,22 @@ def _shuffle(weights: Tensor, n: int, generator: torch.Generator) -> Tensor:
 
 def uniform(subject: Subject, names: Sequence[str] | None = None) -> float:
     """Return how far the answer moves when each query looks alike at all keys that it looks at at all."""
-    given = {name: _even(subject.weights[name])[None] for name in names or subject.weights}
+    given = {name: _even(subject.weights[name])[None] for name in names or subject.map_weights}
     return float(total_variation(subject.reweigh(given), subject.probabilities())[0])
+
+
+def without_heads(subject: Subject) -> dict[tuple[str, int], float]:
+    """Return how far the answer moves when a head hands over nothing, by attention and head, the farthest first.
+
+    Source: Michel, Levy and Neubig 2019, "Are sixteen heads really better than one?", section 3.
+    """
+    now = subject.probabilities()
+    moved: dict[tuple[str, int], float] = {}
+    for name, weights in subject.weights.items():
+        others = 1 - torch.eye(len(weights), device=weights.device)[..., None, None]
+        without = total_variation(subject.reweigh({name: others * weights}), now).tolist()
+        moved |= {(name, head): value for head, value in enumerate(without)}
+    return dict(sorted(moved.items(), key=lambda pair: -pair[1]))
 
 
 def _even(weights: Tensor) -> Tensor:
@@ -77,7 +91,7 @@ def most_different(
 
     Source: adversarial attention, Jain and Wallace 2019, eq. 3; Wiegreffe and Pinter 2019 on what it can tell.
     """
-    names = list(names or subject.weights)
+    names = list(names or subject.map_weights)
     true = {name: subject.weights[name].detach() for name in names}
     now, generator = subject.probabilities(), torch.Generator().manual_seed(seed)
     best = OtherWeights(true, 0.0, 0.0)

@@ -6,7 +6,7 @@ from attention_core.faithfulness import subjects
 from attention_core.faithfulness.assessment import ATTENTION, assess
 from attention_core.models import load
 from attention_core.topics.matter.sentences import read_sentence
-from tests.app.tools import frames, said
+from tests.app.tools import frames, said, settled
 
 PAGES = ("find", "pixels", "read", "ask", "matter", "translate", "transformer")
 
@@ -40,3 +40,24 @@ def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
     labels = [expander.label for expander in page.expander]
     assert "49 patches" in labels
     assert "Is this map an explanation?" not in labels
+
+
+def test_inserted_parts_and_orders_through_layers_are_drawn(visit):
+    page = visit("transformer", tab="doubts")
+    page = settled(page, transformer_doubts_way="inserted")
+    (data,) = (frame for frame in frames(page) if {"order", "inserted", "probability"} <= set(frame.columns))
+    starts = data.groupby("order").probability.first()
+    assert starts.round(4).nunique() == 1  # nothing is there yet
+    assert "what is enough, not what is needed" in said(page)
+    page = settled(page, transformer_doubts_way="through all layers")
+    through = ["rollout", "weight × length", "attention × gradient", "value zeroing"]
+    assert list(curves(page)) == ["attention", *through, "random"]
+
+
+def test_the_heads_of_a_transformer_are_ranked(visit):
+    page = visit("transformer", tab="doubts")
+    (data,) = (frame for frame in frames(page) if {"label", "value"} == set(frame.columns))
+    assert len(data) == 12
+    assert data["value"].is_monotonic_decreasing
+    assert f"**Without {data['label'][0]}**" in said(page)
+    assert "of 54" in said(page)

@@ -162,13 +162,10 @@ def test_an_assessment_grows_and_says_no_more_than_it_knows():
     shares, found = [], None
     for share, found in assess(toy()):
         shares.append(share)
-        if share < 0.3:
-            assert verdict(found) == ""
-            assert found.advantage(ATTENTION) is None
+        assert verdict(found).startswith("Here the map")  # from the first figures on
     assert shares == sorted(shares)
     assert shares[-1] == 1
     assert set(found.deletion) == set(found.insertion) == {ATTENTION, GRADIENT, "integrated gradients", RANDOM}
-    assert verdict(found).startswith("Here the map")
     assert found.agreement(ATTENTION) == pytest.approx(kendalltau(found.subject.received, found.removal).statistic)
 
 

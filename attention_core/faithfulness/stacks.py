@@ -1,0 +1,73 @@
+"""Orders of importance for models of several layers: what reaches the answer through all of them, not through one.
+
+Of a translator the encoder's layers are gone through, and then the mean of the attentions on the source.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from attention_core.faithfulness.attribution import AT_ONCE, StackLayer, Subject, confidence, mean_weights
+
+ROLLOUT, LENGTH, SLOPE, ZEROING = "rollout", "weight × length", "attention × gradient", "value zeroing"
+CROSS, DECODER = "cross", "decoder"  # what such attentions' names begin with
+
+
+def stack_orders(subject: Subject) -> dict[str, Tensor]:
+    """Return each unit's importance by four ways of looking through layers, (n_units,); empty without a stack."""
+    if not subject.stack:
+        return {}
+    means = {name: weights.mean(0) for name, weights in subject.weights.items()}
+    lengths = {name: layer.handed.norm(dim=-1)[None] for name, layer in subject.stack.items()}
+    zeroed = {name: value_zeroing(layer) for name, layer in subject.stack.items()}
+    shown = {name: lengths[name] for name in subject.map_weights}
+    return {
+        ROLLOUT: through_layers(subject, means, own=0.5, other=0.5),
+        LENGTH: subject.per_unit(mean_weights(shown)),
+        SLOPE: through_layers(subject, attention_times_gradient(subject), own=1, other=1),
+        ZEROING: through_layers(subject, zeroed, own=0, other=1),
+    }
+
+
+def through_layers(subject: Subject, maps: Mapping[str, Tensor], own: float, other: float) -> Tensor:
+    """Return what reaches the answer from each unit, (n_units,), by a map (n_queries, n_keys) of each layer.
+
+    A position keeps `own` of what it was, and gets `other` of what its map mixes.
+
+    Source: attention rollout, Abnar and Zuidema 2020, "Quantifying attention flow in transformers", section 3.
+    """
+    reached = torch.eye(len(subject.unit_of)).to(subject.inputs)
+    for name, rows in maps.items():
+        if not name.startswith((CROSS, DECODER)):
+            reached = own * reached + other * rows @ reached
+    if crossed := [rows for name, rows in maps.items() if name.startswith(CROSS)]:
+        reached = torch.stack(crossed).mean(0) @ reached
+    return subject.per_unit(reached.mean(0) if subject.read_at is None else reached[subject.read_at])
+
+
+def attention_times_gradient(subject: Subject) -> dict[str, Tensor]:
+    """Return for each attention the mean over heads of weight x gradient of the answer, where above 0.
+
+    Source: Chefer, Gur and Wolf 2021, "Generic attention-model explainability", equation 5.
+    """
+    answer, found = subject.probabilities().argmax(-1), {}
+    for name, weights in subject.weights.items():
+        with torch.inference_mode(False), torch.enable_grad():
+            given = weights[None].clone().requires_grad_()  # the layers after it compute theirs anew
+            value = confidence((subject.slope or subject.reweigh)({name: given}), answer).sum()
+            slope = torch.autograd.grad(value, given)[0][0]
+        found[name] = (slope * weights).clamp(min=0).mean(0)
+    return found
+
+
+def value_zeroing(layer: StackLayer) -> Tensor:
+    """Return how far each query's output turns when a key's value is 0, rows that sum to 1, (n_queries, n_keys).
+
+    Source: Mohebbi et al. 2023, "Quantifying context mixing in transformers", section 3.
+    """
+    with torch.no_grad():
+        now = layer.finish(layer.output[None])
+        parts = [layer.finish(layer.output - part) for part in layer.handed.transpose(0, 1).split(AT_ONCE)]
+    turned = 1 - torch.cosine_similarity(torch.cat(parts), now, dim=-1).T
+    return turned / turned.sum(-1, keepdim=True).clamp(min=1e-12)
