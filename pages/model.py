@@ -10,7 +10,7 @@ from ui.layout import end_here
 from ui.model.ablation import ablate_heads
 from ui.model.compare import side_by_side
 from ui.model.effects import logit_by_part, patch_heads
-from ui.model.glance import FRAMED, HEAD, NAME, STEPS, VIEW, glance, open_on_a_far_look
+from ui.model.glance import FRAMED, HEAD, NAME, STEPS, glance, open_on_a_far_look
 from ui.model.heads import heads_in_numbers, named_heads, rolled_out
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.one_head import export_head, model_steps, one_head
@@ -18,7 +18,7 @@ from ui.model.opening import opening, opening_place
 from ui.model.why import why_there
 from ui.model.words import next_tokens, what_it_keeps
 from ui.model_runs import pretrained_of
-from ui.skeleton import OPEN_TAB, Tab, page_frame, page_tabs
+from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 
 
@@ -58,7 +58,6 @@ with seen, st.container(key="desk_model_heads"):
     glance(run)
 take_along(lambda: export_head(run))
 
-OPEN_TAB[NAME].value = OPEN_TAB[NAME].value or VIEW.value
 pretrained = pretrained_of(asked.key) if asked is not None else None
 reads_alone = pretrained is not None and pretrained.kind in (ModelKind.ENCODER, ModelKind.DECODER)
 tabs = [

@@ -32,13 +32,7 @@ _bare_pad = component("bare_pad")
 
 @dataclass(frozen=True, eq=False)
 class PadState:
-    """What is on the pad.
-
-    Attributes:
-        canvas: uint8 (height, width, 4) RGBA.
-        inked: the strokes with pen and colour, in drawing order.
-        paper: "light" or "dark".
-    """
+    """What is on the pad: its canvas, uint8 (height, width, 4) RGBA, and the strokes on it, in drawing order."""
 
     canvas: np.ndarray
     inked: list[Stroke]
@@ -56,25 +50,16 @@ class Pad:
 
     Attributes:
         name: prefix of its state; the same name on two pages is the same drawing.
-        presets: label -> strokes to put on the pad, one button each.
-        first: the label of the one that is there on arrival.
+        presets: label -> strokes to put on the pad, one button each; `first` is there on arrival.
         size: height and width in canvas pixels.
-        address: the query parameter that tells which preset is on the pad; "" = none.
-        pens: names of the inks to choose from (see attention_core.data.colours), beside any other and an eraser;
-            empty = the canvas' own ink alone.
-        pen_width: canvas pixels.
+        pens: names of inks, see attention_core.data.colours; empty = the canvas' own ink alone.
         from_address: returns the strokes that an address asks for where it names no preset, or None.
         preset: which preset is on the pad; DRAWN when it is something else.
-        paper: whether what is drawn stands on light or dark paper.
         strokes: what is drawn, packed; "" where it is a preset, or more than a link may hold.
-        pen: the ink that was chosen.
-        ink: the colour of the pen of any colour.
         drawing: what is on it, as the canvas writes it; empty before anybody has opened the pad.
         inked: its strokes, those in the canvas' own ink without colour; rounded as in the address.
         last_readable: the strokes that a model could read last.
-        undone: strokes that can be drawn again.
-        generation: how often the canvas was mounted anew.
-        seed: the drawing with which it was mounted.
+        generation: how often the canvas was mounted anew, with the drawing `seed`.
         followed: preset and strokes of the address that it shows.
         too_long: a drawing too long for the address, kept for Forward after Back took it away.
     """
@@ -108,11 +93,7 @@ class Pad:
 
 
 def drawing_pad(pad: Pad) -> PadState:
-    """Draw a pad with its presets and buttons.
-
-    Returns:
-        what is drawn now.
-    """
+    """Draw a pad with its presets and buttons, and return what is drawn now."""
     paper = "dark" if is_dark() else "light"
     if paper != pad.paper.value:
         _change_paper(pad, paper)
@@ -248,13 +229,9 @@ def _current_ink(pad: Pad) -> str:
 
 
 def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, preset: str = DRAWN) -> None:
-    """Put strokes onto the pad, in place of what is there or on top of it; call it in a callback, or before the pad.
+    """Put strokes onto the pad, or add them to what is there; call it in a callback, or before the pad.
 
-    Args:
-        pad: onto which.
-        strokes: what to draw.
-        add: keep what is there.
-        preset: its name in the address, from which they can be made again.
+    The preset is their name in the address, from which they can be made again.
     """
     ink = INK[pad.paper.value]
     objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in strokes]

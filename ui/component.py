@@ -14,12 +14,9 @@ script_of = partial(assets.script_of, folder=ASSETS)
 
 @lru_cache
 def component(name: str, script: str | None = None, *, after: tuple[str, ...] = ()) -> ComponentRenderer:
-    """Register a component: a root, the rules of prelude.css and its own, and its script.
+    """Register a component: a root, the rules of prelude.css and NAME.css, and its script, NAME.js if none is given.
 
-    Args:
-        name: of NAME.css, and of NAME.js unless a script is given.
-        script: to send instead.
-        after: names of files that it shares with others, which go before its own.
+    Files named `after`, which it shares with others, go before its own.
     """
     rules, script = assets.rules_of(*after, name, folder=ASSETS), script or script_of(*after, name)
     return st.components.v2.component(name, html='<div class="root"></div>', css=rules, js=script)

@@ -45,12 +45,9 @@ def verdict(title: str, probabilities: np.ndarray) -> None:
 
 
 def all_ten(read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll_to: str) -> TryThis:
-    """Return the surprise: what a network reads in all ready drawings, with its own weights and with equal ones.
+    """Return the surprise: what is read in all ready drawings of a pad, with its own weights and with equal ones.
 
-    Args:
-        read: returns, of a canvas, the probabilities of the ten digits with its own weights and with equal ones.
-        pad: has a ready drawing of every digit.
-        scroll_to: see TryThis.
+    `read` returns, of a canvas, the probabilities of the ten digits both ways.
     """
 
     @cache

@@ -14,11 +14,9 @@ def is_dark() -> bool:
 
 
 def last_on_phone(screen: str, *keys: str) -> None:
-    """Let some parts of a first screen come after all others on a phone.
+    """Let parts of a first screen, by their keys, come after all others on a phone, in this order.
 
-    Args:
-        screen: the key of the container whose only child is a row of columns.
-        keys: of the parts, elements or containers, in the order in which they come.
+    The screen is the key of the container whose only child is a row of columns.
     """
     row = f".st-key-{screen} > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock]"
     column = f"{row} > [data-testid=stColumn]"

@@ -9,15 +9,7 @@ from ui.state import set_widget, widget_value
 
 
 def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, on_guess: Callable[[Any], None]) -> None:
-    """Ask for one of some options.
-
-    Args:
-        question: Markdown.
-        options: what may be guessed, with the words for it.
-        key: of the widget.
-        guess: the present one, None before.
-        on_guess: is called with the option, or None if it was taken back.
-    """
+    """Ask for one of some options, with the words for each; None = there is no guess yet, or it was taken back."""
     set_widget(key, guess if guess in options else None)
     st.segmented_control(
         question, list(options), format_func=options.__getitem__, key=key, on_change=lambda: on_guess(widget_value(key))

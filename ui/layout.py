@@ -61,14 +61,7 @@ def role_word(role: Role, text: str | None = None) -> str:
 
 
 def attention_roles(query: str, key: str, value: str, here: str) -> None:
-    """Say what attention is and who asks whom; behind a click, query, key and value of this page.
-
-    Args:
-        query: who asks.
-        key: who is asked.
-        value: what is handed over.
-        here: one sentence about it in the page's own words.
-    """
+    """Say what attention is, in a sentence of this page; behind a click, what its query, key and value are."""
     parts = zip(DEFINITION, (query, key, value), strict=True)
     whole = " ".join(f"{role_word(role, role.title())}, {who} {does}: {text}." for (role, who, does), text in parts)
     short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)

@@ -19,8 +19,6 @@ class PageEntry:
     Attributes:
         group: heading in the sidebar; "" = none.
         name: of its file below pages/, of its folder below ui/, and of its address.
-        title: in the sidebar and on the page's card.
-        question: the one that the page answers.
         promise: what surprises there, in a few words on its card, Markdown.
         leads_on: one sentence at the page's foot, before the link to the next page.
     """
@@ -222,11 +220,7 @@ def opened_recording() -> Path | None:
 
 
 def show_opened_file(url_path: str) -> None:
-    """Bring a visitor who has just arrived at the start page to the page that shows the opened file.
-
-    Args:
-        url_path: of the page that the visitor asked for; "" is the start page.
-    """
+    """Bring a visitor who has just arrived at the start page, whose url_path is "", to the page of the opened file."""
     file = opened_file()
     if file is None or SAW_OPENED.value:
         return

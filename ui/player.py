@@ -57,12 +57,9 @@ LAST_POSITION = 10**6
 
 
 class Player(Generic[Value]):
-    """Goes along a sequence of values of a field. Draw it inside a fragment that ticks, see `live`.
+    """Goes along a sequence of values of a field, a beat of so many seconds each. Draw it inside a fragment that ticks.
 
-    Args:
-        field: the present value.
-        seconds: of a beat.
-        modifier: such as "Shift+", held with the arrow keys where these alone do something else.
+    A modifier, such as "Shift+", is held with the arrow keys where these alone do something else. See `live`.
     """
 
     def __init__(self, field: Field[Value], seconds: float, modifier: str = "") -> None:
@@ -146,13 +143,7 @@ class Player(Generic[Value]):
 
 
 class Walk(Player[int]):
-    """Walks along positions, from 0; the present one is in the address as `?at=`.
-
-    Args:
-        page: on whose page.
-        first: where to begin.
-        label: what a position is.
-    """
+    """Walks along positions, from 0, in the address as `?at=`; the label says what a position is."""
 
     def __init__(self, page: str, *, first: int = 0, label: str = "Word") -> None:
         at = Field(
@@ -193,41 +184,25 @@ MAX_CLICKABLE_SIDE = 24
 
 
 class Stepper(Player[str]):
-    """Steps through a trace; the step is in the address as `?step=`.
+    """Steps through a trace; the step is in the address as `?step=`, at first the first one unless told; see Player."""
 
-    Args:
-        page: on whose page.
-        name: tells it from another stepper of the page.
-        first: the step to open on, or a function that says which; "" = the first one.
-        address: what the step is called in the address.
-        modifier: see Player.
-    """
-
-    def __init__(
-        self,
-        page: str,
-        name: str = "step",
-        first: str | Callable[[], str] = "",
-        address: str = "step",
-        modifier: str = "",
-    ) -> None:
-        super().__init__(Field(page, name, first, address=address), SECONDS_PER_STEP, modifier)
-        self.guesses = Field(page, f"{name}_guess", False, address="guess" if address == "step" else f"{address}_guess")
-        self.revealed = Field(page, f"{name}_revealed", "", address=f"{address}_revealed")
+    def __init__(self, page: str, first: str | Callable[[], str] = "", modifier: str = "") -> None:
+        super().__init__(Field(page, "step", first, address="step"), SECONDS_PER_STEP, modifier)
+        self.guesses = Field(page, "step_guess", False, address="guess")
+        self.revealed = Field(page, "step_revealed", "", address="step_revealed")
         self.guessed: Field[tuple[str, int, int] | None] = Field(
             page,
-            f"{name}_guessed",
+            "step_guessed",
             None,
-            address=f"{address}_guessed",
+            address="step_guessed",
             parse=_cell,
             text=lambda cell: ".".join(map(str, cell)),
         )
 
     def draw(self, trace: AttentionTrace, query: int = 0, head: int = 0) -> Step | None:
-        """Draw the controls, and the guess at the largest number of a row where one is wanted.
+        """Draw the controls, and the guess at the largest number of a row where one is wanted; return the present step.
 
-        Returns:
-            the present step; None = it must stay hidden until somebody has guessed.
+        None = it must stay hidden until somebody has guessed.
         """
         say_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
@@ -391,15 +366,8 @@ def show_step_chart(
 ) -> None:
     """Draw the step's numbers, and let them move: how they come about; bars of a single row of probabilities.
 
-    Args:
-        trace: that is stepped through.
-        step: the present one.
-        head: the chosen one.
-        query: the row that is marked.
-        name: of the page.
-        size: screen pixels of the longer side, at most.
-        column: of the cell whose numbers move first; None = the largest of the row.
-        on_choose: called with row and column of a number that is clicked.
+    The longer side has at most so many screen pixels. The numbers of the column, the largest of the row if None, move
+    first; on_choose is called with row and column of a number that is clicked.
     """
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = partial(step_chart, step, head, query=query, size=size, ink=ink_ramp())

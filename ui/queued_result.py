@@ -15,11 +15,7 @@ Portions = Callable[[], Iterator[tuple[float, Result]]]
 def train_on_demand(name: Hashable, label: str, button: str, portions: Portions[Result]) -> Result | None:
     """Return what a training came to; a button asks for it, and None = nobody has asked yet.
 
-    Args:
-        name: tells it from other trainings.
-        label: of the button.
-        button: its key.
-        portions: trains; after each step, the share that is done and what it has come to.
+    `portions` trains; it yields, after each step, the share that is done and what it has come to.
     """
     key, place = ("trained", name), st.empty()
     if not result_cache().get(key) and not place.button(label, key=button, type="primary"):

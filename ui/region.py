@@ -24,12 +24,8 @@ _brush = component("brush")
 class Region:
     """A region that is brushed on a page, and what can be done with it.
 
-    Args:
-        page: on whose page.
-        edits: its edits.
-        what: the keys are, in the plural.
-        beside: keys that lie in no picture, with their names.
-        copies: names of drawings whose attention can be copied, see EditList.fitting.
+    `what` the keys are, in the plural; those `beside` lie in no picture; `copies` are names of drawings whose attention
+    can be copied, see EditList.fitting.
     """
 
     def __init__(
@@ -59,15 +55,8 @@ class Region:
     ) -> None:
         """Draw the picture to brush over, with the present map, how the map has changed, the actions and the edits.
 
-        Args:
-            paper: the picture, uint8 (height, width, 3 or 4).
-            before: the map as learned, (rows, columns).
-            after: the map now.
-            now: the attentions as they are with the edits.
-            hint: what to do, while there is no edit.
-            size: screen pixels along the longer side.
-            pixels: whether cells are the picture's own pixels.
-            outline: ink (rows, columns) to see the change by.
+        The paper is uint8 (height, width, 3 or 4); the maps are (rows, columns), as is the outline, ink to see the
+        change by. The hint stands there while there is no edit; with `pixels` cells are the picture's own pixels.
         """
         if self._beside:
             multiple_choice("Beside the picture", self._also, self._beside, label_visibility="collapsed")

@@ -42,8 +42,7 @@ class Tab(NamedTuple):
 
     Attributes:
         slug: its name in the address, the same in every language.
-        label: its name for people.
-        draw: draws it, without arguments; called only while the tab is open. None = its sections are all of it.
+        draw: called without arguments, only while the tab is open. None = its sections are all of it.
         formerly: slugs by which old addresses open it.
         below: what stands below it; in a lecture, a screen of its own.
         sections: what goes deeper, closed below it; one is open at a time, and in a lecture each is a screen.
@@ -58,12 +57,7 @@ class Tab(NamedTuple):
 
 
 def page_frame(name: str, question: str) -> None:
-    """Draw the page's heading and the question that it answers; a page that runs alone follows its address here.
-
-    Args:
-        name: see PageEntry.name.
-        question: one or two sentences, Markdown.
-    """
+    """Draw the page's heading and the question that it answers; a page that runs alone follows its address here."""
     through_app()
     if PAGE.value != name:
         read_address(name)
@@ -82,11 +76,7 @@ def page_head(heading: str, question: str) -> None:
 def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = (), beat: float | None = None) -> None:
     """Draw a part of the page that reruns alone when something in it is clicked, and with every beat of its players.
 
-    Args:
-        part: draws it.
-        given: its arguments.
-        players: those that it draws.
-        beat: seconds after which it runs again by itself, if no player says so; None = it does not.
+    Where no player goes on, it runs again by itself after so many seconds, a beat; None = it does not.
     """
     place = new_part()
 
@@ -103,14 +93,8 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = 
 def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Ticking, ...] = ()) -> None:
     """Draw the tabs below the first screen. Only the open one is computed; the address tells which, as `?tab=`.
 
-    A click in a tab runs that tab alone. The first one is open on arrival. In lecture mode the first screen, each tab
-    and each section stand alone, see ui.lecture.
-
-    Args:
-        name: of the page.
-        tabs: in order.
-        more: what goes deeper, closed sections of a last tab.
-        players: those in the tabs.
+    A click in a tab runs that tab alone. The first one is open on arrival; the last one holds `more`, closed sections.
+    In lecture mode the first screen, each tab and each section stand alone, see ui.lecture.
     """
     opened = OPEN_TAB[name]
     if more:

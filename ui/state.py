@@ -270,13 +270,9 @@ def chart_selection(key: str, selection: str) -> list[dict[str, Any]]:
 
 
 def single_choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -> Any:
-    """Let a visitor set a field to one of some values, drawn side by side; return what is set.
+    """Let a visitor set a field to one of some values, drawn side by side, at first the first one; return what is set.
 
-    Args:
-        label: what is chosen.
-        field: is brought back to the first option if it is none of them.
-        options: at least one; as a mapping they have the names that are shown.
-        look: see st.segmented_control.
+    Options that are a mapping have the names that are shown; for the look see st.segmented_control.
     """
     values = list(options)
     if field.value not in values:
@@ -337,9 +333,6 @@ def read_address(page: str) -> None:
     """Set the page's fields from its address: on arrival those that it names, after Back and Forward all of them.
 
     An opened session file is followed the same way. Fields of every page change only if the address names them.
-
-    Args:
-        page: see PageEntry.name.
     """
     present = st.query_params.to_dict()
     opened, OPENED_SESSION.value = OPENED_SESSION.value, None

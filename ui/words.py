@@ -37,18 +37,10 @@ def sentence_box(
     height: int = 84,
     on_change: Callable[[], None] | None = None,
 ) -> str | None:
-    """Let a person type a sentence; remarks on it are drawn below the box.
+    """Let a person type a sentence, and return it cut after most_words words; None when there is nothing to read.
 
-    Args:
-        name: of the page.
-        presets: examples, the first one is there on arrival; label of a button -> sentence, or sentences alone.
-        most_words: words that are read; the rest stays in the box.
-        label: above the box.
-        height: of the box, in pixels.
-        on_change: called when another text was typed or chosen, before the page runs again.
-
-    Returns:
-        the text, cut after most_words words; None when there is nothing to read.
+    The first of the examples is there on arrival; they are sentences, or the label of a button -> sentence. on_change
+    is called when another text was typed or chosen, before the page runs again. Remarks are drawn below the box.
     """
     examples = dict(presets) if isinstance(presets, Mapping) else {sentence: sentence for sentence in presets}
     typed = text_field(name)
@@ -85,13 +77,9 @@ def sentence_box(
 
 
 def readable_sentence(name: str, text: str | None, first: str, *answers: str) -> str:
-    """Return a page's sentence, or the last one that could be read, whose answers stay, in grey.
+    """Return a page's sentence, or the last one that could be read, whose answers stay, in grey; else the first one.
 
-    Args:
-        name: of the page.
-        text: from sentence_box.
-        first: the sentence to read where none could be read yet.
-        answers: keys of the containers with the answers.
+    The text is from sentence_box, the answers are keys of containers.
     """
     last = _last_sentence(name)
     last.value = text or last.value or first

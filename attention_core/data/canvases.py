@@ -205,20 +205,6 @@ class DrawnDigit:
     colour: str  # what people call the ink, or the name whose pen is nearest to it
     box: Box  # (top, left, bottom, right) of the ink in shares of the canvas' side
 
-    @property
-    def middle(self) -> tuple[float, float]:
-        """X and y of the box's middle, shares of the canvas' side."""
-        top, left, bottom, right = self.box
-        return (left + right) / 2, (top + bottom) / 2
-
-    @property
-    def place(self) -> str:
-        """Where it stands in words, such as "top left" or "middle"."""
-        x, y = self.middle
-        vertical = "top" if y < 0.36 else "bottom" if y > 0.64 else ""
-        horizontal = "left" if x < 0.36 else "right" if x > 0.64 else ""
-        return f"{vertical} {horizontal}".strip() or "middle"
-
 
 def group_strokes(strokes: Sequence[Stroke], side: int, paper: str) -> list[DrawnDigit]:
     """Group the strokes of a drawing on a square canvas into digits, in the order of their first strokes.

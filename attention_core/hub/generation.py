@@ -7,7 +7,6 @@ the cache as they were when a key was kept.
 """
 
 import copy
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,7 +40,6 @@ class Generation:
         n_prompt: how many of them ran together at the beginning.
         source: what the encoder is called with; empty for a decoder alone.
         bits: how surprising each token but the first was, -log2 of its probability.
-        seconds: per run, the first of the n_prompt tokens together.
         logits: (n_tokens,) per position, of the token that comes after it.
     """
 
@@ -50,7 +48,6 @@ class Generation:
     n_prompt: int
     source: Mapping[str, Tensor] = field(repr=False)
     bits: tuple[float, ...]
-    seconds: tuple[float, ...]
     note: str
     logits: tuple[Tensor, ...] = field(repr=False)
     cache: Any = field(repr=False)
@@ -94,7 +91,6 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
     if most is not None and len(ids) > most:
         raise ModelError(f"The text has {len(ids)} tokens, and the model knows {most} positions.")
     source = dict(source or {})
-    began = time.monotonic()
     recording, output = _run_whole(pretrained, ids, source, use_cache=True)
     cache = getattr(output, "past_key_values", None)
     cache = cache if _is_plain(cache) and "bypasses" not in recording.note else None
@@ -104,7 +100,6 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
         n_prompt=len(ids),
         source=source,
         bits=_bits(output.logits[0], ids),
-        seconds=(time.monotonic() - began,),
         note="" if cache is not None else KEEPS_NOTHING,
         logits=tuple(output.logits[0]),
         cache=cache,
@@ -138,27 +133,25 @@ def grow(generation: Generation, token: int) -> Generation:
             raise
         except ModelError:
             pass  # it is logged; the whole text runs again, and the note says so
-    began = time.monotonic()
     logits = _run_whole(pretrained, ids, generation.source)[1].logits[0]
-    return _grown(generation, token, logits, began, note=KEEPS_NOTHING, cache=None)
+    return _grown(generation, token, logits, note=KEEPS_NOTHING, cache=None)
 
 
 def _grow_by_cache(generation: Generation, token: int) -> Generation:
-    began, cache = time.monotonic(), _own_cache(generation.cache)
+    cache = _own_cache(generation.cache)
     with as_model_errors(generation.pretrained, "go on with its cache", UnsupportedError):
         recording, output = run_model(generation.pretrained.model, _step_inputs(generation, token, cache))
         if any(trace.n_queries != 1 for trace in recording.traces):
             raise UnsupportedError("it compares other things than tokens")
-    return _grown(generation, token, output.logits[0], began, cache=output.past_key_values)
+    return _grown(generation, token, output.logits[0], cache=output.past_key_values)
 
 
-def _grown(generation: Generation, token: int, logits: Tensor, began: float, **more: Any) -> Generation:
+def _grown(generation: Generation, token: int, logits: Tensor, **more: Any) -> Generation:
     """Return the generation with one more token; the last of the logits are what comes after it."""
     return replace(
         generation,
         ids=(*generation.ids, token),
         bits=(*generation.bits, *_bits(generation.logits[-1][None], (generation.ids[-1], token))),
-        seconds=(*generation.seconds, time.monotonic() - began),
         logits=(*generation.logits, logits[-1]),
         **more,
     )

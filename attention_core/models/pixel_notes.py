@@ -4,7 +4,6 @@ It is the plain layer of the lecture notes, hence the name. Training begins with
 controls read the same pixels through the same MLP, but cannot choose where to look.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -19,8 +18,6 @@ from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Story
 from attention_core.models.pixel_steps import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
 from attention_core.models.registry import register
-
-N_CHEBYSHEV_NODES = 32
 
 
 @dataclass(frozen=True)
@@ -104,8 +101,6 @@ class PixelNotes(PixelControl, TracedModel):
         return self.query(tokens)[:, None], self.key(tokens)[:, None], self.value(tokens)[:, None]
 
     def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
-        if self.training and self.has_softmax and self.position is None and not edits and not trace:
-            return self.read(self._context_of_ink(images.flatten(1)))
         query, key, value = self.project(images)
         scale = None if self.config.is_scaled else 1.0
         score = ScaledDot(scale if self.has_softmax else 1 / key.shape[-2])
@@ -125,21 +120,6 @@ class PixelNotes(PixelControl, TracedModel):
         story = self._story(images[0], (query[0], key[0], value[0]), prediction.logits[0])
         settings = {"score": score, "has_softmax": self.has_softmax, "edits": edits}
         return prediction._replace(traces=(first_trace(query, key, value, output, story, **settings),))
-
-    def _context_of_ink(self, ink: Tensor) -> Tensor:
-        """Return the context of pixels without positions, (batch, n, d_v), to some five digits, for training.
-
-        The context of a query is a smooth function of one number, its ink. It is computed at N_CHEBYSHEV_NODES values
-        of ink and interpolated by the Chebyshev polynomial through them: a tenth of the work.
-        """
-        degrees = torch.arange(N_CHEBYSHEV_NODES, device=ink.device)
-        angles = (degrees + 0.5) * math.pi / N_CHEBYSHEV_NODES
-        nodes = (1 + angles.cos()) / 2
-        scale = self.query(self.ink) @ self.key(self.ink) * self.factor
-        at_nodes = ((scale * nodes[:, None] * ink[:, None]).softmax(-1) @ ink[..., None])[..., 0]
-        basis = torch.outer(angles, degrees).cos() * torch.where(degrees > 0, 2, 1) / N_CHEBYSHEV_NODES
-        polynomials = ((2 * ink - 1).acos()[..., None] * degrees).cos()
-        return (polynomials @ (at_nodes @ basis)[..., None]) * self.value(self.ink)
 
     def _story(self, image: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         pixels = Axis.picture("pixels", *image.shape)

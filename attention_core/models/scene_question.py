@@ -107,7 +107,6 @@ class SceneQuestion(SceneEncoder):
             nn.Dropout(config.dropout),
             nn.Linear(192, len(ANSWERS)),
         )
-        self.register_load_state_dict_pre_hook(_add_looks)
 
     def score(self, scoring: str) -> Score:
         if scoring not in SCORINGS:
@@ -233,22 +232,6 @@ class SceneQuestion(SceneEncoder):
 
 def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(d_in, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_out))
-
-
-def _add_looks(model: nn.Module, state: dict[str, Tensor], prefix: str, *_: object) -> None:
-    """Let parameters of fewer looks fit: the others begin as copies of the last, and the answer reads nothing there.
-
-    So such a checkpoint answers as it did.
-    """
-    config: SceneQuestionConfig = model.config  # type: ignore[assignment]
-    read, width = f"{prefix}answer.0.weight", config.d_word + config.d_k
-    n_looks = state[read].shape[1] // width if read in state else config.n_looks
-    for number in range(n_looks, config.n_looks):
-        state[read] = F.pad(state[read], (0, width))
-        for looks in ("word_query", *(f"query.{scoring}" for scoring in SCORINGS)):
-            last = f"{prefix}{looks}.{n_looks - 1}."
-            for name in [name for name in state if name.startswith(last)]:
-                state[f"{prefix}{looks}.{number}.{name.removeprefix(last)}"] = state[name]
 
 
 def attention_loss(weights: Tensor, where: Tensor) -> Tensor:

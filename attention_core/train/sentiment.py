@@ -20,8 +20,7 @@ from attention_core.data.review_pieces import (
 from attention_core.evaluate.classification import figures
 from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
-from attention_core.topics.matter import sentences as matter
-from attention_core.topics.matter.sentences import batch_of, explain, read_sentence, remove_each, sentence_of
+from attention_core.topics.matter.sentences import batch_of, read_sentence, sentence_of
 from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingProgress
 from attention_core.weights import WeightsError, fill, read_weights
 
@@ -30,7 +29,6 @@ POOL = 8  # batches of similar lengths are drawn from so many batches' worth of 
 LABEL_SMOOTHING = 0.1
 BATCHES_PER_EPOCH = 35
 COUNTED = 0.5  # how strongly the first number of each word vector starts from counts alone; the rest starts at random
-AGREEMENT_SENTENCES = 200
 ATTENTION, MEAN, TWO_PHASE = "sentence-attention", "sentence-mean", "sentence-two-phase"
 DATA = (
     "Movie Review sentence polarity data (Pang and Lee 2005, public for research): 9,662 sentences, of which one in "
@@ -89,7 +87,6 @@ class SentimentTask:
             "development_majority_share": own["majority_share"],
         }
         if isinstance(model, SentenceClassifier) and model.config.pooling == "attention":
-            result["rank_agreement_of_weight_and_removal"] = self._agreement(model)
             beside: dict[str, float | str] = {ATTENTION: own["accuracy"]}
             for name in (MEAN, TWO_PHASE):
                 try:
@@ -98,16 +95,6 @@ class SentimentTask:
                     beside[name] = "train it first to see its figure here"
             result["side_by_side"] = beside
         return result
-
-    def _agreement(self, model: nn.Module) -> dict[str, float]:
-        """Return how far heavy words and words whose removal changes the answer are the same ones, on average."""
-        figures: list[float] = []
-        for review in self.development:
-            sentence = read_sentence(review.sentence)
-            if len(figures) < AGREEMENT_SENTENCES and len(sentence.words) >= 4:
-                weights, removed = explain(model, sentence).weights()[0], remove_each(model, sentence)
-                figures.append(matter.rank_agreement(weights.tolist(), removed.abs().tolist()))
-        return {"sentences": len(figures), "mean": round(sum(figures) / max(len(figures), 1), 3)}
 
 
 def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:

@@ -42,13 +42,12 @@ def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_anim
 
 def test_the_language_model_opens_on_the_head_that_copies(app):
     app.query_params["model"] = "tatoeba-llama"
-    app.query_params["view"] = "words"
+    app.query_params["tab"] = "words"
     page = opened(app, PAGE)
     assert address(page)[0] == "decoder.3.self:5"
     assert "##### *green* looks at *umbrella*" in said(page), "spaces inside asterisks are no emphasis"
     assert "Click a token to say it" in said(page)
     assert page.query_params["tab"] == "words"
-    assert "view" not in page.query_params
 
 
 @pytest.mark.parametrize(
@@ -58,8 +57,8 @@ def test_the_language_model_opens_on_the_head_that_copies(app):
         ("tab=steps", "steps", "Look", "The query is `green`"),
         ("tab=heads", "heads", "Heads", "The most similar heads"),
         ("tab=alike", "heads", "Heads", "The most similar heads"),
-        ("view=layers", "layers", "Heads", "Attention rollout multiplies"),
-        ("view=pair", "pair", "Heads", ", layer 4, head 6: "),
+        ("tab=layers", "layers", "Heads", "Attention rollout multiplies"),
+        ("tab=pair", "pair", "Heads", ", layer 4, head 6: "),
         ("tab=why", "why", "Why there?", "On the key’s side"),
         ("tab=without", "without", "What it does", "High weights cannot tell"),
         ("tab=words", "words", "What it does", "Click a token to say it"),

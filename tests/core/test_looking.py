@@ -16,7 +16,7 @@ from attention_core.evaluate.vision import judge_answering, mass_inside, numbers
 from attention_core.models import build
 from attention_core.models.digit_reader import END
 from attention_core.models.features import VisionOutput
-from attention_core.models.scene_question import SCORINGS, SceneQuestion, SceneQuestionConfig
+from attention_core.models.scene_question import SCORINGS
 from attention_core.train.vision import question_regions, targets_of
 from tests.own_models import evaluated, untrained
 
@@ -180,19 +180,7 @@ def test_each_look_is_asked_with_what_the_look_before_has_found(answerer, scorin
     assert_close(answered.probabilities.double(), said, rtol=1e-4, atol=1e-6)
 
 
-def test_a_checkpoint_of_two_looks_answers_as_it_did():
-    two = SceneQuestion(SceneQuestionConfig(n_looks=2)).eval()
-    three = build("scene-question").eval()
-    three.load_state_dict(two.state_dict())
-    pictures, words = rand(2, 4, 64, 64), padded([numbers_of(question_words(text)) for text in QUESTIONS[:2]])
-    before, after = two(pictures, words, "additive"), three(pictures, words, "additive")
-    assert_close(after.logits, before.logits)
-    assert_close(after.weights[:, :2], before.weights)
-    assert three.config.n_looks == after.weights.shape[1] == 3
-    assert torch.equal(three.word_query[2].weight, two.word_query[1].weight)
-
-
-def test_parameters_that_lack_more_than_looks_are_refused():
+def test_parameters_that_lack_something_are_refused():
     state = build("scene-question").state_dict()
     del state["answer.0.weight"]
     with pytest.raises(RuntimeError, match=r"answer\.0\.weight"):

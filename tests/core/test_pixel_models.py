@@ -64,18 +64,6 @@ def test_without_positions_the_scores_are_the_drawing_times_itself_times_one_num
     assert torch.linalg.matrix_rank(trace.scores(), rtol=1e-5) == 1
 
 
-@pytest.mark.parametrize("number", [-30.0, 0.7, 60.0])
-def test_where_pixels_are_ink_alone_training_on_some_shades_is_training_on_all(number):
-    model = untrained("pixel-notes-ink")
-    with torch.no_grad():
-        model.query.weight *= 4 * number / ink_number(model)  # the score of black with black is then the number
-    drawn = torch.rand(3, 28, 28, generator=torch.Generator().manual_seed(5))
-    drawn[0] *= drawn[0] > 0.7
-    drawn[1] = 0
-    whole = torch.cat([model.trace(one).context() for one in drawn])
-    assert_close(model._context_of_ink(drawn.flatten(1)).flatten(0, 1), whole, atol=1e-4, rtol=1e-3)
-
-
 def test_controls_look_at_themselves_and_at_all_alike():
     own, alike = untrained("pixel-notes-self"), untrained("pixel-notes-uniform")
     notes = untrained("pixel-notes")

@@ -261,14 +261,6 @@ def test_many_sentences_are_judged_in_their_order():
         assert judge(model, one).positive == pytest.approx(positive, abs=1e-6)
 
 
-def test_rank_agreement_is_spearmans():
-    assert matter.rank_agreement([1, 2, 3, 4], [10, 20, 30, 400]) == pytest.approx(1)
-    assert matter.rank_agreement([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
-    assert matter.rank_agreement([1, 2, 3], [2, 1, 3]) == pytest.approx(0.5)
-    assert matter.rank_agreement([1, 1, 2], [5, 5, 9]) == pytest.approx(1)
-    assert matter.rank_agreement([1, 1, 1], [1, 2, 3]) == 0
-
-
 def test_counting_tells_pieces_of_praise_from_pieces_of_blame():
     sentences = [read_sentence(text).pieces for text in ("fine film", "fine film", "dull film", "dull film")]
     ratios = log_ratios(sentences, torch.tensor([1, 1, 0, 0]))

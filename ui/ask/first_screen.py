@@ -107,11 +107,7 @@ class AskedDrawing:
 
 
 def scene_pad() -> tuple[AskedDrawing, bool]:
-    """Draw the pad with its pens and scenes, and say what is unusual about the drawing.
-
-    Returns:
-        what is drawn; whether that is so: on an empty pad it is what was drawn before.
-    """
+    """Draw the pad with its pens and scenes; return what is drawn, or was before it was empty, and which of both."""
     st.html(_pen_dots())
     pad = drawing_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")

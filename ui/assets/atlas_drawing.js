@@ -128,7 +128,7 @@ class MapDrawing extends MapView {
     }
   }
 
-  // What the pointer is on, and the cell, the row or the column that was jumped to.
+  // What the pointer is on, and the cell that was jumped to.
   paintFrames(pen, level) {
     const frame = (row, col, span, colour) => {
       const [across, down] = [Math.min(span, this.columns.n - col), Math.min(span, this.rows.n - row)];
@@ -136,12 +136,7 @@ class MapDrawing extends MapView {
       const x = this.px(col + across / 2) - side / 2, y = this.py(row + down / 2) - rise / 2;
       outline(pen, [["rgba(0,0,0,0.8)", 4], [colour, 2]], () => pen.strokeRect(x, y, side, rise));
     };
-    const [row, col] = this.mark ?? [null, null], rise = Math.max(this.high(), 2), side = Math.max(this.wide(), 2);
-    pen.strokeStyle = MARK;
-    pen.lineWidth = 2;
-    if (row !== null && col !== null) frame(row, col, 1, MARK);
-    else if (row !== null) pen.strokeRect(this.px(0) - 2, this.py(row + 0.5) - rise / 2, this.columns.n * this.wide() + 4, rise);
-    else if (col !== null) pen.strokeRect(this.px(col + 0.5) - side / 2, this.py(0) - 2, side, this.rows.n * this.high() + 4);
+    if (this.mark) frame(...this.mark, 1, MARK);
     if (!this.hovered) return;
     const span = 2 ** level, begin = (at) => Math.floor(at / span) * span;
     frame(begin(this.hovered.row), begin(this.hovered.column), span, "#fff");

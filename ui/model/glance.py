@@ -74,8 +74,6 @@ FRAMED = Field[HeadChoice | None](NAME, "framed", None)
 """The head that is framed on the first screen."""
 FAR_LOOK_OF = Field(NAME, "far_look_of", "")
 """The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
-VIEW = Field(NAME, "view", "", address="view", text=lambda slug: "")
-"""The tab of older links; it is read and never written."""
 
 
 def open_on_a_far_look(run: ModelRun) -> None:

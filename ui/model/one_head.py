@@ -46,10 +46,7 @@ MAX_INLINE = 4096
 class Chip(NamedTuple):
     """One token, its text with the space before it, if it brings one.
 
-    Attributes:
-        share: how strongly it is shaded, 0 to 1.
-        note: its number in words, for hovering.
-        written: whether the model or the visitor put it behind the input.
+    Its share, 0 to 1, is how strongly it is shaded, its note is told on hovering; written = it stands behind the input.
     """
 
     text: str

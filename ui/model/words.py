@@ -320,7 +320,7 @@ def _growing(run: ModelRun, made: Generation) -> None:
         return
     number, head = _growing_head(run, recording)
     trace, words = recording[number], _head_words(recording, number, head)
-    n_rows, last = trace.n_queries, f"{1000 * made.seconds[-1]:,.0f} ms, with the trace"
+    n_rows = trace.n_queries
     st.markdown(f"A row for each token: {words}.")
     values, ramp = masked_weights(trace, head), weights_ramp(trace.n_keys)
     draw_chart(
@@ -329,15 +329,12 @@ def _growing(run: ModelRun, made: Generation) -> None:
         width="content",
         alt=f"Weights of {words}, of the text so far; the newest row is framed",
     )
-    if len(made.seconds) == 1:
-        how = f"{n_rows} rows, computed at once in {last}. The next token adds one."
+    if n_rows == made.n_prompt:
+        how = f"{n_rows} rows, computed at once. The next token adds one."
     elif not made.uses_cache:
-        how = f"All {n_rows} rows were computed again for the last token, in {last}."
+        how = f"All {n_rows} rows were computed again for the last token."
     else:
-        how = (
-            f"The last token ran alone in {last}: one new query over the keys that the model had kept. The first "
-            f"{made.n_prompt} tokens ran together in {1000 * made.seconds[0]:,.0f} ms."
-        )
+        how = "The last token ran alone: one new query over the keys that the model had kept."
     st.caption(f"{how}\n\n{kept_in_words(made)}")
 
 

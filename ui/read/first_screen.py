@@ -73,11 +73,9 @@ PAD = Pad(
 
 
 def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
-    """Draw the pad with its presets and a box that writes any number.
+    """Draw the pad with its presets and a box that writes any number; return what is drawn, read.
 
-    Returns:
-        what is drawn, read; whether that is so: where nothing can be read it is what was drawn before; the place for
-            what stands straight under the drawing.
+    Also whether that is so, or was drawn before where nothing can be read; and the place straight under the drawing.
     """
     place = st.container(key="read_pad")
     with place:

@@ -155,21 +155,6 @@ def remove_each(model: nn.Module, sentence: Sentence) -> Tensor:
     return judge_all(model, [rest.pieces for rest in shorter]) - now
 
 
-def rank_agreement(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Spearman's rank correlation of two lists, -1 to 1; 0 where one of them is constant."""
-    ranks = torch.stack([_ranks(torch.tensor(values, dtype=torch.float64)) for values in (first, second)])
-    centred = ranks - ranks.mean(1, keepdim=True)
-    length = centred.norm(dim=1).prod()
-    return float(centred[0] @ centred[1] / length) if length > 0 else 0.0
-
-
-def _ranks(values: Tensor) -> Tensor:
-    """Return each value's rank from 0; equal values share the mean of their ranks."""
-    below = (values[None] < values[:, None]).sum(1)
-    alike = (values[None] == values[:, None]).sum(1)
-    return below + (alike - 1) / 2
-
-
 class Disagreement(NamedTuple):
     """Two words whose weights and effects stand the other way round."""
 
