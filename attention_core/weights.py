@@ -88,14 +88,14 @@ def read_beside(what: str, name: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError:
-        raise WeightsError(f"No {what} {path}. {recovery_hint('attention_core.data.vocabularies')}") from None
+        raise WeightsError(f"No {what} {path}. {recovery_hint()}") from None
 
 
-def recovery_hint(command: str) -> str:
+def recovery_hint(command: str = "") -> str:
     """Return what helps where a file of the weights is missing; a command may make it anew in the repository."""
     if IS_INSTALLED:
         return "Install attention-explorer again, or let ATTENTION_WEIGHTS name a folder that has it."
-    return f"Fetch it with `git checkout -- weights`, or make it: `python -m {command}`."
+    return "Fetch it with `git checkout -- weights`" + (f", or make it: `python -m {command}`." if command else ".")
 
 
 def _how_to_get(name: str) -> str:

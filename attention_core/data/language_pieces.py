@@ -1,4 +1,4 @@
-"""The language models' vocabulary: byte pairs of English sentences, so that any text can be read (vocabularies.py)."""
+"""The language models' vocabulary: byte pairs of English sentences, so that any text can be read."""
 
 from functools import lru_cache
 from typing import Any

@@ -1,6 +1,6 @@
 """A phrase book: some two thousand English sentences from A to Z, so that many begin as the one before them did.
 
-Source: sentences of tatoeba.org, selected by manythings.org/anki, CC-BY 2.0; chosen in vocabularies.py.
+Source: sentences of tatoeba.org, selected by manythings.org/anki, CC-BY 2.0.
 """
 
 from functools import lru_cache

@@ -1,7 +1,7 @@
 """English and French sentences: pairs of them, their words, and the subword pieces that all translators share.
 
 A word that follows a space begins with the mark ▁, so that joining loses nothing. Pieces are byte pairs over English
-and French words together (vocabularies.py).
+and French words together.
 
 Source: sentence pairs of tatoeba.org, selected by manythings.org/anki, CC-BY 2.0.
 """

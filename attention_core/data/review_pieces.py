@@ -1,6 +1,6 @@
 """Sentences of film reviews: read, split, and the vocabulary of the models that judge them.
 
-Common words are whole, rare ones pieces, and common pairs have a vector of their own (vocabularies.py).
+Common words are whole, rare ones pieces, and common pairs have a vector of their own.
 
 Source: Movie Review polarity data, Pang and Lee 2005, "Seeing stars", made public for research by its authors.
 """

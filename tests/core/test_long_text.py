@@ -5,7 +5,6 @@ import torch
 
 from attention_core.data.language_pieces import WINDOW
 from attention_core.data.phrase_book import phrase_book
-from attention_core.data.vocabularies import choose_phrases
 from attention_core.hub.tracing import trace_model
 from attention_core.models import load
 from attention_core.topics.atlas import ECHO, N_LAYERS, in_pieces, read_in_windows, strongest_echo
@@ -61,10 +60,3 @@ def test_head_looks_most_at_what_came_next_last_time():
 def test_text_in_which_nothing_returns_has_no_echo():
     text = in_pieces(["Only one sentence."])
     assert strongest_echo(text, read_in_windows(text, 0), 0) is None
-
-
-@pytest.mark.data
-def test_the_phrase_book_is_what_its_command_makes():
-    from attention_core.data.pieces import english_sentences
-
-    assert tuple(choose_phrases(english_sentences().train)) == phrase_book()
