@@ -7,7 +7,7 @@ their type and wrap as text does, and hovering needs no server.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -200,14 +200,6 @@ def word_data(view: WordView, model: str) -> dict[str, Any]:
     }
 
 
-class Bar(NamedTuple):
-    """A word that may come."""
-
-    piece: int  # its number
-    text: str  # as it is shown
-    share: float  # its probability
-
-
 def chosen_piece(name: str) -> tuple[int, list[int]] | None:
     """Return the piece that was clicked last and the pieces that it was to follow; None before any was."""
     chosen = component_message(f"{name}_choice", "chosen")
@@ -221,26 +213,31 @@ def next_words(
 ) -> None:
     """Draw the candidates, best first, see word_bars; a piece that continues a word begins with a hyphen."""
     after_apostrophe = bool(after) and load_vocabulary().text(after[-1]).endswith("'")
-    bars = [
-        Bar(candidate.piece, piece_label(candidate.text, after_apostrophe), candidate.probability)
-        for candidate in candidates
-    ]
+    bars = [one._replace(text=piece_label(one.text, after_apostrophe)) for one in candidates]
     word_bars(name, bars, after, said, on_choose)
 
 
 def word_bars(
-    name: str, bars: Sequence[Bar], after: Sequence[int], said: int | None, on_choose: Callable[[], None]
+    name: str,
+    bars: Sequence[tuple[int, str, float]],
+    after: Sequence[int],
+    said: int | None,
+    on_choose: Callable[[], None],
 ) -> None:
-    """Draw bars that are buttons, best first; what is said is marked.
+    """Draw a bar that is a button for the number, text and probability of each piece, best first; mark what is said.
 
     What a click chose is told by chosen_piece with the pieces before, or whatever it is to be understood with.
     """
-    shares = [bar.share for bar in bars]
+    _, texts, shares = zip(*bars, strict=True)
     column = Bars("probability", shares, 1.0, [f"{share:.1%}" for share in shares], (ROLE_COLOURS[Role.OUTPUT],))
-    note_picture(lambda: bar_table([bar.text for bar in bars], [column]), "The likeliest next words")
+    note_picture(lambda: bar_table(texts, [column]), "The likeliest next words")
     _bars(
         key=f"{name}_choice",
-        data={"words": [{**bar._asdict(), "said": bar.piece == said} for bar in bars], "after": list(after)},
+        data={
+            "words": [{"piece": piece, "text": text, "share": share} for piece, text, share in bars],
+            "said": said,
+            "after": list(after),
+        },
         default={"chosen": None},
         on_chosen_change=on_choose,
     )

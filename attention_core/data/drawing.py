@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -41,17 +41,10 @@ class CanvasRemark(StrEnum):
     FULL = "full"
 
 
-@dataclass(frozen=True, eq=False)
-class Drawing:
-    """A drawing and every stage on its way to the model."""
+class Drawing(NamedTuple):
+    """A canvas as the models see it."""
 
-    ink: np.ndarray  # float32 (height, width) in [0, 1], 1 = ink: the distance from the background colour
-    # (top, bottom, left, right) of the ink in canvas pixels, bottom and right exclusive; None when empty
-    box: tuple[int, int, int, int] | None
-    fitted: np.ndarray  # float32 (at most 20, at most 20), the box scaled with its aspect ratio kept
-    centre: tuple[float, float]  # (row, column) of the centre of mass of `fitted`, in its own pixels
-    corner: tuple[int, int]  # (row, column) in `image` where the upper left corner of `fitted` was laid
-    image: np.ndarray  # float32 (28, 28) in [0, 1], what the model sees
+    image: np.ndarray  # float32 (28, 28) in [0, 1], 1 = ink
     remark: CanvasRemark | None  # what a person should be told, or None
 
 
@@ -106,16 +99,13 @@ def prepare(canvas: np.ndarray) -> Drawing:
     drawn = ink > INK_THRESHOLD
     rows, columns = np.flatnonzero(drawn.any(1)), np.flatnonzero(drawn.any(0))
     if not len(rows):
-        blank = np.zeros((SIDE, SIDE), np.float32)
-        return Drawing(ink, None, blank[:BOX, :BOX], (BOX / 2, BOX / 2), (0, 0), blank, CanvasRemark.EMPTY)
-    box = (int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1)
-    crop = ink[box[0] : box[1], box[2] : box[3]]
+        return Drawing(np.zeros((SIDE, SIDE), np.float32), CanvasRemark.EMPTY)
+    crop = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     fitted = _fit(crop)
-    centre = _centre_of_mass(fitted)
-    corner = _corner(fitted.shape, centre)
+    top, left = _corner(fitted.shape, _centre_of_mass(fitted))
     image = np.zeros((SIDE, SIDE), np.float32)
-    image[corner[0] : corner[0] + fitted.shape[0], corner[1] : corner[1] + fitted.shape[1]] = fitted
-    return Drawing(ink, box, fitted, centre, corner, image, _remark(crop, ink.shape))
+    image[top : top + fitted.shape[0], left : left + fitted.shape[1]] = fitted
+    return Drawing(image, _remark(crop, ink.shape))
 
 
 def canvases_to_images(canvases: np.ndarray) -> np.ndarray:

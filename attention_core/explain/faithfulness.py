@@ -1,18 +1,9 @@
 """Does the map explain the answer? Erase what attention points at, and as much ink at random, and compare."""
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
 INK = 0.3  # pixels above this are ink
-
-
-class ErasedPicture(NamedTuple):
-    """A picture with some ink taken away."""
-
-    image: Tensor  # float (side, side)
-    removed: Tensor  # bool (side, side), which pixels were ink and are paper now
 
 
 def ink_mask(image: Tensor) -> Tensor:
@@ -20,7 +11,7 @@ def ink_mask(image: Tensor) -> Tensor:
     return image > INK
 
 
-def erase_highest(image: Tensor, importance: Tensor, n_pixels: int) -> ErasedPicture:
+def erase_highest(image: Tensor, importance: Tensor, n_pixels: int) -> Tensor:
     """Erase so many ink pixels, fewer when there is less ink, of the highest importance (side * side,).
 
     Source: deletion test, Samek et al. 2017.
@@ -30,15 +21,12 @@ def erase_highest(image: Tensor, importance: Tensor, n_pixels: int) -> ErasedPic
     return _erase(image, ranked.topk(min(n_pixels, int(ink.sum()))).indices)
 
 
-def erase_random(image: Tensor, n_pixels: int, seed: int) -> ErasedPicture:
+def erase_random(image: Tensor, n_pixels: int, seed: int) -> Tensor:
     """Erase ink pixels at random, the fair comparison to erase_highest."""
     ink = ink_mask(image).flatten().nonzero().flatten()
     order = torch.randperm(len(ink), generator=torch.Generator().manual_seed(seed)).to(ink.device)
     return _erase(image, ink[order[:n_pixels]])
 
 
-def _erase(image: Tensor, positions: Tensor) -> ErasedPicture:
-    removed = torch.zeros(image.numel(), dtype=torch.bool, device=image.device)
-    removed[positions] = True
-    removed = removed.view_as(image)
-    return ErasedPicture(image.masked_fill(removed, 0), removed)
+def _erase(image: Tensor, positions: Tensor) -> Tensor:
+    return image.flatten().index_fill(0, positions, 0).view_as(image)

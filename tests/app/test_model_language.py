@@ -129,7 +129,7 @@ def test_what_is_kept_is_told(opened):
 
 def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
     page = opened("both", part="keeps")
-    assert "for what the encoder read" in said(page)
+    assert "of keys and values" in said(page)
     pressed(page, "says_restart")
     assert ids_of(page) == [0]
     pressed(page, "says_one")

@@ -186,17 +186,13 @@ def test_a_fault_of_our_own_in_a_step_is_not_hidden(pretrained):
 
 def test_what_is_kept_is_counted(pretrained):
     gpt, llama = (cache_of(begin(pretrained(name), PROMPT)) for name in ("GPT-2", "Llama with grouped keys"))
-    assert gpt.bytes_per_token == 2 * 4 * (8 + 8) * 4  # layers, key heads, widths of key and value, bytes of float32
-    assert gpt.bytes_at(gpt.n_tokens) == 5 * gpt.bytes_per_token
-    assert gpt.bytes_at(gpt.most_tokens) == 32 * gpt.bytes_per_token
-    assert (gpt.saving, gpt.window) == (1, None)
-    assert llama.bytes_per_token == gpt.bytes_per_token / 2
-    assert llama.saving == 2
+    assert gpt.n_bytes == 5 * 2 * 4 * (8 + 8) * 4  # tokens, layers, key heads, widths of key and value, bytes
+    assert (gpt.n_layers, gpt.n_query_heads, gpt.n_key_heads, gpt.windows) == (2, 4, 4, ())
+    assert llama.n_bytes == gpt.n_bytes / 2
+    assert (llama.n_query_heads, llama.n_key_heads) == (4, 2)
     mistral = cache_of(begin(pretrained("Mistral, whose window forgets"), PROMPT))
-    assert mistral.window == 3
-    assert mistral.bytes_at(mistral.n_tokens) == mistral.bytes_at(32) == 3 * llama.bytes_per_token
-    marian = cache_of(begin(pretrained("Marian"), PROMPT, SOURCE))
-    assert marian.bytes_of_source == 6 * marian.bytes_per_token
+    assert mistral.windows == (3, 3)
+    assert mistral.n_bytes == 3 * llama.n_bytes / 5
     assert cache_of(begin(pretrained("BLOOM"), PROMPT)) is None
 
 

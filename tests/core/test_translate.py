@@ -11,7 +11,7 @@ from attention_core.data.sentence_presets import CLASSIC, GIVEN, LEARNED
 from attention_core.explain.alignment import AlignedPair
 from attention_core.models import build, load
 from attention_core.models.transformer import Transformer, TransformerConfig
-from attention_core.topics.translate.collapse import LONGEST, collapse, cost
+from attention_core.topics.translate.collapse import LONGEST, collapse
 from attention_core.topics.translate.grammar import committed_grammar, gender_probability, gendered_words
 from attention_core.topics.translate.training import committed_costs, learning_of, sharpness
 from attention_core.topics.translate.translation import (
@@ -168,15 +168,6 @@ def test_bounds_are_told(additive):
     for n in (0, LONGEST + 1):
         with pytest.raises(ValueError, match="from 1 to"):
             collapse(additive, TEXT, n)
-
-
-def test_costs_of_three_states_of_five_numbers():
-    price = cost(3, 5, 2)
-    assert price == (5, 15, 20, 40)
-
-
-def test_attention_costs_the_same_for_every_number_and_is_the_models_own_read_out(additive):
-    assert {cost(n, 384, 192).attention_matrix for n in range(1, 41)} == {additive.read_out.weight.numel()}
 
 
 HOUSE = read_source("The red car is in front of the house.")

@@ -6,7 +6,8 @@ export default function ({ data, parentElement, setStateValue }) {
   keepFocus(root, () => {
     root.replaceChildren();
     const list = make(root, "ol");
-    for (const { piece, text, share, said } of data.words) {
+    for (const { piece, text, share } of data.words) {
+      const said = piece === data.said;
       const name = `${text}, ${likely(share)}${said ? ", the present choice" : ""}`;
       const button = make(make(list, "li"), "button", { "aria-pressed": said, "aria-label": name });
       make(button, "span", "word", text);

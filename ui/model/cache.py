@@ -1,7 +1,7 @@
 """What a model keeps of the text that it writes, its KV cache, in words."""
 
 from attention_core.hub.cache import cache_of
-from attention_core.hub.generation import Generation
+from attention_core.hub.generation import Generation, most_positions
 from attention_core.hub.model import in_units
 
 
@@ -10,22 +10,20 @@ def kept_in_words(made: Generation) -> str:
     cache = cache_of(made)
     if cache is None:
         return made.note
-    layer, n_heads = cache.layers[0], sum(layer.n_key_heads for layer in cache.layers)
+    n_tokens, most = len(made.ids), most_positions(made.pretrained)
     sentences = [
-        f"The KV cache: **{in_units(cache.bytes_at(cache.n_tokens))}** of keys and values for {cache.n_tokens:,} "
-        f"token{'s' * (cache.n_tokens != 1)}, in {n_heads:,} key heads of {len(cache.layers)} layers."
+        f"The KV cache: **{in_units(cache.n_bytes)}** of keys and values for {n_tokens:,} "
+        f"token{'s' * (n_tokens != 1)}, in {cache.n_layers * cache.n_key_heads:,} key heads of {cache.n_layers} layers."
     ]
-    if cache.most_tokens:
-        most = in_units(cache.bytes_at(cache.most_tokens))
-        sentences.append(f"At the {cache.most_tokens:,} tokens that the model knows: **{most}**.")
-    if cache.saving > 1:
+    if most and not cache.windows:
+        whole = in_units(cache.n_bytes * most / n_tokens)
+        sentences.append(f"At the {most:,} tokens that the model knows: **{whole}**.")
+    if (saving := cache.n_query_heads / cache.n_key_heads) > 1:
         sentences.append(
-            f"{layer.n_query_heads} query heads share {layer.n_key_heads} key heads: **{cache.saving:.3g} times less**."
+            f"{cache.n_query_heads} query heads share {cache.n_key_heads} key heads: **{saving:.3g} times less**."
         )
-    if cache.window is not None:
-        some = sum(layer.window is not None for layer in cache.layers)
-        which = "Each layer keeps" if some == len(cache.layers) else f"{some} of {len(cache.layers)} layers keep"
-        sentences.append(f"{which} the last **{cache.window:,}** tokens only.")
-    if cache.source_layers:
-        sentences.append(f"Besides, {in_units(cache.bytes_of_source)} for what the encoder read.")
+    if cache.windows:
+        some = len(cache.windows)
+        which = "Each layer keeps" if some == cache.n_layers else f"{some} of {cache.n_layers} layers keep"
+        sentences.append(f"{which} the last **{min(cache.windows):,}** tokens only.")
     return " ".join(sentences)

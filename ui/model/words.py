@@ -29,7 +29,7 @@ from ui.model.glance import NAME, cached_with_run, chosen, head_name, portion, r
 from ui.model.one_head import chips, shaded, weights_chart
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.state import Field, between, whole_number
-from ui.words import Bar, chosen_piece, word_bars
+from ui.words import chosen_piece, word_bars
 
 AT_ONCE = 24
 """Tokens that one click asks for."""
@@ -306,8 +306,7 @@ def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None
             stop()
             append_token(picked[0], place)
 
-    shown = [Bar(token.id, token.text, token.probability) for token in found.likeliest]
-    word_bars("model_says_expected", shown, [place, len(made.ids)], follows, take)
+    word_bars("model_says_expected", found.likeliest, [place, len(made.ids)], follows, take)
     st.caption(_rest(found) + ("" if follows is None else " Click another to go on from there."))
 
 

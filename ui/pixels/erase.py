@@ -44,9 +44,9 @@ def erase_section(reading: Reading) -> None:
         chosen = single_choice("Erase", ERASED, (TAKEN, MOVING), wrap=True)
         N_ERASED.value = N_ERASED.clamp_to_options(range(1, most + 1), max(1, most // 4))
         n = N_ERASED.widget(st.slider, "Ink pixels", 1, most, width=320)
-    erased = erase_highest(image, (taken if chosen == TAKEN else moving).flatten(), n).image
+    erased = erase_highest(image, (taken if chosen == TAKEN else moving).flatten(), n)
     after = read_image(name, erased)
-    trials = torch.stack([erase_random(image, n, seed).image for seed in range(N_DRAWS)])
+    trials = torch.stack([erase_random(image, n, seed) for seed in range(N_DRAWS)])
     draws = ask_many(name, trials)
     agreeing = int((draws.argmax(1) == before.digit).sum())
     by_chance = read_image(name, trials[0])

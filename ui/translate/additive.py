@@ -8,7 +8,7 @@ from attention_core.device import to_array
 from attention_core.explain.alignment import committed_errors
 from attention_core.models import Translator
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart
-from attention_core.topics.translate.collapse import LONGEST, collapse, cost
+from attention_core.topics.translate.collapse import LONGEST, collapse
 from attention_core.topics.translate.training import Learning, learning_of
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
@@ -40,14 +40,12 @@ def any_length(text: str) -> None:
         draw_chart(chart, width="content", key="translate_collapse", alt=words)
         st.caption("Rows: encoder states. Bars: their weights before the first French word.")
     with numbers:
-        config = cast(Translator, model).config
-        d, d_out = config.d_state, config.d_embedding
-        price = cost(n, d, d_out)
-        vector, read_out = f"{price.attention:,}", f"{price.attention_matrix:,}"
+        d, d_out = states.shape[1], cast(Translator, model).config.d_embedding
+        vector, read_out = f"{d:,}", f"{2 * d * d_out:,}"  # the read-out takes the decoder's state, too
         figures_table(
             ("", "attention", "added", "end to end"),
-            ("numbers handed over", vector, vector, f"{price.concatenation:,}"),
-            ("parameters of the read-out", read_out, read_out, f"{price.concatenation_matrix:,}"),
+            ("numbers handed over", vector, vector, f"{n * d:,}"),
+            ("parameters of the read-out", read_out, read_out, f"{(1 + n) * d * d_out:,}"),
         )
         st.caption(
             "Attention gives one vector, however long the sentence. So does adding up, but then no word counts more. "

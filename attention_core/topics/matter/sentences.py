@@ -155,27 +155,20 @@ def remove_each(model: nn.Module, sentence: Sentence) -> Tensor:
     return judge_all(model, [rest.pieces for rest in shorter]) - now
 
 
-class Disagreement(NamedTuple):
-    """Two words whose weights and effects stand the other way round."""
-
-    heavy: int  # place of the word with the larger weight
-    light: int  # place of the one whose removal changes the answer at least as much
-
-
-def disagreement(weights: Sequence[float], changes: Sequence[float]) -> Disagreement | None:
-    """Return the pair of words that best shows a lighter word changing the answer about as much or more.
+def disagreement(weights: Sequence[float], changes: Sequence[float]) -> tuple[int, int] | None:
+    """Return the places of a heavy and a lighter word that best show the lighter change the answer as much or more.
 
     Best is where the weights differ much and the lighter word changes much.
     None where every heavier word also changes the answer more. Changes are those of a probability.
     """
     effects = [abs(change) for change in changes]
     pairs = [
-        Disagreement(heavy, light)
+        (heavy, light)
         for heavy in range(len(weights))
         for light in range(len(weights))
         if weights[heavy] > weights[light] and effects[light] >= AS_MUCH * effects[heavy]
     ]
-    return max(pairs, key=lambda pair: (weights[pair.heavy] - weights[pair.light]) * effects[pair.light], default=None)
+    return max(pairs, key=lambda pair: (weights[pair[0]] - weights[pair[1]]) * effects[pair[1]], default=None)
 
 
 def against_the_answer(weights: Sequence[float], changes: Sequence[float], positive: float) -> int | None:

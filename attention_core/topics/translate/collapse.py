@@ -1,4 +1,4 @@
-"""Many encoder states become one vector: what attention hands over, and what it would cost to hand over all of them."""
+"""Many encoder states become one vector: what attention hands over."""
 
 from itertools import cycle, islice
 from typing import NamedTuple
@@ -13,15 +13,6 @@ from attention_core.models.translator import Translator
 LONGEST = MAX_WORDS
 
 
-class ReadOutCost(NamedTuple):
-    """Sizes of what the read-out is given and of the matrix that takes it in, for n states of d numbers."""
-
-    attention: int  # numbers handed over by attention: d, whatever n is
-    concatenation: int  # numbers of all states laid end to end: n d
-    attention_matrix: int  # parameters of the read-out for state and context, (d + d) d_out
-    concatenation_matrix: int  # parameters of the read-out for state and all states, (d + n d) d_out
-
-
 class Collapse(NamedTuple):
     """n encoder states and the vector that became of them."""
 
@@ -29,11 +20,6 @@ class Collapse(NamedTuple):
     states: Tensor  # (n, d)
     weights: Tensor  # (n,), the first decoder state's; they sum to 1
     context: Tensor  # (d,), the weighted sum
-
-
-def cost(n: int, d_state: int, d_out: int) -> ReadOutCost:
-    """Return what n states cost with attention and laid end to end."""
-    return ReadOutCost(d_state, n * d_state, 2 * d_state * d_out, (1 + n) * d_state * d_out)
 
 
 @torch.inference_mode()
