@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from attention_core.data.mnist import DataError, read_text
-from attention_core.data.pieces import PAD, SPACE, UNKNOWN, Pieces, english_words, read_tokenizer, strip_space_mark
+from attention_core.data.pieces import PAD, SPACE, UNKNOWN, Pieces, read_tokenizer
 from attention_core.data.sentence_presets import NEGATIONS
 from attention_core.files import note_missing
 from attention_core.weights import WeightsError, read_beside
@@ -98,11 +98,6 @@ class WordRows(NamedTuple):
     ids: Tensor  # int64 (n_words, N_COLUMNS), pieces, PAD = none; then the pair with the word before; then NEGATED
     texts: list[list[str]]  # the pieces of each word; one alone for a known word
     paired: list[bool]  # whether the word and the one before it are a known pair, such as "not bad"
-
-
-def review_words(sentence: str) -> list[str]:
-    """Return a sentence's words in lower case, as the models read them."""
-    return [strip_space_mark(word).lower() for word in english_words(sentence)]
 
 
 @lru_cache(maxsize=1)

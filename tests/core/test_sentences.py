@@ -13,7 +13,7 @@ from attention_core.attention.edits import BlockKeys
 from attention_core.attention.steps import step_of
 from attention_core.data import review_pieces
 from attention_core.data.mnist import DataError
-from attention_core.data.review_pieces import N_COLUMNS, PAD, UNKNOWN, read_reviews, review_words, split_reviews
+from attention_core.data.review_pieces import N_COLUMNS, PAD, UNKNOWN, read_reviews, split_reviews
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.evaluate.classification import figures
 from attention_core.models import build, load
@@ -95,7 +95,7 @@ def test_typed_sentences_are_read_as_the_tokenised_corpus_is():
     typed, corpus = read_sentence("It's NOT great!"), read_sentence("it's not great !")
     assert typed.words == ["It", "'s", "NOT", "great", "!"]
     assert torch.equal(typed.pieces, corpus.pieces)
-    assert review_words("Don't!") == ["do", "n't", "!"]
+    assert read_sentence("Don't!").words == ["Do", "n't", "!"]
 
 
 def test_rare_words_are_pieces_and_foreign_signs_are_unknown():
