@@ -1,15 +1,20 @@
 """Rooms for a hall's phones: what they are asked, what is counted, what is refused, and who may see what."""
 
 import asyncio
+import base64
+import io
 import json
 import time
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from starlette.applications import Starlette
 
+from attention_core.attention.types import Axis
 from attention_core.bounds import HALL_PHONES, HALL_QUESTIONS
+from attention_core.explain.guess import KeyPicture
 from ui.hall import rooms as hall_rooms
 from ui.hall import routes as hall_routes
 from ui.hall.rooms import HallQuestion, RoomError, Rooms
@@ -187,7 +192,7 @@ def test_strangers_get_an_answer_that_says_so(rooms, monkeypatch, way, place, bo
 
 
 def test_a_circle_stands_on_every_cell_that_was_guessed():
-    from attention_core.attention.types import Axis, Role
+    from attention_core.attention.types import Role
     from attention_core.charts.guesses import guesses_chart
 
     counts = np.array([[0, 7], [3, 0]])
@@ -197,20 +202,46 @@ def test_a_circle_stands_on_every_cell_that_was_guessed():
     assert [(one["row"], one["col"], one["guesses"]) for one in circles] == [(0, 1, 7), (1, 0, 3)]
 
 
-def test_a_step_in_which_all_numbers_are_alike_asks_nothing(rooms, monkeypatch):
-    from attention_core.attention.steps import WEIGHTS
-    from attention_core.attention.types import Axis
-    from ui.hall import questions
+class Always:
+    def __init__(self, value):
+        self.value = value
 
-    class Always:
-        def __init__(self, value):
-            self.value = value
+
+@pytest.fixture
+def questions(rooms, monkeypatch):
+    """The lecturer's side on the page *Draw a digit*, with a room open."""
+    from ui.hall import questions
 
     monkeypatch.setattr(questions, "ROOM", Always(questions.Room(*rooms.open())))
     monkeypatch.setattr(questions, "ROOMS", rooms)
     monkeypatch.setattr(questions, "PAGE", Always("pixels"))
-    keys = Axis.picture("pixels", 6, 6)
-    step = WEIGHTS.step(torch.full((36, 36), 1 / 36), keys, keys)
-    questions.ask_hall_about(step, 0, 0)
-    questions.show_hall_about(step, 0, 0)
+    return questions
+
+
+def weights_of(rows, picture):
+    from attention_core.attention.steps import WEIGHTS
+
+    keys = Axis.picture("pixels", *picture.grid)
+    return WEIGHTS.step(rows, keys, keys)
+
+
+@pytest.mark.parametrize("picture", [None, KeyPicture(np.zeros((12, 12, 3), np.uint8), (12, 12))])
+def test_a_step_in_which_all_numbers_are_alike_asks_nothing(questions, rooms, picture):
+    step = weights_of(torch.full((144, 144), 1 / 144), KeyPicture(np.zeros(0), (12, 12)))
+    questions.ask_hall_about(step, 0, 0, picture)
+    questions.show_hall_about(step, 0, 0, picture)
     assert rooms.results(questions.ROOM.value.code) == []
+
+
+def test_pixels_are_asked_about_in_the_picture_by_parts_that_a_finger_hits(questions, rooms):
+    picture, weights = KeyPicture(np.full((28, 28, 3), 255, np.uint8), (28, 28)), torch.full((784, 784), 1e-3)
+    weights[30, 28 * 9 + 27] = 0.5  # of the third row of parts the last
+    code = questions.ROOM.value.code
+    assert questions.ask_hall_about(weights_of(weights, picture), 0, 30, picture)
+    state = rooms.state(code)
+    assert (state["columns"], len(state["rows"]), len(state["options"])) == (7, 7, 49)
+    assert len(json.dumps(state)) < 10_000
+    seen = np.asarray(Image.open(io.BytesIO(base64.b64decode(state["picture"].partition(",")[2]))))
+    assert np.argwhere((seen != 255).any(-1)).tolist() == [[1, 2]], "the pixel that asks is blue"
+    questions.show_hall_about(weights_of(weights, picture), 0, 30, picture)
+    assert rooms.state(code)["correct"] == (2 * 7 + 6,)

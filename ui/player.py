@@ -22,13 +22,14 @@ from attention_core.attention.view.step_data import step_data
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.overlay import overlay
 from attention_core.charts.vega import weights_ramp
-from attention_core.explain.guess import compare, options
+from attention_core.explain.guess import KeyPicture, compare, options
 from ui.chart import draw_chart, file_name, note_picture, say_subject
 from ui.component import component, script_of
 from ui.glossary import explain
 from ui.guess import ask_guess, show_verdict
-from ui.hall.questions import ask_hall_about, show_hall_about
+from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import ink_ramp, role_colour, section
 from ui.state import (
@@ -179,6 +180,8 @@ def _short(text: str) -> str:
 SECONDS_PER_STEP = 2.0
 HIDE = '<style>[class*="st-key-tells_"] { filter: blur(1rem) grayscale(1) opacity(0.2); pointer-events: none; }</style>'
 """For what gives a guess away elsewhere on a page: it stands in a container whose key begins with tells_."""
+HALL = "hall."
+"""Before the name of a step of which the hall's guesses are shown, and then the step itself."""
 MAX_CLICKABLE_SIDE = 24
 """Rows and columns up to which a guess is a click into the empty matrix; beyond, it is one of three columns."""
 
@@ -199,10 +202,12 @@ class Stepper(Player[str]):
             text=lambda cell: ".".join(map(str, cell)),
         )
 
-    def draw(self, trace: AttentionTrace, query: int = 0, head: int = 0) -> Step | None:
+    def draw(
+        self, trace: AttentionTrace, query: int = 0, head: int = 0, picture: KeyPicture | None = None
+    ) -> Step | None:
         """Draw the controls, and the guess at the largest number of a row where one is wanted; return the present step.
 
-        None = it must stay hidden until somebody has guessed.
+        None = it must stay hidden until somebody has guessed. The picture is that whose cells are the keys, if they are.
         """
         say_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
@@ -217,31 +222,40 @@ class Stepper(Player[str]):
             self.play_button(names)
             self.guesses.widget(st.toggle, "Guess first")
         step = by_name[self.field.value]
-        if self.revealed.value != step.name:
+        if self.revealed.value not in (step.name, f"{HALL}{step.name}"):
             self.revealed.value = ""  # who comes back to a step guesses it again
         if not self.guesses.value:
             return step
         row = query if step.row_axis is trace.story.query_axis else 0
         if self.revealed.value == step.name:
-            show_hall_about(step, head, row)
             self._draw_result(step, head)
             return step
-        self._draw_guess(step, head, row)
+        if self.revealed.value:
+            show_hall_about(step, head, row, picture)
+            self._reveal_button("Go on", step.name)
+        else:
+            self._draw_guess(step, head, row, picture)
         return None
 
-    def _draw_guess(self, step: Step, head: int, row: int) -> None:
+    def _draw_guess(self, step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
         colour, (rows, columns) = role_colour(step.role), step.shape
         st.html(
             f'{HIDE}<p style="font-size:1.25rem;margin:0.5rem 0"><b style="color:{colour}">{step.title}</b>: '
             f"{rows:,} × {columns:,} numbers, still hidden.</p>"
         )
-        self._draw_question(step, head, row)
-        ask_hall_about(step, head, row)
-        st.button("Reveal", key=f"{self.name}_reveal", type="primary", on_click=self._reveal, args=(step.name,))
+        self._draw_question(step, head, row, picture)
+        is_asked = ask_hall_about(step, head, row, picture)
+        self._reveal_button("Reveal", f"{HALL if is_asked else ''}{step.name}")
 
-    def _draw_question(self, step: Step, head: int, row: int) -> None:
-        """Take the guess where the largest number is: a click into an empty matrix, or one of three columns."""
-        if max(step.shape) <= MAX_CLICKABLE_SIDE:
+    def _reveal_button(self, label: str, shows: str) -> None:
+        args = (self.revealed, "value", shows)
+        st.button(label, key=f"{self.name}_reveal", type="primary", on_click=setattr, args=args)
+
+    def _draw_question(self, step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
+        """Take the guess where the largest number is: a click into a picture or an empty matrix, one of three keys."""
+        if picture and picture.shows(step.col_axis):
+            self._draw_picture_question(step, row, picture)
+        elif max(step.shape) <= MAX_CLICKABLE_SIDE:
             st.caption("Click the cell that you expect to hold the largest number of its row.")
             name, *cell = self.guessed.value or ("", 0, 0)
             marked_row, marked_col = cell if name == step.name else (row, None)
@@ -280,6 +294,20 @@ class Stepper(Player[str]):
             chosen = guess if (name, guessed_row) == (step.name, row) else None
             ask_guess(question, names, f"{self.name}_option", chosen, take_option)
 
+    def _draw_picture_question(self, step: Step, row: int, picture: KeyPicture) -> None:
+        name, guessed_row, guess = self.guessed.value or ("", row, None)
+        marked = guess if (name, guessed_row) == (step.name, row) else None
+        st.caption(f"Click: {where_in_picture(step, row, picture)}")
+        image = picture.with_query(step.row_axis, row).repeat(8, 0).repeat(8, 1)  # so that pixels stay sharp
+        chart = overlay(image, np.zeros(picture.grid), size=420, smooth=False, bar=False, select="cell", marked=marked)
+        key = f"{self.name}_picture_{step.name}"
+
+        def take_click() -> None:
+            for cell in chart_selection(key, "cell"):
+                self.guessed.value = (step.name, row, int(cell["position"]))
+
+        draw_chart(chart, width="content", key=key, alt="The picture", on_select=take_click, selection_mode="cell")
+
     def _draw_result(self, step: Step, head: int) -> None:
         name, row, column = self.guessed.value or ("", 0, 0)
         if name != step.name or row >= step.shape[0] or column >= step.shape[1]:
@@ -290,9 +318,6 @@ class Stepper(Player[str]):
         larger = f"{guess.rank:,} other number{' is' if guess.rank == 1 else 's are'} larger"
         outcome = f"It is {guess.value:.3g}, and {larger}. The largest is {guess.largest:.3g}, at {best}."
         show_verdict(yours, not guess.rank, outcome if guess.rank else f"it is {guess.largest:.3g}.")
-
-    def _reveal(self, name: str) -> None:
-        self.revealed.value = name
 
 
 def _chip(step: Step) -> str:

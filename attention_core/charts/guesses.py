@@ -11,11 +11,19 @@ NO_NUMBERS = 99
 
 
 def guesses_chart(
-    values: np.ndarray, counts: np.ndarray, row_axis: Axis, col_axis: Axis, role: Role, *, size: int = 480
+    values: np.ndarray,
+    counts: np.ndarray,
+    row_axis: Axis,
+    col_axis: Axis,
+    role: Role,
+    *,
+    size: int = 480,
+    picture: str = "",
 ) -> vl.Chart:
     """Draw a matrix (rows, columns), and a circle with a number on each cell that somebody guessed.
 
-    A circle's area is how often its cell was guessed, counts (rows, columns).
+    A circle's area is how often its cell was guessed, counts (rows, columns). The picture, its
+    address, of which the cells are parts shines through.
     """
     matrix = matrix_chart(values, row_axis, col_axis, role, title="true number", size=size, font_size=NO_NUMBERS)
     rows, columns = np.nonzero(counts)
@@ -26,4 +34,6 @@ def guesses_chart(
     look = dict(color="white", opacity=0.92, stroke=vl.DARK_COLOUR, strokeWidth=1.5)
     circles = vl.mark("circle", data, {**CELL, "size": area}, ("guesses:Q", "guesses"), **look)
     numbers = vl.mark("text", data, {**CELL, "text": vl.field("guesses:Q")}, color=vl.DARK_COLOUR, fontSize=12)
-    return matrix.properties(layer=[*matrix.spec["layer"], circles.spec, numbers.spec])
+    ends = {"x": vl.value(0), "y": vl.value(0), "x2": vl.value("width"), "y2": vl.value("height")}
+    below = [vl.images({"url": [picture]}, ends, blend="multiply", opacity=0.5).spec] if picture else []
+    return matrix.properties(layer=[*matrix.spec["layer"], *below, circles.spec, numbers.spec])

@@ -1,10 +1,11 @@
 """Predict, then see: where the largest number of a row may be, and what a guess was worth."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from attention_core.attention.types import Step
+from attention_core.attention.types import Axis, Step
 from attention_core.device import to_array
 
 
@@ -16,6 +17,29 @@ class Comparison:
     best: int  # the column of the largest number
     largest: float  # that number
     rank: int  # how many numbers of the row are larger than the one at the guess
+
+
+class KeyPicture(NamedTuple):
+    """A picture, uint8 (height, width, 3), whose cells, (rows, columns) of them, are what a query may look at."""
+
+    image: np.ndarray
+    grid: tuple[int, int]
+
+    def shows(self, axis: Axis) -> bool:
+        """Return whether an axis is of its cells, maybe with an empty key behind them."""
+        return len(axis) - self.grid[0] * self.grid[1] in (0, 1)
+
+    def with_query(self, axis: Axis, position: int) -> np.ndarray:
+        """Return the picture, in which the query is blue if it is one of the cells."""
+        image = self.image.copy()
+        if axis.grid == self.grid:
+            height, width = image.shape[0] // self.grid[0], image.shape[1] // self.grid[1]
+            row, column = divmod(position, self.grid[1])
+            image[row * height : (row + 1) * height, column * width : (column + 1) * width] = QUERY_BLUE
+        return image
+
+
+QUERY_BLUE = (0, 114, 178)
 
 
 def options(step: Step, head: int, row: int) -> list[int]:

@@ -8,6 +8,7 @@ from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.data.questions import Question
 from attention_core.device import to_array
+from attention_core.explain.guess import KeyPicture
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.models.scene_question_steps import EMPTY
 from ui.ask.first_screen import NAME, AskedDrawing, grid_of, shaded_words
@@ -34,7 +35,7 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
     if number >= question.n_looks:
         st.caption("This question needs two looks. The third one stays where the second one was.")
     trace = answered.looks[number]
-    if step := STEPS.draw(trace):
+    if step := STEPS.draw(trace, picture=KeyPicture(drawing.seen.shown, grid_of(trace))):
         weights, grid = to_array(trace.weights()[0]), grid_of(trace)
         heaviest, is_alike = int(weights.argmax()), np.allclose(weights, weights[0])
         words, picture = st.columns([0.82, 1], gap="large")

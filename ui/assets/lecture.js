@@ -195,12 +195,13 @@ class Lecture {
     chart?.querySelector('[data-testid="stElementToolbarButton"] button[aria-label*="ullscreen"]')?.click();
   }
 
-  // On a first screen *Try this* asks, reveals, and is closed on the way back. Then the next step, or word, of what is visible;
+  // On a first screen *Try this* asks, reveals, and is closed on the way back. A step that is guessed first is revealed, too. Then
+  // the next step, or word, of what is visible;
   // after the last one the next screen; after the last screen the next page. Of a guided lecture, the question of its item takes
-  // the place of Try this, and after the last step comes its next item.
+  // the place of Try this and is taken back before the first step, and after the last step comes its next item.
   go(way) {
-    const tries = document.querySelector(".st-key-lecture_asks") ? [] : way === "next" ? ["try", "try_reveal"] : ["try_close"];
-    const parts = way === "next" ? ["item_ask", "item_reveal", ...tries] : tries;
+    const tries = document.querySelector(".st-key-lecture_asks") ? [] : [way === "next" ? "try" : "try_close"];
+    const parts = way === "next" ? ["item_ask", ...tries, "reveal"] : tries;
     if (parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`))) return;
     if (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`)) return;
     const screens = [...document.querySelectorAll(SCREENS)], by = way === "next" ? 1 : -1;

@@ -81,6 +81,8 @@ def page_question(question: str) -> None:
         if item.question and STAGE.value != REVEALED:
             then = ASKED if not STAGE.value else REVEALED
             st.button("Go on", key=f"lecture_item_{then}", on_click=setattr, args=(STAGE, "value", then))
+        if STAGE.value:
+            st.button("Back", key="lecture_item_back", on_click=setattr, args=(STAGE, "value", ""))
 
 
 def _ask(item: LectureItem) -> None:

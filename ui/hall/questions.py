@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Sequence
 
@@ -10,7 +11,9 @@ import streamlit as st
 
 from attention_core.attention.types import Axis, Step
 from attention_core.charts.guesses import guesses_chart
-from attention_core.explain.guess import options, row_values
+from attention_core.charts.heatmap import block
+from attention_core.charts.overlay import image_png
+from attention_core.explain.guess import KeyPicture, options, row_values
 from ui.chart import draw_chart
 from ui.hall.corner import IS_ASKED, ROOM, Room
 from ui.hall.rooms import ROOMS, HallQuestion, RoomError, Tally
@@ -20,7 +23,7 @@ from ui.state import APP, PAGE, Field, widget_value
 
 MOST_ROWS, MOST_COLUMNS, MOST_KEYS = 8, 8, 24
 """Of a matrix whose cells a finger can hit, and of a row whose keys fit a list; beyond, three keys are offered."""
-SIZE = 260  # pixels: the step itself stands below
+SIZE = 360
 ASKED = Field[HallQuestion | None](APP, "hall_asked", None)
 """The question that was asked last."""
 
@@ -36,28 +39,34 @@ def hall_verdict(correct: int) -> str:
     return "" if (tally := _reveal(ASKED.value, [correct])) is None else _words(tally)
 
 
-def ask_hall_about(step: Step, head: int, row: int) -> None:
-    """Ask the hall where the largest number of a step's row is; of a small matrix, of any row."""
+def ask_hall_about(step: Step, head: int, row: int, picture: KeyPicture | None) -> bool:
+    """Ask the hall where the largest number of a step's row is, of a small matrix of any row; return whether it did."""
     if ROOM.value is not None:
-        _ask(ROOM.value, _about(step, head, row)[0])
+        _ask(ROOM.value, _about(step, head, row, picture)[0])
+    return ROOM.value is not None
 
 
-def show_hall_about(step: Step, head: int, row: int) -> None:
+def show_hall_about(step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
     """Show everybody's guesses over a step's true numbers, and how many were right."""
     if ROOM.value is None:
         return
-    question, values, axes = _about(step, head, row)
+    question, values, axes = _about(step, head, row, picture)
     if not question.options:  # all numbers of the row are alike
         return
     best = values.argmax(1) + np.arange(len(values)) * values.shape[1]
+    if question.picture:
+        best = values.argmax()[None]
     if (tally := _reveal(question, best.tolist())) is not None:
         st.markdown(_words(tally))
         counts = np.reshape(tally.counts, values.shape)
-        chart = guesses_chart(np.where(np.isfinite(values), values, np.nan), counts, *axes, step.role, size=SIZE)
+        finite, about = np.where(np.isfinite(values), values, np.nan), question.picture
+        chart = guesses_chart(finite, counts, *axes, step.role, size=SIZE, picture=about)
         draw_chart(chart, width="content", key=f"hall_guesses_{question.mark}", alt="Everybody's guesses, as circles")
 
 
-def _about(step: Step, head: int, row: int) -> tuple[HallQuestion, np.ndarray, tuple[Axis, Axis]]:
+def _about(
+    step: Step, head: int, row: int, picture: KeyPicture | None
+) -> tuple[HallQuestion, np.ndarray, tuple[Axis, Axis]]:
     """Return a question, and the numbers that it is about, (rows, columns), with their axes."""
     rows, columns = step.shape
     asks = step.row_axis.labels[row]
@@ -68,10 +77,39 @@ def _about(step: Step, head: int, row: int) -> tuple[HallQuestion, np.ndarray, t
         text = f"{what}: where is the largest number of a row?"
         question = HallQuestion(_title(), text, names * rows, columns, tuple(step.row_axis.labels))
         return question, values, (step.row_axis, step.col_axis)
+    if picture and picture.shows(step.col_axis):
+        return _about_picture(step, row_values(step, head, row), row, picture)
     keys = list(range(columns)) if columns <= MOST_KEYS else options(step, head, row)
     names = tuple(str(step.col_axis.labels[key]) for key in keys)
     axes = Axis(step.row_axis.name, [asks]), Axis(step.col_axis.name, names)
     return HallQuestion(_title(), f"{what}. {where}", names), row_values(step, head, row)[keys][None], axes
+
+
+def _about_picture(
+    step: Step, values: np.ndarray, row: int, picture: KeyPicture
+) -> tuple[HallQuestion, np.ndarray, tuple[Axis, Axis]]:
+    """Return a question about parts of a picture that a finger can hit, and the largest number of each."""
+    height, width = picture.grid
+    side = -(-max(picture.grid) // MOST_COLUMNS)
+    parts = block(values[: height * width].reshape(picture.grid), (side, side), np.fmax.reduceat)
+    down, across = (Axis.numbered(name, n) for name, n in zip(("rows", "columns"), parts.shape, strict=True))
+    image = base64.b64encode(image_png(picture.with_query(step.row_axis, row))).decode()
+    names = tuple(f"column {label}" for label in across.labels) * len(down)
+    question = HallQuestion(
+        _title(),
+        f"{step.title}: {where_in_picture(step, row, picture)}",
+        names if parts.min() < parts.max() else (),
+        len(across),
+        tuple(f"row {label}" for label in down.labels),
+        f"data:image/png;base64,{image}",
+    )
+    return question, parts, (down, across)
+
+
+def where_in_picture(step: Step, row: int, picture: KeyPicture) -> str:
+    """Return the question where in a picture the largest number of a row is."""
+    asks = "the blue pixel" if step.row_axis.grid == picture.grid else step.row_axis.labels[row]
+    return f"where in the picture is the largest number of {asks}?"
 
 
 def _title() -> str:

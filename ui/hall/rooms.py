@@ -56,6 +56,7 @@ class HallQuestion:
         options: the words of each answer; of a matrix, row by row.
         columns: of a matrix, so that phones draw one; 0 = the options stand in a list.
         rows: the labels of a matrix' rows.
+        picture: what lies below the matrix, as the address of a PNG that holds it; then its labels are only read aloud.
     """
 
     page: str
@@ -63,6 +64,7 @@ class HallQuestion:
     options: tuple[str, ...]
     columns: int = 0
     rows: tuple[str, ...] = ()
+    picture: str = ""
 
     @property
     def mark(self) -> str:

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from attention_core.charts import picture
+from attention_core.explain.guess import KeyPicture
 from ui.chart import click, draw_chart
+from ui.digits import inked
 from ui.layout import ink_ramp
 from ui.pixels.first_screen import NAME, QUERY, STEPS, Reading
 from ui.player import show_step_chart, show_words
@@ -12,7 +14,7 @@ from ui.player import show_step_chart, show_words
 def pixels_steps(reading: Reading) -> None:
     """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
     trace, query = reading.trace, reading.query
-    if not (step := STEPS.draw(trace, query)):
+    if not (step := STEPS.draw(trace, query, picture=KeyPicture(inked(reading.drawing.image), (28, 28)))):
         return
     left, right = st.columns([0.82, 1], gap="large")
     with left:

@@ -5,11 +5,12 @@ import streamlit as st
 from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, probability_bars, ramp_for
 from attention_core.device import to_array
+from attention_core.explain.guess import KeyPicture
 from attention_core.models.digit_reader import CLASSES
 from attention_core.topics.read import ReadDrawing
 from attention_core.topics.read.charts import region_chart
 from ui.chart import click, draw_chart
-from ui.digits import ink_image
+from ui.digits import ink_image, inked
 from ui.layout import section
 from ui.player import Stepper, Walk, query_row_expander, show_step_chart, show_words
 from ui.read.answer import figures
@@ -85,7 +86,8 @@ def another_question(drawing: ReadDrawing) -> None:
 def read_steps(drawing: ReadDrawing) -> None:
     """Draw the stepper, the present step's words and its numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
-    if not (step := STEPS.draw(trace, look)):
+    keys = KeyPicture(inked(drawing.picture), trace.story.key_axis.grid)  # type: ignore[arg-type]
+    if not (step := STEPS.draw(trace, look, picture=keys)):
         return
     words, numbers = st.columns([0.9, 1.1], gap="large")
     best = int(trace.weights(rows=[look])[0].argmax())
