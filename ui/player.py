@@ -207,7 +207,7 @@ class Stepper(Player[str]):
     ) -> Step | None:
         """Draw the controls, and the guess at the largest number of a row where one is wanted; return the present step.
 
-        None = it must stay hidden until somebody has guessed. The picture is that whose cells are the keys, if they are.
+        None = it must stay hidden until somebody has guessed. The picture has the keys as its cells, if any has.
         """
         say_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
