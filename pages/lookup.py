@@ -15,7 +15,17 @@ from ui.lookup.first_screen import (
 )
 from ui.lookup.sections import STEPS, in_numbers, lookup_steps, word_by_word
 from ui.lookup.series import time_section
-from ui.lookup.table import NAME, TEMPERATURE, TEMPERATURES, choose_table, chosen_table, current_request, edit_table
+from ui.lookup.table import (
+    EDITS,
+    NAME,
+    TEMPERATURE,
+    TEMPERATURES,
+    change_weights,
+    choose_table,
+    chosen_table,
+    current_request,
+    edit_table,
+)
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
@@ -40,7 +50,8 @@ with st.container(key="lookup_first"):
             ways = encoder_input()
             temperature = TEMPERATURE.widget(st.select_slider, "Temperature (high: all alike)", TEMPERATURES)
         encoder = next(iter(ways.values()))
-        trace = soft_lookup(asked.records, asked.queries, temperature, encoder)
+        plain = soft_lookup(asked.records, asked.queries, temperature, encoder)
+        trace = plain.replace(EDITS.fitting(plain, of=asked.in_words))
         with place, st.container(key="tells_lookup"):
             answer(asked, trace, query)
         try_the_other_way(preset, asked, query, ways)
@@ -51,10 +62,20 @@ with st.container(key="lookup_first"):
         with st.container(key="tells_records"):
             record_list(asked, trace, query)
 
+
+def try_tab() -> None:
+    """Draw what can be changed: weights, and the records."""
+    weights, records = st.columns(2, gap="large")
+    with weights:
+        change_weights(asked, plain, trace, query)
+    with records:
+        edit_table(asked)
+
+
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: lookup_steps(trace, query)),
-    Tab("try", "Try", lambda: edit_table(asked)),
+    Tab("try", "Try", try_tab),
     more=(
         Tab("words", "Word by word", lambda: word_by_word(asked, temperature, query, encoder)),
         Tab("time", "Learned over time", time_section),

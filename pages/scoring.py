@@ -7,13 +7,24 @@ from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.computed import model_or_stop
 from ui.player import download_table, export_bar
-from ui.scoring.comparison import fields_tab, lay_on_query, printed_tab, scale_tab, score_plane, verdict, what_dot_chose
+from ui.scoring.comparison import (
+    change_weights,
+    fields_tab,
+    lay_on_query,
+    printed_tab,
+    scale_tab,
+    score_plane,
+    verdict,
+    what_dot_chose,
+    with_edits,
+)
 from ui.scoring.controls import (
     ALL,
     NAME,
     PLAIN,
     PLANE,
     PRINTED,
+    SCORE,
     arranged_vectors,
     examples,
     parameters_in_use,
@@ -41,9 +52,9 @@ LAY_ON_QUERY = TryThis(
 
 
 def export(traces: dict) -> None:
-    """Offer the numbers of all functions as a table, and those of the scaled dot product in every form."""
+    """Offer the numbers of all functions as a table, and those of the chosen one in every form."""
     download_table("Scores and weights of all", lambda: comparison_frame(traces), f"{NAME}-scores.csv", "scoring_csv")
-    export_bar(traces["scaled dot"], NAME, query=0, about="scaled dot")
+    export_bar(traces[SCORE.value], NAME, query=0, about=SCORE.value)
 
 
 def comparison() -> None:
@@ -55,7 +66,7 @@ def comparison() -> None:
     is_plain, is_printed = PLAIN.value, PRINTED.value
     trained = model.parameters_of(vectors.d)
     functions = all_scores(parameters_in_use(vectors.d, trained))
-    traces = compare(functions, query[None], key)
+    traces = with_edits(compare(functions, query[None], key))
     examples(vectors)
     if ALL.value:
         verdict(traces, query, key)
@@ -63,6 +74,7 @@ def comparison() -> None:
     page_tabs(
         NAME,
         Tab("field", "Score fields", lambda: fields_tab(functions, query, key)),
+        Tab("try", "Try", lambda: change_weights(traces)),
         more=(
             Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key, is_printed)),
             Tab("parameters", "Learned scores", lambda: learned_section(query, key, trained, is_plain)),

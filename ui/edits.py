@@ -43,21 +43,26 @@ from attention_core.attention.types import Role
 from attention_core.bounds import EDIT_LETTERS, EDITS
 from attention_core.charts import signed_ramp
 from attention_core.charts.bars import before_after_chart
+from attention_core.charts.heads import masked_weights
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.vega import Chart, Ramp
+from attention_core.charts.vega import Chart, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack
 from ui.chart import draw_chart
-from ui.labels import as_percent, error_markdown
+from ui.labels import as_percent, error_markdown, number
+from ui.layout import figures_table
 from ui.lecture import LECTURE
-from ui.state import Field, set_widget, widget_value
+from ui.state import Field, chart_selection, set_widget, widget_value
 
 NAMES = ("as learned", "changed")
+COMPUTED = ("as computed", "changed")
+"""The same where nothing was learned."""
 N_SHOWN = 6
 LEAST = 0.005
 """A change of a probability below which it is said not to change."""
 FAINT = 0.02
 """Of the largest weight: a change that is as large has at most the strongest colour, and smaller ones stay faint."""
+ELSEWHERE = "the attention that it changes is not here"
 
 
 class ListedEdit(NamedTuple):
@@ -94,7 +99,8 @@ class EditList:
         self._list: Field[tuple[ListedEdit, ...]] = Field(page, "edits", (), address="edits", parse=_parse, text=_text)
         self._past: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_past", list)
         self._future: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_future", list)
-        self._misfits: Field[dict[ListedEdit, str]] = Field(page, "edits_misfits", dict)
+        self._tried: Field[dict[ListedEdit, str]] = Field(page, "edits_tried", dict)
+        """Why each cannot be applied; "" = it can."""
         self._seen: Field[tuple[ListedEdit, ...]] = Field(page, "edits_seen", ())
 
     @property
@@ -133,9 +139,9 @@ class EditList:
                 tried = (*fit, *edit)
                 attention.replace(for_queries(tried, 0, attention.n_queries) if grows else tried)
                 fit = tried
-                self._misfits.value.pop(change, None)
+                self._tried.value[change] = ""
             except (EditError, KeyError) as error:  # KeyError: the run is none of those that there are
-                self._misfits.value[change] = str(error)
+                self._tried.value[change] = str(error)
         return fit
 
     def fitting_each(
@@ -188,14 +194,14 @@ class EditList:
             for label, icon, act, may in (
                 ("Undo", "undo", partial(self._back, self._past, self._future), bool(self._past.value)),
                 ("Redo", "redo", partial(self._back, self._future, self._past), bool(self._future.value)),
-                ("As learned", "restart_alt", self.reset, bool(self.changes)),
+                ("Reset", "restart_alt", self.reset, bool(self.changes)),
             ):
                 key = f"{self.page}_edits_{icon}"
                 st.button(label, key=key, icon=f":material/{icon}:", on_click=act, disabled=not may, width="content")
         if not self.changes and hint and not LECTURE.value:
             st.caption(hint)
         for place, change in enumerate(self.changes):
-            key, misfit = f"{self.page}_edit_{place}", self._misfits.value.get(change) if change.is_on else None
+            key, misfit = f"{self.page}_edit_{place}", self._tried.value.get(change, ELSEWHERE) if change.is_on else ""
             set_widget(key, change.is_on)
             says = error_markdown(change.says[:1].upper() + change.says[1:])
             st.checkbox(says, key=key, on_change=self._switch, args=(place, key))
@@ -290,6 +296,12 @@ class WeightsRow(NamedTuple):
     def who(self) -> str:
         return self.name or "".join(self.trace.story.query_axis.labels[query] for query in self.asks)
 
+    @property
+    def seen(self) -> list[int]:
+        """The keys that the query may look at, were nothing changed."""
+        allowed = self.trace.mask_before_edits(self.head or 0, [self.asks[0]])
+        return [key for key in range(self.trace.n_keys) if allowed is None or allowed[0, key]]
+
     def weights(self, query: int) -> Tensor:
         """Return a query's weights, (n_keys,) float64."""
         heads = range(self.trace.n_heads) if self.head is None else [self.head]
@@ -357,10 +369,10 @@ def weight_editor(
             set_widget(at, max(words, key=lambda keys: float(weights[list(keys)].sum())))
         label = "Weight of" if row.trace.n_queries == 1 else f"What {who} gives"
         chosen = st.selectbox(label, list(words), key=at, format_func=named.get, width=190)
-        weight, number = float(weights[list(chosen)].sum()), f"{page}_weight"
-        set_widget(number, round(100 * weight, 2))
-        set_to = partial(lambda: row.set_weight(chosen, float(widget_value(number)) / 100, words[chosen]))
-        st.number_input("in percent", 0.0, 100.0, step=5.0, key=number, on_change=set_to, width=130)
+        weight, percent = float(weights[list(chosen)].sum()), f"{page}_weight"
+        set_widget(percent, round(100 * weight, 2))
+        set_to = partial(lambda: row.set_weight(chosen, float(widget_value(percent)) / 100, words[chosen]))
+        st.number_input("in percent", 0.0, 100.0, step=5.0, key=percent, on_change=set_to, width=130)
         st.button(
             "Cut it", key=f"{page}_cut", on_click=row.set_weight, args=(chosen, 0.0, words[chosen]), disabled=not weight
         )
@@ -370,12 +382,41 @@ def weight_editor(
             st.selectbox(label, list(others), None, others.get, key, **look)
 
 
-def show_outcome(page: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float]) -> None:
+def matrix_editor(row: WeightsRow, choose: Callable[[int], None]) -> None:
+    """Draw a small attention's weights; a click chooses one, whose query `choose` gets, and a number sets it."""
+    page, trace, head = row.edits.page, row.trace, row.head or 0
+    key = f"{page}_weights_{trace.n_queries}_{trace.n_keys}"
+
+    def take() -> None:
+        for cell in chart_selection(key, "cell"):
+            choose(int(cell["row"]))
+            set_widget(f"{page}_weight_of", (int(cell["col"]),))
+
+    look: dict = {"ramp": weights_ramp(trace.n_keys), "title": "weight", "size": 250, "marked_row": row.asks[0]}
+    axes = trace.story.query_axis, trace.story.key_axis
+    chart = matrix_chart(masked_weights(trace, head), *axes, Role.WEIGHTS, select="cell", **look)
+    clicks = {"key": key, "on_select": take, "selection_mode": "cell"}
+    draw_chart(chart, width="content", alt="The weights; click one", **clicks)
+    weight_editor(row, {(place,): axes[1].labels[place] for place in row.seen})
+    row.edits.draw(trace, hint="Click a weight, then type a number or cut it.")
+
+
+def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> None:
+    """Draw the numbers that a query is handed, without the edits and with them."""
+    contexts = [trace.context(0)[query].tolist() for trace in (before, after)]
+    rows = [[name, *(number(value, ".3f") for value in row)] for name, row in zip(COMPUTED, contexts, strict=True)]
+    columns = [str(place + 1) for place in range(len(contexts[0]))]
+    figures_table([f"{after.story.query_axis.labels[query]} is handed", *columns], *rows)
+
+
+def show_outcome(
+    page: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float], names: tuple[str, str] = NAMES
+) -> None:
     """Draw an answer's probabilities as learned and changed, beside each other, and say what changed most."""
     one, other = (np.asarray(probabilities, float) for probabilities in (before, after))
     st.markdown(what_changed(labels, one, other))
     shown = sorted(np.argsort(-np.maximum(one, other))[:N_SHOWN].tolist())
-    chart = before_after_chart([labels[place] for place in shown], one[shown], other[shown], names=NAMES)
+    chart = before_after_chart([labels[place] for place in shown], one[shown], other[shown], names=names)
     draw_chart(chart, key=f"{page}_outcome", alt="The answer's probabilities as learned and changed")
 
 

@@ -1,15 +1,19 @@
 """Edits by hand, without a browser: what they do to an answer, the list with undo and redo, links that hold them."""
 
+import contextlib
+import io
+import re
 from functools import partial
 
 import numpy as np
 import pytest
+import streamlit as st
 import torch
 
 from attention_core.attention.edits import BlockKeys, SetWeights
 from attention_core.data.drawing import prepare
 from attention_core.models import load
-from tests.app.tools import frames, given, open_tab, said
+from tests.app.tools import bodies, frames, given, open_tab, said
 from ui.edits import ListedEdit, _parse, _text, what_changed
 
 PAGE = "pages/pixels.py"
@@ -99,6 +103,13 @@ def test_what_does_not_fit_stays_listed_as_not_applied(visit):
     assert "Not applied" not in said(page.checkbox(key=f"{NAME}_edit_0").uncheck().run())
 
 
+def test_an_edit_of_an_attention_that_is_not_there_is_listed_as_not_applied(visit):
+    edits = _text([ListedEdit(SetWeights(0, ((0, 0.0),)), "looks away", "encoder-9")])
+    page = visit("transformer", tab="off", edits=edits)
+    assert page.checkbox(key="transformer_edit_0").label == "Looks away"
+    assert "Not applied: the attention that it changes is not here." in said(page)
+
+
 def test_a_row_with_nothing_left_is_told(page):
     given(open_tab(page, "try"), brushed=[*range(784)])
     press(page, "region_look_away")
@@ -129,3 +140,48 @@ def test_what_changed_most_is_said_in_a_sentence():
     assert what_changed(labels, before, np.array([0.1, 0.7, 0.2])) == (
         "**cat** falls from 70% to 10%. The answer was cat and is now dog."
     )
+
+
+def numbers_of(script: str) -> dict:
+    """Run a script that was taken along; returns what it names."""
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        exec(script, found := {})
+    assert "same as in the app: True" in told.getvalue()
+    return found
+
+
+def shown_after(page) -> list[float]:
+    """Read what the query is handed with the edits: as bars, or as a row of a table."""
+    if any("when" in frame.columns for frame in frames(page)):
+        return outcome(page)["changed"].tolist()
+    row = re.search(r"<td>changed</td>(.*?)</tr>", bodies(page))
+    return [float(cell.replace("−", "-")) for cell in re.findall(r"<td>([^<]*)</td>", row[1])]
+
+
+@pytest.mark.parametrize("name", ["vectors", "scoring", "lookup"])
+def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_same_numbers(visit, monkeypatch, name):
+    made = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, *_, **__: made.update({label: make}))
+    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
+    page = visit(name, tab="try", step="context")
+    plain, (key,) = made["Script"](), page.selectbox(key=f"{name}_weight_of").value
+    page.number_input(key=f"{name}_weight").set_value(25.0).run()
+    after = numbers_of(made["Script"]())
+    assert f"trace = trace.replace([SetWeights(query=0, weights=(({key}, 0.25),)" in made["Script"]().replace(
+        "\n# ", " "
+    )
+    assert f"SetWeights(query=0, weights=(({key}, 0.25),)" in made["Notebook"]()
+    before = numbers_of(plain)
+    wanted = before["weights"].clone()
+    wanted[0] *= 0.75 / (1 - wanted[0, key])
+    wanted[0, key] = 0.25
+    torch.testing.assert_close(after["weights"], wanted, atol=1e-5, rtol=0)
+    value = before["value" if "value" in before else "key"]  # in What a score measures the keys are the values
+    shown, context = shown_after(page), sorted((wanted @ value)[0].tolist())
+    assert sorted(shown) == pytest.approx(context[-len(shown) :], abs=1e-5 if name == "lookup" else 6e-4)
+    address = {part: text if isinstance(text, str) else text[0] for part, text in page.query_params.items()}
+    again = visit(name, **address)
+    assert again.checkbox(key=f"{name}_edit_0").label == page.checkbox(key=f"{name}_edit_0").label
+    assert shown_after(again) == shown
+    again.button(key=f"{name}_edits_restart_alt").click().run()
+    assert made["Script"]() == plain, "nothing edited, nothing changed"

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from attention_core.attention.edits import SetWeights
 from attention_core.attention.export import trace_to_code
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
@@ -121,6 +122,23 @@ def test_a_preset_can_be_computed_and_opens_on_a_step_that_it_has(name):
     preset = PRESETS[name]
     assert preset.step in [step.name for step in steps_of(trace_of(preset.problem()))]
     assert len(preset.line) > 40
+
+
+@pytest.mark.parametrize("row", [((0, 0.3),), ((0, 0.0),), ((0, 0.0), (1, 0.0), (2, 0.0)), ((0, 0.2), (1, 0.8))])
+def test_each_cell_of_an_edited_problem_says_the_number_that_the_step_has(row):
+    problem = PRESETS["pairs"].problem()
+    trace = trace_of(problem, [SetWeights(0, row)])
+    for step in steps_of(trace):
+        for place in np.ndindex(step.shape):
+            value = float(step.value(0, *([at] for at in place)))
+            told = cell_arithmetic(problem, trace, step, *place)
+            assert told is None or told.value == pytest.approx(value, abs=1e-9)
+    weights = reference(problem)[5][0]
+    weights[[key for key, _ in row]] = 0
+    weights *= (1 - sum(weight for _, weight in row)) / (weights.sum() or 1)
+    for key, weight in row:
+        weights[key] = weight
+    np.testing.assert_allclose(trace.context()[0].numpy(), weights @ reference(problem)[2], rtol=0, atol=1e-5)
 
 
 def test_without_softmax_the_context_is_the_product_of_all_three():

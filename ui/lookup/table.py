@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.topics.lookup.records import (
     MAX_LETTERS,
     MAX_RECORDS,
@@ -14,6 +15,8 @@ from attention_core.topics.lookup.records import (
     read_queries,
     read_records,
 )
+from attention_core.topics.lookup.soft_lookup import value_labels
+from ui.edits import COMPUTED, EditList, WeightsRow, show_outcome, weight_editor
 from ui.state import Field, address_followed, is_mounted, one_of, single_choice, whole_number
 from ui.try_this import TRIED
 
@@ -48,6 +51,7 @@ QUERIES = Field(NAME, "queries", "", address="q")
 QUERY = Field(NAME, "query", 0, address="query", parse=whole_number)
 TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
 TEMPERATURE = Field(NAME, "temperature", 0.05, address="temperature", parse=one_of(TEMPERATURES))
+EDITS = EditList(NAME)
 OF_TABLE = (RECORDS, QUERIES, QUERY, TEMPERATURE, BY)
 guess_again = TRIED[NAME].reset
 """Closes what came of a guess; called where that guess was about other records, or another query."""
@@ -61,6 +65,11 @@ class LookupRequest(NamedTuple):
     remarks: tuple[str, ...]  # what was left out or changed
     is_present: bool  # False: nothing of what a visitor gave can be used, and this is the table as it comes
     text: str  # the records as they were typed
+
+    @property
+    def in_words(self) -> str:
+        """What tells its queries and keys, which edits are about, from those of another."""
+        return "\n".join((*self.queries, *self.records.keys))
 
 
 def chosen_table() -> LookupPreset:
@@ -89,6 +98,15 @@ def current_request(preset: LookupPreset) -> LookupRequest:
 def choose_table() -> None:
     """Draw the tables that come along."""
     single_choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True, on_change=guess_again)
+
+
+def change_weights(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
+    """Let a visitor set what the query gives single records, and draw what comes back before and after."""
+    keys = {(place,): label for place, label in enumerate(trace.story.key_axis.labels)}
+    weight_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), keys)
+    EDITS.draw(trace, hint="Choose a record, then type its weight or cut it.")
+    before, after = (one.context(0)[query].tolist() for one in (plain, trace))
+    show_outcome(NAME, value_labels(asked.records), before, after, COMPUTED)
 
 
 def edit_table(asked: LookupRequest) -> None:

@@ -32,15 +32,18 @@ from attention_core.topics.scoring.compare import (
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation
+from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.glossary import note, paragraph
 from ui.labels import number
 from ui.layout import figures_table
 from ui.scoring.controls import (
     ACTIVE,
     ALL,
+    EDITS,
     NAME,
     PLAIN,
     PLANE,
+    SCORE,
     VECTORS,
     arrange,
     key_name,
@@ -60,7 +63,8 @@ DRAWN = Field(NAME, "drawn", 0, address="draw", parse=whole_number)
 def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
     """Draw the arrows and what two functions, or all, make of them. Call it last, see VectorPlane.draw."""
     query, keys, bare = list(vectors.query), [list(key) for key in vectors.keys], vectors.d != 2
-    shown = traces if ALL.value or bare else {name: traces[name] for name in TWO}
+    shows_all, is_edited = ALL.value or bare, any(trace.edits for trace in traces.values())
+    shown = {name: trace for name, trace in traces.items() if shows_all or name in TWO or trace.edits}
     rows = [
         {
             "name": name,
@@ -76,7 +80,7 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
         "names": ["q", *map(key_name, range(len(keys)))],
         "kinds": ["query", *["key"] * len(keys)],
         "extent": EXTENT,
-        "functions": rows if shown is traces else None,
+        "functions": rows if shows_all or is_edited else None,
         "limit": limit,
         "bare": bare,
     }
@@ -132,6 +136,25 @@ def _nice_limit(largest: float) -> float:
         return 1
     power = 10 ** math.floor(math.log10(largest))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= largest)
+
+
+def with_edits(traces: Mapping[str, AttentionTrace]) -> dict[str, AttentionTrace]:
+    """Return the traces with the edits of this page, each of which is of one score."""
+    return {name: trace.replace(EDITS.fitting(trace, name)) for name, trace in traces.items()}
+
+
+def change_weights(traces: Mapping[str, AttentionTrace]) -> None:
+    """Let a person set single weights of a score, and draw the average of the keys that the query is handed then."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        SCORE.widget(st.selectbox, "Weights of which score", list(traces), width=190)
+        trace = traces[SCORE.value]
+        row = WeightsRow(EDITS, trace, where=SCORE.value, begins=f"{SCORE.value}: ")
+        matrix_editor(row, lambda query: None)
+    with right:
+        plain = trace.replace(())
+        show_contexts(plain, trace, 0)
+        show_weights_difference(NAME, plain, trace)
 
 
 def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> None:

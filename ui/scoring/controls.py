@@ -8,10 +8,11 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import Additive
+from attention_core.attention.scores import SCORES, Additive
 from attention_core.topics.scoring.presets import EXTENT, MAX_KEYS, MIN_KEYS, VECTOR_PRESETS, Vectors, random_vectors
+from ui.edits import EditList
 from ui.number_table import number_table
-from ui.state import Field, expander, whole_number
+from ui.state import Field, expander, one_of, whole_number
 from ui.try_this import TRIED
 from ui.vector_plane import VectorPlane
 
@@ -23,6 +24,9 @@ SHOWN = Field(NAME, "shown", FIRST)
 """The vectors that the plane and the tables know."""
 ACTIVE = Field(NAME, "active", 0, address="active", parse=whole_number)
 """The key at full strength, whose angle is drawn."""
+EDITS = EditList(NAME)
+SCORE = Field(NAME, "score", "dot", address="score", parse=one_of(SCORES))
+"""The score whose weights are changed and taken along."""
 ALL = Field(NAME, "all", False, address="all")
 """Whether all functions are compared, not two."""
 TYPING = Field(NAME, "typing", False, address="typing")

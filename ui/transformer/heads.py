@@ -180,15 +180,13 @@ def change_heads(experiment: Experiment) -> None:
     """Let a person change the chosen head, and draw what becomes of the translation."""
     head, trace, query = _choose_head(experiment, switch=True)
     text, queries, keys = experiment.text, trace.story.query_axis.labels, trace.story.key_axis.labels
-    seen = trace.replace(()).allowed(head.head, [query])
-    seen_keys = [key for key in range(trace.n_keys) if seen is None or seen[0, key]]
     row = WeightsRow(EDITS, trace, [query], head.head, head.where, text, f"{head.label}: ")
     left, right = st.columns(2, gap="large")
     with left:
-        _arcs(trace, head, query, lambda key: row.set_weight([key], None) if key in seen_keys else None)
+        _arcs(trace, head, query, lambda key: row.set_weight([key], None) if key in row.seen else None)
         others = range(query if head.kind == "decoder" else len(queries))
         names = {other: queries[other] for other in others if other != query}
-        weight_editor(row, {(key,): keys[key] for key in seen_keys}, names)
+        weight_editor(row, {(key,): keys[key] for key in row.seen}, names)
         EDITS.draw(
             trace, hint="Switch a head off, or click a lower word, then an upper one to cut the arc between them."
         )

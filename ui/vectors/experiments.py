@@ -1,4 +1,4 @@
-"""Experiments: a row's softmax, and a neuron beside the pairs."""
+"""Experiments: other weights, a row's softmax, and a neuron beside the pairs."""
 
 import html
 
@@ -14,12 +14,13 @@ from attention_core.topics.vectors import Problem
 from attention_core.topics.vectors.cells import FeedForward, feed_forward, masked_scores, softmax_parts
 from attention_core.topics.vectors.charts import column_bars
 from ui.chart import draw_chart
+from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.glossary import abbr, paragraph
 from ui.labels import number
 from ui.layout import section
 from ui.state import Field, between
 from ui.vectors.cell import chosen_cell
-from ui.vectors.problem import NAME
+from ui.vectors.problem import CELL, EDITS, NAME, attention, rows_in_words
 
 NOTHING = -9.0
 """The score that every key gets when nothing is relevant."""
@@ -28,10 +29,32 @@ CONSTANT = Field(NAME, "constant", 0.0, address="constant", parse=between(-5.0, 
 NOTHING_RELEVANT = Field(NAME, "nothing", False, address="nothing")
 
 
+SOFTMAX_IS_OFF = "The softmax is off. Switch it on under *Change the rules*."
+
+
+def change_weights(problem: Problem, trace: AttentionTrace) -> None:
+    """Let a person set single weights, and draw what the query of the latest one is handed then."""
+    if not trace.has_softmax:
+        st.caption(SOFTMAX_IS_OFF)
+        EDITS.draw(trace)
+        return
+    query, plain = chosen_cell(step_of(trace, "weights"))[0], attention(problem)
+
+    def choose(row: int) -> None:
+        CELL.value |= {"query": row}
+
+    left, right = st.columns(2, gap="large")
+    with left:
+        matrix_editor(WeightsRow(EDITS, trace, [query], of=rows_in_words(problem), begins="row "), choose)
+    with right:
+        show_contexts(plain, trace, query)
+        show_weights_difference(NAME, plain, trace)
+
+
 def softmax_panel(trace: AttentionTrace) -> None:
     """Draw one row's softmax: exponentials, then shares; with a constant added, or with nothing relevant."""
     if not trace.has_softmax:
-        st.caption("The softmax is off. Switch it on under *Change the rules*.")
+        st.caption(SOFTMAX_IS_OFF)
         return
     query, key = chosen_cell(step_of(trace, "weights"))
     labels = list(trace.story.key_axis.labels)

@@ -15,7 +15,7 @@ from attention_core.topics.vectors import Problem
 from attention_core.topics.vectors.cells import feed_forward
 from attention_core.topics.vectors.plane import pair_map, planar_tables
 from attention_core.topics.vectors.presets import PRESETS
-from attention_core.topics.vectors.problem import neighbours
+from attention_core.topics.vectors.problem import mask_of, neighbours
 from ui.chart import note_picture
 from ui.glossary import explain
 from ui.labels import as_percent
@@ -70,7 +70,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     is_tried = TRIED[NAME].value not in (NOT_TRIED, ASKED)
     before = replace(example(), settings=problem.settings) if is_tried else problem_before()
     came_from = [row for name in tables for row in before.tables[name].tolist()]
-    made_scores, allowed = pair_map(problem, trace), trace.allowed()
+    made_scores, allowed = None if trace.edits else pair_map(problem, trace), mask_of(problem)
     data = {
         "names": [label for name in tables for label in problem.row_labels(name)],
         "kinds": [kinds.get(name, "input") for name in owners],

@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from attention_core.attention.scores import SCORES
+from attention_core.attention.trace import AttentionTrace
 from attention_core.links import pack, unpack
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import Problem, Settings, linked_tables, trace_of
 from ui.computed import cached_computation
+from ui.edits import EditList
 from ui.player import Stepper
 from ui.state import Field, as_text, between, named, one_of, whole_number
 
@@ -44,6 +46,7 @@ CELLS: Field[dict[str, Rows]] = Field(
 EDITION = Field(NAME, "edition", 0)
 """Counts the changes that no table made; the tables are drawn anew when it has changed."""
 attention = cached_computation()(trace_of)
+EDITS = EditList(NAME)
 CELL = Field(
     NAME,
     "cell",
@@ -93,3 +96,15 @@ def typed_problem() -> Problem:
     tables = {name: np.array(rows, dtype=np.float64) for name, rows in CELLS.value.items()}
     settings = Settings(**{name: field.value for name, field in SETTINGS.items()})
     return Problem(tables, example().labels, settings)
+
+
+def rows_in_words(problem: Problem) -> str:
+    """Return what tells the rows of a problem, which edits are about, from those of another."""
+    return " ".join((*problem.row_labels(problem.query_table), *problem.row_labels(problem.key_table)))
+
+
+def edited(problem: Problem) -> AttentionTrace:
+    """Return a problem's attention with the edits that fit it."""
+    plain = attention(problem)
+    edits = EDITS.fitting(plain, of=rows_in_words(problem))
+    return attention(problem, edits) if edits else plain

@@ -121,7 +121,10 @@ def cell_arithmetic(problem: Problem, trace: AttentionTrace, step: Step, row: in
     place = f"_{{{row + 1},{column + 1}}}"
     for primes, stage in enumerate(trace.score.stages(trace.key.shape[-1])):
         if stage.name == step.name:
-            return _of_pair(stage.compute, "S" + "'" * primes + place, trace, row, column)
+            made = _of_pair(stage.compute, "S" + "'" * primes + place, trace, row, column)
+            if not trace.edits or math.isclose(made.value, value, rel_tol=1e-6, abs_tol=1e-9):
+                return made
+            return Arithmetic("A score that gives the weight which was set", made.cell, value)
     origin = origin_of(trace, step)
     if origin.kind == "product":
         columns = tuple(trace.story.key_axis.labels) if step.name == "context" else ()
@@ -167,7 +170,10 @@ def _of_softmax(trace: AttentionTrace, row: int, column: int, value: float) -> A
     cell = f"A_{{{row + 1},{column + 1}}}"
     if not trace.has_softmax:
         return Arithmetic(f"The softmax is off: the score of {labels[column]} is its weight", cell, value)
-    parts = softmax_parts(masked_scores(trace, row))
+    scores = masked_scores(trace, row)
+    if not np.isfinite(scores).any():
+        return Arithmetic(f"{asks} may look at nothing", cell, value)
+    parts = softmax_parts(scores)
     label = "exp(score - largest)" if parts.lowered else "exp(score)"
     lines = (Line(f"scores of {asks}", Role.SCORES, parts.scores), Line(label, "", parts.exponentials))
     formula = rf"\frac{{{number(float(parts.exponentials[column]))}}}{{{number(parts.total)}}}"

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.attention.edits import Edits
 from attention_core.attention.scores import SCORES, Scaled, Score
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
@@ -180,8 +181,8 @@ RESIDUAL = Text(
 )
 
 
-def trace_of(problem: Problem) -> AttentionTrace:
-    """Return a problem's trace in float64, with steps from its tables to the residual.
+def trace_of(problem: Problem, edits: Edits = ()) -> AttentionTrace:
+    """Return a problem's trace in float64, with steps from its tables to the residual, its attention perhaps edited.
 
     Raises:
         ValueError: tables that do not fit together; it names one and its shape.
@@ -203,6 +204,7 @@ def trace_of(problem: Problem) -> AttentionTrace:
         score=problem.score(),
         has_softmax=problem.settings.softmax,
         mask=mask_of(problem),
+        edits=edits,
         story=Story(
             mechanism="cross-attention" if problem.key_table == "Y" else "self-attention",
             query_axis=queries,
