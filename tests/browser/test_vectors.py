@@ -86,3 +86,17 @@ def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     product = page.locator("canvas.moving")
     product.click(position=moving_cell(product, 2, 2))
     page.get_by_text("Query x3 meets key x3").wait_for()
+
+
+def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app_url):
+    page = visit(f"{app_url}/vectors?tab=try")
+    cells = page.locator("[class*=st-key-vectors_weights] svg.marks path[aria-roledescription='rect mark']")
+    cells.nth(6).click(force=True)
+    page.get_by_text("What x3 gives").wait_for()
+    number = page.get_by_label("in percent")
+    number.fill("90")
+    number.press("Enter")
+    words = page.locator(".st-key-vectors_edit_0 label p")
+    expect(words).to_have_text("Row x3 gives x1 90%; the others share the rest")
+    expect(page.locator("td.cell b").nth(6)).to_have_text("90%")
+    assert words.evaluate("words => getComputedStyle(words).whiteSpace") == "normal"
