@@ -1,11 +1,8 @@
-"""What small models learn while somebody watches: python -m attention_core.data.lessons [FOLDER] makes it again.
+"""What small models learn while somebody watches.
 
 Digits of 14 x 14 pixels, sentences of a small grammar, and short pairs of sentences. Licences: lessons/README.md.
 """
 
-import gzip
-import sys
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,15 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_core.data.mnist import DataError, Digits, load_mnist, read_text
-from attention_core.data.pieces import SPECIAL, Pair, english_words, french_words, read_pairs, split_pairs
+from attention_core.data.mnist import DataError, Digits, read_text
+from attention_core.data.pieces import SPECIAL, Pair, english_words, french_words
 from attention_core.files import find_file, note_missing
 
 FOLDER, DIGITS, PAIRS = "lessons", "digits.npz", "pairs.tsv.gz"
 SIDE = 14
-N_DIGITS, N_GRAMMAR, N_HELD_OUT = 4000, 3000, 500
-N_PAIRS, N_WORDS, LONGEST = 6000, 1000, 7
-"""Pairs that are learned from; the commonest words of each language; words of the longest sentence."""
+N_GRAMMAR, N_HELD_OUT = 3000, 500
 DETERMINERS = (("the", "le", "la"), ("a", "un", "une"))
 NOUNS = (
     "cat chat, dog chien, boy garçon, king roi, horse cheval, book livre, bird moineau",  # masculine
@@ -100,29 +95,3 @@ def _corpus(pairs: Sequence[Pair]) -> Corpus:
     cut = [(english_words(english), french_words(french)) for english, french in pairs]
     words = dict.fromkeys(word for pair in cut for side in pair for word in side)
     return Corpus(cut[N_HELD_OUT:], cut[:N_HELD_OUT], (*SPECIAL, *words))
-
-
-def _make(data: str | None) -> None:
-    """Write the digits, and pairs of common words, one for each English sentence, none of them kept out elsewhere."""
-    parts = [(load_mnist("t10k", data), N_HELD_OUT), (load_mnist("train", data), N_DIGITS)]
-    images = [part.images[:n].reshape(n, SIDE, 2, SIDE, 2).mean((2, 4)).round().astype(np.uint8) for part, n in parts]
-    labels = [part.labels[:n] for part, n in parts]
-    np.savez_compressed(find_file(FOLDER) / DIGITS, images=np.concatenate(images), labels=np.concatenate(labels))
-    short: dict[str, tuple[str, set[str], set[str]]] = {}
-    for english, french in ((one.lower(), other.lower()) for one, other in split_pairs(read_pairs(data)).train):
-        words = english_words(english), french_words(french)
-        if 3 < len(words[0]) <= LONGEST and len(words[1]) <= LONGEST + 2:
-            short[english] = french, set(words[0]), set(words[1])
-    counts = [Counter(word for pair in short.values() for word in pair[side]) for side in (1, 2)]
-    common = [{word for word, _ in one.most_common(N_WORDS)} for one in counts]
-    good = [f"{english}\t{one[0]}\n" for english, one in short.items() if one[1] <= common[0] and one[2] <= common[1]]
-    chosen = np.random.default_rng(2017).permutation(len(good))[: N_PAIRS + N_HELD_OUT]
-    lines = "".join(good[place] for place in chosen).encode()
-    (find_file(FOLDER) / PAIRS).write_bytes(gzip.compress(lines, 9, mtime=0))
-
-
-if __name__ == "__main__":
-    try:
-        _make(*sys.argv[1:2] or (None,))
-    except DataError as error:
-        sys.exit(str(error))

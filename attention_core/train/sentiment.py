@@ -18,11 +18,10 @@ from attention_core.data.review_pieces import (
     split_reviews,
 )
 from attention_core.evaluate.classification import figures
-from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.topics.matter.sentences import batch_of, read_sentence, sentence_of
 from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingProgress
-from attention_core.weights import WeightsError, fill, read_weights
+from attention_core.weights import fill, read_weights
 
 BATCH_SIZE = 256
 POOL = 8  # batches of similar lengths are drawn from so many batches' worth of shuffled sentences
@@ -80,21 +79,12 @@ class SentimentTask:
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
         own = figures(model, self.development)
-        result = {
+        return {
             "training_sentences": len(self.train),
             "development_sentences": own["n"],
             "development_accuracy": own["accuracy"],
             "development_majority_share": own["majority_share"],
         }
-        if isinstance(model, SentenceClassifier) and model.config.pooling == "attention":
-            beside: dict[str, float | str] = {ATTENTION: own["accuracy"]}
-            for name in (MEAN, TWO_PHASE):
-                try:
-                    beside[name] = figures(load(name, self.device), self.development)["accuracy"]
-                except WeightsError:
-                    beside[name] = "train it first to see its figure here"
-            result["side_by_side"] = beside
-        return result
 
 
 def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:

@@ -31,11 +31,10 @@ from attention_core.evaluate.classification import accuracy, as_tensors
 from attention_core.evaluate.vision import ask_figures, caption_figures, find_figures, overlap, read_figures
 from attention_core.models import load
 from attention_core.models.digit_reader import END
-from attention_core.models.pixel_classifier import PixelClassifier
 from attention_core.models.pixel_notes import VARIANTS, PixelNotes
 from attention_core.models.scene_question import SCORINGS, attention_loss
 from attention_core.train.loop import RECIPES, Recipe, TrainingProgress
-from attention_core.weights import WeightsError, read_weights
+from attention_core.weights import read_weights
 
 BATCH_SIZE = 128
 BATCHES_PER_EPOCH = 780  # about 100,000 pictures
@@ -46,7 +45,6 @@ N_HELD_OUT = 750
 they are by the same thirty people as the others: figures for strangers are a little lower."""
 LABEL_SMOOTHING = 0.05
 TAUGHT = 4  # a teacher, who takes as long as its pupil, answers for one picture of so many
-FAIR_CONTROL = "pixel-notes-self, A = I"
 DATA = (
     "MNIST (LeCun, Cortes, Burges), 60,000 training digits; UCI Pen-Based Recognition of Handwritten Digits "
     "(Alpaydin, Alimoglu; CC-BY 4.0), training part without its last 750 trajectories"
@@ -89,23 +87,11 @@ class DigitTask:
         return (own + F.cross_entropy(logits[::TAUGHT], answers)) / 2
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        figures: dict[str, Any] = self._accuracies(model)
+        parts = {"test_accuracy": self.test, "held_out_stroke_accuracy": self.held_out}
+        figures = {name: accuracy(model, *digits) for name, digits in parts.items()}
         if hasattr(model, "trace"):
             figures["test_accuracy_with_uniform_attention"] = accuracy(model, *self.test, UNIFORM)
-        if isinstance(model, PixelNotes):
-            figures["fair_control"] = FAIR_CONTROL
-        if isinstance(model, PixelClassifier):  # beside it what a network without attention reaches on the same data
-            try:
-                ffn = load("ffn-classifier", self.device)
-                n_parameters = sum(parameter.numel() for parameter in ffn.parameters())
-                figures["feed_forward_network"] = {"parameters": n_parameters, **self._accuracies(ffn)}
-            except WeightsError:
-                figures["feed_forward_network"] = {"note": "train ffn-classifier first to see its figures here"}
         return figures
-
-    def _accuracies(self, model: nn.Module) -> dict[str, Any]:
-        parts = {"test_accuracy": self.test, "held_out_stroke_accuracy": self.held_out}
-        return {name: accuracy(model, *digits) for name, digits in parts.items()}
 
 
 def stroke_parts(data: str | None, seed: int) -> tuple[Digits, Digits]:

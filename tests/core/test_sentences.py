@@ -307,11 +307,6 @@ def test_committed_model_reaches_the_figure_on_its_card(name, data_folder):
     assert own["accuracy"] >= 0.74
 
 
-def test_the_card_names_all_three_accuracies():
-    side_by_side = read_card("sentence-attention")["side_by_side"]
-    assert side_by_side == {name: read_card(name)["development_accuracy"] for name in NAMES}
-
-
 def test_the_guide_of_two_phases_is_the_committed_attention():
     first, both = read_weights("sentence-attention"), read_weights("sentence-two-phase")
     for name, tensor in first.items():

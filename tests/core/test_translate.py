@@ -8,7 +8,6 @@ from torch.testing import assert_close
 
 from attention_core.data.pieces import END, START, load_vocabulary, pair_words
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, LEARNED
-from attention_core.explain.alignment import AlignedPair
 from attention_core.models import build, load
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.topics.translate.collapse import LONGEST, collapse
@@ -28,7 +27,6 @@ from attention_core.topics.translate.translation import (
     word_likeness,
     word_view,
 )
-from benchmarks.grammar import turned
 
 SOURCE = read_source("My chihuahua sleeps.")
 FINISHED = translation_of([*french_prefix("Mon chihuahua dort."), END])
@@ -254,8 +252,3 @@ def test_committed_grammar_says_that_the_states_know_the_gender(score):
     assert abs(right["learned"] - right["without_noun"]) < 0.05
     assert found["masculine"] < right["alone"] < right["without_heaviest"] < right["without_noun"]
     assert found["turned"] > 0.8 * found["n_turned"]
-
-
-def test_neighbours_are_turned_where_their_sure_links_cross():
-    pair = AlignedPair(["the", "red", "car"], ["la", "voiture", "rouge"], {(0, 0), (2, 1), (1, 2)}, set())
-    assert turned(pair) == [1]

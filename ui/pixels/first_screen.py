@@ -174,8 +174,7 @@ def worth_words(layer: str) -> str:
     other, without = "One *trained* so that each pixel takes from itself alone", _share(SELF)
     helps = "it hardly helps"
     if layer == GUIDED:
-        plain = card_or_empty(GUIDED).get("feed_forward_network", {})
-        other, without = "One without attention", f"{plain.get('test_accuracy', 0):.1%}"
+        other, without = "One without attention", _share("ffn-classifier")
     elif layer == INK_ONLY:
         helps = "here it does not help"
     return (
