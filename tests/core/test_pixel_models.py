@@ -15,7 +15,7 @@ from attention_core.topics.pixels import class_maps, class_rollout, jacobian, ja
 from attention_core.topics.pixels.packed import pack_looks
 from attention_core.topics.pixels.readout import RIDGE, read_back
 from attention_core.topics.pixels.seeds import figure_range, mean_errors
-from attention_core.topics.pixels.split import INK, PARTS, PLACE, product_means, split_scores
+from attention_core.topics.pixels.split import INK, PLACE, product_means, score_parts, shares_of
 from tests import own_models
 from tests.core.test_shown_code import check, drawing
 
@@ -104,38 +104,37 @@ def test_lines_of_a_snapshot_name_its_parameters(name):
 )
 def test_four_parts_sum_to_the_score(model):
     drawn, blank = traced(model)
-    split = split_scores(drawn, blank)
-    whole = sum(split.scores(part) for part in PARTS)
-    assert_close(whole, drawn.scores(), atol=1e-4, rtol=1e-4)
-    assert_close(split.scores((PLACE, PLACE)), blank.scores())
+    parts = score_parts(drawn, blank)
+    assert_close(sum(parts.values()), drawn.scores(), atol=1e-4, rtol=1e-4)
+    assert_close(parts[PLACE, PLACE], blank.scores())
     paper = PICTURE.flatten() == 0
-    assert split.scores((INK, PLACE))[paper].abs().max() < 1e-5  # paper has no ink to ask with
-    assert split.scores((PLACE, INK))[:, paper].abs().max() < 1e-4  # nor to be asked for
+    assert parts[INK, PLACE][paper].abs().max() < 1e-5  # paper has no ink to ask with
+    assert parts[PLACE, INK][:, paper].abs().max() < 1e-4  # nor to be asked for
 
 
 @pytest.mark.parametrize("name", SOFTMAX)
 def test_averages_of_the_product(name):
     drawn, _ = traced(untrained(name))
-    product, means = drawn.query[0] @ drawn.key[0].T, product_means(drawn)
-    assert_close(means.column, product.mean(0), atol=1e-5, rtol=1e-4)
-    assert_close(means.row, product.mean(1), atol=1e-5, rtol=1e-4)
+    product, (of_columns, of_rows) = drawn.query[0] @ drawn.key[0].T, product_means(drawn)
+    assert_close(of_columns, product.mean(0), atol=1e-5, rtol=1e-4)
+    assert_close(of_rows, product.mean(1), atol=1e-5, rtol=1e-4)
 
 
 def test_shares_of_the_variation_within_rows_sum_to_one():
     drawn, blank = traced(untrained("pixel-notes"))
-    shares = split_scores(drawn, blank).shares()
+    shares = shares_of(score_parts(drawn, blank))
     assert sum(shares.values()) == pytest.approx(1, abs=1e-4)
     assert shares[PLACE, PLACE] > shares[INK, INK]  # most of the picture is paper
-    alone = split_scores(*traced(untrained("pixel-notes-ink"))).shares()
+    alone = shares_of(score_parts(*traced(untrained("pixel-notes-ink"))))
     assert alone[INK, INK] == pytest.approx(1)
-    assert set(split_scores(blank, blank).shares().values()) > {0.0}
+    assert set(shares_of(score_parts(blank, blank)).values()) > {0.0}
     nothing = untrained("pixel-notes-ink").trace(BLANK)
-    assert set(split_scores(nothing, nothing).shares().values()) == {0.0}
+    assert set(shares_of(score_parts(nothing, nothing)).values()) == {0.0}
 
 
 def test_today_s_model_asks_mostly_by_place():
     drawn, blank = traced(load("pixel-classifier", "cpu"))
-    shares = split_scores(drawn, blank).shares()
+    shares = shares_of(score_parts(drawn, blank))
     assert shares[PLACE, PLACE] > 0.7
     assert abs(shares[INK, PLACE] + shares[INK, INK]) < 0.1
 
@@ -143,7 +142,7 @@ def test_today_s_model_asks_mostly_by_place():
 def test_traces_of_other_sizes_are_not_split():
     model = load("pixel-classifier", "cpu")
     with pytest.raises(ValueError, match="of its size"):
-        split_scores(model.trace(PICTURE), model.trace(PICTURE[::2, ::2]))
+        score_parts(model.trace(PICTURE), model.trace(PICTURE[::2, ::2]))
 
 
 @pytest.mark.parametrize("name", ["pixel-notes", "pixel-notes-product", "pixel-notes-alone"])

@@ -154,8 +154,8 @@ def _text(numbers: bytes) -> str:
 
 def _averages(trace: AttentionTrace) -> list[float]:
     """Return the mean of each column or row of Q K^T in shares of the largest, one per pixel."""
-    means = product_means(trace)
-    average = to_array(means.column if MAP.value == COLUMNS else means.row)
+    of_columns, of_rows = product_means(trace)
+    average = to_array(of_columns if MAP.value == COLUMNS else of_rows)
     return (average / max(float(np.abs(average).max()), 1e-9)).round(3).tolist()
 
 

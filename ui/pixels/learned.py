@@ -10,7 +10,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 from attention_core.models import attention_at_snapshot
 from attention_core.topics.pixels import likeness_beyond
-from attention_core.topics.pixels.split import INK, PLACE, Part, SplitScores, split_scores
+from attention_core.topics.pixels.split import INK, PLACE, score_parts, shares_of
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import by_model, load_snapshots
@@ -46,7 +46,7 @@ def learned_section(reading: Reading) -> None:
         st.markdown("**Are Q and K just random?**")
         st.caption(_whether_learned(name, likeness_beyond(first, last, ink)))
         if name != INK_ONLY:
-            st.caption(_what_they_say(_split(name, snapshots, steps[-1], image).shares()))
+            st.caption(_what_they_say(name, snapshots, steps[-1], image))
 
 
 def _moments(name: str) -> tuple[Mapping[str, Tensor], list[int]]:
@@ -64,8 +64,10 @@ def _whether_learned(name: str, alike: float) -> str:
     return f"{figures}: much was there at the start." if alike > GIVEN else f"At first, yes. {figures}."
 
 
-def _what_they_say(shares: Mapping[Part, float]) -> str:
+def _what_they_say(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> str:
     """Return which of place and ink has the larger share in what pixels ask, and in what is asked of them."""
+    drawn, blank = (_at_moment(name, snapshots, moment, one) for one in (image, torch.zeros_like(image)))
+    shares = shares_of(score_parts(drawn, blank))
     asks, asked = (
         max((sum(share for part, share in shares.items() if part[end] == one), one) for one in (PLACE, INK))
         for end in (0, 1)
@@ -79,9 +81,3 @@ def _what_they_say(shares: Mapping[Part, float]) -> str:
 def _at_moment(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> AttentionTrace:
     own = {key: tensor for key, tensor in snapshots.items() if key.startswith(f"{moment}.")}
     return at_snapshot(name, own, moment, image)[0]
-
-
-def _split(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> SplitScores:
-    """Split the scores of a moment; its place alone is what it says of an empty picture."""
-    drawn, blank = (_at_moment(name, snapshots, moment, one) for one in (image, torch.zeros_like(image)))
-    return split_scores(drawn, blank)
