@@ -35,13 +35,13 @@ def find_file(place: str) -> Path:
     return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)
 
 
-def read_figures(path: Path) -> dict[str, Any] | None:
-    """Return the figures that a benchmark wrote beforehand; None if its file is missing."""
+def read_figures(path: Path) -> dict[str, Any]:
+    """Return the figures that a benchmark wrote beforehand; {} if its file is missing."""
     try:
         return json.loads(path.read_text())
     except FileNotFoundError:
         log.warning("%s is not there", path, exc_info=True)
-        return None
+        return {}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Alignments: weights between pieces merged to words, links between words, and how wrong they are."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -71,21 +71,10 @@ def alignment_error(links: Iterable[set[Link]], pairs: Sequence[AlignedPair]) ->
     return AlignmentError(1 - (in_sure + in_possible) / (n_links + n_sure), in_possible / n_links, in_sure / n_sure)
 
 
-class CommittedErrors(NamedTuple):
-    """Alignment errors of all translators that attend, on the same pairs."""
+def committed_errors() -> dict[str, Any]:
+    """Return alignment errors of all translators that attend, on the same pairs; {} if their file is missing.
 
-    by_score: dict[str, AlignmentError]  # name of the score -> its error
-    same_place: float  # error rate of linking every word to the one at its place
-    n_pairs: int  # how many pairs
-
-
-def committed_errors() -> CommittedErrors | None:
-    """Return the committed figures; None if their file is missing."""
-    figures = read_figures(COMMITTED)
-    if figures is None:
-        return None
-    by_score = {
-        name: AlignmentError(*(error[field] for field in ("aer", "precision", "recall")))
-        for name, error in figures["by_score"].items()
-    }
-    return CommittedErrors(by_score, figures["same_place"], figures["pairs"])
+    "by_score": name of the score -> its "aer", "precision", "recall"; "same_place": the error rate of linking every
+    word to the one at its place; "pairs": how many.
+    """
+    return read_figures(COMMITTED)

@@ -9,5 +9,5 @@ COMMITTED = find_file("benchmarks/results/variants.json")
 
 def variants_of(name: str) -> dict[str, dict[str, Any]]:
     """Return the cards of those variants of a model that were trained, by what is varied: {"256": ..., "384": ...}."""
-    cards = (read_figures(COMMITTED) or {}).get("cards", [])
+    cards = read_figures(COMMITTED).get("cards", [])
     return {card["name"].removeprefix(f"{name}-"): card for card in cards if card["name"].startswith(f"{name}-")}

@@ -9,7 +9,6 @@ from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.topics.scoring.charts import WITH, WITHOUT, scale_chart, training_chart
 from attention_core.topics.scoring.compare import measure_scale
 from attention_core.topics.transformer.charts import cost_chart, distance_chart
-from attention_core.topics.transformer.cost import CostRow
 from tests.charts.tools import valid
 from tests.traces import random_trace
 
@@ -49,8 +48,8 @@ def test_small_charts_are_valid():
 
 @pytest.mark.parametrize("field", ["milliseconds", "megabytes"])
 def test_cost_stands_on_log_axes_beside_dashed_expectations(field):
-    rows = [CostRow(way, n, 0.1 * n, 0.2 * n) for way in ("recurrent", "attention", "fused") for n in (64, 128)]
-    spec = valid(cost_chart([*rows, CostRow("fused", 256, None, None)], field))
+    rows = [{"way": way, "n": n, field: 0.1 * n} for way in ("recurrent", "attention", "fused") for n in (64, 128)]
+    spec = valid(cost_chart([*rows, {"way": "fused", "n": 256, field: None}], field))
     dashed, line = spec["layer"][:2]
     assert dashed["mark"]["strokeDash"]
     assert {spec["layer"][0]["encoding"][axis]["scale"]["type"] for axis in "xy"} == {"log"}

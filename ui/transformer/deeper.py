@@ -45,26 +45,26 @@ ROWS = {
 
 def order_twice(text: str | None) -> None:
     """Draw what both kinds of translator say without order, without attention, and how much they lose."""
-    costs, n = committed_costs()
+    costs = committed_costs()
     if not costs:
         st.info("Nothing was measured beforehand.")
         return
-    found = {(one.model, one.without): one for one in costs}
+    found = {(one["model"], one["without"]): one for one in costs["rows"]}
     paragraph(
         "A GRU's states know the order, and attention follows it. Take the reading in order, or a transformer's "
         "positions, away after training, and most translations fall apart."
     )
     french = reduced(text) if text else {}
     rows = [
-        (name, f"{found[which].bleu:.1f}", f"{found[which].bleu_long:.1f}", french.get(which, ""))
+        (name, f"{found[which]['bleu']:.1f}", f"{found[which]['bleu_long']:.1f}", french.get(which, ""))
         for which, name in ROWS.items()
     ]
     if card := variants_of("translator").get("unordered"):
         score = card["test"]["bleu"]
         rows.append((LEARNED_WITHOUT, f"{score:.1f}", f"{card['test']['bleu_long']:.1f}", ""))
-        paragraph(_would_do(*(found["transformer", without].bleu for without in ("", "positions")), score))
+        paragraph(_would_do(*(found["transformer", without]["bleu"] for without in ("", "positions")), score))
     figures_table(("", "BLEU", "12 words and more", "your sentence"), *rows)
-    note(f"BLEU on {n} test sentences.")
+    note(f"BLEU on {costs['n']} test sentences.")
 
 
 LEARNED_WITHOUT = "– without positions, trained on so for one pass"
@@ -97,18 +97,18 @@ def cost_of_length(n: int) -> None:
     paragraph(
         "**In use**, one word more costs a loop the same at any n. Attention is cheaper below n = 191, the loop above."
     )
-    before = cost.committed_figures()
+    trained = cost.committed_figures().get("training", {"seconds_of_a_pass": ()})
     figures_table(
         (f"n = {n} pieces, d = 192", "recurrent (GRU)", "self-attention"),
         *zip(COSTS, *cost.layer_costs(n), strict=True),
         ("one word more at n = 1,000", *(one.next_work for one in cost.layer_costs(1000))),
         *(
             (
-                f"training on {before.sentences:,} sentences of {one.n}",
-                f"{one.recurrent:.1f} s",
-                f"{one.attention:.1f} s",
+                f"training on {trained['sentences']:,} sentences of {one['n']}",
+                f"{one['recurrent']:.1f} s",
+                f"{one['attention']:.1f} s",
             )
-            for one in before.training
+            for one in trained["seconds_of_a_pass"]
         ),
     )
 
@@ -116,14 +116,14 @@ def cost_of_length(n: int) -> None:
 def measured_cost() -> None:
     """Draw time and memory over n beside the expected slopes."""
     before = cost.committed_figures()
-    if not before.rows:
+    if not before:
         st.info("No figures were measured beforehand.")
         return
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
         column.markdown(f"**{title}**")
         words = f"{title} of one layer over n on log axes, expected slopes dashed"
-        draw_chart(cost_chart(before.rows, quantity), key=f"transformer_{quantity}", alt=words, on=column)
+        draw_chart(cost_chart(before["rows"], quantity), key=f"transformer_{quantity}", alt=words, on=column)
     note(
-        f"Processor time of one slow core ({before.when}), without attention's projections (4 n d²) in the charts; "
-        "fused attention never holds all pairs. Dashed: expected slopes (Vaswani et al. 2017, table 1)."
+        f"Processor time of one slow core ({before['when'][:10]}), without attention's projections (4 n d²) in the "
+        "charts; fused attention never holds all pairs. Dashed: expected slopes (Vaswani et al. 2017, table 1)."
     )

@@ -94,7 +94,7 @@ def said(experiment: Experiment, *sources: SourceSentence, with_positions: bool 
 
 
 def reduced(text: str) -> dict[tuple[str, str], str]:
-    """Return the French of each kind of translator, and of the same with something left out, see ReductionCost."""
+    """Return the French of each kind of translator, and of the same with something left out, see committed_costs()."""
     additive, none, transformer = map(model_or_stop, ("translator-additive", "translator-none", MODEL))
     ways: dict[tuple[str, str], Any] = {
         ("additive", ""): additive,

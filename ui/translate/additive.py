@@ -89,7 +89,7 @@ def _learned() -> list[Learning]:
 def alignment_errors() -> None:
     """Draw how often the alignments are right, for every way to score, and say how that was measured."""
     errors = committed_errors()
-    if errors is None:
+    if not errors:
         st.info("No figures were measured beforehand.")
         return
     table, words = st.columns([1.1, 1], gap="large")
@@ -97,14 +97,14 @@ def alignment_errors() -> None:
         figures_table(
             ("model", "error rate", "precision", "recall"),
             *(
-                (TRANSLATORS.get(name, name), f"{found.rate:.3f}", f"{found.precision:.0%}", f"{found.recall:.0%}")
-                for name, found in sorted(errors.by_score.items(), key=lambda item: item[1].rate)
+                (TRANSLATORS[name], f"{one['aer']:.3f}", f"{one['precision']:.0%}", f"{one['recall']:.0%}")
+                for name, one in sorted(errors["by_score"].items(), key=lambda item: item[1]["aer"])
             ),
-            ("none: word for word, in order", f"{errors.same_place:.3f}", "", ""),
+            ("none: word for word, in order", f"{errors['same_place']:.3f}", "", ""),
         )
     with words:
         st.markdown(
-            f"{errors.n_pairs} short pairs were aligned by hand. Is each French word's largest weight on the right "
+            f"{errors['pairs']} short pairs were aligned by hand. Is each French word's largest weight on the right "
             "English word?"
         )
         st.caption("Error rate: 0 = no mistake (Och and Ney 2003).")

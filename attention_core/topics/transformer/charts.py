@@ -15,17 +15,16 @@ LINE = "#1B6CA8"
 def cost_chart(rows: Sequence[CostRow], field: str) -> vl.Chart:
     """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed."""
     points, slopes = (
-        [(WAYS[way].title, n, value) for way in WAYS for n, value in pairs(rows, way, field)]
+        [(WAYS[way], n, value) for way in WAYS for n, value in pairs(rows, way, field)]
         for pairs in (measured, expected_line)
     )
-    sizes = sorted({row.n for row in rows})
+    sizes = sorted({row["n"] for row in rows})
     x_axis = dict(values=sizes, format="~s" if max(sizes, default=0) > 99999 else "d", grid=False)
     y_axis = dict(values=[10.0**power for power in range(-4, 7)], format="~g")
-    titles = [way.title for way in WAYS.values()]
     space = {
         "x": vl.field("n:Q", title="n, positions", scale=dict(type="log", base=2, nice=False), axis=x_axis),
         "y": vl.field("value:Q", title=UNITS[field], scale=dict(type="log"), axis=y_axis),
-        "color": vl.series_colour("way", titles, COLOURS, offset=2, columns=1, labelLimit=260),
+        "color": vl.series_colour("way", [*WAYS.values()], COLOURS, offset=2, columns=1, labelLimit=260),
     }
     dashed = {"strokeDash": [4, 4], "strokeWidth": 1.3, "opacity": 0.75}
     tooltip = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")

@@ -7,49 +7,31 @@ Source: Vaswani et al. 2017, table 1; fused kernels: Dao et al. 2022, "FlashAtte
 2021.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from attention_core.files import find_file, read_figures
 
 D = 192
 COMMITTED = find_file("benchmarks/results/cost.json")
-
-
-@dataclass(frozen=True)
-class SequenceLayer:
-    title: str  # for people
-    time_slope: int  # exponent of n in its time, expected
-    memory_slope: int  # exponent of n in its memory, expected
-
-
-WAYS = {
-    "recurrent": SequenceLayer("recurrent (GRU)", 1, 1),
-    "attention": SequenceLayer("attention, n × n in memory", 2, 2),
-    "fused": SequenceLayer("fused attention", 2, 1),
+WAYS = {"recurrent": "recurrent (GRU)", "attention": "attention, n × n in memory", "fused": "fused attention"}
+"""Titles for people."""
+SLOPES = {
+    "milliseconds": {"recurrent": 1, "attention": 2, "fused": 2},
+    "megabytes": {"recurrent": 1, "attention": 2, "fused": 1},
 }
+"""Expected exponents of n in the processor time of one forward pass, and in the most that it holds at one moment."""
+CostRow = Mapping[str, Any]
+"""What was measured for one of the WAYS and one n: "way", "n", and fields of SLOPES; None = not measured."""
 
 
-@dataclass(frozen=True)
-class CostRow:
-    """What was measured for one way and one n."""
-
-    way: str  # a key of WAYS
-    n: int  # positions
-    milliseconds: float | None  # processor time of one forward pass, median; None = not measured
-    megabytes: float | None  # highest sum of what the pass held at one moment, inputs not counted; None = not measured
-
-
-def expected_slope(way: str, field: str) -> int:
-    """Return the expected exponent of n in a way's "milliseconds" or "megabytes"; ValueError for other fields."""
-    if field not in ("milliseconds", "megabytes"):
-        raise ValueError(f"field must be milliseconds or megabytes, got {field!r}")
-    return WAYS[way].time_slope if field == "milliseconds" else WAYS[way].memory_slope
+def committed_figures() -> dict[str, Any]:
+    """Return "rows", each a CostRow, "training" and "when", the date; {} if the file is missing."""
+    return read_figures(COMMITTED)
 
 
 def measured(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[int, float]]:
-    return sorted((row.n, getattr(row, field)) for row in rows if row.way == way and getattr(row, field))
+    return sorted((row["n"], row[field]) for row in rows if row["way"] == way and row[field])
 
 
 def expected_line(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[int, float]]:
@@ -58,31 +40,7 @@ def expected_line(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[i
     if not points:
         return []
     n_last, last = points[-1]
-    return [(n, last * (n / n_last) ** expected_slope(way, field)) for n, _ in points]
-
-
-class TrainingTime(NamedTuple):
-    """How long two layers of equal size train on the same sentences."""
-
-    n: int  # positions of a sentence
-    recurrent: float  # seconds of a pass over the sentences, a GRU
-    attention: float  # the same, a transformer's layer
-
-
-class MeasuredFigures(NamedTuple):
-    rows: list[CostRow]  # what was measured
-    when: str  # date
-    training: list[TrainingTime]
-    sentences: int  # in a pass of the training
-
-
-def committed_figures() -> MeasuredFigures:
-    found = read_figures(COMMITTED)
-    if found is None:
-        return MeasuredFigures([], "", [], 0)
-    trained = found["training"]
-    times = [TrainingTime(**one) for one in trained["seconds_of_a_pass"]]
-    return MeasuredFigures([CostRow(**row) for row in found["rows"]], found["when"][:10], times, trained["sentences"])
+    return [(n, last * (n / n_last) ** SLOPES[field][way]) for n, _ in points]
 
 
 class LayerCost(NamedTuple):

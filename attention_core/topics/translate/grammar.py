@@ -78,4 +78,4 @@ def gender_probability(
 
 def committed_grammar(translator: str) -> dict[str, Any]:
     """Return the committed figures of a translator, see benchmarks/README.md; {} where there are none."""
-    return (read_figures(COMMITTED) or {}).get("by_score", {}).get(translator, {})
+    return read_figures(COMMITTED).get("by_score", {}).get(translator, {})

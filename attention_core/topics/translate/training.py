@@ -61,21 +61,13 @@ def _first_number(group: str) -> int:
 COMMITTED = find_file("benchmarks/results/redundancy.json")
 
 
-class ReductionCost(NamedTuple):
-    """What a translator is worth with something left out."""
+def committed_costs() -> dict[str, Any]:
+    """Return what translators are worth with something left out; {} if the figures' file is missing.
 
-    model: str  # "additive" or "transformer"
-    without: str  # what is left out, such as "order"; "" = nothing
-    bleu: float  # over all sentences
-    bleu_long: float  # over those of twelve words and more
-
-
-def committed_costs() -> tuple[list[ReductionCost], int]:
-    """Return the committed figures and of how many sentences they are; none if their file is missing."""
-    found = read_figures(COMMITTED)
-    if found is None:
-        return [], 0
-    return [ReductionCost(**row) for row in found["rows"]], found["n"]
+    "rows": each "model", "additive" or "transformer", what it is "without", "" = nothing, its "bleu" over all sentences
+    and "bleu_long" over those of twelve words and more; "n": sentences.
+    """
+    return read_figures(COMMITTED)
 
 
 @dataclass(frozen=True, eq=False)
