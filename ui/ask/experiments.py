@@ -53,17 +53,17 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     shown = [drawing.without(matching[count:]) for count in counts]
     asked = Question(QuestionKind.COUNT, colour=colour)
     text = f"{write(asked)}?"
-    counted = ask_about_many(MODEL, [seen.picture for seen in shown], text)
+    answers, empty, paper = ask_about_many(MODEL, [seen.picture for seen in shown], text)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
         st.markdown(f"Asked each time: **{text}**")
         strip, width = _strip([seen.shown for seen in shown]), min(84 * len(shown), 504)
         st.image(strip, width=width, output_format="PNG", alt="The drawings that were asked about")
-        n_right = sum(said == str(count) for said, count in zip(counted.answers, counts, strict=True))
+        n_right = sum(said == str(count) for said, count in zip(answers, counts, strict=True))
         st.caption(f"Matching digits are taken away one by one: {n_right} of {len(counts)} counts are right.")
     with right:
         looks = slice(asked.n_looks)
-        chart = nothing_weights(counts, counted.empty[:, looks], counted.paper[:, looks], counted.answers)
+        chart = nothing_weights(counts, empty[:, looks], paper[:, looks], answers)
         words = "Weight of the empty key and of bare paper, by digits that match"
         draw_chart(chart, width="stretch", key="ask_counting", alt=words)
 

@@ -16,7 +16,7 @@ from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
 from attention_core.models.feature_mask import FeatureMask
 from attention_core.topics import find
-from attention_core.topics.find import largest_weights, n_for_share
+from attention_core.topics.find import n_for_share
 from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes, render_strokes
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty
@@ -95,8 +95,8 @@ class FindReading(NamedTuple):
     @property
     def region(self) -> int:
         """The region that was clicked, or that the address names, or the peak of the mask."""
-        region = REGION.value
-        return region if region is not None and region < self.trace.n_keys else largest_weights(self.trace, 1)[0]
+        region, n_regions = REGION.value, self.trace.n_keys
+        return region if region is not None and region < n_regions else int(self.trace.weights(0, [0])[0].argmax())
 
 
 def read(canvas: np.ndarray) -> FindReading:

@@ -26,14 +26,6 @@ class SceneInput(NamedTuple):
     remark: CanvasRemark | None  # what is unusual about the canvas, or None
 
 
-class BatchAnswers(NamedTuple):
-    """Answers to one question about several drawings."""
-
-    answers: list[str]  # one per drawing
-    empty: np.ndarray  # float (n_drawings, n_looks), the weight of the empty key
-    paper: np.ndarray  # float (n_drawings, n_looks), the weight of all regions without ink
-
-
 def scene_input(canvas: np.ndarray) -> SceneInput:
     """Return a canvas, uint8 (side, side, 4), as the model sees it."""
     seen = colour_picture(canvas, ASK_SIDE)
@@ -51,15 +43,21 @@ def answer_one(
 
 
 @torch.inference_mode()
-def ask_about_many(model: SceneQuestion, pictures: Sequence[Tensor], text: str) -> BatchAnswers:
-    """Ask one question about several pictures, each (4, 64, 64), and note the weight of what matches nothing."""
+def ask_about_many(
+    model: SceneQuestion, pictures: Sequence[Tensor], text: str
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Ask one question about several pictures, each (4, 64, 64).
+
+    Returns the answers and, of each look, (n_pictures, n_looks), the weight of the empty key, and that of all regions
+    without ink.
+    """
     together = torch.stack(list(pictures)).to(model.row.device)
     words = torch.tensor([numbers_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
     output = model(together, words)
     bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < MIN_INK
     answers = [ANSWERS[number] for number in output.logits.argmax(1).tolist()]
     paper = (output.weights[:, :, :-1] * bare[:, None]).sum(-1)
-    return BatchAnswers(answers, to_array(output.weights[:, :, -1]), to_array(paper))
+    return answers, to_array(output.weights[:, :, -1]), to_array(paper)
 
 
 EXAMPLES = (

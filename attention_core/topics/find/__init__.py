@@ -1,7 +1,6 @@
 """A map of scores as a weighted sum of feature channels: what a 1 x 1 convolution adds up, and which ones decide."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,13 +13,6 @@ from attention_core.device import to_array
 from attention_core.models.feature_mask import FeatureMask
 
 WRITTEN = 3  # products written out in a region's dot product
-
-
-class Products(NamedTuple):
-    channels: list[int]  # the numbers of the largest ones, whatever their sign, largest first
-    values: Tensor  # float (n,), the channel's weight times the region's feature
-    rest: float  # the sum of all others
-    score: float  # the sum of all
 
 
 def pulls(trace: AttentionTrace) -> Tensor:
@@ -47,39 +39,24 @@ def channel_maps(trace: AttentionTrace) -> Tensor:
     return trace.key[0].T.reshape(-1, *trace.story.key_axis.grid)
 
 
-def products_of(trace: AttentionTrace, region: int, n: int) -> Products:
-    """Return the n largest products of one region's score; ValueError if there is no such region."""
-    if not 0 <= region < trace.n_keys:
-        raise ValueError(f"region must be from 0 to {trace.n_keys - 1}, got {region}")
-    every = trace.query[0, 0] * trace.key[0, region]
-    chosen = every.abs().argsort(descending=True, stable=True)[:n]
-    score = float(every.sum())
-    return Products(chosen.tolist(), every[chosen].cpu(), score - float(every[chosen].sum()), score)
-
-
 def score_formula(trace: AttentionTrace, region: int) -> str:
     """Return LaTeX that computes a region's score from its largest products and the sum of the others."""
-    largest = products_of(trace, region, WRITTEN)
     query, key = trace.query[0, 0], trace.key[0, region]
+    products = query * key
+    largest = products.abs().argsort(descending=True, stable=True)[:WRITTEN]
+    score, left = float(products.sum()), float(products.sum() - products[largest].sum())
     parts = [
         f"{_sign(weight, place == 0)} {number(abs(weight))} \\cdot {number(feature)}"
-        for place, (weight, feature) in enumerate(torch.stack((query, key), 1)[largest.channels].tolist())
+        for place, (weight, feature) in enumerate(torch.stack((query, key), 1)[largest].tolist())
     ]
-    others = rf"\underbrace{{{number(abs(largest.rest))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
-    rest = rf"{_sign(largest.rest, False)} {others}"
-    lines = rf"S_{{{region + 1}}} &= {' '.join(parts)} \\ &\quad {rest} = {number(largest.score)}"
+    others = rf"\underbrace{{{number(abs(left))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
+    rest = rf"{_sign(left, False)} {others}"
+    lines = rf"S_{{{region + 1}}} &= {' '.join(parts)} \\ &\quad {rest} = {number(score)}"
     return rf"\begin{{aligned}} {lines} \end{{aligned}}"
 
 
 def _sign(value: float, first: bool) -> str:
     return "-" if value < 0 else "" if first else "+"
-
-
-def largest_weights(trace: AttentionTrace, n: int) -> tuple[int, ...]:
-    """Return the n regions with the largest weights, largest first; ValueError if there are not so many."""
-    if not 0 <= n <= trace.n_keys:
-        raise ValueError(f"n must be from 0 to {trace.n_keys}, got {n}")
-    return tuple(trace.weights(0, [0])[0].topk(n).indices.tolist())
 
 
 def n_for_share(trace: AttentionTrace, share: float) -> int:
