@@ -38,11 +38,6 @@ class PadState:
     inked: list[Stroke]
     paper: str
 
-    @property
-    def strokes(self) -> list[np.ndarray]:
-        """One canvas-pixel path (n, 2) per stroke."""
-        return [stroke.path for stroke in self.inked]
-
 
 @dataclass(eq=False)
 class Pad:

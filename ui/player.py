@@ -410,8 +410,8 @@ def show_step_chart(
     _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 
-def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_words: str = "pixel") -> None:
-    """Draw the table of the keys to which a query gives most, and the sums that it rests on."""
+def query_row(trace: AttentionTrace, head: int, query: int, n: int, key_words: str) -> None:
+    """Draw the table of the n keys to which a query gives most, and the sums that it rests on."""
     st.markdown("**Its row in numbers**")
     table = row_table(trace, head, query, n)
     st.dataframe(
@@ -429,16 +429,6 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
     )
     total = float(trace.log_normaliser[head, query].exp())
     st.caption(f"weight = exp(score) / {_rounded(total)}, the row's sum; all alike: {1 / trace.n_keys:.4f}.")
-
-
-def query_row_expander(
-    title: str, name: str, trace: AttentionTrace, head: int, query: int, n: int, key_words: str
-) -> None:
-    """Offer what query_row draws under a title, of a page's name; nothing is computed until it is opened."""
-    folded = st.expander(title, key=f"{name}_row", on_change="rerun")
-    if folded.open:
-        with folded:
-            query_row(trace, head, query, n, key_words)
 
 
 def _rounded(total: float) -> str:

@@ -273,12 +273,6 @@ def test_drawing_and_question_survive_going_to_another_page(page):
     assert page.session_state[f"{NAME}_text"] == "how many digits?"
 
 
-def test_the_row_in_numbers_is_computed_where_it_is_opened(page):
-    assert "**Its row in numbers**" not in said(page)
-    page.session_state[f"{NAME}_row"] = True
-    assert "**Its row in numbers**" in said(page.run())
-
-
 def test_drawing_is_told_and_every_word_has_its_look(page):
     open_tab(page, "tell")
     told = next(part.value for part in page.markdown if part.value.startswith("### "))

@@ -13,7 +13,7 @@ from attention_core.models.scene_question import SceneAnswer
 from attention_core.models.scene_question_steps import EMPTY
 from ui.ask.first_screen import NAME, AskedDrawing, grid_of, shaded_words
 from ui.chart import draw_chart
-from ui.player import Stepper, export_bar, query_row_expander, show_step_chart, show_words
+from ui.player import Stepper, export_bar, show_step_chart, show_words
 from ui.state import Field, single_choice, whole_number
 
 STEPS = Stepper(NAME)
@@ -51,7 +51,6 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
             show_words(trace, step, 0, 0)
         with picture:
             _show(trace, step, drawing, grid, None if is_alike else heaviest)
-            query_row_expander("This look in numbers", NAME, trace, 0, 0, 7, "region")
 
 
 def _show(

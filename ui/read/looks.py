@@ -12,7 +12,7 @@ from attention_core.topics.read.charts import region_chart
 from ui.chart import click, draw_chart
 from ui.digits import ink_image, inked
 from ui.layout import section
-from ui.player import Stepper, Walk, query_row_expander, show_step_chart, show_words
+from ui.player import Stepper, Walk, show_step_chart, show_words
 from ui.read.answer import figures
 from ui.read.first_screen import COLUMNS, NAME, maps_of, numbered
 from ui.state import Field, whole_number
@@ -95,8 +95,6 @@ def read_steps(drawing: ReadDrawing) -> None:
         show_words(trace, step, 0, look)
     with numbers:
         _show_step(drawing, step, look, best)
-        if step.name in ("scores", "weights"):
-            query_row_expander("This look in numbers", NAME, trace, 0, look, 5, "region")
 
 
 def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:

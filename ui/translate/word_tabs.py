@@ -15,7 +15,7 @@ from ui.chart import draw_chart
 from ui.computed import cached_computation
 from ui.glossary import note, paragraph
 from ui.layout import section
-from ui.player import query_row_expander, show_step_chart, show_step_heading, show_words
+from ui.player import show_step_chart, show_step_heading, show_words
 from ui.state import Field, single_choice, whole_number
 from ui.translate.first_screen import STEPS
 from ui.translate.forcing import WORD, follow_first_screen
@@ -55,8 +55,6 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
         shows_sum = step.name == "context" and trace.n_keys > 1
         marked = query if step.row_axis is trace.story.query_axis else best
         show_step_chart(trace, step, head, marked, NAME, size=240 if shows_sum else 330)
-        if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
-            query_row_expander("This row in numbers", NAME, trace, head, query, 4, "word")
         if shows_sum:
             _multiplied(trace, head, query)
 
