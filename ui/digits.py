@@ -63,7 +63,7 @@ def all_ten(read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll
         rows = zip(("Drawn", "As learned", "All equal"), (np.arange(10), *both()), strict=True)
         st.html(f'<table class="ten">{"".join(_row(name, digits) for name, digits in rows)}</table>')
 
-    question = "With every weight equal, how many of the ten digits below the pad will it read?"
+    question = "With every weight equal, how many of ten drawn digits will it read?"
     options = ("Nearly all", "About half", "Three at most")
     return TryThis("Read all ten digits both ways", question, options, lambda: None, outcome, scroll_to, tiles)
 

@@ -195,15 +195,16 @@ class Lecture {
     chart?.querySelector('[data-testid="stElementToolbarButton"] button[aria-label*="ullscreen"]')?.click();
   }
 
-  // On a first screen *Try this* asks, reveals, and is closed on the way back. A step that is guessed first is revealed, too. Then
-  // the next step, or word, of what is visible;
-  // after the last one the next screen; after the last screen the next page. Of a guided lecture, the question of its item takes
-  // the place of Try this and is taken back before the first step, and after the last step comes its next item.
+  // On a first screen *Try this* asks, reveals, and is closed on the way back. A step that is guessed first is revealed. Then the
+  // next step, or word, of what is visible; after the last one the next screen; after the last screen the next page. Of a guided
+  // lecture, the question of its item takes the place of Try this and is taken back before the first step, and after the last
+  // step comes its next item.
   go(way) {
     const tries = document.querySelector(".st-key-lecture_asks") ? [] : [way === "next" ? "try" : "try_close"];
     const parts = way === "next" ? ["item_ask", ...tries, "reveal"] : tries;
     if (parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`))) return;
     if (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`)) return;
+    if (way === "previous" && press(".st-key-lecture_item_back button")) return;
     const screens = [...document.querySelectorAll(SCREENS)], by = way === "next" ? 1 : -1;
     const beside = screens[screens.findIndex((node) => node.ariaChecked === "true") + by];
     if (screens.length && beside && !document.querySelector(".st-key-item_after")) beside.click(); else this.turnPage(by);

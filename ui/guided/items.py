@@ -92,7 +92,8 @@ def _ask(item: LectureItem) -> None:
         st.markdown(f"**{_words(item.question)}** {' · '.join(map(_words, item.answers))}")
         ask_hall(_words(item.question), tuple(map(_words, item.answers)))
     else:
-        st.markdown(f"{_words(item.question)} **{_words(item.answers[item.right])}.** {hall_verdict(item.right)}")
+        answer = _words(item.answers[item.right]).rstrip(".")
+        st.markdown(f"{_words(item.question)} **{answer}.** {hall_verdict(item.right)}")
 
 
 def _words(text: str) -> str:

@@ -12,6 +12,7 @@ from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
 from ui.glossary import paragraph
 from ui.labels import as_percent, literal
+from ui.lecture import LECTURE
 from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, vector_shares
 from ui.memory.networks import NAME, recurrent
 from ui.player import Walk
@@ -34,7 +35,9 @@ def look_back(text: str) -> TryThis:
     french = literal(labels[place], 24)
 
     def act() -> None:
-        OPEN_TAB[NAME].value, FRENCH.field.value = "cure", place
+        FRENCH.field.value = place
+        if not LECTURE.value:  # a tab is a screen of its own there, without what came out
+            OPEN_TAB[NAME].value = "cure"
 
     def known_then() -> WordKnowledge:
         return _what_is_known(recurrent(ATTENTIVE), read_source(text), _said(text)[0].ids[: pieces[place]])
