@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.hub.model import ModelKind, predicts_words
 from ui.layout import end_here
-from ui.model.ablation import ablate_heads
+from ui.model.ablation import change_heads, changed_run
 from ui.model.compare import side_by_side
 from ui.model.effects import logit_by_part, patch_heads
 from ui.model.glance import FRAMED, HEAD, NAME, STEPS, glance, open_on_a_far_look
@@ -52,16 +52,17 @@ with given:
 if run is None:
     end_here()
 open_on_a_far_look(run)
+changed = changed_run(run, asked)
 with top:
-    opening(run, asked)
+    opening(changed, asked)
 with seen, st.container(key="desk_model_heads"):
-    glance(run)
-take_along(lambda: export_head(run))
+    glance(changed)
+take_along(lambda: export_head(changed))
 
 pretrained = pretrained_of(asked.key) if asked is not None else None
 reads_alone = pretrained is not None and pretrained.kind in (ModelKind.ENCODER, ModelKind.DECODER)
 tabs = [
-    tab("head", "Look", one_head, run, sections=[tab("steps", "Step by step", model_steps, run)]),
+    tab("head", "Look", one_head, changed, sections=[tab("steps", "Step by step", model_steps, changed)]),
     tab(
         "heads",
         "Heads",
@@ -85,7 +86,7 @@ if pretrained is not None:
             sections.append(tab("patch", "Patch from a second sentence", patch_heads, run, asked))
             sections.append(tab("logit", "The logit, by head and layer", logit_by_part, run, asked))
     tabs.append(tab("why", "Why there?", why_there, run, asked))
-    tabs.append(tab("without", "What it does", ablate_heads, run, asked, sections=sections))
+    tabs.append(tab("without", "What it does", change_heads, run, changed, asked, sections=sections))
 elif run.recording.model:
     tabs += [tab("why", "Why there?", offer_model, run), tab("without", "What it does", offer_model, run)]
 page_tabs(NAME, *tabs, players=(STEPS,))

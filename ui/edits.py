@@ -300,7 +300,7 @@ class WeightsRow(NamedTuple):
     def seen(self) -> list[int]:
         """The keys that the query may look at, were nothing changed."""
         allowed = self.trace.mask_before_edits(self.head or 0, [self.asks[0]])
-        return [key for key in range(self.trace.n_keys) if allowed is None or allowed[0, key]]
+        return list(range(self.trace.n_keys)) if allowed is None else allowed[0].nonzero().flatten().tolist()
 
     def weights(self, query: int) -> Tensor:
         """Return a query's weights, (n_keys,) float64."""

@@ -6,7 +6,7 @@ import gc
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import astuple
 from functools import cache
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from attention_core.attention.edits import drop_heads
+from attention_core.attention.edits import Edits
 from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
 from attention_core.concurrency import BoundedCache, ComputedValue, Lock
 from attention_core.hub.catalogue import (
@@ -81,12 +81,12 @@ def _runs() -> BoundedCache:
     return BoundedCache(max_items=RUNS.most)
 
 
-def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -> ModelRun:
-    """Return a model's run on an input without the heads in `off`, computed once for everybody.
+def run_of(key: str, given: ModelInput, edits: Mapping[int, Edits] | None = None) -> ModelRun:
+    """Return a model's run on an input, its traces edited by their numbers, computed once for everybody.
 
     The key is as of pretrained_of. Do not call it inside compute_turn: it waits in the job queue.
     """
-    arguments = key, given, tuple(off)
+    arguments = key, given, tuple(sorted((edits or {}).items()))
     result = _runs().get(arguments)
     if result is None:
         with st.spinner("Running the model") if cluster() else nullcontext():
@@ -94,7 +94,6 @@ def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -
         if result is None:
             pretrained, prepared = pretrained_of(key), prepared_of(key, given)
             with heavy_run("Running the model"):  # a visitor before may have asked the same
-                edits = drop_heads(arguments[-1])
                 result = _runs().get(arguments) or ComputedValue(run(pretrained, prepared, edits=edits))
         _runs().put(arguments, result.value)
     return result.value

@@ -1,7 +1,6 @@
 """Any model by its key, and what it does with a visitor's input: what a cluster runs of the page of models."""
 
 import gc
-from collections.abc import Collection
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from attention_core.attention.edits import drop_heads
+from attention_core.attention.edits import Edits
 from attention_core.bounds import MODELS
 from attention_core.data.language_pieces import NAME, WINDOW, tokenizer
 from attention_core.hub.catalogue import find_local
@@ -64,8 +63,8 @@ def _loaded(key: str) -> Pretrained:
     return load_model(key)
 
 
-def run_input(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -> ModelRun:
-    """Return what a model did with an input while heads, (number of the trace, head), were off; it stays loaded.
+def run_input(key: str, given: ModelInput, edits: tuple[tuple[int, Edits], ...] = ()) -> ModelRun:
+    """Return what a model did with an input while traces, by their numbers, were edited; it stays loaded.
 
     Raises:
         NoMemory: there is no room for the model, or for the run.
@@ -77,4 +76,4 @@ def run_input(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()
         _loaded.cache_clear()
         gc.collect()
         pretrained = _loaded(key)
-    return run(pretrained, prepare(pretrained, given), edits=drop_heads(off))
+    return run(pretrained, prepare(pretrained, given), edits=dict(edits))

@@ -185,3 +185,17 @@ def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_s
     assert shown_after(again) == shown
     again.button(key=f"{name}_edits_restart_alt").click().run()
     assert made["Script"]() == plain, "nothing edited, nothing changed"
+
+
+def test_a_weight_of_a_model_is_a_line_of_what_is_taken_along(visit, monkeypatch):
+    made = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, *_, **__: made.update({label: make}))
+    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())
+    page = visit("model", model="tatoeba-llama", tab="without", step="weights")
+    (key,), query = page.selectbox(key="model_weight_of").value, page.session_state["model_query"]
+    page.number_input(key="model_weight").set_value(70.0).run()
+    script = made["Script"]()
+    assert f"trace = trace.replace([SetWeights(query={query}, weights=(({key}, 0.7),)" in script.replace("\n# ", " ")
+    assert float(numbers_of(script)["weights"][query, key]) == pytest.approx(0.7, abs=1e-5)
+    assert "70%" in said(page)
+    assert made["Offline page"]()

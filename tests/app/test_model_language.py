@@ -3,14 +3,18 @@
 import warnings
 
 import pytest
+import torch
 
+from attention_core.hub.language import token_text
+from attention_core.links import pack
+from attention_core.topics.model import load_model
 from tests import tiny_hub
-from tests.app.tools import put, said, settled
+from tests.app.tools import frames, put, said, settled
 
 SCRIPT = """
 import streamlit as st
 from ui.model.input import choose_input
-from ui.model.ablation import ablate_heads
+from ui.model.ablation import change_heads, changed_run
 from ui.model.glance import open_on_a_far_look
 from ui.model.words import next_tokens, what_it_keeps
 from ui.model_runs import LatestRun, pretrained_of, run_of
@@ -20,7 +24,9 @@ given = choose_input("model", pretrained_of(key))
 if given is not None:
     run, asked = run_of(key, given), LatestRun(key, given)
     open_on_a_far_look(run)
-    {"out": ablate_heads, "words": next_tokens, "keeps": what_it_keeps}[st.query_params["part"]](run, asked)
+    changed = changed_run(run, asked)
+    parts = {"out": lambda *given: change_heads(run, changed, asked), "words": next_tokens, "keeps": what_it_keeps}
+    parts[st.query_params["part"]](run, asked)
 """
 TEXT = "The animal was too tired."
 
@@ -56,12 +62,16 @@ def ids_of(page):
     return page.session_state["model_says_writing"]["ids"]
 
 
-def follow(page, layer, head):
-    """Choose a head as elsewhere on the page; returns the box of those that are switched off."""
+def look_at(page, layer, head):
+    """Choose a head as elsewhere on the page."""
     from ui.model.glance import HeadChoice
 
     page.session_state["model_chosen"] = HeadChoice(group="encoder self", layer=layer, head=head)
-    return settled(page).multiselect(key="model_out")
+    return settled(page)
+
+
+def listed(page):
+    return [box.label for box in page.checkbox if "_edit_" in (box.key or "")]
 
 
 def n_charts(page):
@@ -149,32 +159,66 @@ def test_a_masked_model_says_what_it_expects_behind_a_mask(opened):
 )
 def test_without_a_head_the_output_changes(opened, model, told, charts):
     page = opened(model, part="out")
+    assert "Nothing is changed." in said(page)
+    pressed(page, "out_switch")
     assert told in said(page)
-    assert n_charts(page) == charts
     chosen = page.session_state["model_chosen"]
-    off = f"{chosen.group}, layer {chosen.layer + 1}, head {chosen.head + 1}"
-    assert page.multiselect(key="model_out").value == [off]
+    name = f"{chosen.group}, layer {chosen.layer + 1}, head {chosen.head + 1}"
+    assert listed(page) == [f"{name[0].upper()}{name[1:]}: switched off"]
+    n = n_charts(page)
     pressed(page, "out_try")
     assert "Most needed here: layer" in said(page)
-    assert n_charts(page) == charts + 1
+    assert n_charts(page) == n + 1
 
 
-def test_several_heads_can_be_switched_off_and_none(opened):
+def test_several_heads_are_switched_off_and_on_again(opened):
     page = opened("masked", part="out")
-    put(follow(page, 0, 0), ["encoder self, layer 2, head 3", "encoder self, layer 2, head 4"])
+    for head in (2, 3):
+        pressed(look_at(page, 1, head), "out_switch")
+    assert listed(page) == [f"Encoder self, layer 2, head {head}: switched off" for head in (3, 4)]
     assert "The sentence's vector turns by" in said(page)
-    pressed(page, "out_add")
-    assert len(page.multiselect(key="model_out").value) == 3
-    put(page.multiselect(key="model_out"), [])
-    assert "No head is switched off" in said(page)
-    assert page.multiselect(key="model_out").value == []
+    pressed(page, "edits_restart_alt")
+    assert "Nothing is changed." in said(page)
 
 
-def test_the_chosen_head_is_followed_while_it_alone_is_off(opened):
-    page = opened("masked", part="out")
-    assert follow(page, 1, 2).value == ["encoder self, layer 2, head 3"]
-    put(page.multiselect(key="model_out"), ["encoder self, layer 1, head 1"])
-    assert follow(page, 0, 1).value == ["encoder self, layer 1, head 1"]
+def test_an_older_link_switches_heads_off(visit):
+    page = visit("model", model="tatoeba-llama", tab="without", off=pack([["decoder self", 1, 2]]))
+    assert listed(page) == ["Decoder self, layer 2, head 3: switched off"]
+    assert "The text becomes" in said(page)
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_a_weight_that_is_set_in_one_head_or_in_all_of_a_layer_gives_what_a_recomputation_gives(opened, every):
+    from transformers import AttentionInterface
+
+    page = opened("tatoeba-llama", "Tom bought a green umbrella for his old teacher. Tom bought a green", part="out")
+    put(page.toggle(key="model_out_every"), every)
+    chosen, query = page.session_state["model_chosen"], page.session_state["model_query"]
+    (key,) = page.selectbox(key="model_weight_of").value
+    put(page.number_input(key="model_weight"), 12.5)
+    pretrained = load_model("tatoeba-llama")
+    ids = torch.tensor([pretrained.tokenizer(page.session_state["model_text_decoder"])["input_ids"]])
+
+    def by_hand(module, asks, keys, values, mask, scaling=None, **_):
+        keys, values = (one.repeat_interleave(asks.shape[1] // keys.shape[1], 1) for one in (keys, values))
+        future = torch.ones(asks.shape[2], keys.shape[2], dtype=torch.bool).triu(1)
+        weights = (asks @ keys.mT * scaling).masked_fill(future, -torch.inf).softmax(-1)
+        for head in range(asks.shape[1]) if module.layer_idx == chosen.layer else ():
+            if every or head == chosen.head:
+                weights[0, head, query] *= 0.875 / (1 - weights[0, head, query, key])
+                weights[0, head, query, key] = 0.125
+        return (weights @ values).transpose(1, 2).contiguous(), None
+
+    AttentionInterface.register("by_hand_on_a_page", by_hand)
+    pretrained.model.config._attn_implementation = "by_hand_on_a_page"
+    with torch.inference_mode():
+        wanted = pretrained.model(ids).logits[0, -1].softmax(-1)
+    data = next(frame for frame in frames(page) if "when" in frame.columns)
+    after = data[data["when"] == "changed"]
+    of_label = {token_text(pretrained.tokenizer, token): float(share) for token, share in enumerate(wanted)}
+    assert after["probability"].tolist() == pytest.approx([of_label[label] for label in after["label"]], abs=1e-5)
+    before = data[data["when"] == "as learned"]["probability"].to_numpy()
+    assert abs(before - after["probability"].to_numpy()).max() > 0.01
 
 
 def test_of_a_sentence_encoder_too_every_head_is_tried(opened):
@@ -188,7 +232,7 @@ def test_models_that_bypass_the_interface_are_told_apart(opened, stored):
     tokenizer = tiny_hub.byte_level_tokenizer()
     sizes = {"vocab_size": len(tokenizer), "hidden_size": 32, "n_layer": 2, "n_head": 4, "eos_token_id": 0}
     tiny_hub.write(stored / "bypassing", "BloomForCausalLM", sizes, tokenizer)
-    assert "no head can be switched off" in said(opened("bypassing", part="out"))
+    assert "no head can be changed" in said(opened("bypassing", part="out"))
     page = opened("bypassing", part="keeps")
     assert "whole text runs again" in said(page)
     pressed(page, "says_one")

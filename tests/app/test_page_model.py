@@ -206,7 +206,7 @@ def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened
     page.button(key="model_load").click().run()
     assert page.selectbox(key="model_picked").value == "tatoeba-llama"
     assert page.text_area(key="model_text_decoder").value == text
-    assert "The text becomes" in said(page)
+    assert "Nothing is changed." in said(page)
 
 
 def test_the_start_page_stays_reachable_after_a_recording_was_opened(opened_with, recording):

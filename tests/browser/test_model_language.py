@@ -93,5 +93,5 @@ def test_a_head_on_the_map_of_what_matters_is_clicked(opened):
     page.mouse.click(place["x"] + place["width"] * 0.5, place["y"] + place["height"] * 0.1)
     page.wait_for_url("**head=encoder.0.self*")
     settle(page)
-    expect(page.locator(".st-key-model_out")).to_contain_text("encoder self, layer 1, head")
+    expect(page.locator(".st-key-model_out")).to_contain_text("Encoder self, layer 1, head")
     assert_fits(page)

@@ -1,4 +1,4 @@
-"""Heads are switched off: what the model then makes of the same input, and which heads matter."""
+"""Attention of a model changed by hand: what it then makes of the same input, and which heads matter."""
 
 from collections.abc import Callable
 
@@ -6,95 +6,117 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention.edits import DropHead, Edits
 from attention_core.attention.types import Role
-from attention_core.charts.bars import before_after_chart
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.hub.ablation import Head, cosine_change, divergence, effects, items_at_once, sentence_change
 from attention_core.hub.language import log_probabilities, token_text
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
-from attention_core.links import pack, unpack
-from ui.chart import draw_chart
+from attention_core.links import unpack
+from ui.edits import (
+    EditList,
+    ListedEdit,
+    WeightsRow,
+    show_outcome,
+    show_weights_difference,
+    weight_editor,
+    where_in_stack,
+)
 from ui.glossary import paragraph
 from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal
+from ui.lecture import LECTURE
 from ui.model.glance import NAME, Selection, cached_with_run, chosen, head_map, head_name, portion, run_again, setting
-from ui.model.one_head import Chip, chips, shaded
+from ui.model.one_head import MAX_DRAWN, Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
 from ui.state import Field, whole_number
 
 N_SHOWN = 6
-NAMES = ("every head", "without")
 MAX_BITS = 6
 """A token whose log-probability changes by so many bits has the full shade."""
-OFF = Field[list[str] | None](
-    NAME,
-    "out",
-    None,
-    address="off",
-    parse=lambda text: [head_name(*head) for head in unpack(text)],
-    text=lambda heads: pack([_parts_of(head) for head in heads]),
-)
+EVERY_HEAD = Field(NAME, "out_every", False, address="every")
 CHANGE_AT = Field[int | None](NAME, "out_change_at", None, address="change_at", parse=whole_number)
-FOLLOWED = Field(NAME, "out_followed", "")
-"""The chosen head, while it alone is switched off."""
 TRYING = Field(NAME, "out_trying", False)
 
 
-def ablate_heads(run: ModelRun, asked: LatestRun) -> None:
-    """Draw what changes without the chosen heads, and how much the model needs each head."""
-    st.markdown("High weights cannot tell whether a head matters. Switch it off and see.")
+def _without(group: str, layer: int, head: int) -> ListedEdit:
+    """Return the edit that switches a head off."""
+    return ListedEdit(DropHead(head), f"{head_name(group, layer, head)}: switched off", where_in_stack(group, layer))
+
+
+def _switched_off(text: str) -> list[ListedEdit]:
+    heads = [(str(group), int(layer), int(head)) for group, layer, head in unpack(text)]
+    return [_without(*head) for head in heads]
+
+
+EDITS = EditList(NAME, off=_switched_off)
+
+
+def _input_of(run: ModelRun) -> str:
+    return " ".join((run.model, *run.tokens, *run.target_tokens))
+
+
+def edits_of(run: ModelRun) -> dict[int, Edits]:
+    """Return the edits that fit a run, by the numbers of its traces."""
+    number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
+    places = {(group, layer): one for group, layers in run.groups.items() for layer, one in enumerate(layers)}
+    fit = EDITS.fitting_each(lambda: places, _input_of(run))
+    return {number[id(places[place])]: edits for place, edits in fit.items()}
+
+
+def changed_run(run: ModelRun, asked: LatestRun | None) -> ModelRun:
+    """Return the run with the edits of this page that fit; a recording cannot run again."""
+    if asked is None:
+        return run
+    edits = edits_of(run)
+    try:
+        return run_of(*asked, edits) if edits else run
+    except ModelError as error:
+        st.warning(error_markdown(error))
+        return run
+
+
+def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
+    """Draw what can be changed of the chosen head, what becomes of the output, and how much each head is needed."""
+    st.markdown("High weights cannot tell whether a head matters. Switch it off, or change a weight, and see.")
     if "bypasses" in run.recording.note:
         name = pretrained_of(asked.key).name
-        st.info(f"The code of {name} bypasses the library's attention interface: no head can be switched off.")
+        st.info(f"The code of {name} bypasses the library's attention interface: no head can be changed.")
         return
     now = chosen(run)
-    off = _choose_heads(run, now)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
+        _controls(run, changed, now)
         _map(run, asked, now)
     with right:
-        if not off:
-            st.info("No head is switched off.")
+        if changed is run:
+            st.info("Nothing is changed.")
         else:
-            try:
-                _change(run, run_of(*asked, off), asked, off)
-            except ModelError as error:
-                st.warning(error_markdown(error))
+            _change(run, changed, asked, edits_of(run))
+            before, after = (one.groups[now.group][now.layer] for one in (run, changed))
+            if max(after.n_queries, after.n_keys) <= MAX_DRAWN and not LECTURE.value:
+                show_weights_difference(NAME, before, after, now.head)
     if TRYING.value and not run_again():
         TRYING.value = False
 
 
-def _choose_heads(run: ModelRun, now: Selection) -> tuple[Head, ...]:
-    """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
-    number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
-    heads = {
-        head_name(group, layer, head): (number[id(trace)], head)
-        for group, layers in run.groups.items()
-        for layer, trace in enumerate(layers)
-        for head in range(trace.n_heads)
-    }
-    followed = head_name(*now)
-    before = OFF.value
-    if before is None or before == [FOLLOWED.value]:
-        OFF.value = [followed]
-    else:
-        there = [name for name in before if name in heads]
-        OFF.value = [followed] if before and not there else there
-    FOLLOWED.value = followed
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        kept = {"key": OFF.key, "persist_state": "session"}
-        names = st.multiselect("Switched off", OFF.value, placeholder="None", **kept)
-        if followed not in names:
-            more = [*names, followed]
-            st.button(f"Add {followed}", key="model_out_add", on_click=setting(OFF), args=(more,))
-    return tuple(heads[name] for name in names)
-
-
-def _parts_of(name: str) -> list[str | int]:
-    group, layer, head = name.rsplit(", ", 2)
-    return [group, int(layer.split()[1]) - 1, int(head.split()[1]) - 1]
+def _controls(run: ModelRun, changed: ModelRun, now: Selection) -> None:
+    """Draw what switches the chosen head off and changes the chosen query's weights there, and the list of changes."""
+    name, without = head_name(*now), _without(*now[:3])
+    trace, where = changed.groups[now.group][now.layer], where_in_stack(now.group, now.layer)
+    with st.container(horizontal=True, vertical_alignment="center", key="model_out"):
+        st.markdown(f"**{name.capitalize()}**", width="content")
+        label = "Switch it on" if without in EDITS.changes else "Switch it off"
+        st.button(label, key="model_out_switch", on_click=EDITS.toggle, args=(without,))
+        every = EVERY_HEAD.widget(st.toggle, "Weights of every head of the layer")
+    begins = f"{now.group}, layer {now.layer + 1}, every head: " if every else f"{name}: "
+    asks = trace.story.query_axis.labels[now.query].strip()
+    row = WeightsRow(EDITS, trace, [now.query], None if every else now.head, where, _input_of(run), begins, asks)
+    labels = trace.story.key_axis.labels
+    weight_editor(row, {(key,): labels[key].strip() or labels[key] for key in row.seen})
+    EDITS.draw(trace, hint="Switch the head off, or choose a token that it looks at: cut it, or set its weight.")
 
 
 def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
@@ -118,7 +140,6 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
         (scale * amounts).tolist(),
         now,
         title=f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}",
-        on_choose=lambda: setting(OFF)(None),
         exponent=0.5,
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
@@ -156,14 +177,14 @@ def _go_on(run: ModelRun, asked: LatestRun, known: dict[Head, float], heads: lis
         place.empty()
 
 
-def _change(run: ModelRun, without: ModelRun, asked: LatestRun, off: tuple[Head, ...]) -> None:
+def _change(run: ModelRun, without: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> None:
     pretrained = pretrained_of(asked.key)
     if pretrained.kind is ModelKind.VISION:
         _classes(run, without, pretrained)
     elif not predicts_words(pretrained) or run.logits is None or without.logits is None:
         _last_layer(run, without)
     elif pretrained.kind is ModelKind.ENCODER:
-        _hidden_word(run, asked, off)
+        _hidden_word(run, asked, edits)
         _last_layer(run, without)
     else:
         _next_word(run, without, asked)
@@ -189,7 +210,7 @@ def _next_word(run: ModelRun, without: ModelRun, asked: LatestRun) -> None:
         f"{_small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} (Jensen-Shannon)."
     )
     label = "The text, by the change of its tokens"
-    hint = "Orange: less probable without; blue: more. Click one for what is expected after it."
+    hint = "Orange: less probable now; blue: more. Click one for what is expected after it."
     chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=setting(CHANGE_AT))
     _tokens(before[row], after[row], asked)
 
@@ -199,10 +220,10 @@ def _times(bits: float) -> str:
     return f"{times:.2g}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
 
 
-def _hidden_word(run: ModelRun, asked: LatestRun, off: tuple[Head, ...]) -> None:
+def _hidden_word(run: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> None:
     place = hidden_place(run, asked)
     try:
-        before, after = (hidden_logits(run, asked, place, heads) for heads in ((), off))
+        before, after = (hidden_logits(run, asked, place, made) for made in (None, edits))
     except ModelError as error:
         st.info(error_markdown(error))
         return
@@ -216,18 +237,14 @@ def _hidden_word(run: ModelRun, asked: LatestRun, off: tuple[Head, ...]) -> None
 
 def _tokens(before: Tensor, after: Tensor, asked: LatestRun) -> None:
     tokenizer = pretrained_of(asked.key).tokenizer
-    _likeliest(before, after, lambda token: token_text(tokenizer, token), "tokens")
+    _likeliest(before, after, lambda token: token_text(tokenizer, token))
 
 
-def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], what: str) -> None:
-    """Draw the probabilities of what is likeliest with every head and of what is without, by logits (n_outputs,)."""
+def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str]) -> None:
+    """Draw the probabilities of what is likeliest as learned and of what is changed, by logits (n_outputs,)."""
     one, other, n = before.float().softmax(-1), after.float().softmax(-1), min(N_SHOWN, len(before))
-    tops = dict.fromkeys([*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()])
-    numbers = sorted(tops, key=lambda number: -float(one[number]))
-    labels = distinct([text(number) for number in numbers])
-    chart = before_after_chart(labels, one[numbers].tolist(), other[numbers].tolist(), names=NAMES)
-    words = f"Probabilities of the likeliest {what} with every head and without"
-    draw_chart(chart, key=f"model_out_{what}", alt=words)
+    numbers = sorted({*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()}, key=lambda at: -float(one[at]))
+    show_outcome(NAME, distinct([text(at) for at in numbers]), one[numbers].tolist(), other[numbers].tolist())
 
 
 def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
@@ -236,7 +253,7 @@ def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
         amount = float(divergence(run.logits, without.logits)[0])
         st.markdown(f"**The classes change by {_small(amount)} bits** (Jensen-Shannon, 0 to 1).")
         before, after = run.logits[0], without.logits[0]
-        _likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0], "classes")
+        _likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0])
 
 
 def _last_layer(run: ModelRun, without: ModelRun) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention_core.attention.edits import drop_heads
 from attention_core.attention.types import Role
 from attention_core.charts.bars import bars
 from attention_core.charts.vega import ROLE_COLOURS
@@ -191,7 +192,7 @@ def _without(run: ModelRun, asked: LatestRun, cell: Cell, off: tuple[int, int]) 
     """Say what the look, and what is said next, become without a head."""
     trace, head, query, key = cell
     try:
-        both = run, run_of(*asked, (off,))
+        both = run, run_of(*asked, drop_heads([off]))
     except ModelError as error:
         st.warning(error_markdown(error))
         return

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.edits import drop_heads
+from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
 from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
@@ -15,7 +15,6 @@ from attention_core.charts.bars import bars
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.vega import ROLE_COLOURS, weights_ramp
 from attention_core.explain.heads.summary import kind_of
-from attention_core.hub.ablation import Head
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
 from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, token_text
 from attention_core.hub.model import ModelError, ModelKind, readable
@@ -383,15 +382,15 @@ def hidden_place(run: ModelRun, asked: LatestRun) -> int:
     return min(place, len(ids) - 1)
 
 
-def hidden_logits(run: ModelRun, asked: LatestRun, place: int, off: tuple[Head, ...] = ()) -> Tensor:
-    """Return the logits (n_tokens,) of what a model expects at a place that is hidden from it, without some heads."""
+def hidden_logits(run: ModelRun, asked: LatestRun, place: int, edits: Mapping[int, Edits] | None = None) -> Tensor:
+    """Return the logits (n_tokens,) of what a model expects at a place that is hidden from it; edits as in run_of."""
     pretrained = pretrained_of(asked.key)
     inputs = {name: value.to(pretrained.model.device) for name, value in prepared_of(*asked).inputs.items()}
 
     def compute() -> Tensor:
-        return expected_in_place(pretrained, inputs, place, edits=drop_heads(off)).float().cpu()
+        return expected_in_place(pretrained, inputs, place, edits=edits).float().cpu()
 
-    return cached_with_run(run, ("hidden word", place, off), compute)
+    return cached_with_run(run, ("hidden word", place, tuple(sorted((edits or {}).items()))), compute)
 
 
 def _rest(found: NextTokens) -> str:
