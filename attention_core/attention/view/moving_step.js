@@ -88,6 +88,7 @@ class MovingStep {
     };
     this.watcher = new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); });
     this.watcher.observe(root);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTimeout(this.redraw, 300));
     document.addEventListener("visibilitychange", () => { if (document.hidden && this.playing) { this.stop(); this.show(1); } });
   }
 
