@@ -34,7 +34,7 @@ PARTS = {
     "find": (".st-key-find_hero", 0, 352, 330),
     "read": (".st-key-read_pad", 0),
     "ask": (".st-key-ask_canvas_frame", -6, 352, 334),
-    "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 152, 440, 310),
+    "groups": (".st-key-groups_party .stBidiComponent, .st-key-groups_party", 118, 440, 310),
     "train": (".st-key-train_film", -4),
     "model": (".stBidiComponent", 0),
     "atlas": (".st-key-atlas_stage", 100),
