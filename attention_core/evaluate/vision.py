@@ -311,10 +311,12 @@ def caption_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: st
         return drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=(1, most))
 
     ones = Glyphs(*(part[mnist.labels < 2] for part in mnist))
+    sees_beforehand = model.config.sees_beforehand  # type: ignore[union-attr]
+    encoder = "is that of scene-question, frozen" if sees_beforehand else "learns along, from nothing"
     return {
-        "note": "The picture encoder is that of scene-question, frozen. In the first half of the training, weight on "
-        "the digits being told was rewarded too, ever less; in the second half the words alone counted. Peaks are "
-        "counted in right sentences.",
+        "note": f"The picture encoder {encoder}. In the first half of the training, weight on the digits being "
+        "told was rewarded too, ever less; in the second half the words alone counted. Peaks are counted in right "
+        "sentences.",
         "test_drawings": caption_metrics(model, drawings_of(mnist, 41, 2000), device),
         "with_uniform_attention": caption_metrics(model, drawings_of(mnist, 41, 500), device, UNIFORM)["accuracy"],
         "up_to_five_digits": caption_metrics(model, drawings_of(mnist, 42, 1000, 5), device),
