@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.doubts import party_doubts
 from ui.groups.changing import heads_as_changed, try_tab
 from ui.groups.sections import (
     HEADS,
@@ -64,6 +65,7 @@ page_tabs(
         Tab("all", "All n × n × n weights", lambda: all_weights(traces["triples"], numbers)),
         Tab("why", "So why only pairs?", why_only_pairs),
         Tab("fit", "How two keys fit one lock", lambda: how_keys_fit(numbers, query)),
+        party_doubts(numbers, query),
     ),
     players=(STEPS,),
 )

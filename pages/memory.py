@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from ui.doubts import memory_doubts
 from ui.first_screen import last_on_phone
-from ui.glossary import paragraph
 from ui.memory.attention_gain import FRENCH, cure_tab, look_back, why_missing
 from ui.memory.first_screen import (
     draw_lengths,
@@ -53,14 +53,6 @@ with st.container(key="memory_screen"):
             if not why_missing():
                 try_this(NAME, look_back(text))
 
-
-def doubts() -> None:
-    paragraph(
-        "A word's *share* tells what a *small* change of it would do (the norm of a gradient). "
-        "A state that hardly reacts may still remember."
-    )
-
-
 take_along(lambda: st.code(NOTEBOOK.format(text=text), language="python"))
 page_tabs(
     NAME,
@@ -70,7 +62,7 @@ page_tabs(
         Tab("own", "Looking back at itself", own_states_tab),
         Tab("follows", "What comes after a word", what_follows),
         Tab("wider", "Would a wider vector do?", lambda: wider_vector(text)),
-        Tab("doubts", "How far to believe it", doubts),
+        memory_doubts(text),
     ),
     players=(WALK, FRENCH),
 )

@@ -14,13 +14,17 @@ from attention_core.faithfulness import subjects
 from attention_core.faithfulness.attribution import Subject
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics.matter.sentences import read_sentence
+from attention_core.topics.memory.attention_gain import last_state_shares
 from attention_core.topics.read import ReadDrawing
-from attention_core.topics.translate.translation import ShownTranslation, read_source
+from attention_core.topics.translate.translation import ShownTranslation, read_source, translate
 from ui.ask import first_screen as ask
 from ui.computed import model_or_stop
 from ui.faithfulness import faithfulness_tab
 from ui.find import first_screen as find
+from ui.groups import sections as groups
 from ui.matter import judgement as matter
+from ui.memory import first_screen as memory
+from ui.memory.networks import NAME
 from ui.pixels import first_screen as pixels
 from ui.read import first_screen as read
 from ui.skeleton import Tab
@@ -96,6 +100,28 @@ def matter_doubts(text: str) -> Tab:
         return subjects.sentence_subject(model_or_stop(matter.ATTENTION), read_sentence(text).words)  # type: ignore[arg-type]
 
     return faithfulness_tab(matter.NAME, matter.ATTENTION, text, subject, "words")
+
+
+def party_doubts(numbers: Sequence[int], asks: int) -> Tab:
+    """Return the section on whose lock opens: other guests are hidden."""
+    head, names = groups.HEAD.value, groups.NAMES[: len(numbers)]
+
+    def subject() -> Subject:
+        return subjects.party_subject(model_or_stop(groups.HEADS[head]), numbers, asks, names)  # type: ignore[arg-type]
+
+    return faithfulness_tab(groups.NAME, groups.HEADS[head], (tuple(numbers), asks), subject, "guests")
+
+
+def memory_doubts(text: str) -> Tab:
+    """Return the section on what one vector knows of each word: words become the unknown one."""
+
+    def subject() -> Subject:
+        model, source = model_or_stop(memory.WITHOUT), read_source(text)
+        ids = torch.tensor(translate(model, source).ids, device=device_of(model))  # type: ignore[arg-type]
+        shares, pieces = last_state_shares(model, source), source.ids.to(ids.device)  # type: ignore[arg-type]
+        return subjects.one_vector_subject(model, pieces, ids, source.word_of, source.words, shares)  # type: ignore[arg-type]
+
+    return faithfulness_tab(NAME, memory.WITHOUT, text, subject, "words")
 
 
 def translation_doubts(page: str, text: str, shown: ShownTranslation) -> Tab:

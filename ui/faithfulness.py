@@ -12,7 +12,6 @@ from attention_core.charts.bars import bars
 from attention_core.charts.faithfulness import curves_chart, two_weights_chart
 from attention_core.device import to_array
 from attention_core.faithfulness.assessment import (
-    ATTENTION,
     GRADIENT,
     INTEGRATED,
     RANDOM,
@@ -71,8 +70,7 @@ def faithfulness_tab(
             yield from assess(subject())
 
     def say_verdict(known: Assessment) -> None:
-        if words := verdict(known, part):  # nothing is known of the map before the curves
-            st.markdown(f"**{words}**")
+        st.markdown(f"**{verdict(known, part)}**")
 
     def section() -> None:
         found = queued_result(("faithfulness", model, key), portions, say_verdict)
@@ -83,7 +81,7 @@ def faithfulness_tab(
         with right:
             _other_weights(name, found, draw_map)
             _heads(name, found)
-        _over_many(model)
+        _over_many(model, found.subject.map_name)
 
     return Tab("doubts", "Is this map an explanation?", section)
 
@@ -137,6 +135,10 @@ def _heads(name: str, found: Assessment) -> None:
 def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray], vl.Chart] | None) -> None:
     other = found.other
     if other is None or found.shuffled is None:
+        st.caption(
+            "This network has no weights to exchange. A share is the length of a gradient: what a *small* change of a "
+            "word would do. A state that hardly reacts may still remember."
+        )
         return
     moved = float(found.shuffled.median())
     st.markdown(
@@ -150,7 +152,7 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
                 draw_chart(draw_map(to_array(values)), width="content", key=f"{name}_map_{title}", alt=title)
                 st.caption(title)
     else:
-        by_word = (found.subject.per_unit(weights).tolist() for weights in (own, theirs))
+        by_word = (found.subject.of_keys(weights).tolist() for weights in (own, theirs))
         chart = two_weights_chart(found.subject.names, *by_word)
         draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another that would do")
     with st.container(key=f"desk_{name}_others"):
@@ -170,10 +172,10 @@ def _by_layer(found: Assessment) -> str:
     )
 
 
-def _over_many(model: str) -> None:
+def _over_many(model: str, shown: str) -> None:
     if figures := card_or_empty(model).get("faithfulness"):
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
         st.caption(
-            f"{figures['n']} new inputs: area {areas[ATTENTION]:.2f} by attention, {areas[GRADIENT]:.2f} by gradient × "
-            f"input, {areas[RANDOM]:.2f} at random; attention beats chance in {figures['attention_beats_random']:.0%}."
+            f"{figures['n']} new inputs: area {areas[shown]:.2f} by {shown}, {areas[GRADIENT]:.2f} by gradient × "
+            f"input, {areas[RANDOM]:.2f} at random; the map beats chance in {figures['attention_beats_random']:.0%}."
         )

@@ -22,8 +22,15 @@ from attention_core.device import choose_device
 from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
 from attention_core.faithfulness import subjects
-from attention_core.faithfulness.assessment import ATTENTION, GRADIENT, RANDOM, curves_of
-from attention_core.faithfulness.attribution import Subject, gradient_times_input, kendall_tau, random_orders, removal
+from attention_core.faithfulness.assessment import GRADIENT, RANDOM, curves_of
+from attention_core.faithfulness.attribution import (
+    ATTENTION,
+    Subject,
+    gradient_times_input,
+    kendall_tau,
+    random_orders,
+    removal,
+)
 from attention_core.faithfulness.variation import shuffled
 from attention_core.models import load
 from attention_core.topics.matter.sentences import read_sentence

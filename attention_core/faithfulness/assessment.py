@@ -19,7 +19,7 @@ from attention_core.faithfulness.attribution import (
 from attention_core.faithfulness.stacks import stack_orders
 from attention_core.faithfulness.variation import OtherWeights, most_different, shuffled, uniform, without_heads
 
-ATTENTION, GRADIENT, INTEGRATED, RANDOM = "attention", "gradient × input", "integrated gradients", "random"
+GRADIENT, INTEGRATED, RANDOM = "gradient × input", "integrated gradients", "random"
 FIRST = 5  # the k of the overlap
 N_ALONE = 8  # orders of the keys for each layer alone
 CLEAR = 0.05  # a difference of areas that counts: five points of probability on average
@@ -31,8 +31,8 @@ class Assessment:
 
     Attributes:
         removal: how much the answer's probability falls when a unit alone is erased, (n_units,).
-        importance: of each unit by order, (n_units,): attention, gradient x input, integrated gradients; of a model of
-            several layers those of stacks.py, too.
+        importance: of each unit by order, (n_units,): the map (attention), gradient x input, integrated gradients; of
+            a model of several layers those of stacks.py, too.
         deletion: curves by order; a small area means that what the answer needs goes first.
         insertion: the same where units come.
         heads: how far the answer moves without a head, by attention and head, the farthest first.
@@ -66,31 +66,32 @@ class Assessment:
         """Return which share of the first units of an order are among those whose loss counts most."""
         return overlap(self.importance[order], self.removal, self.n_first)
 
-    def advantage(self, order: str) -> float | None:
-        """Return by how much the area of deletion is smaller in this order than at random; None = not known yet."""
-        if order not in self.deletion or RANDOM not in self.deletion:
-            return None
+    def advantage(self, order: str) -> float:
+        """Return by how much the area of deletion is smaller in this order than at random."""
         return self.deletion[RANDOM].area - self.deletion[order].area
 
 
 def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]]:
     """Yield the share of the work that is done, and what is known by then; the same value each time."""
-    found = Assessment(subject, removal(subject), {ATTENTION: subject.received})
+    found = Assessment(subject, removal(subject), {subject.map_name: subject.received})
     chance = {RANDOM: random_orders(subject, seed=seed)}
     found.deletion |= curves_of(subject, found.importance | chance)
     yield 0.2, found
     found.importance[GRADIENT] = gradient_times_input(subject)
     found.importance[INTEGRATED] = integrated_gradients(subject)
     new = {name: found.importance[name] for name in (GRADIENT, INTEGRATED)}
-    found.deletion = {ATTENTION: found.deletion[ATTENTION], **curves_of(subject, new), RANDOM: found.deletion[RANDOM]}
+    at_random = found.deletion.pop(RANDOM)
+    found.deletion |= {**curves_of(subject, new), RANDOM: at_random}
     yield 0.4, found
     found.insertion = curves_of(subject, found.importance | chance, inserts=True)
     found.importance |= (through := stack_orders(subject))
     found.deletion |= curves_of(subject, through)
     yield 0.5, found
+    if not subject.weights:
+        return
     found.heads = without_heads(subject)
     found.uniform, found.shuffled = uniform(subject), shuffled(subject, seed=seed)
-    for name in subject.map_weights:
+    for name in subject.map_weights if len(subject.map_weights) > 1 else ():
         found.by_layer[name] = float(shuffled(subject, N_ALONE, seed, [name]).median())
     yield 0.7, found
     found.other = most_different(subject, seed=seed)
@@ -103,11 +104,9 @@ def curves_of(subject: Subject, orders: Mapping[str, Tensor], inserts: bool = Fa
 
 
 def verdict(found: Assessment, parts: str = "parts") -> str:
-    """Return what the curves say of the map, in a sentence that claims no more than they show; "" = not known yet."""
-    gain = found.advantage(ATTENTION)
-    if gain is None:
-        return ""
-    own, chance = (found.deletion[name].area for name in (ATTENTION, RANDOM))
+    """Return what the curves say of the map, in a sentence that claims no more than they show."""
+    gain = found.advantage(found.subject.map_name)
+    own, chance = (found.deletion[name].area for name in (found.subject.map_name, RANDOM))
     how = "points no better than chance at"
     if abs(gain) > CLEAR:
         how = "points at" if gain > 0 else "is worse than chance at pointing at"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+ATTENTION = "attention"
 N_PATH = 32  # points on the path of integrated gradients
 N_RANDOM = 5  # random orders whose curves are averaged
 N_POINTS = 10  # steps of a curve
@@ -43,6 +44,9 @@ class Subject:
         reweigh: weights by name, (batch, n_heads, n_queries, n_keys), of some attentions -> probabilities of the same
             input, with gradients.
         names: what units are called, or empty.
+        key_units: (n_units, n_keys), 1 where a key belongs to a unit; None = keys are rows of the inputs.
+        map_name: what the map shows, "attention".
+        map_values: (n_units,), the map itself where it is not of weights.
         shown: names of the attentions that the map is of; empty = all.
         stack: the attentions of a model of several layers on its inputs, by name; those on a translator's source begin
             with "cross", those of its decoder on itself, which are not among them, with "decoder".
@@ -58,6 +62,9 @@ class Subject:
     weights: Mapping[str, Tensor]
     reweigh: Callable[[Mapping[str, Tensor]], Tensor]
     names: Sequence[str] = ()
+    key_units: Tensor | None = None
+    map_name: str = ATTENTION
+    map_values: Tensor | None = None
     shown: Sequence[str] = ()
     stack: Mapping[str, StackLayer] = field(default_factory=dict)
     read_at: int | None = None
@@ -70,7 +77,7 @@ class Subject:
     @property
     def received(self) -> Tensor:
         """(n_units,), how much attention each unit receives, summed over its keys."""
-        return self.per_unit(mean_weights(self.map_weights))
+        return self.of_keys(mean_weights(self.map_weights)) if self.map_values is None else self.map_values
 
     @property
     def map_weights(self) -> Mapping[str, Tensor]:
@@ -80,6 +87,10 @@ class Subject:
     def probabilities(self) -> Tensor:
         """Return the answer, (n_answers, n_classes)."""
         return self.predict(self.inputs[None])[0].detach()
+
+    def of_keys(self, values: Tensor) -> Tensor:
+        """Return a value for each key, (n_keys,), summed over units, (n_units,)."""
+        return self.per_unit(values) if self.key_units is None else self.key_units @ values
 
     def per_unit(self, rows: Tensor) -> Tensor:
         """Return a value for each row of the inputs, (n,), summed over units, (n_units,)."""

@@ -24,7 +24,7 @@ def stack_orders(subject: Subject) -> dict[str, Tensor]:
     shown = {name: lengths[name] for name in subject.map_weights}
     return {
         ROLLOUT: through_layers(subject, means, own=0.5, other=0.5),
-        LENGTH: subject.per_unit(mean_weights(shown)),
+        LENGTH: subject.of_keys(mean_weights(shown)),
         SLOPE: through_layers(subject, attention_times_gradient(subject), own=1, other=1),
         ZEROING: through_layers(subject, zeroed, own=0, other=1),
     }

@@ -1,6 +1,7 @@
 """Our trained models' inputs and answers as subjects of attribution: what is erased, and what the gradient is of."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, wraps
 from itertools import compress
 from typing import ParamSpec
@@ -9,8 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import GivenWeights
+from attention_core.attention.edits import Edits, GivenWeights
 from attention_core.attention.scores import Dot, Score
+from attention_core.attention.simplicial import others, pair_products, pairs_of_others
+from attention_core.data.match3 import MODULUS
 from attention_core.data.pieces import START
 from attention_core.data.pieces import UNKNOWN as UNKNOWN_PIECE
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
@@ -20,6 +23,7 @@ from attention_core.faithfulness.attribution import StackLayer, Subject
 from attention_core.faithfulness.stacks import CROSS, DECODER
 from attention_core.models.digit_reader import END, DigitReader
 from attention_core.models.feature_mask import FeatureMask
+from attention_core.models.match3 import Match3Head
 from attention_core.models.scene_question import SceneQuestion
 from attention_core.models.sentence_attention import SentenceClassifier
 from attention_core.models.transformer import EncoderLayer, Transformer
@@ -179,6 +183,47 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
 
 
 @_with_plain_tensors
+def party_subject(model: Match3Head, numbers: Sequence[int], asks: int, names: Sequence[str] = ()) -> Subject:
+    """Return the subject of one of some numbers, who looks for others, alone or in pairs; others are hidden from it.
+
+    A pair counts for both of its members. There are names of all numbers.
+    """
+    device, n = device_of(model), len(numbers)
+    everyone = model.vectors[torch.tensor([*numbers, MODULUS], device=device)].clone()  # nobody last
+    unit_of = torch.arange(n + 1, device=device)
+    unit_of = (unit_of - (unit_of > asks).long()).masked_fill((unit_of == asks) | (unit_of == n), -1)
+    is_other = torch.nn.functional.one_hot(unit_of + 1, n)[:, 1:].T.to(everyone)  # (n_units, n + 1)
+    in_pair = (is_other[:, :, None] + is_other[:, None]).clamp(max=1)
+    mask = (pairs_of_others(n, with_nobody=True) if model.config.pairs else others(n, 1)).to(device)[asks]
+
+    def look(vectors: Tensor, seen: Tensor | None = None, edits: Edits = ()) -> tuple[Tensor, Tensor | None]:
+        own, allowed = vectors[:, asks, None], mask
+        key, value = model.key(vectors)[:, None], model.value(vectors)[:, None]
+        if seen is not None:
+            allowed = mask & (seen[:, None] & seen[..., None] if model.config.pairs else seen)
+        if model.config.pairs:
+            key, value = pair_products(key, key), pair_products(value, value)
+        allowed = allowed.view(-1, 1, 1, key.shape[2])
+        found = attend(model.query(own)[:, None], key, value, mask=allowed, edits=edits, with_weights=True)
+        return _softmax(model.read_out(torch.cat((own, found.context[:, 0]), -1))), found.weights
+
+    def erase(erased: Tensor) -> Tensor:
+        return look(everyone.expand(len(erased), -1, -1), (erased.to(is_other) @ is_other) == 0)[0]
+
+    return Subject(
+        inputs=everyone,
+        baseline=torch.zeros_like(everyone),
+        unit_of=unit_of,
+        predict=lambda vectors: look(vectors)[0],
+        erase=erase,
+        weights={OWN: look(everyone[None])[1][0].clone()},  # type: ignore[index]
+        reweigh=lambda given: look(everyone.expand(len(given[OWN]), -1, -1), edits=(GivenWeights(given[OWN]),))[0],
+        names=[name for place, name in enumerate(names) if place != asks],
+        key_units=in_pair.flatten(1) if model.config.pairs else is_other,
+    )
+
+
+@_with_plain_tensors
 def sentence_subject(model: SentenceClassifier, words: Sequence[str]) -> Subject:
     """Return the subject of a judge of sentences and the words of one, which are left out whole.
 
@@ -261,6 +306,18 @@ def translation_subject(
         shown=[name for name in weights if name.startswith((CROSS, OWN))],
         stack=stack,
     )
+
+
+def one_vector_subject(
+    model: Translator, source: Tensor, target: Tensor, word_of: Sequence[int], words: Sequence[str], shares: Tensor
+) -> Subject:
+    """Return the subject of a translator without attention, as of one with it; its map is each word's share.
+
+    Shares of the one vector that it hands over are (n_words,) or more.
+    """
+    subject = translation_subject(model, source, target, word_of, words)
+    values = shares[: subject.n_units].to(source.device)
+    return replace(subject, weights={}, shown=(), map_name="share of the one vector", map_values=values)
 
 
 def _place(name: str) -> tuple[str, int]:

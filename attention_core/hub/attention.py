@@ -34,7 +34,7 @@ class Run:
         edits: by number of the call of the attention function, for every item of the batch.
         item_edits: those of each item besides, in the same way; empty = none.
         take: is given the number of each call, its weights (batch, n_heads, n_queries, n_keys) and its context (batch,
-            n_queries, n_heads, d_v); no trace is kept.
+            n_queries, n_heads, d_v), and may return other weights; no trace is kept.
         calls: (the module, its traces: one, or one of each part of the batch), in the order of execution.
         float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
         blind: id of a mask -> the mask and which queries may see no key in it, None if there are none.
@@ -43,7 +43,7 @@ class Run:
     n_items: int
     edits: Mapping[int, Edits] = field(default_factory=dict)
     item_edits: Sequence[Mapping[int, Edits]] = ()
-    take: Callable[[int, Tensor, Tensor], None] | None = None
+    take: Callable[[int, Tensor, Tensor], Tensor | None] | None = None
     builder: TraceBuilder = field(default_factory=TraceBuilder)
     calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)
     float_masks: frozenset[int] = frozenset()
@@ -147,9 +147,11 @@ def attention(
         if own is None:
             raise UnknownAttentionError(f"{type(module).__name__} has no attention of its own that hands out weights")
         context, weights = _by_model(own, inputs)
-        run.take(number, weights, context)
+        other = run.take(number, weights, context)
         run.calls.append((module, []))
-        return context, None
+        if other is not None:
+            context = (other @ value.repeat_interleave(other.shape[1] // value.shape[1], 1)).transpose(1, 2)
+        return context.contiguous(), None
     normalisers, all_weights = None, None
     if not unusual:
         context, normalisers = _fused(run, inputs)

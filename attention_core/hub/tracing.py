@@ -282,11 +282,14 @@ def run_items(
     return _run(model, inputs, {}, item_edits=edits, gradients=gradients)[1]
 
 
-def stream_attention(model: Any, inputs: Mapping[str, Any], take: Callable[[int, Tensor, Tensor], None]) -> Any:
+def stream_attention(
+    model: Any, inputs: Mapping[str, Any], take: Callable[[int, Tensor, Tensor], Tensor | None], gradients: bool = False
+) -> Any:
     """Run a model once and hand over each attention as it happens, of which nothing is kept; return the output.
 
     `take` is given the number of the attention, its weights (batch, n_heads, n_queries, n_keys) and its context (batch,
-    n_queries, n_heads, d_v), as the model's own written-out attention has them.
+    n_queries, n_heads, d_v), as the model's own written-out attention has them. Weights that it returns take the place
+    of these; gradients find their way back to them.
 
     Raises:
         UnsupportedError: parts of the model bypass the library's attention interface, or have no such attention:
@@ -294,7 +297,7 @@ def stream_attention(model: Any, inputs: Mapping[str, Any], take: Callable[[int,
     """
     _check_model(model)
     run = Run(_n_items(inputs), take=take)
-    with _TRACE_LOCK, evaluating(model), torch.no_grad():
+    with _TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
         entries, output = _run_interface(model, dict(inputs), run)
     if output is None or not run.calls or entries.missed:
         raise UnsupportedError(f"{type(model).__name__} bypasses the library's attention interface")

@@ -3,12 +3,13 @@
 import pytest
 
 from attention_core.faithfulness import subjects
-from attention_core.faithfulness.assessment import ATTENTION, assess
+from attention_core.faithfulness.assessment import assess
+from attention_core.faithfulness.attribution import ATTENTION
 from attention_core.models import load
 from attention_core.topics.matter.sentences import read_sentence
 from tests.app.tools import frames, said, settled
 
-PAGES = ("find", "pixels", "read", "ask", "matter", "translate", "transformer")
+PAGES = ("find", "pixels", "read", "ask", "matter", "translate", "transformer", "groups")
 
 
 def curves(page) -> dict[str, list[float]]:
@@ -61,3 +62,11 @@ def test_the_heads_of_a_transformer_are_ranked(visit):
     assert data["value"].is_monotonic_decreasing
     assert f"**Without {data['label'][0]}**" in said(page)
     assert "of 54" in said(page)
+
+
+def test_what_one_vector_knows_is_asked_too(visit):
+    page = visit("memory", tab="doubts")
+    assert not page.exception
+    assert "**Here the map" in said(page)
+    assert list(curves(page)) == ["share of the one vector", "gradient × input", "integrated gradients", "random"]
+    assert "This network has no weights to exchange" in said(page)

@@ -11,14 +11,17 @@ from scipy.stats import kendalltau
 from torch import nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import EditError, GivenWeights
+from attention_core.attention.edits import BlockKeys, EditError, GivenWeights
+from attention_core.attention.steps import step_of
+from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import load_mnist
 from attention_core.data.questions import numbers_of
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.faithfulness import SEED
 from attention_core.faithfulness import subjects
-from attention_core.faithfulness.assessment import ATTENTION, GRADIENT, RANDOM, assess, verdict
+from attention_core.faithfulness.assessment import GRADIENT, RANDOM, assess, verdict
 from attention_core.faithfulness.attribution import (
+    ATTENTION,
     Curve,
     Subject,
     curve,
@@ -202,6 +205,8 @@ def subject_of(name: str) -> Subject:
         picture = torch.zeros(4, 64, 64)
         picture[:2, 20:44, 30:34] = 1
         return subjects.question_subject(model, picture, numbers_of(["what", "is", "red"]))
+    if name.startswith("match3"):
+        return subjects.party_subject(model, FIRST_NUMBERS, 1)
     if name.startswith("translator"):
         source = read_source("The red car is old.")
         target = torch.tensor(translate(model, source).ids)
@@ -216,6 +221,8 @@ MODELS = [
     "digit-reader",
     "scene-question",
     "sentence-attention",
+    "match3-pairwise",
+    "match3-simplicial",
     "translator-additive",
     "translator-transformer",
 ]
@@ -253,6 +260,22 @@ def test_the_translators_weights_are_those_of_its_trace():
     for layer in range(3):
         for head in range(6):
             torch.testing.assert_close(weights[f"cross {layer + 1}"][head], traces["cross", layer].weights(head))
+
+
+@pytest.mark.parametrize("name", ["match3-pairwise", "match3-simplicial"])
+def test_at_a_party_others_are_hidden_and_weights_are_those_of_the_trace(name):
+    model, subject = load(name, "cpu"), subject_of(name)
+    trace = model.trace(list(FIRST_NUMBERS))
+    torch.testing.assert_close(subject.weights["attention"][0, 0], trace.weights(0, [1])[0])
+    torch.testing.assert_close(subject.probabilities()[0], step_of(trace, "answer").value()[1])
+    for unit, other in enumerate([0, 2, 3, 4, 5, 6, 7]):
+        single = [key for key in range(9) if key == other]
+        keys = [key for key in range(81) if other in divmod(key, 9)] if name == "match3-simplicial" else single
+        assert float(subject.received[unit]) == pytest.approx(float(trace.weights(0, [1])[0, keys].sum()), abs=1e-6)
+        without = step_of(model.trace(list(FIRST_NUMBERS), edits=(BlockKeys(tuple(keys)),)), "answer").value()[1]
+        erased = torch.zeros(1, 7, dtype=torch.bool)
+        erased[0, unit] = True
+        torch.testing.assert_close(subject.erase(erased)[0, 0], without, atol=1e-5, rtol=1e-4)
 
 
 def test_only_ink_is_erased():
