@@ -9,6 +9,7 @@ from attention_core.hub.model import ModelKind, predicts_words
 from ui.layout import end_here
 from ui.model.ablation import change_heads, changed_run
 from ui.model.compare import side_by_side
+from ui.model.doubts import model_doubts
 from ui.model.effects import logit_by_part, patch_heads
 from ui.model.glance import FRAMED, HEAD, NAME, STEPS, glance, open_on_a_far_look
 from ui.model.heads import heads_in_numbers, named_heads, rolled_out
@@ -77,7 +78,7 @@ tabs = [
     ),
 ]
 if pretrained is not None:
-    sections = []
+    sections = [model_doubts(run, asked)]
     if predicts_words(pretrained):
         sections.append(tab("words", "What it says next", next_tokens, run, asked))
         if pretrained.kind is not ModelKind.ENCODER:

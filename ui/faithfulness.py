@@ -21,9 +21,12 @@ from attention_core.faithfulness.assessment import (
 )
 from attention_core.faithfulness.attribution import Subject, mean_weights
 from attention_core.faithfulness.stacks import LENGTH, ROLLOUT, SLOPE, ZEROING
+from attention_core.hub.model import ModelError
+from attention_core.hub.tracing import UnsupportedError
+from attention_core.models.registry import MODELS
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
-from ui.labels import as_percent, number
+from ui.labels import as_percent, error_markdown, number
 from ui.layout import figures_table
 from ui.navigation import PAGES
 from ui.queued_result import queued_result
@@ -58,7 +61,7 @@ def faithfulness_tab(
 
     Args:
         name: the page's.
-        model: the trained model's name, whose card says how it does over many inputs.
+        model: the trained model's name, whose card says how it does over many inputs; another's has none.
         key: tells the input from others.
         subject: makes the subject, in the queue.
         part: what is erased, in the plural, such as "ink pixels".
@@ -73,7 +76,11 @@ def faithfulness_tab(
         st.markdown(f"**{verdict(known, part)}**")
 
     def section() -> None:
-        found = queued_result(("faithfulness", model, key), portions, say_verdict)
+        try:
+            found = queued_result(("faithfulness", name, model, key), portions, say_verdict)
+        except (ModelError, UnsupportedError) as error:
+            st.info(error_markdown(error))
+            return
         say_verdict(found)
         left, right = st.columns([1.15, 1], gap="large")
         with left:
@@ -173,9 +180,12 @@ def _by_layer(found: Assessment) -> str:
 
 
 def _over_many(model: str, shown: str) -> None:
-    if figures := card_or_empty(model).get("faithfulness"):
+    if model in MODELS and (figures := card_or_empty(model).get("faithfulness")):
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
+        halves = sum(figures["area_of_deletion"][order][1] for order in (shown, RANDOM))
+        beaten = areas[RANDOM] - areas[shown] > halves
         st.caption(
             f"{figures['n']} new inputs: area {areas[shown]:.2f} by {shown}, {areas[GRADIENT]:.2f} by gradient × "
             f"input, {areas[RANDOM]:.2f} at random; the map beats chance in {figures['attention_beats_random']:.0%}."
+            + ("" if beaten else " **Over all of them it points no better than chance at what the answers need.**")
         )

@@ -8,6 +8,8 @@ from attention_core.faithfulness.attribution import Curve
 
 COLOURS = (vl.ROLE_COLOURS[Role.WEIGHTS], "#0072B2", "#E69F00", "#009E73", "#D55E00")
 
+N_WORDS = 12  # whose weights are drawn
+
 
 def curves_chart(curves: Mapping[str, Curve], what: str = "erased", *, height: int = 300) -> vl.Chart:
     """Draw the answer's probability over the share of parts that are erased, or inserted; the last order is chance."""
@@ -28,9 +30,13 @@ def curves_chart(curves: Mapping[str, Curve], what: str = "erased", *, height: i
 
 
 def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequence[float]) -> vl.Chart:
-    """Draw each word's weight, and below it that of other weights with the same answer."""
-    labels = [f"{place + 1} {name}" for place, name in enumerate(names)]
-    series = {"these weights": own, "others, same answer": other}
+    """Draw each word's weight, and below it that of other weights with the same answer; of many words the heaviest."""
+    largest = sorted(sorted(range(len(names)), key=lambda place: -own[place])[:N_WORDS])
+    labels = [f"{place + 1} {names[place]}" for place in largest]
+    series = {
+        "these weights": [own[place] for place in largest],
+        "others, same answer": [other[place] for place in largest],
+    }
     data = vl.long_form(("weights", "word", "weight"), series, labels)
     space = {
         "y": vl.field("word:N", sort=labels, title=None, axis=dict(labelLimit=120)),
@@ -39,4 +45,4 @@ def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequenc
         "color": vl.series_colour("weights", list(series), (COLOURS[0], vl.GREY)),
     }
     bars = vl.mark("bar", data, space, "word:N", "weights:N", ("weight:Q", "", ".1%"))
-    return vl.layer(bars, height=min(34 * len(names) + 80, 440))
+    return vl.layer(bars, height=min(34 * len(labels) + 80, 440))

@@ -6,6 +6,7 @@ curve of the answer's probability, the better the order.
 
 import argparse
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import islice
 from math import sqrt
@@ -14,13 +15,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attention_core.data.language_pieces import WINDOW, tokenizer
+from attention_core.data.match3 import fresh_sequences
 from attention_core.data.mnist import load_mnist
-from attention_core.data.pieces import read_pairs, split_pairs
+from attention_core.data.pieces import english_sentences, read_pairs, split_pairs
+from attention_core.data.questions import QuestionKind, numbers_of, question_words
 from attention_core.data.review_pieces import read_reviews, split_reviews
-from attention_core.data.scenes import find_scenes, glyphs_of, number_scenes
+from attention_core.data.scenes import MAX_DIGITS, find_scenes, glyphs_of, number_scenes
 from attention_core.device import choose_device
 from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
+from attention_core.evaluate.vision import ask_at_random
 from attention_core.faithfulness import subjects
 from attention_core.faithfulness.assessment import GRADIENT, RANDOM, curves_of
 from attention_core.faithfulness.attribution import (
@@ -31,10 +36,15 @@ from attention_core.faithfulness.attribution import (
     random_orders,
     removal,
 )
+from attention_core.faithfulness.model_subject import model_subject
 from attention_core.faithfulness.variation import shuffled
+from attention_core.hub.model import ModelKind, Pretrained
+from attention_core.hub.run import ModelInputs, text_inputs
 from attention_core.models import load
+from attention_core.models.digit_vit import GRID
 from attention_core.topics.matter.sentences import read_sentence
-from attention_core.topics.translate.translation import read_source, translate
+from attention_core.topics.memory.attention_gain import last_state_shares
+from attention_core.topics.translate.translation import SourceSentence, read_source, translate
 from attention_core.weights import read_card, weights_folder
 
 N_INPUTS = 500
@@ -63,12 +73,51 @@ def _reviews(model: nn.Module, data: str | None, device: str, n: int) -> Iterato
         yield subjects.sentence_subject(model, read_sentence(reviews[place].sentence).words)  # type: ignore[arg-type]
 
 
+def _questions(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    kinds = [*QuestionKind]
+    glyphs = glyphs_of(load_mnist("t10k", data))
+    pictures, asked, of_picture, _ = ask_at_random(glyphs, kinds, SEED, n, (1, MAX_DIGITS), "cpu")
+    for number in _chosen(len(asked), n).tolist():
+        words = numbers_of(question_words(asked[number].text))
+        yield subjects.question_subject(model, pictures[of_picture[number]].to(device), words)  # type: ignore[arg-type]
+
+
+def _patches(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    images, _ = as_tensors(load_mnist("t10k", data), device)
+    pretrained = Pretrained("digit-vit", ModelKind.VISION, model.vit)  # type: ignore[arg-type]
+    for image in images[_chosen(len(images), n)] / 255:
+        given = {"pixel_values": 1 - 2 * image[None, None]}
+        yield model_subject(pretrained, ModelInputs(given, (), patch_grid=GRID, n_prefix=1))
+
+
+def _parties(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    for numbers in fresh_sequences(n, SEED).numbers.tolist():
+        yield subjects.party_subject(model, numbers, 0)  # type: ignore[arg-type]
+
+
+def _next_words(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    pretrained = Pretrained("tatoeba-llama", ModelKind.DECODER, model, tokenizer(), most_tokens=WINDOW)  # type: ignore[arg-type]
+    texts = english_sentences(data).test
+    for place in _chosen(len(texts), n).tolist():
+        yield model_subject(pretrained, text_inputs(pretrained, texts[place]))
+
+
+def _one_vector(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    for source, target in _translations(model, data, device, n):
+        shares, own = last_state_shares(model, source), (source.ids.to(device), target, source.word_of, source.words)  # type: ignore[arg-type]
+        yield subjects.one_vector_subject(model, *own, shares)  # type: ignore[arg-type]
+
+
 def _sentences(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    for source, target in _translations(model, data, device, n):
+        yield subjects.translation_subject(model, source.ids.to(device), target, source.word_of, source.words)  # type: ignore[arg-type]
+
+
+def _translations(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[tuple[SourceSentence, Tensor]]:
     texts = list(group_references(split_pairs(read_pairs(data)).test))
     for place in _chosen(len(texts), n).tolist():
         source = read_source(texts[place])
-        target = torch.tensor(translate(model, source).ids, device=device)  # type: ignore[arg-type]
-        yield subjects.translation_subject(model, source.ids.to(device), target, source.word_of, source.words)  # type: ignore[arg-type]
+        yield source, torch.tensor(translate(model, source).ids, device=device)  # type: ignore[arg-type]
 
 
 def _chosen(n_all: int, n: int) -> Tensor:
@@ -79,10 +128,15 @@ INPUTS: dict[str, Callable[[nn.Module, str | None, str, int], Iterator[Subject]]
     **dict.fromkeys(("pixel-classifier", "pixel-notes", "pixel-notes-ink"), _digits),
     "feature-mask": _hidden,
     "digit-reader": _numbers,
+    "scene-question": _questions,
+    "digit-vit": _patches,
     "sentence-attention": _reviews,
+    **dict.fromkeys(("match3-pairwise", "match3-simplicial"), _parties),
+    "tatoeba-llama": _next_words,
+    **dict.fromkeys(("translator-none", "translator-plain"), _one_vector),
     **{f"translator-{name}": _sentences for name in ("additive", "dot", "general", "transformer")},
 }
-"""Models with attention over an input whose parts can be erased, and their held-out inputs."""
+"""Models with a map over an input whose parts can be erased, and their held-out inputs."""
 
 
 def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int = N_INPUTS) -> dict[str, Any]:
@@ -93,21 +147,23 @@ def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int
         WeightsError: the model's weights are.
     """
     model = load(name, device)
-    areas: dict[str, list[float]] = {order: [] for order in (ATTENTION, GRADIENT, RANDOM)}
-    agreements, moves = [], []
+    areas: dict[str, list[float]] = defaultdict(list)
+    agreements, moves, name_of_map = [], [], ATTENTION
     for subject in islice(INPUTS[name](model, data, device, n), n):
-        orders = {ATTENTION: subject.received, GRADIENT: gradient_times_input(subject), RANDOM: random_orders(subject)}
+        name_of_map, received = subject.map_name, subject.received
+        orders = {name_of_map: received, GRADIENT: gradient_times_input(subject), RANDOM: random_orders(subject)}
         for order, curve in curves_of(subject, orders).items():
             areas[order].append(curve.area)
-        agreements.append(kendall_tau(subject.received, removal(subject)))
-        moves.append(float(shuffled(subject, N_SHUFFLED).median()))
-    better = [ours < chance for ours, chance in zip(areas[ATTENTION], areas[RANDOM], strict=True)]
+        agreements.append(kendall_tau(received, removal(subject)))
+        if subject.weights:
+            moves.append(float(shuffled(subject, N_SHUFFLED).median()))
+    better = [ours < chance for ours, chance in zip(areas[name_of_map], areas[RANDOM], strict=True)]
     return {
         "n": len(better),
         "area_of_deletion": {order: _mean(values) for order, values in areas.items()},
         "attention_beats_random": round(sum(better) / len(better), 3),
         "tau_of_attention_and_removal": _mean(agreements),
-        "moved_by_shuffling": _mean(moves),
+        **({"moved_by_shuffling": _mean(moves)} if moves else {}),
     }
 
 

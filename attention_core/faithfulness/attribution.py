@@ -52,6 +52,7 @@ class Subject:
             with "cross", those of its decoder on itself, which are not among them, with "decoder".
         read_at: the position of the last layer at which the answer is read; None = at all.
         slope: what is differentiated by weights; None = reweigh.
+        bound: how far the answer may move while weights are made different, in total variation.
     """
 
     inputs: Tensor
@@ -69,6 +70,7 @@ class Subject:
     stack: Mapping[str, StackLayer] = field(default_factory=dict)
     read_at: int | None = None
     slope: Callable[[Mapping[str, Tensor]], Tensor] | None = None
+    bound: float = 0.1
 
     @property
     def n_units(self) -> int:
@@ -113,9 +115,10 @@ def total_variation(first: Tensor, second: Tensor) -> Tensor:
     return (first - second).abs().sum(-1).mean(-1) / 2
 
 
+@torch.no_grad()
 def _answers(subject: Subject, erased: Tensor, answer: Tensor) -> Tensor:
     different, place = erased.unique(dim=0, return_inverse=True)
-    parts = [confidence(subject.erase(part), answer).detach() for part in different.split(AT_ONCE)]
+    parts = [confidence(subject.erase(part), answer) for part in different.split(AT_ONCE)]
     return torch.cat(parts)[place]
 
 

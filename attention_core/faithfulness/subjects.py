@@ -46,12 +46,12 @@ def _with_plain_tensors(make: Callable[P, Subject]) -> Callable[P, Subject]:
     return plain
 
 
-def _softmax(logits: Tensor) -> Tensor:
+def softmax(logits: Tensor) -> Tensor:
     """Return probabilities (batch, n_answers, n_classes); logits without answers, (batch, n_classes), are one."""
     return (logits[:, None] if logits.ndim == 2 else logits).softmax(-1)
 
 
-def _erasing(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tensor, unit_of: Tensor) -> Callable:
+def erasing(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tensor, unit_of: Tensor) -> Callable:
     """Return what predicts with the baseline in the place of units that are erased, bool (batch, n_units)."""
 
     def erase(erased: Tensor) -> Tensor:
@@ -71,14 +71,14 @@ def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
     weights = torch.stack([trace.weights(head) for head in range(trace.n_heads)])
 
     def predict(pixels: Tensor) -> Tensor:
-        return _softmax(model(pixels.view(-1, *image.shape)).logits)
+        return softmax(model(pixels.view(-1, *image.shape)).logits)
 
     def reweigh(given: Mapping[str, Tensor]) -> Tensor:
         pictures = image.expand(len(given[OWN]), *image.shape)
-        return _softmax(model(pictures, edits=(GivenWeights(given[OWN]),)).logits)
+        return softmax(model(pictures, edits=(GivenWeights(given[OWN]),)).logits)
 
     baseline = torch.zeros_like(inputs)
-    erase = _erasing(predict, inputs, baseline, unit_of)
+    erase = erasing(predict, inputs, baseline, unit_of)
     return Subject(inputs, baseline, unit_of, predict, erase, {OWN: weights}, reweigh)
 
 
@@ -92,10 +92,10 @@ def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
     def attended(keys: Tensor, mask: Tensor | None = None) -> Tensor:
         own = query.expand(len(keys), -1, -1, -1)
         context = attend(own, keys[:, None], keys[:, None], score=Dot(), mask=mask).context
-        return _softmax(model.classify(context[:, 0, 0]))
+        return softmax(model.classify(context[:, 0, 0]))
 
     def reweigh(given: Mapping[str, Tensor]) -> Tensor:
-        return _softmax(model.classify((given[OWN] @ features)[:, 0, 0]))
+        return softmax(model.classify((given[OWN] @ features)[:, 0, 0]))
 
     return Subject(
         inputs=features[0],
@@ -132,7 +132,7 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
             glimpse = output.context[:, 0, 0]
             state = model.cell(glimpse, state)
             logits.append(model.classify(torch.cat((glimpse, state), -1)))
-        return _softmax(torch.stack(logits, 1))
+        return softmax(torch.stack(logits, 1))
 
     def erase(erased: Tensor) -> Tensor:
         return looks(regions.expand(len(erased), -1, -1), mask=~erased[:, unit_of][:, None, None])
@@ -162,7 +162,7 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
     def reason(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
         asked = tuple(part.expand(len(both), *part.shape[1:]) for part in question)
         output = model.reason(both.split(width, -1), asked, scoring, mask=mask, given=given)  # type: ignore[arg-type]
-        return _softmax(output.logits)
+        return softmax(output.logits)
 
     inputs = torch.cat((keys, values), -1)[0]
     weights = model.reason((keys, values), question, scoring).weights.clone()  # (1, n_looks, n + 1)
@@ -205,7 +205,7 @@ def party_subject(model: Match3Head, numbers: Sequence[int], asks: int, names: S
             key, value = pair_products(key, key), pair_products(value, value)
         allowed = allowed.view(-1, 1, 1, key.shape[2])
         found = attend(model.query(own)[:, None], key, value, mask=allowed, edits=edits, with_weights=True)
-        return _softmax(model.read_out(torch.cat((own, found.context[:, 0]), -1))), found.weights
+        return softmax(model.read_out(torch.cat((own, found.context[:, 0]), -1))), found.weights
 
     def erase(erased: Tensor) -> Tensor:
         return look(everyone.expand(len(erased), -1, -1), (erased.to(is_other) @ is_other) == 0)[0]
@@ -239,7 +239,7 @@ def sentence_subject(model: SentenceClassifier, words: Sequence[str]) -> Subject
     weights = _weights(model.queries(1), encoding.states[:, None], model.score())
 
     def answer(context: Tensor) -> Tensor:
-        return _softmax(model.answer(context[:, 0, 0]))
+        return softmax(model.answer(context[:, 0, 0]))
 
     def predict(embedded: Tensor) -> Tensor:
         states = model.encoder(embedded)[0][:, None]
@@ -253,7 +253,7 @@ def sentence_subject(model: SentenceClassifier, words: Sequence[str]) -> Subject
         padded = torch.full((*mask.shape, empty.shape[1]), PAD, device=device)
         for place, part in enumerate(parts):
             mask[place, : len(part)], padded[place, : len(part)] = True, part
-        return _softmax(model(padded, mask).logits)
+        return softmax(model(padded, mask).logits)
 
     unknown = model.vectors.table.weight[UNKNOWN].expand(1, -1)
     return Subject(
@@ -288,8 +288,8 @@ def translation_subject(
         if isinstance(model, Transformer):
             placed = {_place(name): edit for name, edit in edits.items()}
             encoding = model.encode_vectors(vectors, placed)
-            return _softmax(model.logits(model.decode(encoding, read, placed)[0]))
-        return _softmax(model.logits(model.decode(model.encode_vectors(vectors), read, edits.get(OWN, ()))[0]))
+            return softmax(model.logits(model.decode(encoding, read, placed)[0]))
+        return softmax(model.logits(model.decode(model.encode_vectors(vectors), read, edits.get(OWN, ()))[0]))
 
     inputs = model.embedding(source).clone()
     baseline = model.embedding.weight[UNKNOWN_PIECE].expand(1, -1).clone()
@@ -299,7 +299,7 @@ def translation_subject(
         baseline=baseline,
         unit_of=unit_of,
         predict=decode,
-        erase=_erasing(decode, inputs, baseline, unit_of),
+        erase=erasing(decode, inputs, baseline, unit_of),
         weights=weights,
         reweigh=lambda given: decode(inputs.expand(len(next(iter(given.values()))), -1, -1), given),
         names=words,

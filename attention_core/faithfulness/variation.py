@@ -8,12 +8,12 @@ from torch import Tensor
 
 from attention_core.faithfulness.attribution import Subject, total_variation
 
-BOUND = 0.1  # how far the answer may move while weights are made different, in total variation
 N_SEARCH = 60  # steps of that search
 LEAST = 1e-9  # a weight below this counts as this where its logarithm is taken
 AT_ONCE = 2**22  # numbers of weights that go through a model together
 
 
+@torch.no_grad()
 def shuffled(subject: Subject, n: int = 100, seed: int = 0, names: Sequence[str] | None = None) -> Tensor:
     """Return how far the answer moves for n random orders of the keys, (n,); one order serves all rows and heads.
 
@@ -40,12 +40,14 @@ def _shuffle(weights: Tensor, n: int, generator: torch.Generator) -> Tensor:
     return torch.stack([weights[..., row] for row in order])
 
 
+@torch.no_grad()
 def uniform(subject: Subject, names: Sequence[str] | None = None) -> float:
     """Return how far the answer moves when each query looks alike at all keys that it looks at at all."""
     given = {name: _even(subject.weights[name])[None] for name in names or subject.map_weights}
     return float(total_variation(subject.reweigh(given), subject.probabilities())[0])
 
 
+@torch.no_grad()
 def without_heads(subject: Subject) -> dict[tuple[str, int], float]:
     """Return how far the answer moves when a head hands over nothing, by attention and head, the farthest first.
 
@@ -80,10 +82,8 @@ class OtherWeights(NamedTuple):
     moved: float  # how far the answer moves, at most the bound
 
 
-def most_different(
-    subject: Subject, bound: float = BOUND, names: Sequence[str] | None = None, seed: int = 0
-) -> OtherWeights:
-    """Search for the most different weights under which the answer moves by at most the bound.
+def most_different(subject: Subject, names: Sequence[str] | None = None, seed: int = 0) -> OtherWeights:
+    """Search for the most different weights under which the answer moves by at most the subject's bound.
 
     Gradient ascent (Adam) on the divergence of softmax rows, with a penalty on what the answer moves beyond the bound;
     a key that a query does not see stays hidden. The best of what keeps the bound is returned, the true weights
@@ -91,7 +91,7 @@ def most_different(
 
     Source: adversarial attention, Jain and Wallace 2019, eq. 3; Wiegreffe and Pinter 2019 on what it can tell.
     """
-    names = list(names or subject.map_weights)
+    names, bound = list(names or subject.map_weights), subject.bound
     true = {name: subject.weights[name].detach() for name in names}
     now, generator = subject.probabilities(), torch.Generator().manual_seed(seed)
     best = OtherWeights(true, 0.0, 0.0)

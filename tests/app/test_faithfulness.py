@@ -70,3 +70,12 @@ def test_what_one_vector_knows_is_asked_too(visit):
     assert "**Here the map" in said(page)
     assert list(curves(page)) == ["share of the one vector", "gradient × input", "integrated gradients", "random"]
     assert "This network has no weights to exchange" in said(page)
+
+
+def test_ones_own_model_has_the_section_below_what_it_does(visit):
+    page = visit("model", model="tatoeba-llama", tab="doubts")
+    assert not page.exception
+    assert "**Here the map" in said(page)
+    assert "One layer alone, shuffled" in said(page)
+    page = settled(page, model_doubts_way="through all layers")
+    assert "value zeroing" in curves(page)

@@ -1,0 +1,171 @@
+"""Any model of transformers whose architecture is described, as a subject: its tokens or patches are what is erased."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.faithfulness.attribution import StackLayer, Subject
+from attention_core.faithfulness.subjects import erasing, softmax
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
+from attention_core.hub.run import ModelInputs
+from attention_core.hub.tracing import evaluating, run_model, stream_attention
+from attention_core.study.families import family_of, matrix, part
+from attention_core.study.sites import evaluated, hooked, recorded, states_of
+
+MOST_UNITS = 64
+COSINE_BOUND = 0.05
+
+
+def model_subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
+    """Return the subject of a model and its input; tokens become the unknown one, patches the picture's usual colour.
+
+    The answer of an encoder is its sentence vector, the mean of its tokens': how much of it is left is the cosine. That
+    of a language model is the next token, of a vision model the class.
+
+    Raises:
+        ModelError: more parts than MOST_UNITS, or an encoder-decoder.
+        UnsupportedError: nobody has described the architecture, or it hands over no attention as it runs.
+    """
+    if pretrained.kind is ModelKind.ENCODER_DECODER:
+        raise ModelError("An encoder and a decoder together are not taken apart here.")
+    with torch.inference_mode(False), torch.no_grad():
+        return _subject(pretrained, prepared)
+
+
+def _subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
+    model: Any = pretrained.model
+    family_of(model)
+    given: dict[str, Any] = {name: value.to(model.device).clone() for name, value in prepared.inputs.items()}
+    if pretrained.kind is ModelKind.VISION:
+        inputs, baseline, prefix, as_given = _patches(given.pop("pixel_values"), prepared)
+        special: frozenset[int] | range = range(prefix)
+        names = [f"patch {place + 1}" for place in range(len(inputs) - prefix)]
+    else:
+        embedding = model.get_input_embeddings()
+        inputs, baseline = embedding(given.pop("input_ids"))[0], _nothing(pretrained, embedding)
+        special, as_given = prepared.special, lambda vectors: {"inputs_embeds": vectors}
+        names = [name for place, name in enumerate(prepared.tokens) if place not in special]
+    if len(names) > MOST_UNITS:
+        raise ModelError(f"This is for up to {MOST_UNITS} tokens or patches; here are {len(names)}.")
+    kept = torch.tensor([place not in special for place in range(len(inputs))], device=inputs.device)
+    unit_of = torch.where(kept, kept.cumsum(0) - 1, -1)
+    runner = model.base_model if pretrained.kind is ModelKind.ENCODER else model
+    if pretrained.kind is ModelKind.DECODER:
+        given |= {"use_cache": False} | pretrained.fewer_logits(1, 0)
+
+    def called_with(vectors: Tensor) -> dict[str, Any]:
+        n = len(vectors)
+        rest = {name: one.expand(n, *one.shape[1:]) if isinstance(one, Tensor) else one for name, one in given.items()}
+        return rest | as_given(vectors)
+
+    whole = called_with(inputs[None])
+    answer, slope_of = _reading(pretrained, evaluated(runner, whole))
+    weights, stack = _layers(model, runner, whole)
+
+    def reweigh(read: Callable[[Any], Tensor], other: Mapping[str, Tensor]) -> Tensor:
+        n, names = len(next(iter(other.values()))), list(weights)
+        batch = called_with(inputs.expand(n, -1, -1))
+        take = lambda number, *_: other.get(names[number])  # noqa: E731
+        return read(stream_attention(runner, batch, take, gradients=torch.is_grad_enabled()))
+
+    at = {ModelKind.DECODER: len(inputs) - 1, ModelKind.VISION: 0 if prepared.n_prefix else None}
+    return Subject(
+        inputs=inputs,
+        baseline=baseline,
+        unit_of=unit_of,
+        predict=lambda vectors: slope_of(evaluated(runner, called_with(vectors))),
+        erase=erasing(lambda vectors: answer(evaluated(runner, called_with(vectors))), inputs, baseline, unit_of),
+        weights=weights,
+        reweigh=partial(reweigh, answer),
+        slope=partial(reweigh, slope_of),
+        names=names,
+        stack=stack,
+        read_at=at.get(pretrained.kind),
+        bound=COSINE_BOUND if pretrained.kind is ModelKind.ENCODER else Subject.bound,
+    )
+
+
+def _nothing(pretrained: Pretrained, embedding: nn.Module) -> Tensor:
+    """Return the vector of the unknown token, (1, d); the mean of all where there is none."""
+    number = getattr(pretrained.tokenizer, "unk_token_id", None)
+    table: Tensor = embedding.weight  # type: ignore[assignment]
+    if number is None:
+        return table.detach().mean(0, keepdim=True)
+    return embedding(torch.tensor([number], device=table.device))
+
+
+def _patches(
+    pixels: Tensor, prepared: ModelInputs
+) -> tuple[Tensor, Tensor, int, Callable[[Tensor], dict[str, Tensor]]]:
+    """Return a picture's patches, (n_prefix + n_patches, d), zeros first, the colour that stands for none, and back."""
+    rows, columns = prepared.patch_grid or (1, 1)
+    n_channels, height, width = pixels.shape[1:]
+    shape = n_channels, rows, height // rows, columns, width // columns
+    patches = pixels[0].view(shape).permute(1, 3, 0, 2, 4)
+    flat, prefix = patches.flatten(2).flatten(0, 1), prepared.n_prefix
+    inputs = torch.cat((flat.new_zeros(prefix, flat.shape[1]), flat))
+    colour = pixels[0].flatten(1).median(1).values[:, None, None].expand(patches.shape[2:]).flatten()
+
+    def as_given(vectors: Tensor) -> dict[str, Tensor]:
+        own = vectors[:, prefix:].reshape(-1, rows, columns, *patches.shape[2:])
+        return {"pixel_values": own.permute(0, 3, 1, 4, 2, 5).reshape(-1, n_channels, height, width)}
+
+    return inputs, colour[None].clone(), prefix, as_given
+
+
+def _reading(pretrained: Pretrained, output: Any) -> tuple[Callable[[Any], Tensor], Callable[[Any], Tensor]]:
+    """Return what makes an answer (batch, 1, n_classes) of an output, and one whose slope at the input is not 0.
+
+    Of a sentence vector the first class is what is left of it: the cosine, which is at its largest at the input, or for
+    the slope the part along the vector.
+    """
+    if pretrained.kind is not ModelKind.ENCODER:
+        last = slice(-1, None) if pretrained.kind is ModelKind.DECODER else None
+        probabilities = lambda out: softmax(out.logits if last is None else out.logits[:, last])  # noqa: E731
+        return probabilities, probabilities
+    own = states_of(output).mean(1)[0]
+
+    def cosine(out: Any) -> Tensor:
+        left = torch.cosine_similarity(states_of(out).mean(1), own, dim=-1)
+        return torch.stack((left, 1 - left), -1)[:, None]
+
+    def along(out: Any) -> Tensor:
+        left = states_of(out).mean(1) @ own / own.square().sum()
+        return torch.stack((left, 1 - left), -1)[:, None]
+
+    return cosine, along
+
+
+def _layers(model: Any, runner: Any, inputs: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, StackLayer]]:
+    family = family_of(model)
+    layers = list(part(model.base_model, family.layers))
+    merges, calls = [part(layer, family.output) for layer in layers], {}
+
+    def keep(layer: nn.Module, args: Any, settings: Any) -> None:
+        calls[layer] = args, settings
+
+    with hooked(layers, keep, before=True, with_kwargs=True), recorded(merges) as handed_over:
+        traces = run_model(runner, inputs)[0].traces
+    weights, stack = {}, {}
+    for number, (layer, merge, trace) in enumerate(zip(layers, merges, traces, strict=True)):
+        heads = range(trace.n_heads)
+        own = torch.stack([trace.weights(head) for head in heads]).float()
+        values = torch.stack([trace.value_of(head) for head in heads]).float()
+        to_stream = matrix(merge)[0].float().unflatten(0, (len(heads), -1))
+        handed = torch.einsum("hqk,hkd,hde->qke", own, values, to_stream)
+        weights[name := f"layer {number + 1}"] = own.clone()
+        output = handed_over[merge][-1].reshape(handed.shape[::2])
+        stack[name] = StackLayer(handed, output, partial(_finish, layer, merge, *calls[layer]))
+    return weights, stack
+
+
+def _finish(layer: Any, merge: nn.Module, args: Any, settings: Any, output: Tensor) -> Tensor:
+    """Return what a layer makes of another output of its attention, (batch, n_queries, d)."""
+    states = args[0] if args else settings["hidden_states"]
+    states = states.expand(len(output), -1, -1)
+    args, settings = ((states, *args[1:]), settings) if args else ((), {**settings, "hidden_states": states})
+    with hooked([merge], lambda module, given, put_out: output.reshape(put_out.shape)), evaluating(layer):
+        return states_of(layer(*args, **settings))
