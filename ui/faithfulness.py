@@ -56,6 +56,7 @@ def faithfulness_tab(
     subject: Callable[[], Subject],
     part: str,
     draw_map: Callable[[np.ndarray], vl.Chart] | None = None,
+    answer: str = "",
 ) -> Tab:
     """Return the section of a page.
 
@@ -66,6 +67,7 @@ def faithfulness_tab(
         subject: makes the subject, in the queue.
         part: what is erased, in the plural, such as "ink pixels".
         draw_map: draws what each key receives, (n_keys,); without it each part's weight is drawn by name.
+        answer: says what the answer is, where the page does not.
     """
 
     def portions():  # type: ignore[no-untyped-def]
@@ -82,6 +84,8 @@ def faithfulness_tab(
             st.info(error_markdown(error))
             return
         say_verdict(found)
+        if answer:
+            st.caption(answer)
         left, right = st.columns([1.15, 1], gap="large")
         with left:
             _curves(name, found, part)

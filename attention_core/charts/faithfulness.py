@@ -11,8 +11,8 @@ COLOURS = (vl.ROLE_COLOURS[Role.WEIGHTS], "#0072B2", "#E69F00", "#009E73", "#D55
 N_WORDS = 12  # whose weights are drawn
 
 
-def curves_chart(curves: Mapping[str, Curve], what: str = "erased", *, height: int = 300) -> vl.Chart:
-    """Draw the answer's probability over the share of parts that are erased, or inserted; the last order is chance."""
+def curves_chart(curves: Mapping[str, Curve], what: str = "erased") -> vl.Chart:
+    """Draw what is left of the answer over the share of parts erased, or inserted; the last order is chance."""
     rows = [
         (name, share, probability)
         for name, curve in curves.items()
@@ -22,11 +22,11 @@ def curves_chart(curves: Mapping[str, Curve], what: str = "erased", *, height: i
     data = {column: [row[place] for row in rows] for place, column in enumerate(("order", what, "probability"))}
     space = {
         "x": vl.field(f"{what}:Q", title=what, axis=dict(format="%", tickCount=5, grid=False)),
-        "y": vl.percent_axis("probability", "probability of the answer"),
-        "color": vl.series_colour("order", list(curves), colours, columns=2, labelLimit=200),
+        "y": vl.percent_axis("probability", "left of the answer"),
+        "color": vl.series_colour("order", list(curves), colours, columns=1, labelLimit=260),
     }
     tooltip = "order:N", (f"{what}:Q", "", ".0%"), ("probability:Q", "", ".1%")
-    return vl.layer(vl.mark("line", data, space, *tooltip, strokeWidth=2.5), height=height)
+    return vl.layer(vl.mark("line", data, space, *tooltip, strokeWidth=2.5), height=190 + 20 * len(curves))
 
 
 def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequence[float]) -> vl.Chart:

@@ -81,7 +81,7 @@ def test_in_a_lecture_each_section_is_a_screen(app):
     assert page.query_params["tab"] == "keeps"
     screens = page.segmented_control(key="model_tab").options
     assert screens[1:5] == ["Look", "Step by step", "Heads", "Through all layers"]
-    assert screens[-5:-2] == ["What it does", "What it says next", "What it keeps: the KV cache"]
+    assert screens[-6:-3] == ["What it does", "Is this map an explanation?", "What it says next"]
 
 
 @pytest.fixture
