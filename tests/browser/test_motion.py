@@ -1,6 +1,8 @@
 """A step whose numbers move: it plays when another step is chosen, can be scrubbed, and answers mouse and keys."""
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from tests.browser.tools import moving_cell, moving_step, settle
@@ -91,3 +93,15 @@ def test_a_view_that_has_gone_is_forgotten_and_lets_go_of_what_it_lit(canvas):
     page.get_by_role("heading").first.hover()
     expect(page.locator("td.cell.lit")).to_have_count(0)
     assert page.evaluate("[...attentionPointed.views].every(view => view.node.isConnected)")
+
+
+def test_a_browser_that_makes_no_films_saves_a_strip_of_pictures(canvas):
+    canvas.page.evaluate("[window.kept, window.MediaRecorder] = [MediaRecorder, null]")
+    with canvas.page.expect_download() as download:
+        canvas.page.get_by_role("button", name="Film").click()
+    canvas.page.evaluate("void (window.MediaRecorder = kept)")
+    assert download.value.suggested_filename == "scores.png"
+    strip = np.asarray(Image.open(download.value.path()).convert("RGB"))
+    pictures = np.split(strip, 6, axis=1)
+    assert pictures[0].shape[:2] == tuple(canvas.evaluate("canvas => [canvas.height, canvas.width]"))
+    assert len({picture.tobytes() for picture in pictures}) == 6

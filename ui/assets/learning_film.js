@@ -27,7 +27,7 @@ class LearningFilm {
     const last = data.frames.length - 1;
     this.slider.max = last;
     this.bar.style.visibility = last ? "visible" : "hidden";
-    this.saver.hidden = data.live || !canFilm(this.canvas);
+    this.saver.hidden = data.live;
     if (follows && !this.clock) this.at = last;
     this.show(Math.min(this.at, last));
   }

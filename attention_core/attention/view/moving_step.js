@@ -106,7 +106,6 @@ class MovingStep {
     set(this.canvas, { "aria-label": `${about}. Arrow keys go from number to number.` });
     const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches, moves = Boolean(data.kind) || data.grid;
     this.bar.hidden = !moves;
-    this.saver.hidden = !canFilm(this.canvas);
     this.stop();
     this.show(1);
     if (moved && moves && !quiet && !document.hidden) this.play();
