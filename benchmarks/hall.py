@@ -5,6 +5,7 @@ The phones do what ui/assets/hall_phone.html does, each with a connection of its
 
 import argparse
 import asyncio
+import os
 import time
 from collections import Counter
 from contextlib import suppress
@@ -15,12 +16,11 @@ from typing import NamedTuple
 
 import httpx2
 
-from benchmarks.load import Server, below, quantiles
+from benchmarks.load import Server, quantiles, served
 from benchmarks.report import publish
-from benchmarks.server import command, free_port, started
 from benchmarks.session import Session
 from benchmarks.visits import STEP, act
-from ui.hall.rooms import HallQuestion, Rooms
+from ui.hall.rooms import FILE, HallQuestion, Rooms
 from ui.hall.routes import KEY_HEADER
 
 POLL, CORNER, STEP_EVERY = 2.0, 1.5, 1.0
@@ -107,14 +107,15 @@ def main() -> None:
     """Measure, print, write results/hall.json."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--phones", type=int, default=300)
+    parser.add_argument("--processes", type=int, default=1, help="of the app, behind nginx if more than one")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
-        file, port = Path(folder) / "rooms.sqlite", free_port()
-        address = f"http://127.0.0.1:{port}"
-        with started(command("app.py", port), address, ATTENTION_ROOMS=str(file), ATTENTION_WARM="0") as process:
-            server = Server(address, (address,), below(process.pid))
+        file = Path(folder) / "rooms.sqlite"
+        os.environ |= {FILE: str(file), "ATTENTION_WARM": "0"}
+        with served("app.py", options.processes) as server:
             found = asyncio.run(measure(server, Rooms(file), options.phones))
-    publish("hall", [["what", "figure"], *([name, str(value)] for name, value in found.items())], found)
+    name = f"hall_on_{options.processes}" if options.processes > 1 else "hall"
+    publish(name, [["what", "figure"], *([name, str(value)] for name, value in found.items())], found)
 
 
 if __name__ == "__main__":
