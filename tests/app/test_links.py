@@ -278,6 +278,10 @@ def test_guess_among_three_columns_comes_with_a_link(visit):
 
 BEFORE = json.loads((Path(__file__).parent.parent / "data/links_of_0_1.json").read_text())
 """What people kept of each page before classes and files had their present names."""
+OFF_BEFORE = {
+    "transformer": [("encoder-3", 0), ("encoder-3", 2), ("encoder-1", 2)],
+    "model": [("encoder self-5", 5), ("encoder self-5", 0)],
+}
 
 
 @pytest.mark.parametrize("name", sorted(BEFORE))
@@ -287,9 +291,9 @@ def test_links_of_the_first_version_still_open(name, visit):
     went = {"show": "made-echo-65536"} if name == "atlas" else {}  # of three made-up texts one is left
     tab = {"tab": ""}  # under another name today
     address = address_of(page)
-    if name == "transformer":  # heads that are off are edits today
-        edits = [(one.where, one.edit) for one in page.session_state["transformer_edits"]]
-        assert edits == [("encoder-3", DropHead(0)), ("encoder-3", DropHead(2)), ("encoder-1", DropHead(2))]
+    if name in OFF_BEFORE:  # heads that are off are edits today
+        edits = [(one.where, one.edit) for one in page.session_state[f"{name}_edits"]]
+        assert edits == [(where, DropHead(head)) for where, head in OFF_BEFORE[name]]
         address["off"] = BEFORE[name]["off"] if address.pop("edits") else ""
     assert address | tab == BEFORE[name] | went | tab
 
