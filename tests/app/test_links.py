@@ -265,7 +265,7 @@ def test_lecture_mode_is_in_the_address_of_every_page(visit):
 
 
 def test_guess_among_three_columns_comes_with_a_link(visit):
-    page = visit("pixels", step="scores", guess="1")
+    page = visit("pixels", step="query", guess="1")
     three = page.get("button_group")[-1]
     assert three.key == "pixels_step_option"
     three.__class__, three.picked = Picked, three.options[1:2]
