@@ -55,7 +55,7 @@ if run is None:
 open_on_a_far_look(run)
 changed = changed_run(run, asked)
 with top:
-    opening(changed, asked)
+    opening(changed, asked, changed is not run)
 with seen, st.container(key="desk_model_heads"):
     glance(changed)
 take_along(lambda: export_head(changed))

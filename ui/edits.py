@@ -99,7 +99,7 @@ class EditList:
         self._list: Field[tuple[ListedEdit, ...]] = Field(page, "edits", (), address="edits", parse=_parse, text=_text)
         self._past: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_past", list)
         self._future: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_future", list)
-        self._tried: Field[dict[ListedEdit, str]] = Field(page, "edits_tried", dict)
+        self._reasons: Field[dict[ListedEdit, str]] = Field(page, "edits_reasons", dict)
         """Why each cannot be applied; "" = it can."""
         self._seen: Field[tuple[ListedEdit, ...]] = Field(page, "edits_seen", ())
 
@@ -139,16 +139,16 @@ class EditList:
                 tried = (*fit, *edit)
                 attention.replace(for_queries(tried, 0, attention.n_queries) if grows else tried)
                 fit = tried
-                self._tried.value[change] = ""
+                self._reasons.value[change] = ""
             except (EditError, KeyError) as error:  # KeyError: the run is none of those that there are
-                self._tried.value[change] = str(error)
+                self._reasons.value[change] = str(error)
         return fit
 
     def fitting_each(
         self, learned: Callable[[], Mapping[tuple[str, int], AttentionTrace]], of: str = ""
     ) -> dict[tuple[str, int], Edits]:
         """Return the edits that fit each of several attentions, by (kind, layer), asked for if there are any."""
-        self._seen.value = self.changes
+        self._seen.value, self._reasons.value = self.changes, {}
         attentions = learned() if self.changes else {}
         fit = {place: self.fitting(trace, where_in_stack(*place), of) for place, trace in attentions.items()}
         return {place: edits for place, edits in fit.items() if edits}
@@ -201,7 +201,10 @@ class EditList:
         if not self.changes and hint and not LECTURE.value:
             st.caption(hint)
         for place, change in enumerate(self.changes):
-            key, misfit = f"{self.page}_edit_{place}", self._tried.value.get(change, ELSEWHERE) if change.is_on else ""
+            key, misfit = (
+                f"{self.page}_edit_{place}",
+                self._reasons.value.get(change, ELSEWHERE) if change.is_on else "",
+            )
             set_widget(key, change.is_on)
             says = error_markdown(change.says[:1].upper() + change.says[1:])
             st.checkbox(says, key=key, on_change=self._switch, args=(place, key))

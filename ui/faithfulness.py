@@ -29,7 +29,7 @@ from ui.computed import card_or_empty
 from ui.labels import as_percent, error_markdown, number
 from ui.layout import figures_table
 from ui.navigation import PAGES
-from ui.queued_result import queued_result
+from ui.queued_result import queued_result, result_on_demand
 from ui.skeleton import Tab
 from ui.state import Field, single_choice
 
@@ -57,6 +57,7 @@ def faithfulness_tab(
     part: str,
     draw_map: Callable[[np.ndarray], vl.Chart] | None = None,
     answer: str = "",
+    asks: bool = False,
 ) -> Tab:
     """Return the section of a page.
 
@@ -68,6 +69,7 @@ def faithfulness_tab(
         part: what is erased, in the plural, such as "ink pixels".
         draw_map: draws what each key receives, (n_keys,); without it each part's weight is drawn by name.
         answer: says what the answer is, where the page does not.
+        asks: whether a button asks for the figures, since they may take long.
     """
 
     def portions():  # type: ignore[no-untyped-def]
@@ -78,10 +80,16 @@ def faithfulness_tab(
         st.markdown(f"**{verdict(known, part)}**")
 
     def section() -> None:
+        whole = ("faithfulness", name, model, key)
         try:
-            found = queued_result(("faithfulness", name, model, key), portions, say_verdict)
+            if asks:
+                found = result_on_demand(whole, "Erase one after another", f"{name}_doubts", portions, say_verdict)
+            else:
+                found = queued_result(whole, portions, say_verdict)
         except (ModelError, UnsupportedError) as error:
             st.info(error_markdown(error))
+            return
+        if found is None:
             return
         say_verdict(found)
         if answer:
@@ -98,7 +106,7 @@ def faithfulness_tab(
 
 
 def _curves(name: str, found: Assessment, part: str) -> None:
-    ways = (ERASED, INSERTED, THROUGH)[: 3 if found.subject.stack else 2]
+    ways = (ERASED, INSERTED, THROUGH)[: 3 if ROLLOUT in found.deletion else 2]
     way = single_choice(part.capitalize(), WAYS[name], ways, label_visibility="collapsed")
     curves = found.insertion if way == INSERTED else found.deletion
     hidden = (GRADIENT, INTEGRATED) if way == THROUGH else THROUGH_LAYERS
@@ -113,8 +121,8 @@ def _curves(name: str, found: Assessment, part: str) -> None:
         rows = (_figures(found, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
         st.caption(
-            f"Agreement with erasing each alone: Kendall's τ, and how many of the first {k} are the same. Little of it "
-            "says that orders differ, not which is right (Jain and Wallace 2019)."
+            f"Agreement with erasing each alone: Kendall's τ, and the share of the first {k} that are the same. Little "
+            "of it says that orders differ, not which is right (Jain and Wallace 2019)."
         )
 
 
@@ -154,7 +162,7 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
     moved = float(found.shuffled.median())
     st.markdown(
         f"Shuffled, these weights move the answer by {moved:.0%} (median of 100); all equal, by {found.uniform:.0%}: "
-        f"it {'hangs' if moved > 0.2 else 'hardly hangs'} on them.{_by_layer(found)}"
+        f"it {'hangs' if moved > 2 * found.subject.bound else 'hardly hangs'} on them.{_by_layer(found)}"
     )
     own, theirs = (mean_weights(weights) for weights in (found.subject.map_weights, other.weights))  # (n_keys,)
     if draw_map:

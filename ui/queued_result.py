@@ -12,16 +12,22 @@ Result = TypeVar("Result")
 Portions = Callable[[], Iterator[tuple[float, Result]]]
 
 
-def train_on_demand(name: Hashable, label: str, button: str, portions: Portions[Result]) -> Result | None:
-    """Return what a training came to; a button asks for it, and None = nobody has asked yet.
+def result_on_demand(
+    key: Hashable,
+    label: str,
+    button: str,
+    portions: Portions[Result],
+    draw: Callable[[Result], object] | None = None,
+) -> Result | None:
+    """Return what portions come to; a button asks for it, and None = nobody has asked yet.
 
-    `portions` trains; it yields, after each step, the share that is done and what it has come to.
+    Portions yield, after each step, the share that is done and what it has come to; `draw` shows it meanwhile.
     """
-    key, place = ("trained", name), st.empty()
+    place = st.empty()
     if not result_cache().get(key) and not place.button(label, key=button, type="primary"):
         return None
     place.empty()
-    return queued_result(key, portions)
+    return queued_result(key, portions, draw)
 
 
 def queued_result(key: Hashable, portions: Portions[Result], draw: Callable[[Result], object] | None = None) -> Result:

@@ -22,7 +22,7 @@ def curves_chart(curves: Mapping[str, Curve], what: str = "erased") -> vl.Chart:
     data = {column: [row[place] for row in rows] for place, column in enumerate(("order", what, "probability"))}
     space = {
         "x": vl.field(f"{what}:Q", title=what, axis=dict(format="%", tickCount=5, grid=False)),
-        "y": vl.percent_axis("probability", "left of the answer"),
+        "y": vl.percent_axis("probability", "what is left of the answer"),
         "color": vl.series_colour("order", list(curves), colours, columns=1, labelLimit=260),
     }
     tooltip = "order:N", (f"{what}:Q", "", ".0%"), ("probability:Q", "", ".1%")

@@ -72,7 +72,10 @@ class Assessment:
 
 
 def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]]:
-    """Yield the share of the work that is done, and what is known by then; the same value each time."""
+    """Yield the share of the work that is done, and what is known by then; the same value each time.
+
+    In the end its subject is left without the model.
+    """
     found = Assessment(subject, removal(subject), {subject.map_name: subject.received})
     chance = {RANDOM: random_orders(subject, seed=seed)}
     found.deletion |= curves_of(subject, found.importance | chance)
@@ -87,14 +90,14 @@ def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]
     found.importance |= (through := stack_orders(subject))
     found.deletion |= curves_of(subject, through)
     yield 0.5, found
-    if not subject.weights:
-        return
-    found.heads = without_heads(subject)
-    found.uniform, found.shuffled = uniform(subject), shuffled(subject, seed=seed)
-    for name in subject.map_weights if len(subject.map_weights) > 1 else ():
-        found.by_layer[name] = float(shuffled(subject, N_ALONE, seed, [name]).median())
-    yield 0.7, found
-    found.other = most_different(subject, seed=seed)
+    if subject.weights:
+        found.heads = without_heads(subject)
+        found.uniform, found.shuffled = uniform(subject), shuffled(subject, seed=seed)
+        for name in subject.map_weights if len(subject.map_weights) > 1 else ():
+            found.by_layer[name] = float(shuffled(subject, N_ALONE, seed, [name]).median())
+        yield 0.7, found
+        found.other = most_different(subject, seed=seed)
+    found.subject = subject.without_model()
     yield 1.0, found
 
 

@@ -7,7 +7,7 @@ translation. How far it moves is the total variation, 0 to 1, averaged over them
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import torch
@@ -90,6 +90,10 @@ class Subject:
         """Return the answer, (n_answers, n_classes)."""
         return self.predict(self.inputs[None])[0].detach()
 
+    def without_model(self) -> Subject:
+        """Return what is left to be kept once all was computed: neither the model nor what its layers handed over."""
+        return replace(self, predict=_gone, erase=_gone, reweigh=_gone, slope=None, stack={})
+
     def of_keys(self, values: Tensor) -> Tensor:
         """Return a value for each key, (n_keys,), summed over units, (n_units,)."""
         return self.per_unit(values) if self.key_units is None else self.key_units @ values
@@ -98,6 +102,10 @@ class Subject:
         """Return a value for each row of the inputs, (n,), summed over units, (n_units,)."""
         kept = self.unit_of >= 0
         return rows.new_zeros(self.n_units).index_add(0, self.unit_of[kept], rows[kept])
+
+
+def _gone(*_: object) -> Tensor:
+    raise RuntimeError("This subject was kept without its model.")
 
 
 def mean_weights(weights: Mapping[str, Tensor]) -> Tensor:

@@ -26,7 +26,7 @@ def model_subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
     of a language model is the next token, of a vision model the class.
 
     Raises:
-        ModelError: more parts than MOST_UNITS, or an encoder-decoder.
+        ModelError: more parts than MOST_UNITS, an encoder-decoder, or a model without an answer.
         UnsupportedError: nobody has described the architecture, or it hands over no attention as it runs.
     """
     if pretrained.kind is ModelKind.ENCODER_DECODER:
@@ -123,6 +123,8 @@ def _reading(pretrained: Pretrained, output: Any) -> tuple[Callable[[Any], Tenso
     the slope the part along the vector.
     """
     if pretrained.kind is not ModelKind.ENCODER:
+        if not hasattr(output, "logits"):
+            raise ModelError("This model only hands out states: it has no answer whose map could explain it.")
         last = slice(-1, None) if pretrained.kind is ModelKind.DECODER else None
         probabilities = lambda out: softmax(out.logits if last is None else out.logits[:, last])  # noqa: E731
         return probabilities, probabilities

@@ -15,9 +15,10 @@ AT_ONCE = 2**22  # numbers of weights that go through a model together
 
 @torch.no_grad()
 def shuffled(subject: Subject, n: int = 100, seed: int = 0, names: Sequence[str] | None = None) -> Tensor:
-    """Return how far the answer moves for n random orders of the keys, (n,); one order serves all rows and heads.
+    """Return how far the answer moves for n random orders of the keys, (n,).
 
-    Keys that no query looks at keep their place: they may be hidden.
+    One order serves all heads, and all rows that see the same keys; weights stay among these, since others may be
+    hidden.
 
     Source: Jain and Wallace 2019, "Attention is not explanation", section 4.2.1.
     """
@@ -33,11 +34,13 @@ def shuffled(subject: Subject, n: int = 100, seed: int = 0, names: Sequence[str]
 
 
 def _shuffle(weights: Tensor, n: int, generator: torch.Generator) -> Tensor:
-    seen = (weights > 0).flatten(0, -2).any(0).nonzero()[:, 0]
-    order = torch.arange(weights.shape[-1], device=weights.device).repeat(n, 1)
-    mixed = torch.rand(n, len(seen), generator=generator).argsort(1).to(seen.device)
-    order[:, seen] = seen[mixed]
-    return torch.stack([weights[..., row] for row in order])
+    seen, of_row = (weights > 0).any(0).unique(dim=0, return_inverse=True)  # (n_kinds, n_keys), (n_queries,)
+    noise = torch.rand(n, 1, weights.shape[-1], generator=generator).to(weights.device)
+    mixed = noise.where(seen, torch.inf).argsort(-1)  # the keys that are seen come first
+    place = (seen.cumsum(-1) - 1).clamp(min=0).expand_as(mixed)
+    order = mixed.gather(-1, place).where(seen, torch.arange(weights.shape[-1], device=weights.device))
+    rows = order[:, None, of_row].expand(n, *weights.shape)
+    return weights.expand_as(rows).gather(-1, rows)
 
 
 @torch.no_grad()

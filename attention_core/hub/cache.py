@@ -24,11 +24,12 @@ def cache_of(generation: Generation) -> KeyValueCache | None:
     if not generation.uses_cache:
         return None
     cache = getattr(generation.cache, "self_attention_cache", generation.cache)
+    layers = [layer for layer in cache.layers if layer.keys is not None]  # one that shares another's keys has none
     own = [trace for trace in generation.recording.traces if not kind_of(trace.story.name).endswith("cross")]
     return KeyValueCache(
-        n_bytes=sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers),
-        n_layers=len(cache.layers),
+        n_bytes=sum(layer.keys.nbytes + layer.values.nbytes for layer in layers),
+        n_layers=len(layers),
         n_query_heads=own[-1].n_heads,
-        n_key_heads=cache.layers[-1].keys.shape[1],
-        windows=tuple(layer.sliding_window - 1 for layer in cache.layers if getattr(layer, "sliding_window", None)),
+        n_key_heads=layers[-1].keys.shape[1],
+        windows=tuple(layer.sliding_window - 1 for layer in layers if getattr(layer, "sliding_window", None)),
     )

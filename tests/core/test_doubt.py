@@ -32,7 +32,7 @@ from attention_core.faithfulness.attribution import (
     removal,
     total_variation,
 )
-from attention_core.faithfulness.variation import divergence, most_different, shuffled, uniform
+from attention_core.faithfulness.variation import _shuffle, divergence, most_different, shuffled, uniform
 from attention_core.models import load
 from attention_core.topics.matter.sentences import judge, read_sentence, remove_each
 from attention_core.topics.translate.translation import explain, explain_layers, read_source, translate
@@ -135,6 +135,14 @@ def test_shuffled_weights_move_the_answer_as_permuted_keys_do():
     assert len({round(value, 5) for value in seen}) == len({round(value, 5) for value in moved})
 
 
+def test_shuffled_weights_stay_among_the_keys_that_a_query_sees():
+    weights = torch.rand(2, 5, 5, generator=torch.Generator().manual_seed(0)).tril() + torch.eye(5)
+    mixed = _shuffle(weights, 20, torch.Generator().manual_seed(0))  # (n, n_heads, n_queries, n_keys)
+    assert torch.equal(mixed > 0, (weights > 0).expand(20, -1, -1, -1))
+    assert torch.equal(mixed.sort().values, weights.sort().values.expand(20, -1, -1, -1))
+    assert not torch.equal(mixed, weights.expand(20, -1, -1, -1))
+
+
 def test_uniform_leaves_hidden_keys_hidden():
     subject = toy(4)
     weights = torch.tensor([[[0.7, 0.3, 0.0, 0.0]]])
@@ -169,6 +177,8 @@ def test_an_assessment_grows_and_says_no_more_than_it_knows():
     assert shares == sorted(shares)
     assert shares[-1] == 1
     assert set(found.deletion) == set(found.insertion) == {ATTENTION, GRADIENT, "integrated gradients", RANDOM}
+    with pytest.raises(RuntimeError, match="kept without its model"):
+        found.subject.probabilities()
     assert found.agreement(ATTENTION) == pytest.approx(kendalltau(found.subject.received, found.removal).statistic)
 
 

@@ -41,9 +41,11 @@ def hall_verdict(correct: int) -> str:
 
 def ask_hall_about(step: Step, head: int, row: int, picture: KeyPicture | None) -> bool:
     """Ask the hall where the largest number of a step's row is, of a small matrix of any row; return whether it did."""
-    if ROOM.value is not None:
-        _ask(ROOM.value, _about(step, head, row, picture)[0])
-    return ROOM.value is not None
+    if ROOM.value is None:
+        return False
+    question = _about(step, head, row, picture)[0]
+    _ask(ROOM.value, question)
+    return bool(question.options)
 
 
 def show_hall_about(step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
@@ -109,7 +111,7 @@ def _about_picture(
 def where_in_picture(step: Step, row: int, picture: KeyPicture) -> str:
     """Return the question where in a picture the largest number of a row is."""
     asks = "the blue pixel" if step.row_axis.grid == picture.grid else step.row_axis.labels[row]
-    return f"where in the picture is the largest number of {asks}?"
+    return f"where in the picture is the largest number in the row of {asks}?"
 
 
 def _title() -> str:

@@ -32,7 +32,7 @@ from ui.chart import draw_chart
 from ui.computed import compute_turn
 from ui.layout import figures_table
 from ui.lookup.table import NAME
-from ui.queued_result import train_on_demand
+from ui.queued_result import result_on_demand
 from ui.state import Field, named, single_choice
 
 MAP_HEIGHT = 170
@@ -55,7 +55,7 @@ def time_section() -> None:
         st.markdown("Draw a curve. What will a network say of its hidden part?")
         pad = drawing_pad(PAD)
         hidden = single_choice("Hidden", HIDING, list(HIDDEN), wrap=True)
-        learned = train_on_demand("series", "Train the network", f"{NAME}_train", _steps)
+        learned = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _steps)
         curve = curve_of(ink_of(pad.canvas, pad.paper))
         if curve is None:
             st.info("Draw from left to right.")

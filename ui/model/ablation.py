@@ -177,23 +177,23 @@ def _go_on(run: ModelRun, asked: LatestRun, known: dict[Head, float], heads: lis
         place.empty()
 
 
-def _change(run: ModelRun, without: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> None:
+def _change(run: ModelRun, changed: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> None:
     pretrained = pretrained_of(asked.key)
     if pretrained.kind is ModelKind.VISION:
-        _classes(run, without, pretrained)
-    elif not predicts_words(pretrained) or run.logits is None or without.logits is None:
-        _last_layer(run, without)
+        _classes(run, changed, pretrained)
+    elif not predicts_words(pretrained) or run.logits is None or changed.logits is None:
+        _last_layer(run, changed)
     elif pretrained.kind is ModelKind.ENCODER:
         _hidden_word(run, asked, edits)
-        _last_layer(run, without)
+        _last_layer(run, changed)
     else:
-        _next_word(run, without, asked)
+        _next_word(run, changed, asked)
 
 
-def _next_word(run: ModelRun, without: ModelRun, asked: LatestRun) -> None:
+def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     ids = given_ids(asked)
     tokens = run.target_tokens or run.tokens
-    before, after = run.logits, without.logits
+    before, after = run.logits, changed.logits
     skipped, last = len(ids) - len(before), len(ids) - 1
     changed = divergence(before, after)
     place = last if CHANGE_AT.value is None else min(CHANGE_AT.value, last)
@@ -247,23 +247,23 @@ def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str]) -> Non
     show_outcome(NAME, distinct([text(at) for at in numbers]), one[numbers].tolist(), other[numbers].tolist())
 
 
-def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
-    if run.logits is not None and without.logits is not None:
+def _classes(run: ModelRun, changed: ModelRun, pretrained: Pretrained) -> None:
+    if run.logits is not None and changed.logits is not None:
         names = getattr(pretrained.model.config, "id2label", {})
-        amount = float(divergence(run.logits, without.logits)[0])
+        amount = float(divergence(run.logits, changed.logits)[0])
         st.markdown(f"**The classes change by {_small(amount)} bits** (Jensen-Shannon, 0 to 1).")
-        before, after = run.logits[0], without.logits[0]
+        before, after = run.logits[0], changed.logits[0]
         _likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0])
 
 
-def _last_layer(run: ModelRun, without: ModelRun) -> None:
-    if run.hidden is None or without.hidden is None:
+def _last_layer(run: ModelRun, changed: ModelRun) -> None:
+    if run.hidden is None or changed.hidden is None:
         st.info("The model hands out nothing that could be compared.")
         return
-    turned = cosine_change(run.hidden, without.hidden)
+    turned = cosine_change(run.hidden, changed.hidden)
     most = max(float(turned.max()), 1e-6)
     tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
-    whole = sentence_change(run.hidden, without.hidden)
+    whole = sentence_change(run.hidden, changed.hidden)
     paragraph(
         f"**The sentence's vector turns by {_small(whole)}** (1 - cosine), a token's by {_small(float(turned.mean()))}."
     )

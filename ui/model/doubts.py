@@ -13,13 +13,15 @@ from ui.model.glance import NAME
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
 from ui.skeleton import Tab
 
+MANY_PARAMETERS = 40_000_000  # from so many on a person asks for figures that take hundreds of passes
 SIZE = 190  # screen pixels of a picture with a map over it
 
 ANSWERS = {
     ModelKind.ENCODER: "The answer is the sentence's vector, the mean of its tokens'; what is left of it, the cosine.",
-    ModelKind.DECODER: "The answer is the next token.",
+    ModelKind.DECODER: "The answer is the next token. Early tokens are seen by more queries, so they receive more.",
     ModelKind.VISION: "The answer is the class.",
 }
+MAP = "The map is the mean of all layers, heads and queries, not of the chosen head."
 
 
 def model_doubts(run: ModelRun, asked: LatestRun) -> Tab:
@@ -28,11 +30,13 @@ def model_doubts(run: ModelRun, asked: LatestRun) -> Tab:
     def draw(received: np.ndarray) -> Chart:
         return overlay(run.picture, received[run.n_prefix :].reshape(run.patch_grid), size=SIZE, bar=False)
 
-    pretrained, prepared = pretrained_of(asked.key), prepared_of(*asked)
+    pretrained = pretrained_of(asked.key)
 
     def subject() -> Subject:
-        return model_subject(pretrained, prepared)
+        return model_subject(pretrained, prepared_of(*asked))
 
     is_picture = run.patch_grid is not None
     part, draws = ("patches", draw) if is_picture else ("tokens", None)
-    return faithfulness_tab(NAME, asked.key, asked, subject, part, draws, ANSWERS.get(pretrained.kind, ""))
+    is_large = sum(one.numel() for one in pretrained.model.parameters()) > MANY_PARAMETERS
+    answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
+    return faithfulness_tab(NAME, asked.key, asked, subject, part, draws, answer, is_large)

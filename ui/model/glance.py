@@ -288,16 +288,14 @@ def head_map(
     framed: Selection,
     *,
     title: str,
-    on_choose: Callable[[], None] = lambda: None,
     **colours: Any,
 ) -> None:
-    """Draw one number for every layer and head, see layer_head_map; a click chooses the head and calls on_choose."""
+    """Draw one number for every layer and head, see layer_head_map; a click chooses the head."""
     small = max(len(values), *map(len, values)) <= MAX_RECT_SIDE  # larger charts are pictures, which take no click
     frame, select = (framed.layer, framed.head), "cell" if small else None
 
     def take(cell: dict[str, Any]) -> None:
         choose(group=framed.group, layer=int(cell["row"]), head=int(cell["col"]))
-        on_choose()
 
     words = f"{title} of every layer and head" + "; click one" * small
     chart = layer_head_map(values, title=title, chosen=frame, select=select, **colours)

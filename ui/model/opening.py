@@ -28,8 +28,14 @@ def opening_place() -> DeltaGenerator:
     return place
 
 
-def opening(run: ModelRun, asked: LatestRun | None) -> None:
-    """Say where the chosen token looks most, with arcs over the text; offer to change a word of the first example."""
+def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
+    """Say where the chosen token looks most, with arcs over the text; offer to change a word of the first example.
+
+    Args:
+        run: as it is with the edits of the page.
+        asked: what was asked for; None = a recording.
+        is_changed: whether any of the edits changes it.
+    """
     now, layers = chosen_layers(run)
     trace = layers[now.layer]
     weights = trace.weights(now.head, [now.query])[0]
@@ -38,12 +44,14 @@ def opening(run: ModelRun, asked: LatestRun | None) -> None:
     asks, looked_at = (error_markdown(label.strip() or EMPTY) for label in labels)
     read = asked.given.text if asked is not None and asked.key == PACKAGE and isinstance(asked.given, TextInput) else ""
     told = f"*{looked_at}*: {as_percent(float(weights[key]))}"
-    if read == SECOND_TEXT and asks == ASKS:
+    if read == SECOND_TEXT and asks == ASKS and not is_changed:
         both = zip(
             CANDIDATES, *(_shares(one, now) for one in (run_of(PACKAGE, TextInput(FIRST_TEXT)), run)), strict=True
         )
         told = ", ".join(f"*{word}*: {as_percent(before)} → {as_percent(after)}" for word, before, after in both)
     st.markdown(f"##### *{asks}* looks at {told}")
+    if is_changed:
+        st.caption("Its attention is changed by hand in *What it does*.")
     token_view(run, trace, now.head)
     marks = dict.fromkeys(run.tokens[place] for place in sorted(run.special))
     if marks:

@@ -22,7 +22,7 @@ from attention_core.topics.scoring.training import (
 from ui.chart import draw_chart
 from ui.glossary import note, paragraph
 from ui.layout import figures_table
-from ui.queued_result import train_on_demand
+from ui.queued_result import result_on_demand
 from ui.scoring.controls import NAME
 from ui.state import Field, one_of, single_choice
 
@@ -90,7 +90,7 @@ def _trained(setups: Sequence[ScoreSetup]) -> Sequence[ScoreRun]:
                 yield (len(done) + len(run.losses) * EVERY / N_STEPS) / len(setups), [*done, run]
             done.append(run)
 
-    return train_on_demand(tuple(setups), f"Train {len(setups)} networks", f"{NAME}_train", steps) or ()
+    return result_on_demand(("trained", *setups), f"Train {len(setups)} networks", f"{NAME}_train", steps) or ()
 
 
 def _curves(panels: Mapping[str, Mapping[str, ScoreRun]]) -> DeltaGenerator:
