@@ -35,9 +35,10 @@ from ui.state import Field, single_choice
 
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 SAYS = {
-    ERASED: "A small area is a good order (Samek et al. 2017), but what is left may look like nothing the model has "
-    "ever seen.",
-    INSERTED: "A large area is a good order (Petsiuk et al. 2018). It tells what is enough, not what is needed.",
+    ERASED: "The most important go first, so a small area is a good order (Samek et al. 2017). But the model has never "
+    "seen such inputs.",
+    INSERTED: "The most important come first, so a large area is a good order (Petsiuk et al. 2018). It tells what is "
+    "enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}* multiplies the layers' weights: what could come through, not what did (Abnar and Zuidema "
     f"2020). *{LENGTH}*: how much is handed over, not whether the answer uses it (Kobayashi et al. 2020). *{SLOPE}*: "
     f"what a small change of weights would do, not a large one (Chefer et al. 2021). *{ZEROING}*: how far a layer's "
@@ -116,13 +117,13 @@ def _curves(name: str, found: Assessment, part: str) -> None:
     words = f"{part.capitalize()} {what}, the most important first, in {len(curves)} orders"
     draw_chart(curves_chart(curves, what), key=f"{name}_{ways.index(way)}", alt=words)
     with st.container(key=f"desk_{name}_orders"):
-        st.caption(f"{words}. {SAYS[way]}")
+        st.caption(SAYS[way])
         k = found.n_first
         rows = (_figures(found, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
         st.caption(
-            f"Agreement with erasing each alone: Kendall's τ, and the share of the first {k} that are the same. Little "
-            "of it says that orders differ, not which is right (Jain and Wallace 2019)."
+            f"Agreement with erasing each alone: Kendall's τ, and the share of the first {k} in common. It does not "
+            "say which order is right (Jain and Wallace 2019)."
         )
 
 
