@@ -201,10 +201,8 @@ class EditList:
         if not self.changes and hint and not LECTURE.value:
             st.caption(hint)
         for place, change in enumerate(self.changes):
-            key, misfit = (
-                f"{self.page}_edit_{place}",
-                self._reasons.value.get(change, ELSEWHERE) if change.is_on else "",
-            )
+            key = f"{self.page}_edit_{place}"
+            misfit = self._reasons.value.get(change, ELSEWHERE) if change.is_on else ""
             set_widget(key, change.is_on)
             says = error_markdown(change.says[:1].upper() + change.says[1:])
             st.checkbox(says, key=key, on_change=self._switch, args=(place, key))

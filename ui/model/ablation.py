@@ -223,7 +223,7 @@ def _times(bits: float) -> str:
 def _hidden_word(run: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> None:
     place = hidden_place(run, asked)
     try:
-        before, after = (hidden_logits(run, asked, place, made) for made in (None, edits))
+        before, after = (hidden_logits(run, asked, place, some) for some in (None, edits))
     except ModelError as error:
         st.info(error_markdown(error))
         return

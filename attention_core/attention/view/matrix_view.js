@@ -1,6 +1,6 @@
 // Matrices as pictures: queries downwards, keys to the right.
 const VIRIDIS = ["#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725"];
-const BELOW = [47, 121, 173], ABOVE = [180, 97, 14]; // 0, between them, is the paper, light or dark
+const BELOW = [47, 121, 173], ABOVE = [180, 97, 14]; // as charts/vega.py has them: 0, between them, is the paper, light or dark
 const PINK = [209, 59, 155], STRONGEST = 0.85; // of weights: as much of it as lets letters be read, on light and on dark paper
 const CLEARNESS = 0.6; // exponent of the opacity of weights over a picture
 const UNIFORM_AT = 0.3; // where on the ramp the weight of looking everywhere alike lies
