@@ -16,7 +16,7 @@ class LearningFilm {
     this.saver.onclick = () => saveFilm(this.canvas, "training", (done) => this.play(done));
     this.redraw = onceAFrame(() => this.draw());
     new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); }).observe(root);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTimeout(this.redraw, 300));
+    whenDarkOrLight(root, this.redraw);
   }
 
   adopt(data) {

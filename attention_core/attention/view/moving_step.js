@@ -88,11 +88,7 @@ class MovingStep {
     };
     this.watcher = new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); });
     this.watcher.observe(root);
-    const dark = matchMedia("(prefers-color-scheme: dark)"), turn = () => {
-      if (root.isConnected) setTimeout(this.redraw, 300);
-      else dark.removeEventListener("change", turn);
-    };
-    dark.addEventListener("change", turn);
+    whenDarkOrLight(root, this.redraw);
     document.addEventListener("visibilitychange", () => { if (document.hidden && this.playing) { this.stop(); this.show(1); } });
   }
 

@@ -77,6 +77,15 @@ const onceAFrame = (draw) => {
   return () => { frame ??= requestAnimationFrame(() => { frame = null; draw(); }); };
 };
 
+// Let `redraw` run whenever the page turns dark or light, as long as the node is on it.
+const whenDarkOrLight = (node, redraw) => {
+  const dark = matchMedia("(prefers-color-scheme: dark)"), turn = () => {
+    if (node.isConnected) setTimeout(redraw, 300);
+    else dark.removeEventListener("change", turn);
+  };
+  dark.addEventListener("change", turn);
+};
+
 // Where an arrow key points, [right, down], or undefined; nobody else gets to know of such a key.
 const arrowOf = (event) => {
   const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
