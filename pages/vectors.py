@@ -34,7 +34,7 @@ def workbench() -> None:
     trace = edited(problem)
     page_tabs(
         NAME,
-        Tab("steps", "Step by step", lambda: step_by_step(problem, trace), ("cell", "ways", "pixels")),
+        Tab("steps", "Step by step", lambda: step_by_step(trace), ("cell", "ways", "pixels")),
         Tab("try", "Try", lambda: change_weights(problem, trace)),
         Tab("pairs", "Pairs and a neuron", lambda: neuron_panel(problem)),
         more=(

@@ -6,7 +6,7 @@ import pytest
 from attention_core.attention.scores import SCORES
 from attention_core.topics.vectors import PRESETS
 from tests.app.test_page_scoring import component
-from tests.app.tools import App, bodies, charts, given, open_tab, said
+from tests.app.tools import App, charts, given, open_tab, said
 
 
 @pytest.fixture
@@ -84,7 +84,6 @@ def test_the_softmax_is_switched_off_and_told_in_the_address(page):
     page.session_state["vectors_step"] = "weights"
     choose(page, "toggle", "softmax", False)
     assert any("A = S'" in formula.value for formula in page.latex)
-    assert "The softmax is off: the score of x2 is its weight" in bodies(page)
     assert page.query_params["softmax"] in ("0", ["0"])
     assert "The softmax is off" in said(open_tab(page, "softmax"))
 
@@ -124,11 +123,9 @@ def test_slips_of_other_texts_are_put_right(page):
     assert all(words in said(page) for words in ("784, not 748", "high, not low", "*Attention is all you need*"))
 
 
-def test_a_cell_is_chosen_from_lists_and_its_arithmetic_stands_beside_the_matrix(page):
-    show(page, "scores")
-    choose(page, "selectbox", "pick_row", 2)
-    assert "Query x3 meets key x2" in bodies(page)
-    assert page.session_state["vectors_cell"] == {"query": 2, "key": 1, "dimension": 0}
+def test_the_chosen_cell_is_written_out_beside_the_matrix(page):
+    given(page, step="scores", cell={"query": 2, "key": 1, "dimension": 0})
+    assert r"S_{3,2} = q_{3} \cdot k_{2} = 1 \cdot 0.75 + 2 \cdot 1 = 2.75" in "".join(one.value for one in page.latex)
 
 
 def test_weights_are_told_apart_from_those_of_the_example(page):

@@ -23,6 +23,11 @@ def type_into(page, row, share, letter):
     page.keyboard.press("Enter")
 
 
+def wait_for_formula(page, cell):
+    """Wait until the numbers of a cell of the scores are written out."""
+    page.locator("annotation", has_text=f"{cell} = ").wait_for(state="attached")
+
+
 def shares(page):
     return page.locator("td.cell b").all_inner_texts()
 
@@ -69,7 +74,7 @@ def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit,
 
 def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     page = visit(f"{app_url}/vectors?step=scores&rules=1")
-    page.get_by_text("Query x1 meets key x2").wait_for()
+    wait_for_formula(page, "S_{1,2}")
     before = shares(page)
     type_into(page, 0, 0.55, "3")
     page.wait_for_url("**cells=*")
@@ -80,12 +85,12 @@ def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     page.get_by_role("link", name="Start").click()
     page.get_by_role("heading", name="Three vectors").wait_for(state="detached")
     page.get_by_role("link", name="Three vectors, nine pairs").first.click()
-    page.get_by_text("Query x1 meets key x2").wait_for()
+    wait_for_formula(page, "S_{1,2}")
     expect(page.locator("td.cell b")).to_have_text(after)
 
     product = page.locator("canvas.moving")
     product.click(position=moving_cell(product, 2, 2))
-    page.get_by_text("Query x3 meets key x3").wait_for()
+    wait_for_formula(page, "S_{3,3}")
 
 
 def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app_url):

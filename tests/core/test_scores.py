@@ -33,7 +33,6 @@ from attention_core.attention.steps import cell_formula, step_of
 from attention_core.models import load
 from attention_core.topics.scoring.compare import compare, score_field
 from attention_core.topics.vectors import Problem, Settings, trace_of
-from attention_core.topics.vectors.cells import cell_arithmetic
 from tests.city_block import CityBlock
 from tests.traces import trace_of as attention_trace
 
@@ -207,9 +206,6 @@ def test_a_function_made_up_in_this_test_is_known_to_the_workbench():
     expected = -(np.abs(tables["Q"][:, None] - tables["K"][None])).sum(-1)
     np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), expected, atol=1e-12)
     np.testing.assert_allclose(trace.scores().numpy(), expected / math.sqrt(3) / 2, atol=1e-12)
-    for name in ("scores", "scaled", "weights", "context"):
-        made_of = cell_arithmetic(problem, trace, step_of(trace, name), 1, 1)
-        assert made_of.value == pytest.approx(float(step_of(trace, name).value()[1, 1]), abs=1e-12)
 
 
 @pytest.mark.usefixtures("city_block")

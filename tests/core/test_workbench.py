@@ -15,7 +15,7 @@ from attention_core.attention.export import trace_to_code
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
-from attention_core.topics.vectors.cells import cell_arithmetic, feed_forward, softmax_parts
+from attention_core.topics.vectors.cells import feed_forward, softmax_parts
 from attention_core.topics.vectors.charts import convex_hull
 from attention_core.topics.vectors.plane import pair_map, planar_tables
 from attention_core.topics.vectors.problem import linked_tables, mask_of, neighbours, resized, table_dimensions
@@ -125,14 +125,9 @@ def test_a_preset_can_be_computed_and_opens_on_a_step_that_it_has(name):
 
 
 @pytest.mark.parametrize("row", [((0, 0.3),), ((0, 0.0),), ((0, 0.0), (1, 0.0), (2, 0.0)), ((0, 0.2), (1, 0.8))])
-def test_each_cell_of_an_edited_problem_says_the_number_that_the_step_has(row):
+def test_the_context_of_an_edited_row_is_made_of_its_weights(row):
     problem = PRESETS["pairs"].problem()
     trace = trace_of(problem, [SetWeights(0, row)])
-    for step in steps_of(trace):
-        for place in np.ndindex(step.shape):
-            value = float(step.value(0, *([at] for at in place)))
-            told = cell_arithmetic(problem, trace, step, *place)
-            assert told is None or told.value == pytest.approx(value, abs=1e-9)
     weights = reference(problem)[5][0]
     weights[[key for key, _ in row]] = 0
     weights *= (1 - sum(weight for _, weight in row)) / (weights.sum() or 1)
@@ -252,35 +247,6 @@ def test_what_is_no_number_in_bounds_is_refused(wrong):
         linked_tables({"Q": [[1]], "K": [[wrong]], "V": [[1]]})
     with pytest.raises(ValueError, match="at most"):
         linked_tables({"Q": [[1]] * 7, "K": [[1]], "V": [[1]]})
-
-
-@pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("scoring", list(SCORES))
-@pytest.mark.parametrize("softmax", [True, False])
-def test_products_sum_to_the_cell(name, scoring, softmax):
-    start = PRESETS[name].problem()
-    settings = Settings(scoring=scoring, causal=start.settings.causal, softmax=softmax)
-    problem = Problem(start.tables, start.labels, settings)
-    trace = trace_of(problem)
-    for step in steps_of(trace):
-        for row in range(step.shape[0]):
-            for column in range(step.shape[1]):
-                made = cell_arithmetic(problem, trace, step, row, column)
-                if made is None:
-                    assert step.name in ("inputs", "memory", "query", "key", "value")
-                    continue
-                assert made.value == pytest.approx(float(step.value()[row, column]), abs=1e-12)
-                if made.total is not None:
-                    assert made.total == pytest.approx(float(made.lines[-1].values.sum()))
-                    if step.name != "weights" and scoring != "cosine":
-                        assert made.total == pytest.approx(made.value, abs=1e-10)
-
-
-def test_a_cell_that_is_not_there_is_refused():
-    problem = PRESETS["pairs"].problem()
-    trace = trace_of(problem)
-    with pytest.raises(IndexError, match="3 x 3"):
-        cell_arithmetic(problem, trace, step_of(trace, "scores"), 3, 0)
 
 
 @given(st.lists(st.floats(-20, 20), min_size=1, max_size=32), st.floats(-10, 10))

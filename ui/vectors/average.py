@@ -8,7 +8,7 @@ from attention_core.bounds import as_markdown
 from attention_core.device import to_array
 from attention_core.topics.vectors.charts import hull_chart
 from ui.chart import draw_chart
-from ui.vectors.cell import chosen_cell
+from ui.vectors.problem import chosen_cell
 
 
 def average_section(trace: AttentionTrace) -> None:

@@ -10,8 +10,9 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import as_markdown
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
+from attention_core.device import to_array
 from attention_core.topics.vectors import Problem
-from attention_core.topics.vectors.cells import FeedForward, feed_forward, masked_scores, softmax_parts
+from attention_core.topics.vectors.cells import FeedForward, feed_forward, softmax_parts
 from attention_core.topics.vectors.charts import column_bars
 from ui.chart import draw_chart
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
@@ -19,8 +20,7 @@ from ui.glossary import abbr, paragraph
 from ui.labels import number
 from ui.layout import section
 from ui.state import Field, between
-from ui.vectors.cell import chosen_cell
-from ui.vectors.problem import CELL, EDITS, NAME, attention, rows_in_words
+from ui.vectors.problem import CELL, EDITS, NAME, attention, chosen_cell, rows_in_words
 
 NOTHING = -9.0
 """The score that every key gets when nothing is relevant."""
@@ -59,7 +59,7 @@ def softmax_panel(trace: AttentionTrace) -> None:
     query, key = chosen_cell(step_of(trace, "weights"))
     labels = list(trace.story.key_axis.labels)
     section(f"The {abbr('softmax')} of {html.escape(trace.story.query_axis.labels[query])}", Role.WEIGHTS)
-    scores = masked_scores(trace, query)
+    scores = to_array(trace.masked_scores(0, [query]))[0]
     left, right = st.columns(2, gap="large", vertical_alignment="bottom")
     constant = CONSTANT.widget(left.slider, "Add a constant to every score", -5.0, 5.0, step=0.5)
     nothing = NOTHING_RELEVANT.widget(right.toggle, "Let nothing be relevant")

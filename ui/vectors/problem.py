@@ -7,6 +7,7 @@ import numpy as np
 
 from attention_core.attention.scores import SCORES
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Step
 from attention_core.links import pack, unpack
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import Problem, Settings, linked_tables, trace_of
@@ -56,6 +57,23 @@ CELL = Field(
     text=lambda cell: as_text(list(cell.values())),
 )
 """The chosen cell: the same query, key and dimension in every step."""
+
+
+def row_kind(step: Step) -> str:
+    """Say what a step's rows are: "query" or "key"."""
+    return "key" if step.name in ("memory", "key", "value") else "query"
+
+
+def column_kind(step: Step) -> str:
+    """Say what a step's columns are: "key", or "dimension" of a vector."""
+    return "key" if step.name in ("scores", "scaled", "mask", "weights") else "dimension"
+
+
+def chosen_cell(step: Step) -> tuple[int, int]:
+    cell = CELL.value
+    return min(cell[row_kind(step)], step.shape[0] - 1), min(cell[column_kind(step)], step.shape[1] - 1)
+
+
 STEPS = Stepper(NAME, first=lambda: PRESETS[PRESET.value].step)
 
 

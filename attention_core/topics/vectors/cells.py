@@ -1,24 +1,15 @@
-"""How each number came about: a cell as a sum of products, a softmax in its steps, a small network."""
+"""A softmax in its steps, and a small network of neurons."""
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-
-from attention_core.attention.origins import Factor, origin_of
-from attention_core.attention.scores import Line, Pair, Score, number
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role, Step
-from attention_core.device import to_array
-from attention_core.topics.vectors.problem import Problem
 
 LARGEST_EXPONENT = 300.0
 """Scores above this are lowered by their row's maximum before the exponential, which changes no weight."""
 
 
 class SoftmaxParts(NamedTuple):
-    scores: np.ndarray  # float (n,), with the constant added; -inf = may not be seen
     lowered: float  # what was taken off every score before the exponential, 0 unless they are too large for it
     exponentials: np.ndarray  # float (n,), exp(scores - lowered)
     total: float  # their sum
@@ -32,7 +23,7 @@ def softmax_parts(scores: np.ndarray, constant: float = 0.0) -> SoftmaxParts:
     lowered = float(seen.max()) if np.abs(seen).max() > LARGEST_EXPONENT else 0.0
     exponentials = np.exp(moved - lowered)
     total = float(exponentials.sum())
-    return SoftmaxParts(moved, lowered, exponentials, total, exponentials / total)
+    return SoftmaxParts(lowered, exponentials, total, exponentials / total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,110 +67,3 @@ def feed_forward(n: int, d: int, *, bends: bool, deep: bool) -> FeedForward:
     n_units = 2 if deep else 1
     weights = np.round(0.9 * np.cos(1.7 * np.arange(n_units * n * d) + 0.4), 1).reshape(n_units, n, d) + 0.0
     return FeedForward(weights, np.array([1.2, -0.8]) if deep else None, bends)
-
-
-@dataclass(frozen=True, eq=False)
-class Arithmetic:
-    """How one cell came about."""
-
-    headline: str  # in words, what meets what
-    cell: str  # LaTeX that names it
-    value: float  # its number
-    formula: str = ""  # LaTeX that leads to the number, where the lines do not
-    lines: tuple[Line, ...] = ()  # rows of numbers above each other, as arrays; the last one is summed
-    columns: tuple[str, ...] = ()  # one heading per number of the lines; () = counted from 1
-
-    @property
-    def total(self) -> float | None:
-        return float(self.lines[-1].values.sum()) if self.lines else None
-
-    @property
-    def result(self) -> str:
-        """LaTeX that ends in the cell's number."""
-        return " = ".join([self.cell, *([self.formula] if self.formula else []), number(self.value)])
-
-
-def row_kind(step: Step) -> str:
-    """Say what a step's rows are: "query" or "key"."""
-    return "key" if step.name in ("memory", "key", "value") else "query"
-
-
-def column_kind(step: Step) -> str:
-    """Say what a step's columns are: "key", or "dimension" of a vector."""
-    return "key" if step.name in ("scores", "scaled", "mask", "weights") else "dimension"
-
-
-def cell_arithmetic(problem: Problem, trace: AttentionTrace, step: Step, row: int, column: int) -> Arithmetic | None:
-    """Return how a cell of a step's matrix was computed, or None for a number that was typed.
-
-    Raises:
-        IndexError: no such cell.
-    """
-    if not (0 <= row < step.shape[0] and 0 <= column < step.shape[1]):
-        raise IndexError(f"{step.title} is {step.shape[0]} x {step.shape[1]}, got row {row}, column {column}")
-    asks, value = step.row_axis.labels[row], float(step.value(0, [row], [column]))
-    place = f"_{{{row + 1},{column + 1}}}"
-    for primes, stage in enumerate(trace.score.stages(trace.key.shape[-1])):
-        if stage.name == step.name:
-            made = _of_pair(stage.compute, "S" + "'" * primes + place, trace, row, column)
-            if not trace.edits or math.isclose(made.value, value, rel_tol=1e-6, abs_tol=1e-9):
-                return made
-            return Arithmetic("A score that gives the weight which was set", made.cell, value)
-    origin = origin_of(trace, step)
-    if origin.kind == "product":
-        columns = tuple(trace.story.key_axis.labels) if step.name == "context" else ()
-        left, right = origin.factors
-        return _of_product(asks, left, right, row, column, value, columns)
-    if step.name == "mask":
-        asked = trace.story.key_axis.labels[column]
-        headline = f"{asks} may not see {asked}" if value == -math.inf else f"{asks} may see {asked}: the score stays"
-        return Arithmetic(headline, f"S'{place}", value)
-    if step.name == "weights":
-        return _of_softmax(trace, row, column, value)
-    if step.name == "residual":
-        typed = float(problem.tables["X"][row, column])
-        formula = f"{number(typed)} + {number(value - typed) if value >= typed else f'({number(value - typed)})'}"
-        return Arithmetic(f"What {asks} was, plus what it found", f"Z{place}", value, formula)
-    return None
-
-
-def _of_pair(compute: Score, cell: str, trace: AttentionTrace, row: int, column: int) -> Arithmetic:
-    asks, asked = trace.story.query_axis.labels[row], trace.story.key_axis.labels[column]
-    numbers = compute.numbers(Pair(trace.query[0, row], trace.key_of(0)[column], (row, column), asks, asked))
-    lines = tuple(line._replace(values=to_array(line.values)) for line in numbers.lines)
-    columns = tuple(f"{numbers.unit}{place + 1}" for place in range(len(lines[0].values) if lines else 0))
-    return Arithmetic(numbers.words, cell, numbers.value, "" if numbers.is_sum else numbers.formula, lines, columns)
-
-
-def _of_product(
-    asks: str, left: Factor, right: Factor, row: int, column: int, value: float, columns: tuple[str, ...]
-) -> Arithmetic:
-    beside = f"column {column + 1} of {right.symbol}"
-    words, headline, letter = f"row {asks} of {left.symbol}", f"Row {asks} of {left.symbol}", right.symbol[-1]
-    if left.symbol in "AC":
-        words = f"{'weights' if left.symbol == 'A' else 'context'} of {asks}"
-        headline, letter = f"The {words}", "C" if left.symbol == "A" else "O"
-    first = Line(words, Role.WEIGHTS if left.symbol == "A" else left.role, left.values[row])
-    second = Line(beside, right.role, right.values[:, column])
-    lines = (first, second, Line("products", "", first.values * second.values))
-    return Arithmetic(f"{headline} times {beside}", f"{letter}_{{{row + 1},{column + 1}}}", value, "", lines, columns)
-
-
-def _of_softmax(trace: AttentionTrace, row: int, column: int, value: float) -> Arithmetic:
-    asks, labels = trace.story.query_axis.labels[row], tuple(trace.story.key_axis.labels)
-    cell = f"A_{{{row + 1},{column + 1}}}"
-    if not trace.has_softmax:
-        return Arithmetic(f"The softmax is off: the score of {labels[column]} is its weight", cell, value)
-    scores = masked_scores(trace, row)
-    if not np.isfinite(scores).any():
-        return Arithmetic(f"{asks} may look at nothing", cell, value)
-    parts = softmax_parts(scores)
-    label = "exp(score - largest)" if parts.lowered else "exp(score)"
-    lines = (Line(f"scores of {asks}", Role.SCORES, parts.scores), Line(label, "", parts.exponentials))
-    formula = rf"\frac{{{number(float(parts.exponentials[column]))}}}{{{number(parts.total)}}}"
-    return Arithmetic(f"How much of {asks}'s attention goes to {labels[column]}", cell, value, formula, lines, labels)
-
-
-def masked_scores(trace: AttentionTrace, query: int) -> np.ndarray:
-    """Return a query's scores, (n_keys,), -inf = may not be seen."""
-    return to_array(trace.masked_scores(0, [query]))[0]
