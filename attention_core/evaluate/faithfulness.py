@@ -27,10 +27,11 @@ from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
 from attention_core.evaluate.vision import ask_at_random
 from attention_core.faithfulness import subjects
-from attention_core.faithfulness.assessment import GRADIENT, RANDOM, curves_of
+from attention_core.faithfulness.assessment import GRADIENT, RANDOM
 from attention_core.faithfulness.attribution import (
     ATTENTION,
     Subject,
+    curves_of,
     gradient_times_input,
     kendall_tau,
     random_orders,

@@ -1,6 +1,6 @@
 """Is this map an explanation? All figures for one input, one after another, so that the first are there at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torch import Tensor
@@ -8,7 +8,7 @@ from torch import Tensor
 from attention_core.faithfulness.attribution import (
     Curve,
     Subject,
-    curve,
+    curves_of,
     gradient_times_input,
     integrated_gradients,
     kendall_tau,
@@ -86,9 +86,10 @@ def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]
     at_random = found.deletion.pop(RANDOM)
     found.deletion |= {**curves_of(subject, new), RANDOM: at_random}
     yield 0.4, found
-    found.insertion = curves_of(subject, found.importance | chance, inserts=True)
-    found.importance |= (through := stack_orders(subject))
-    found.deletion |= curves_of(subject, through)
+    found.insertion = {**curves_of(subject, found.importance, inserts=True), RANDOM: at_random.reversed}
+    if through := stack_orders(subject):
+        found.importance |= through
+        found.deletion |= curves_of(subject, through)
     yield 0.5, found
     if subject.weights:
         found.heads = without_heads(subject)
@@ -99,11 +100,6 @@ def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]
         found.other = most_different(subject, seed=seed)
     found.subject = subject.without_model()
     yield 1.0, found
-
-
-def curves_of(subject: Subject, orders: Mapping[str, Tensor], inserts: bool = False) -> dict[str, Curve]:
-    """Return the curve of deletion, or of insertion, in each order."""
-    return {name: curve(subject, order, inserts=inserts) for name, order in orders.items()}
 
 
 def verdict(found: Assessment, parts: str = "parts") -> str:

@@ -51,7 +51,8 @@ class Subject:
         stack: the attentions of a model of several layers on its inputs, by name; those on a translator's source begin
             with "cross", those of its decoder on itself, which are not among them, with "decoder".
         read_at: the position of the last layer at which the answer is read; None = at all.
-        slope: what is differentiated by weights; None = reweigh.
+        slope: numbers that are added to the weights of all attentions, as each finds them -> what is differentiated by
+            them; None = reweigh, by one attention's weights after another.
         bound: how far the answer may move while weights are made different, in total variation.
     """
 
@@ -190,23 +191,29 @@ class Curve(NamedTuple):
         pairs = zip(self.shares, self.shares[1:], self.probability, self.probability[1:], strict=False)
         return sum((right - left) * (low + high) / 2 for left, right, low, high in pairs)
 
+    @property
+    def reversed(self) -> Curve:
+        """What inserting gives in the reversed orders."""
+        return Curve(self.shares, self.probability[::-1], self.spread[::-1])
 
-def curve(subject: Subject, importance: Tensor, *, inserts: bool = False) -> Curve:
-    """Erase ever more units, or insert ever more into nothing, in the order of their importance.
+
+def curves_of(subject: Subject, orders: Mapping[str, Tensor], *, inserts: bool = False) -> dict[str, Curve]:
+    """Erase ever more units, or insert ever more into nothing, in several orders of their importance.
 
     Importance is (n_units,), or (k, n_units) for the mean over several orders.
 
     Source: Samek et al. 2017, "Evaluating the visualization of what a deep neural network has learned"; insertion:
     Petsiuk et al. 2018, "RISE", section 4.3.
     """
-    orders = importance if importance.ndim > 1 else importance[None]
-    ranks = orders.argsort(1, descending=True).argsort(1)
+    sizes = [len(importance) if importance.ndim > 1 else 1 for importance in orders.values()]
+    ranks = torch.cat([one.view(-1, subject.n_units) for one in orders.values()]).argsort(1, descending=True).argsort(1)
     shares = torch.linspace(0, 1, min(N_POINTS, subject.n_units) + 1)
     n_first = (shares * subject.n_units).round().to(ranks.device)
     erased = ranks[:, None] < n_first[None, :, None]  # (n_orders, n_points, n_units)
     answer = subject.probabilities().argmax(-1)
-    values = _answers(subject, (~erased if inserts else erased).flatten(0, 1), answer).view(len(orders), -1)
-    return Curve(shares.tolist(), values.mean(0).tolist(), values.std(0, correction=0).tolist())
+    values = _answers(subject, (~erased if inserts else erased).flatten(0, 1), answer).view(len(ranks), -1).split(sizes)
+    figures = ((one.mean(0).tolist(), one.std(0, correction=0).tolist()) for one in values)
+    return {name: Curve(shares.tolist(), *own) for name, own in zip(orders, figures, strict=True)}
 
 
 def kendall_tau(first: Tensor, second: Tensor) -> float:

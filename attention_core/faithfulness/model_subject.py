@@ -1,6 +1,7 @@
 """Any model of transformers whose architecture is described, as a subject: its tokens or patches are what is erased."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -63,13 +64,20 @@ def _subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
 
     whole = called_with(inputs[None])
     answer, slope_of = _reading(pretrained, evaluated(runner, whole))
-    weights, stack = _layers(model, runner, whole)
+    weights, stack, entered = _layers(model, runner, whole)
 
-    def reweigh(read: Callable[[Any], Tensor], other: Mapping[str, Tensor]) -> Tensor:
+    def reweigh(read: Callable[[Any], Tensor], other: Mapping[str, Tensor], adds: bool = False) -> Tensor:
         n, names = len(next(iter(other.values()))), list(weights)
-        batch = called_with(inputs.expand(n, -1, -1))
-        take = lambda number, *_: other.get(names[number])  # noqa: E731
-        return read(stream_attention(runner, batch, take, gradients=torch.is_grad_enabled()))
+        first = min(map(names.index, other))
+        layers, states = list(entered)[:first], list(entered.values())[first]
+
+        def take(number: int, own: Tensor, _: Tensor) -> Tensor | None:
+            given = other.get(names[first + number])
+            return own + given if adds and given is not None else given
+
+        with _handing_on(layers, states.expand(n, -1, -1)):
+            batch = called_with(inputs.expand(n, -1, -1))
+            return read(stream_attention(runner, batch, take, gradients=torch.is_grad_enabled()))
 
     at = {ModelKind.DECODER: len(inputs) - 1, ModelKind.VISION: 0 if prepared.n_prefix else None}
     return Subject(
@@ -80,7 +88,7 @@ def _subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
         erase=erasing(lambda vectors: answer(evaluated(runner, called_with(vectors))), inputs, baseline, unit_of),
         weights=weights,
         reweigh=partial(reweigh, answer),
-        slope=partial(reweigh, slope_of),
+        slope=partial(reweigh, slope_of, adds=True),
         names=names,
         stack=stack,
         read_at=at.get(pretrained.kind),
@@ -141,7 +149,22 @@ def _reading(pretrained: Pretrained, output: Any) -> tuple[Callable[[Any], Tenso
     return cosine, along
 
 
-def _layers(model: Any, runner: Any, inputs: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, StackLayer]]:
+@contextmanager
+def _handing_on(layers: Sequence[Any], states: Tensor) -> Iterator[None]:
+    """Let layers hand on states that are known, instead of computing them anew."""
+    for layer in layers:
+        layer.forward = lambda *_, **__: states
+    try:
+        yield
+    finally:
+        for layer in layers:
+            del layer.forward
+
+
+def _layers(
+    model: Any, runner: Any, inputs: Mapping[str, Any]
+) -> tuple[dict[str, Tensor], dict[str, StackLayer], dict[nn.Module, Tensor]]:
+    """Return each layer's weights and what it makes of them, by name, and the states that enter each layer."""
     family = family_of(model)
     layers = list(part(model.base_model, family.layers))
     merges, calls = [part(layer, family.output) for layer in layers], {}
@@ -151,7 +174,7 @@ def _layers(model: Any, runner: Any, inputs: Mapping[str, Any]) -> tuple[dict[st
 
     with hooked(layers, keep, before=True, with_kwargs=True), recorded(merges) as handed_over:
         traces = run_model(runner, inputs)[0].traces
-    weights, stack = {}, {}
+    weights, stack, entered = {}, {}, {}
     for number, (layer, merge, trace) in enumerate(zip(layers, merges, traces, strict=True)):
         heads = range(trace.n_heads)
         own = torch.stack([trace.weights(head) for head in heads]).float()
@@ -160,8 +183,10 @@ def _layers(model: Any, runner: Any, inputs: Mapping[str, Any]) -> tuple[dict[st
         handed = torch.einsum("hqk,hkd,hde->qke", own, values, to_stream)
         weights[name := f"layer {number + 1}"] = own.clone()
         output = handed_over[merge][-1].reshape(handed.shape[::2])
-        stack[name] = StackLayer(handed, output, partial(_finish, layer, merge, *calls[layer]))
-    return weights, stack
+        args, settings = calls[layer]
+        entered[layer] = args[0] if args else settings["hidden_states"]
+        stack[name] = StackLayer(handed, output, partial(_finish, layer, merge, args, settings))
+    return weights, stack, entered
 
 
 def _finish(layer: Any, merge: nn.Module, args: Any, settings: Any, output: Tensor) -> Tensor:

@@ -51,14 +51,16 @@ def attention_times_gradient(subject: Subject) -> dict[str, Tensor]:
 
     Source: Chefer, Gur and Wolf 2021, "Generic attention-model explainability", equation 5.
     """
-    answer, found = subject.probabilities().argmax(-1), {}
-    for name, weights in subject.weights.items():
+    answer = subject.probabilities().argmax(-1)
+    slopes: dict[str, Tensor] = {}
+    answer_of, share = (subject.slope, 0) if subject.slope else (subject.reweigh, 1)
+    together = [[*subject.weights]] if subject.slope else [[name] for name in subject.weights]
+    for names in together:  # the layers after one compute theirs anew
         with torch.inference_mode(False), torch.enable_grad():
-            given = weights[None].clone().requires_grad_()  # the layers after it compute theirs anew
-            value = confidence((subject.slope or subject.reweigh)({name: given}), answer).sum()
-            slope = torch.autograd.grad(value, given)[0][0]
-        found[name] = (slope * weights).clamp(min=0).mean(0)
-    return found
+            given = {name: (share * subject.weights[name][None]).requires_grad_() for name in names}
+            value = confidence(answer_of(given), answer).sum()
+            slopes |= dict(zip(names, torch.autograd.grad(value, list(given.values())), strict=True))
+    return {name: (slope[0] * subject.weights[name]).clamp(min=0).mean(0) for name, slope in slopes.items()}
 
 
 def value_zeroing(layer: StackLayer) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attention_core.faithfulness.attribution import Subject, total_variation
 
-N_SEARCH = 60  # steps of that search
+N_SEARCH = 20  # steps of that search
 LEAST = 1e-9  # a weight below this counts as this where its logarithm is taken
 AT_ONCE = 2**22  # numbers of weights that go through a model together
 
@@ -103,7 +103,7 @@ def most_different(subject: Subject, names: Sequence[str] | None = None, seed: i
         for name, weights in true.items():
             noise = torch.randn(weights.shape, generator=generator).to(weights)
             logits[name] = (weights.clamp(min=LEAST).log().clamp(min=-8) + noise).clone().requires_grad_()
-        optimiser = torch.optim.Adam(logits.values(), lr=0.5)
+        optimiser = torch.optim.Adam(logits.values(), lr=2.0)
         for _ in range(N_SEARCH):
             given = {name: _softmax(logits[name], true[name]) for name in names}
             apart = torch.cat([divergence(given[name], true[name]).flatten() for name in names]).mean()

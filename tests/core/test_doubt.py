@@ -24,7 +24,7 @@ from attention_core.faithfulness.attribution import (
     ATTENTION,
     Curve,
     Subject,
-    curve,
+    curves_of,
     gradient_times_input,
     integrated_gradients,
     kendall_tau,
@@ -101,7 +101,7 @@ def test_curves_follow_the_order():
     subject = toy()
     order = torch.tensor([3.0, 1.0, 6.0, 2.0, 5.0, 4.0])  # units 2, 4, 5, 0, 3, 1 in turn
     answer = int(subject.probabilities().argmax())
-    gone, come = curve(subject, order), curve(subject, order, inserts=True)
+    gone, come = (curves_of(subject, {"one": order}, inserts=inserts)["one"] for inserts in (False, True))
     for point in range(7):
         first = torch.isin(torch.arange(6), torch.tensor([2, 4, 5, 0, 3, 1])[:point])
         assert gone.probability[point] == pytest.approx(float(subject.erase(first[None])[0, 0, answer]))
@@ -305,7 +305,7 @@ def test_the_command_measures_maps_over_held_out_digits(tmp_path, capsys):
     model, areas = load("pixel-notes", "cpu"), []
     for place in chosen:
         subject = subjects.pixel_subject(model, torch.tensor(images[place] / 255, dtype=torch.float32))
-        areas.append(curve(subject, subject.received).area)
+        areas.append(curves_of(subject, {"map": subject.received})["map"].area)
     assert figures["area_of_deletion"]["attention"][0] == pytest.approx(sum(areas) / 3, abs=1e-4)
 
 
