@@ -126,5 +126,6 @@ def test_pages_bring_their_style(accept, encoding, query):
     assert body.startswith(b"<body>")
     assert body.endswith(b"</body>")
     assert (b"stMainBlockContainer" in body) == is_page
+    assert (b"id=opening" in body) == is_page
     assert (b"lecture-style" in body) == (is_page and bool(query))
     assert (b"etag" in headers) != is_page

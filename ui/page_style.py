@@ -13,9 +13,15 @@ BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, whic
 VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
 LATER = "lecture.css"
 """For a link to lecture mode alone. The lecture's script takes it away again; the mode, once on, brings its own."""
-_FILES = [path for path in sorted(find_file("ui/assets/pages").iterdir()) if path.name != LATER]
+OPENING = "opening.css"
+SECONDS = 12
+"""For so long alone: while it is there, whatever changes lets browsers look at the whole page."""
+_FOLDER = find_file("ui/assets/pages")
+_FILES = [path for path in sorted(_FOLDER.iterdir()) if path.name not in (LATER, OPENING)]
 _STYLE = b"".join(b"<style>%s</style>" % path.read_bytes() for path in _FILES)
-_LECTURE = b'<style id="lecture-style">%s</style>' % find_file(f"ui/assets/pages/{LATER}").read_bytes()
+_STYLE += b"<style id=opening>%s</style>" % (_FOLDER / OPENING).read_bytes()
+_STYLE += b'<script>setTimeout(() => document.getElementById("opening").remove(), %d)</script>' % (1000 * SECONDS)
+_LECTURE = b'<style id="lecture-style">%s</style>' % (_FOLDER / LATER).read_bytes()
 
 
 class PageStyle:
