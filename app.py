@@ -9,7 +9,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor sta
 import streamlit as st
 from starlette.middleware import Middleware
 
-from ui.chart import route
+import ui.chart
+import ui.component
 from ui.faults import show_faults, show_lost_gpu
 from ui.guided.items import follow_lecture
 from ui.hall.routes import routes
@@ -56,4 +57,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     show_refusal()
 else:
     own = [Middleware(one) for one in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
-    app = st.App(__file__, lifespan=lifespan, routes=[route(), *routes()], middleware=own)
+    files = [ui.chart.route(), ui.component.route()]
+    app = st.App(
+        __file__, lifespan=lifespan, routes=[ui.chart.route(), ui.component.route(), *routes()], middleware=own
+    )

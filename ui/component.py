@@ -1,14 +1,29 @@
-"""Components of our own: NAME.js and NAME.css of ui/assets or of the core's view become something that a page draws."""
+"""Components of our own: NAME.js and NAME.css of ui/assets or of the core's view become something that a page draws.
 
+Their scripts are files: Streamlit would send them again with every message.
+"""
+
+import hashlib
 from functools import lru_cache, partial
+from threading import Event
+from typing import Any
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from streamlit.components.v2.types import ComponentRenderer
 
 from attention_core.attention.view import assets
 from attention_core.files import find_file
 
 ASSETS = find_file("ui/assets")
+FOLDER = "scripts"
+FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name is that of its content
+LOAD = """const { default: show } = await import(new URL("%s", document.baseURI));
+export default show;"""  # of a single line Streamlit believes that it names a file
+SCRIPTS: dict[str, str] = {}
+IS_SERVED = Event()
 script_of = partial(assets.script_of, folder=ASSETS)
 
 
@@ -19,4 +34,27 @@ def component(name: str, script: str | None = None, *, after: tuple[str, ...] = 
     Files named `after`, which it shares with others, go before its own.
     """
     rules, script = assets.rules_of(*after, name, folder=ASSETS), script or script_of(*after, name)
-    return st.components.v2.component(name, html='<div class="root"></div>', css=rules, js=script)
+    file = f"{name}-{hashlib.blake2b(script.encode(), digest_size=8).hexdigest()}.js"
+    SCRIPTS[file] = script
+
+    @lru_cache
+    def registered(is_served: bool) -> ComponentRenderer:
+        start = LOAD % f"{FOLDER}/{file}" if is_served else script
+        return st.components.v2.component(name, html='<div class="root"></div>', css=rules, js=start)
+
+    def draw(**given: Any) -> Any:
+        return registered(IS_SERVED.is_set())(**given)
+
+    return draw  # type: ignore[return-value]
+
+
+async def _answer(request: Request) -> Response:
+    script = SCRIPTS.get(request.path_params["name"])
+    return Response(script, media_type="text/javascript", headers=FOR_GOOD) if script else Response(status_code=404)
+
+
+def route() -> Route:
+    """Return the way to the scripts, for the server that answers it; see ui.chart.route."""
+    if not st.get_option("server.baseUrlPath"):
+        IS_SERVED.set()
+    return Route(f"/{FOLDER}/{{name}}", _answer)
