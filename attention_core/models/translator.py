@@ -171,6 +171,8 @@ class Labels(NamedTuple):
 
 
 class SourceEncoding(NamedTuple):
+    """What the encoder makes of source sentences."""
+
     embedded: Tensor  # (batch, n_source, d_embedding), vectors of the pieces
     states: Tensor  # (batch, n_source, d_state), one per source piece: keys and values
     last: Tensor  # (batch, d_state), where the two reading directions ended

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import safetensors.torch
+import torch
 
 from attention_core.bounds import CHECKPOINT_BYTES
 from attention_core.data.lessons import DIGITS, PAIRS, grammar, short_pairs, small_digits
@@ -17,7 +18,7 @@ from attention_core.topics.train.live_run import SCRIPT, LiveRun, verdict
 from attention_core.topics.train.triples import SINGLE
 
 DIGIT, SENTENCE = LiveSettings(size="small"), LiveSettings("grammar", "small", score="dot")
-TRIPLE = LiveSettings("triples", "small")
+TRIPLE, LOOKUP = LiveSettings("triples", "small"), LiveSettings("lookup", "small", share=10)
 
 
 def advanced(run: LiveRun, n: int) -> LiveRun:
@@ -30,7 +31,7 @@ def told(run: LiveRun) -> list:
     return [(frame.step, frame.losses, frame.accuracies) for frame in run.frames]
 
 
-@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE], ids=lambda one: one.lesson)
+@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE, LOOKUP], ids=lambda one: one.lesson)
 def test_a_training_that_was_put_away_goes_on_with_the_same_numbers(settings):
     straight, rested = advanced(LiveRun(settings), 7), advanced(LiveRun(settings), 3)
     again = advanced(LiveRun.from_checkpoint(rested.checkpoint()), 4)
@@ -73,6 +74,17 @@ def test_only_attention_to_pairs_finds_triples():
     assert run.lesson.remark("1 7 16 17 11 8 24 5") == ""
 
 
+def test_only_attention_finds_a_misspelt_word_among_words_never_met():
+    run = advanced(LiveRun(LiveSettings("lookup")), 230)
+    attention, equal, query_alone = run.frames[-1].accuracies.values()
+    assert attention > 0.8 > 0.3 > max(equal, query_alone)
+    look = run.look(run.frames[-1], "dcotor river brother")
+    assert (look.answer, look.weights.shape) == ("Finds 7, 5, 2", (3, 8))
+    assert list(look.weights.argmax(1)) == [2, 6, 7]
+    assert "no letters" in run.lesson.remark("river ?!")
+    assert run.lesson.remark("river " * 9) == "The first 8 words are looked up."
+
+
 def test_what_is_broken_is_missing():
     plain, *models = (LiveRun(replace(DIGIT, broken=broken)).watched for broken in ("", POSITION, SCALE))
     assert isinstance(plain, PixelNotes)
@@ -80,6 +92,15 @@ def test_what_is_broken_is_missing():
     assert models[0].position is None
     assert (plain.factor, models[1].factor) == (8**-0.5, 1)
     assert models[1].config.d_k == 64
+    for name in ("lookup", "triples"):
+        given = "river brother" if name == "lookup" else "1 7 16 17"
+        plain, broken = (LiveRun(LiveSettings(name, "large", broken=broken)) for broken in ("", SCALE))
+        passed = [run.look(run.frames[0], given).passed for run in (plain, broken)]
+        assert passed[1] < passed[0], "larger scores are sharper"
+    alone = LiveRun(replace(SENTENCE, broken=POSITION))
+    first, second = (alone.watched.encode(torch.tensor([words])) for words in ([5, 6, 7], [7, 6, 5]))
+    torch.testing.assert_close(first.states, second.states.flip(1))
+    torch.testing.assert_close(first.last, second.last)
     right, shuffled = (DigitLesson(replace(DIGIT, broken=broken))._learned[1] for broken in ("", LABELS))
     assert sorted(right.tolist()) == sorted(shuffled.tolist())
     assert (right == shuffled).float().mean() < 0.2

@@ -13,6 +13,7 @@ from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import DataError
 from attention_core.topics.train.lesson import LiveSettings, Look
 from attention_core.topics.train.live_run import LESSONS, LiveRun, beforehand
+from attention_core.topics.train.lookup import TYPED
 from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
 from ui.component import component
 from ui.computed import cached_computation, compute_turn
@@ -24,8 +25,18 @@ from ui.state import Field, between, expander, one_of, single_choice
 from ui.train.training import Training, TrainingStage
 
 NAME = "train"
-TITLES = {"digits": "Read digits", "grammar": "Translate", "pairs": "Translate, harder", "triples": "Find triples"}
-MEASURES = {"digits": "Right about new digits", "triples": "Right about new numbers"}
+TITLES = {
+    "digits": "Read digits",
+    "lookup": "Look up words",
+    "grammar": "Translate",
+    "pairs": "Translate, harder",
+    "triples": "Find triples",
+}
+MEASURES = {
+    "digits": "Right about new digits",
+    "lookup": "Right about new words",
+    "triples": "Right about new numbers",
+}
 """What is counted, where it is not the next words."""
 PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
 SETTINGS = {
@@ -35,8 +46,13 @@ SETTINGS = {
 """What is set of a training, by name."""
 LESSON = SETTINGS["lesson"]
 CHOICES = {"size": "Size", "rate": "Learning rate", "share": "Per cent of the examples", "score": "Score"}
-SENTENCES = {"grammar": "the red car does not hide the small mouse", "pairs": "I don't want to go."}
-EXAMPLES = SENTENCES | {"triples": " ".join(map(str, FIRST_NUMBERS))}
+EXAMPLES = {
+    "grammar": "the red car does not hide the small mouse",
+    "pairs": "I don't want to go.",
+    "lookup": TYPED,
+    "triples": " ".join(map(str, FIRST_NUMBERS)),
+}
+LABELS = {"lookup": "Words to look up, misspelt as you like", "triples": "Your numbers, 0 to 30"}
 TEXTS = {name: Field(NAME, name, text, address=name) for name, text in EXAMPLES.items()}
 PAD = Pad(NAME, digit_presets(), first="3")
 TRAINING, BEFORE = Field[Training | None](NAME, "training", None), Field[Training | None](NAME, "before", None)
@@ -115,7 +131,7 @@ def own_input() -> tuple[Any, str]:
         image = np.asarray(drawing.image).reshape(SIDE, 2, SIDE, 2).mean((1, 3))
         return image, image.tobytes().hex()
     field = TEXTS[LESSON.value]
-    label = "Your sentence" if LESSON.value in SENTENCES else "Your numbers, 0 to 30"
+    label = LABELS.get(LESSON.value, "Your sentence")
     typed = field.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.most).strip() or field.default
     return typed, typed
 

@@ -16,21 +16,23 @@ from ui.train import first_screen as screen
 from ui.train.training import Training
 
 BREAKS = {
-    "": ("nothing", "Take one part away, and train again."),
-    LABELS: (
-        "shuffle the labels",
-        "Answers no longer belong to questions. All that it can do is learn them by heart.",
-    ),
-    POSITION: (
-        "leave out positions",
-        "A pixel knows its ink, but not its place: all inked pixels ask and answer alike.",
-    ),
-    SCALE: (
-        "do not divide by √d (d = 64)",
-        "Sums of 64 products are large: soon each pixel picks a single one. Such a softmax passes no gradient, "
-        "so what was picked early stays.",
-    ),
+    "": "nothing",
+    LABELS: "shuffle the labels",
+    POSITION: "leave out positions",
+    SCALE: "do not divide by √d (d = 64)",
 }
+SAYS = {
+    "": "Take one part away, and train again.",
+    LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
+    POSITION: "Each English word is read alone: it knows neither its place nor its neighbours.",
+    SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here that does no harm: it learns as much.",
+}
+SAYS_OF_DIGITS = SAYS | {
+    POSITION: "A pixel knows its ink, but not its place: all inked pixels ask and answer alike.",
+    SCALE: "Sums of 64 products are large: soon each pixel picks a single one. Such a softmax passes no gradient, "
+    "so what was picked early stays.",
+}
+"""What is to be seen, measured with the usual settings."""
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
 
 
@@ -58,9 +60,9 @@ def did_attention_work(training: Training, text: str) -> None:
 def break_it() -> None:
     """Offer what can be taken away."""
     screen.draw_whole_page_if(screen.HAS_CHANGED.value)
-    options = {name: BREAKS[name][0] for name in LESSONS[screen.LESSON.value].broken}
+    options = {name: BREAKS[name] for name in LESSONS[screen.LESSON.value].broken}
     broken = single_choice("Break", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
-    paragraph(BREAKS[broken][1])
+    paragraph((SAYS_OF_DIGITS if screen.LESSON.value == "digits" else SAYS)[broken])
     st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
 
 
@@ -98,7 +100,7 @@ def _told(settings: LiveSettings) -> str:
     usual = asdict(LiveSettings(settings.lesson, score=LESSONS[settings.lesson].score[0]))
     changed = {name: value for name, value in asdict(settings).items() if value != usual[name]}
     if broken := changed.pop("broken", None):
-        changed["broken"] = BREAKS[broken][0]
+        changed["broken"] = BREAKS[broken]
     return ", ".join([screen.TITLES[settings.lesson], *(f"{name} {value}" for name, value in changed.items())])
 
 

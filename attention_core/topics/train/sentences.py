@@ -5,7 +5,7 @@ from textwrap import shorten
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.types import Axis
@@ -13,7 +13,7 @@ from attention_core.bounds import as_markdown
 from attention_core.data.lessons import grammar, short_pairs
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, english_words, strip_space_mark
 from attention_core.device import choose_device, device_of, to_array
-from attention_core.models.translator import Translator, TranslatorConfig
+from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.train import lesson
 from attention_core.topics.train.lesson import LiveSettings, Look, Offer
 from attention_core.train.loop import ShuffledBatches
@@ -23,6 +23,15 @@ MAX_WORDS = 12
 """Words of a sentence that is read, and of what is said."""
 CORPORA = {"grammar": grammar, "pairs": short_pairs}
 LENGTHS = {"grammar": (500, 35), "pairs": (1200, 95)}  # batches, seconds
+
+
+class WordByWord(Translator):
+    """A translator that reads each English word alone, so that none knows its place or its neighbours."""
+
+    def encode_vectors(self, vectors: Tensor) -> SourceEncoding:
+        alone = super().encode_vectors(vectors.reshape(-1, 1, vectors.shape[-1]))
+        states = alone.states.reshape(*vectors.shape[:2], -1)
+        return SourceEncoding(vectors, states, states.mean(1))
 
 
 class SentenceLesson(lesson.Lesson, TranslationTask):
@@ -51,7 +60,8 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
         d = OFFERS[self.settings.lesson].size[self.settings.size]
         scorings = {lesson.ATTENTION: self.settings.score, lesson.UNIFORM: "mean", lesson.WITHOUT: "none"}
         size = partial(TranslatorConfig, d_embedding=d, d_state=2 * d, d_additive=d, n_pieces=len(self._numbers))
-        return {name: Translator(size(scoring, dropout=0.0)) for name, scoring in scorings.items()}
+        kind = WordByWord if self.settings.broken == lesson.POSITION else Translator
+        return {name: kind(size(scoring, dropout=0.0)) for name, scoring in scorings.items()}
 
     def accuracy(self, model: Any) -> float:
         right = total = 0
@@ -92,8 +102,9 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
         )
 
 
+BROKEN = ("", lesson.LABELS, lesson.POSITION)
 RATES, SCORES = {"low": 0.003, "usual": 0.01, "high": 0.03}, ("additive", "dot", "general")
 OFFERS = {
-    "grammar": Offer(SentenceLesson, {"small": 16, "medium": 32, "large": 64}, RATES, SCORES),
-    "pairs": Offer(SentenceLesson, {"small": 16, "medium": 32}, RATES, SCORES),
+    "grammar": Offer(SentenceLesson, {"small": 16, "medium": 32, "large": 64}, RATES, SCORES, BROKEN),
+    "pairs": Offer(SentenceLesson, {"small": 16, "medium": 32}, RATES, SCORES, BROKEN),
 }

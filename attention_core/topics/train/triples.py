@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attention.edits import UNIFORM, Edits
+from attention_core.attention.edits import UNIFORM, Edits, Temperature
 from attention_core.attention.types import Axis
 from attention_core.bounds import as_markdown
 from attention_core.data.match3 import (
@@ -27,11 +27,15 @@ BATCH_SIZE, N_HELD_OUT, HELD_OUT_SEED = 64, 500, 2023
 SINGLE = "attention to one at a time"
 
 
-class EvenHead(Match3Head):
-    """A head that gives every pair the same weight, whatever is learned."""
+class EditedHead(Match3Head):
+    """A head whose attention is edited from the first batch on."""
 
-    def forward(self, numbers: Tensor, *, edits: Edits = UNIFORM, trace: bool = False) -> Prediction:
-        return super().forward(numbers, edits=edits, trace=trace)
+    def __init__(self, config: Match3Config, edits: Edits) -> None:
+        super().__init__(config)
+        self.edits = edits
+
+    def forward(self, numbers: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
+        return super().forward(numbers, edits=(*self.edits, *edits), trace=trace)
 
 
 class TripleLesson(lesson.Lesson):
@@ -44,9 +48,11 @@ class TripleLesson(lesson.Lesson):
         self._held_out = tuple(part.to(choose_device()) for part in fresh_sequences(N_HELD_OUT, HELD_OUT_SEED))
 
     def models(self) -> dict[str, nn.Module]:
-        size = OFFER.size[self.settings.size]
-        pairs, single = (Match3Config(pairs=pairs, d_k=size) for pairs in (True, False))
-        return {lesson.ATTENTION: Match3Head(pairs), lesson.UNIFORM: EvenHead(pairs), SINGLE: Match3Head(single)}
+        is_broken, size = self.settings.broken == lesson.SCALE, OFFER.size[self.settings.size]
+        pairs, single = (Match3Config(pairs=pairs, d_k=64 if is_broken else size) for pairs in (True, False))
+        edits = (Temperature(64**-0.5),) if is_broken else ()  # which multiplies by what scores are divided by
+        heads = {lesson.ATTENTION: (pairs, edits), lesson.UNIFORM: (pairs, UNIFORM), SINGLE: (single, edits)}
+        return {name: EditedHead(*given) for name, given in heads.items()}
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         numbers = draw_sequences(BATCH_SIZE, generator)
@@ -84,5 +90,6 @@ OFFER = Offer(
     TripleLesson,
     size={"small": 32, "medium": 64, "large": 96},  # d_k
     rate={"low": 0.003, "usual": 0.01, "high": 0.03},
+    broken=("", lesson.LABELS, lesson.SCALE),
     share=(100,),  # numbers are drawn anew for every batch
 )
