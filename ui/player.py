@@ -29,6 +29,7 @@ from ui.chart import draw_chart, file_name, note_picture, say_subject
 from ui.component import component, script_of
 from ui.glossary import explain
 from ui.guess import ask_guess, show_verdict
+from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import ink_ramp, role_colour, section
@@ -224,7 +225,7 @@ class Stepper(Player[str]):
         step = by_name[self.field.value]
         if self.revealed.value not in (step.name, f"{HALL}{step.name}"):
             self.revealed.value = ""  # who comes back to a step guesses it again
-        if not self.guesses.value:
+        if not self.guesses.value or ITEM_ASKS.value:
             return step
         row = query if step.row_axis is trace.story.query_axis else 0
         if self.revealed.value == step.name:

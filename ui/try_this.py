@@ -9,6 +9,7 @@ import streamlit as st
 
 from ui.component import component
 from ui.guess import ask_guess, show_verdict
+from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall, hall_verdict
 from ui.lecture import LECTURE
 from ui.navigation import PAGES
@@ -50,6 +51,8 @@ class TryThis(NamedTuple):
 
 def try_this(page: str, surprise: TryThis) -> None:
     """Draw a page's surprise: its button, then its question, then what came of it, in one place of one height."""
+    if ITEM_ASKS.value:
+        return
     state = TRIED[page]
     with st.container(key=f"{page}_try_this"):
         if state.value == NOT_TRIED:

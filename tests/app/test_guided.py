@@ -52,8 +52,11 @@ def test_an_item_asks_its_question_and_then_tells(visit):
     item = item_of("15", 4)
     page = visit("vectors", guided="15", item="4", lecture="1", tab="steps")
     assert item.question not in said(page)
+    page.toggle(key="vectors_step_guess").set_value(True).run()
+    assert "Reveal" in [button.label for button in page.button]
     page.button(key="lecture_item_ask").click().run()
     assert item.question in said(page)
+    assert "Reveal" not in [button.label for button in page.button], "a hall has one question at a time"
     page.button(key="lecture_item_reveal").click().run()
     assert f"**{item.answers[item.right]}.**" in said(page)
 

@@ -11,6 +11,7 @@ from attention_core.bounds import IN_SENTENCES, as_markdown
 from attention_core.data.lecture import GuidedLecture, LectureItem, read_lecture
 from attention_core.files import find_file
 from ui.component import component
+from ui.hall.corner import ITEM_ASKS
 from ui.labels import error_markdown
 from ui.lecture import LECTURE
 from ui.navigation import PAGES, entry_of
@@ -70,9 +71,11 @@ def _end() -> None:
 def page_question(question: str) -> None:
     """Draw the page's own question; in a lecture the sentence of the item, then the item's question to the hall."""
     present = _present()
+    ITEM_ASKS.value = False
     if present is None or (item := present[1]).page != PAGE.value:
         st.markdown(question)
         return
+    ITEM_ASKS.value = bool(item.question and STAGE.value)
     with st.container(key="lecture_asks" if item.question else "lecture_item", gap=None):
         if not item.question or not STAGE.value:
             st.markdown(_words(item.sentence))

@@ -22,6 +22,8 @@ ROOM = Field[Room | None](APP, "hall_room", None)
 REFUSAL = Field(APP, "hall_refusal", "")
 IS_ASKED = Field(APP, "hall_is_asked", False)
 """Whether the present run of the page asks or answers one."""
+ITEM_ASKS = Field(APP, "hall_item_asks", False)
+"""Whether a guided lecture's item asks or has told; the page's own questions rest then, so that a hall has one."""
 _corner = component(KEY)
 
 
