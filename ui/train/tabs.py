@@ -24,7 +24,7 @@ BREAKS = {
 SAYS = {
     "": "Take one part away, and train again.",
     LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
-    POSITION: "Each English word is read alone: it knows neither its place nor its neighbours.",
+    POSITION: "Each English word is read alone and knows no neighbours: adjectives go to the wrong nouns.",
     SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here that does no harm: it learns as much.",
 }
 SAYS_OF_DIGITS = SAYS | {
