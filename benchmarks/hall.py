@@ -6,6 +6,7 @@ The phones do what ui/assets/hall_phone.html does, each with a connection of its
 import argparse
 import asyncio
 import os
+import sys
 import time
 from collections import Counter
 from contextlib import suppress
@@ -131,7 +132,8 @@ def main() -> None:
         file = Path(folder) / "rooms.sqlite"
         os.environ |= {FILE: str(file), "ATTENTION_WARM": "0"}
         with served("app.py", options.processes) as server:
-            found = asyncio.run(measure(server, Rooms(file), options.phones))
+            command = " ".join(["python -m benchmarks.hall", *sys.argv[1:]])
+            found = {"command": command, **asyncio.run(measure(server, Rooms(file), options.phones))}
     name = f"hall_on_{options.processes}" if options.processes > 1 else "hall"
     publish(name, [["what", "figure"], *([name, str(value)] for name, value in found.items())], found)
 

@@ -146,6 +146,16 @@ class Visitor:
         self.session = None
 
 
+async def train(server: Server, random: Random) -> None:
+    """Train on *Train it yourself* for ever, again whenever a training is done."""
+    session = Session(server.address)
+    await session.open("train", PATIENCE)
+    while True:
+        for button in session.widgets("button", "train_start"):
+            await act(session, button, None, random, PATIENCE)
+        await asyncio.sleep(1)
+
+
 async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tuple[Tally, dict[str, Any]]:
     """Let the visitors in; returns what they did, and figures of the whole."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(options.visitors + 1))  # nobody waits to fetch
@@ -164,13 +174,16 @@ async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tu
             memory.append(sum(app.megabytes("VmRSS")))
             await asyncio.sleep(SECONDS_PER_SAMPLE)
 
-    watching = asyncio.create_task(watch())
+    besides = [asyncio.create_task(one) for one in (watch(), *([train(app, Random(0))] if options.train else []))]
     empty = Visitor(floor, tally, options, seed=options.visitors)
     await asyncio.gather(empty.visit([FLOOR_PAGE], until), *map(arrive, range(options.visitors)))
-    watching.cancel()
+    trains = options.train and not besides[-1].done()
+    for one in besides:
+        one.cancel()
     lasted, n = time.monotonic() - began, sum(done.page != FLOOR_PAGE for done in tally.done)
     return tally, {
         "first_opening_s": cold,
+        **({"trains": trains} if options.train else {}),
         "answers_per_s": round(n / lasted, 2),
         "cpu_per_answer_ms": round(1000 * (app.seconds() - used) / max(n, 1)),
         "driver_cores": round((time.process_time() - own) / lasted, 2),
@@ -268,6 +281,7 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--url", help="a running server instead of one of our own: no processor time, no memory")
     parser.add_argument("--processes", type=int, default=1, help="of the app, behind nginx if more than one")
     parser.add_argument("--typed", action="store_true", help="type one new sentence after the other, see TYPED")
+    parser.add_argument("--train", action="store_true", help="one more trains a network meanwhile")
     parser.add_argument("--look", action="store_true", help="open one page each, at random, and click nothing")
     return parser.parse_args(arguments)
 
@@ -294,7 +308,7 @@ def main() -> None:
     for name in ("faults", "missing"):
         whole[name] = {f"{page or 'start'}: {what}": n for (page, what), n in getattr(tally, name).items()}
     name = f"load_{options.visitors}" + (f"_on_{options.processes}" if options.processes > 1 else "")
-    name += "_look" if options.look else "_typed" if options.typed else ""
+    name += "_training" if options.train else "_look" if options.look else "_typed" if options.typed else ""
     command = {"command": " ".join(["python -m benchmarks.load", *sys.argv[1:]])}
     publish(name, table(pages), {**command, "p50_p95_p99": pages, **whole})
     print(*(f"{name}: {value}" for name, value in whole.items() if value not in ({}, [])), sep="\n")
