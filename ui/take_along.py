@@ -44,7 +44,6 @@ def take_along_menu(entry: PageEntry) -> None:
         if EXPORT.value:
             EXPORT.value()
         save_pictures(entry.name)
-        st.markdown("**Session**")
         _session_file(entry)
         notations = {"tab": NOTATIONS}
         st.page_link(path_of(entry_of("vectors")), label="In other notations", query_params=notations)
@@ -54,7 +53,7 @@ def _session_file(entry: PageEntry) -> None:
     """Offer the file of all that the page shows, and open one."""
     values = ADDRESS_TEXTS.value
     st.download_button(
-        "Save it",
+        "Save this session",
         lambda: write_session(entry.name, values),
         f"{entry.name}-session.json",
         "application/json",
@@ -62,7 +61,7 @@ def _session_file(entry: PageEntry) -> None:
         key="session_save",
     )
     key = f"session_upload_{N_UPLOADS.value}"
-    st.file_uploader("Open one", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
+    st.file_uploader("Open a session", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
     if REFUSED.value:
         st.error(f"{REFUSED.value} The page is as it was.", icon=":material/error:")
 

@@ -145,4 +145,4 @@ def surprise() -> TryThis:
         f"*{GUESSED}* Attention gives {names[heaviest]} most, {weights[heaviest]:.0%}. What, deleted, moves the answer "
         "most?"
     )
-    return TryThis("guess what decides another sentence", question, [*names.values()], act, outcome, SHOWN)
+    return TryThis("guess which word decides", question, [*names.values()], act, outcome, SHOWN)
