@@ -58,6 +58,4 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
 else:
     own = [Middleware(one) for one in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
     files = [ui.chart.route(), ui.component.route()]
-    app = st.App(
-        __file__, lifespan=lifespan, routes=[ui.chart.route(), ui.component.route(), *routes()], middleware=own
-    )
+    app = st.App(__file__, lifespan=lifespan, routes=[*files, *routes()], middleware=own)
