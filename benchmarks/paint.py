@@ -1,7 +1,8 @@
 """From an event in Chromium to the page's last change: python -m benchmarks.paint [PAGE ...] [--rounds N].
 
 Every page is opened cold, and what `visits.py` lists is clicked, typed and drawn. The floor is a page of as many charts
-(and a pad, where the page has one) whose data alone change when a button is pressed; the empty page has the button.
+and components that draw (and a pad, where the page has one) whose data alone change when a button is pressed; the empty
+page has the button.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from benchmarks.server import command, free_port, started
 from benchmarks.visits import VISITS, Action, stroke
 
 WATCH = """
-const seen = window.paint = { last: 0, event: 0, long: [] };
+const seen = window.paint = { last: 0, event: 0, long: [], roots: [] };
 const change = () => { seen.last = performance.now(); };
 const quiet = "[data-testid=stApp], [data-testid=stStatusWidget], [data-testid=stStatusWidget] *";
 const observe = (root) => new MutationObserver((records) => {
@@ -33,6 +34,7 @@ const attach = Element.prototype.attachShadow;
 Element.prototype.attachShadow = function (...given) {
   const root = attach.apply(this, given);
   observe(root);
+  seen.roots.push(root);
   return root;
 };
 for (const name of ["fillRect", "clearRect", "drawImage", "putImageData", "fill", "stroke", "fillText"]) {
@@ -46,8 +48,13 @@ new PerformanceObserver((list) => {
   for (const { startTime, duration } of list.getEntries()) seen.long.push([startTime, duration]);
 }).observe({ type: "longtask", buffered: true });
 """
-AT_REST = f"{IDLE} && performance.now() - Math.max(window.paint.last, window.paint.event) > 700"
-SEEN = "({ ...window.paint, charts: document.querySelectorAll('[data-testid=stVegaLiteChart]').length })"
+AT_REST = (
+    f"{IDLE} && performance.now() - Math.max(window.paint.last, window.paint.event) > 700"
+    " && !document.querySelector('[data-testid=stMain] [data-testid=stSkeleton]')"
+)
+SEEN = """({ last: paint.last, long: paint.long,
+  charts: document.querySelectorAll("[data-testid=stVegaLiteChart]").length,
+  drawn: paint.roots.filter((root) => root.isConnected && root.querySelector("canvas, svg")).length })"""
 KEYS = "[...document.querySelectorAll('[class*=st-key-]')].flatMap((node) => [...node.classList])"
 LOADED = "performance.getEntriesByType('resource').reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)"
 TEST_IDS = {
@@ -78,12 +85,13 @@ MODEL_MS = 100.0
 
 
 class Sight(NamedTuple):
-    """What came of an event: milliseconds to the last change, the longest task, the server's; charts on the page."""
+    """What came of an event: milliseconds to the last change, the longest task, the server's; what is on the page."""
 
     took: float
     longest: float
     server: float
     n_charts: int
+    n_drawn: int  # components that draw, pads included
 
     @property
     def painting(self) -> float:
@@ -145,7 +153,7 @@ class Window:
         self.page.wait_for_function(AT_REST, timeout=60_000)
         seen = self.page.evaluate(SEEN)
         longest = max((duration for start, duration in seen["long"] if start + duration > since), default=0.0)
-        return Sight(max(0.0, seen["last"] - since), longest, server, seen["charts"])
+        return Sight(max(0.0, seen["last"] - since), longest, server, seen["charts"], seen["drawn"])
 
 
 def use(page: Page, widget: Locator, action: Action, random: Random) -> bool:
@@ -202,7 +210,7 @@ def watched(browser: Browser, server: int) -> Iterator[Window]:
 
 
 PRESS = Action("button", "press")
-Floor = dict[tuple[int, bool], tuple[float, float]]
+Floor = dict[tuple[int, int, bool], tuple[float, float]]
 
 
 class Paint:
@@ -212,18 +220,20 @@ class Paint:
         self._browser, self._app, self._floor, self._rounds = browser, app, floor, rounds
         self._floors: Floor = {}
 
-    def floor(self, n_charts: int, has_pad: bool) -> tuple[float, float]:
-        """Return the median milliseconds of opening the floor and of its button."""
-        if (n_charts, has_pad) not in self._floors:
+    def floor(self, n_charts: int = 0, n_drawn: int = 0, has_pad: bool = False) -> tuple[float, float]:
+        """Return the median milliseconds of opening the floor and of its button; bare, it is the empty page."""
+        what = n_charts, n_drawn, has_pad
+        if what not in self._floors:
             opened, pressed = [], []
             for _ in range(self._rounds):
                 with watched(self._browser, self._floor[1]) as window:
-                    opened.append(window.open(f"{self._floor[0]}/?charts={n_charts}{'&pad=1' * has_pad}").took)
+                    address = f"{self._floor[0]}/?charts={n_charts}&drawn={n_drawn}{'&pad=1' * has_pad}"
+                    opened.append(window.open(address).took)
                     for _ in range(3):
                         sight = window.act(PRESS, Random(0))
                         pressed.append(sight.took if sight else 0.0)
-            self._floors[n_charts, has_pad] = statistics.median(opened), statistics.median(pressed)
-        return self._floors[n_charts, has_pad]
+            self._floors[what] = statistics.median(opened), statistics.median(pressed)
+        return self._floors[what]
 
     def page(self, name: str) -> dict[str, Any]:
         """Return of a page its bytes and, for opening and each action, milliseconds and their ratio to the floor."""
@@ -242,15 +252,19 @@ class Paint:
                         missing.add(action.name)
         rows = {}
         for what, some in sights.items():
-            opening, press = self.floor(round(statistics.median(sight.n_charts for sight in some)), has_pad)
+            n_charts, n_drawn = (
+                round(statistics.median(counts)) for counts in zip(*(one[3:] for one in some), strict=True)
+            )
+            opening, press = self.floor(n_charts, max(0, n_drawn - has_pad), has_pad)
             took = statistics.median(sight.painting for sight in some)
             rows[what] = {
                 "ms": round(took),
                 "floor": round(took / (opening if what == "opening" else press), 2),
-                "empty": round(took / self.floor(0, False)[what != "opening"], 2),
+                "empty": round(took / self.floor()[what != "opening"], 2),
                 "server_ms": round(statistics.median(sight.server for sight in some)),
                 "longest_task_ms": round(statistics.median(sight.longest for sight in some)),
-                "charts": some[0].n_charts,
+                "charts": n_charts,
+                "drawn": n_drawn,
             }
         return {"bytes": round(statistics.median(sizes)), "actions": rows, "missing": sorted(missing)}
 
@@ -269,7 +283,7 @@ def main(pages: Sequence[str], rounds: int) -> None:
             window.open(urls[0])
         wait_until_idle(app.pid)
         results = {name or "start": paint.page(name) for name in pages}
-        empty = paint.floor(0, False)
+        empty = paint.floor()
     rows = [["page", "opening, ms", "of floor", "MB", "actions, of floor: median, most", "of empty: median"]]
     opened, acted = [], []
     for name, result in results.items():
