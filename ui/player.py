@@ -332,6 +332,7 @@ def _cell(text: str) -> tuple[str, int, int]:
     return name, whole_number(row), whole_number(column)
 
 
+CODE_OPEN = "desk_code_open"
 OFFLINE_BYTES = 2_000_000
 MAX_OFFLINE = 50_000_000  # weights of a trace; more would keep the server for long
 
@@ -354,8 +355,10 @@ def show_words(
     key = int(trace.weights(head, [query])[0].argmax()) if key is None else key
     if numbers := numbers or cell_formula(trace, step, head, query, key):
         st.latex(numbers)
-    with st.container(key="desk_code"), st.expander("PyTorch"):
-        st.code(step.code)
+    with st.container(key="desk_code"):
+        place = st.expander("PyTorch", key=CODE_OPEN, on_change="rerun")
+        if place.open:  # what colours code is a third of what a browser would load for the page
+            place.code(step.code)
 
 
 def show_step_heading(step: Step, *, folds_formula: bool = False) -> None:

@@ -22,6 +22,7 @@ from tests.app.tools import (
     ten_tiles,
     there_and_back,
 )
+from ui.player import CODE_OPEN
 
 PAGE = "pages/find.py"
 NAME = "find"
@@ -149,6 +150,7 @@ def test_drawn_digit_is_read_wherever_it_stands(page, is_dark, monkeypatch):
 
 
 def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
+    page.session_state[CODE_OPEN] = True
     given(page, step="picture")
     assert page.button(key=f"{NAME}_step_previous").disabled
     seen = ["picture"]

@@ -25,6 +25,7 @@ from tests.app.tools import (
     there_and_back,
 )
 from ui.chart import IN_A_LECTURE
+from ui.player import CODE_OPEN
 
 PAGE = "pages/pixels.py"
 NAME = "pixels"
@@ -165,6 +166,7 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
 
 @pytest.mark.parametrize("step", ["pixels", "query", "weights", "class"])
 def test_step_can_be_jumped_to_and_shows_formula_and_code(page, step):
+    page.session_state[CODE_OPEN] = True
     given(page, step=step)
     assert page.session_state[f"{NAME}_step"] == step
     assert page.latex

@@ -20,6 +20,7 @@ from tests.app.tools import (
     said,
     there_and_back,
 )
+from ui.player import CODE_OPEN
 
 PAGE = "pages/read.py"
 NAME, SIZE = "read", (144, 576)
@@ -139,6 +140,7 @@ def test_film_steps_ends_and_is_shorter_after_a_shorter_number(page):
 
 
 def test_every_step_shows_formula_and_code(page):
+    page.session_state[CODE_OPEN] = True
     open_tab(page, "steps")
     for step in ("picture", "key", "scores", "context", "output"):
         given(page, step=step)

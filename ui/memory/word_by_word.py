@@ -35,10 +35,11 @@ def walk_tab(text: str) -> None:
             if memory.update and not both:
                 with st.container(key=f"desk_memory_{label}"):
                     _over_time(label, memory, "update", "forward", at)
-    with column, st.container(key="desk_memory_formulas"), st.expander("Formulas and code"):
-        for label in memories:
-            st.latex(FORMULAS[label])
-            st.code(CODE[label])
+    with column, st.container(key="desk_memory_formulas"):
+        place = st.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
+        for label in memories if place.open else ():
+            place.latex(FORMULAS[label])
+            place.code(CODE[label])
 
 
 def _kept_in_words(memory: MemoryOverview, direction: str, now: int) -> str:
