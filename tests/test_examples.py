@@ -22,6 +22,20 @@ FOUND = {
         "row - column == 8_999 and weight > 0.9 and abs(float(exact) - weight) < 1e-3 and places == [3_100, 12_100]",
         {"overview.png", "tile.png"},
     ),
+    "compare_two_runs": (
+        "(layer, head) == (3, 5) and between.change[:2].max() == 0 and between.to_frame().layer[0] >= 2"
+        " and maps.to_frame().change.abs().is_monotonic_decreasing",
+        {"first.html", "second.html", "maps.parquet"},
+    ),
+    "what_do_the_heads_do": (
+        "heads.name(3, 5) == 'induction' and cut.values.argmin() == 12 and largest == '2.0'"
+        " and weights[0] > 10 * weights[1] and words[0] > 10 * words[1]",
+        {"heads.parquet", "circuit.html"},
+    ),
+    "from_a_translation": (
+        "looks['rouge'] == 'red' and [*kinds] == ['encoder self', 'decoder self', 'decoder cross']",
+        {"translation.html"},
+    ),
     "train_your_own": (
         "accuracy > 0.99 and accuracy_uniform < 0.3 and mirrored == [*range(9, -1, -1)]",
         {"reverser.svg"},

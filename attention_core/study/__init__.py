@@ -26,14 +26,26 @@ from attention_core.hub.ablation import items_at_once
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model
 from attention_core.study.attribution import Attribution, Lens, attribute, lens
-from attention_core.study.effects import ACROSS, Effects, Runner, changes_at, cut_edges, dropped, foretold, joined
+from attention_core.study.comparison import HeadComparison, compare, head_map
+from attention_core.study.effects import Effects, Runner, changes_at, cut_edges, dropped, foretold, joined
 from attention_core.study.heads import CorpusText, Example, Heads, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
 from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of, replacement, streams
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, Why, explain_score
 
-__all__ = ["Attribution", "Effects", "Example", "Heads", "Lens", "ModelOutput", "Study", "Why"]
+__all__ = [
+    "Attribution",
+    "Effects",
+    "Example",
+    "HeadComparison",
+    "Heads",
+    "Lens",
+    "ModelOutput",
+    "Study",
+    "Why",
+    "compare",
+]
 
 Input = str | Mapping[str, Any]
 N_SENTENCES = 500
@@ -285,13 +297,3 @@ class Study:
 def _check(what: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
         raise ValueError(f"{what} must be one of {', '.join(known)}, got {value!r}")
-
-
-def head_map(result: Any) -> tuple[str, Tensor]:
-    """Return what a result is called, and its numbers (n_layers, n_heads); a ValueError says that it has none."""
-    if isinstance(result, Effects) and ACROSS.get(result.site) == "head":
-        return f"change by {'patching' if result.goal == result.goal else 'ablation'}", result.change
-    values = result.heads if isinstance(result, Attribution) else result
-    if not isinstance(values, Tensor) or values.ndim != 2:
-        raise ValueError(f"only numbers of every head can be shown with heads, got {type(result).__name__}")
-    return "direct effect" if isinstance(result, Attribution) else "value", values

@@ -133,7 +133,7 @@ class Lens(Table):
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         rows = [(layer, rank, *one) for layer, several in enumerate(self.likeliest) for rank, one in enumerate(several)]
-        return dict(zip(("layers", "rank", "token", "probability"), zip(*rows, strict=True), strict=True))
+        return dict(zip(("layer", "rank", "token", "probability"), zip(*rows, strict=True), strict=True))
 
 
 def lens(stream: Stream, tokenizer: Any, position: int, n: int) -> Lens:

@@ -1,4 +1,4 @@
-"""Results that are tables: in a notebook's cell, as a frame of pandas, as a parquet file."""
+"""Results that are tables: in a notebook's cell, as a frame of pandas, as a parquet file, as arrays of xarray."""
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
+
+AXES = ("layer", "head", "position", "query", "key", "rank", "part")
+"""Columns that say where a number belongs."""
 
 
 class Table:
@@ -26,6 +30,12 @@ class Table:
         """Write the table to a parquet file; ImportError where pandas or pyarrow is missing."""
         _need("pyarrow")
         self.to_frame().to_parquet(path)
+
+    def to_xarray(self) -> "xr.Dataset":
+        """Return the columns over their axes, layers x heads for instance; ImportError where xarray is missing."""
+        _need("xarray")
+        frame = self.to_frame()
+        return frame.set_index([name for name in AXES if name in frame]).to_xarray()
 
     def _repr_html_(self) -> str:
         return self.to_frame().to_html(max_rows=40)

@@ -265,7 +265,7 @@ def test_the_lens_ends_at_the_model_s_own_prediction(name):
     assert seen_through.logits.shape == (3, len(own))
     assert seen_through.likeliest[-1][0][1] == pytest.approx(float(own.softmax(-1).max()), abs=1e-5)
     rows = seen_through.columns()
-    assert rows["layers"] == tuple(layer for layer in range(3) for _ in rows["rank"][: len(rows["rank"]) // 3])
+    assert rows["layer"] == tuple(layer for layer in range(3) for _ in rows["rank"][: len(rows["rank"]) // 3])
 
 
 def test_half_precision_is_taken_apart_in_float32():

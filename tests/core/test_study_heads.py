@@ -179,8 +179,11 @@ def test_a_table_goes_to_parquet_or_says_what_is_missing(bundled, tmp_path, monk
     cut.to_parquet(tmp_path / "cut.parquet")
     assert pd.read_parquet(tmp_path / "cut.parquet").columns.tolist() == ["layer", "position", "value", "change"]
     assert "<table" in found._repr_html_()
+    assert found.to_xarray().induction.to_numpy() == pytest.approx(found.map("induction").numpy())
+    assert cut.to_xarray().change.shape == cut.values.shape
     monkeypatch.setattr(table, "find_spec", lambda name: None)
-    for call, package in ((found.to_frame, "pandas"), (lambda: found.to_parquet(tmp_path / "x"), "pyarrow")):
+    calls = {"pandas": found.to_frame, "pyarrow": lambda: found.to_parquet(tmp_path / "x"), "xarray": found.to_xarray}
+    for package, call in calls.items():
         with pytest.raises(ImportError, match=f"{package} is not installed: pip install .attention-explorer.study"):
             call()
 

@@ -9,7 +9,7 @@ from attention_core.attention.attend import rotary_angles, rotate
 from attention_core.attention.edits import DropHead
 from attention_core.data.language_pieces import tokenizer
 from attention_core.hub.tracing import UnsupportedError, run_model
-from attention_core.study import Study
+from attention_core.study import Study, compare
 from tests.core.test_study import REFUSED, frozen, seen
 from tests.study_models import CLEAN, MODELS, inputs_of, model_of
 from tests.tiny_models import build
@@ -174,3 +174,18 @@ def test_results_colour_the_heads_of_a_page_and_stand_beside_them(bundled):
     assert "measures" in named.page()
     with pytest.raises(ValueError, match="only numbers of every head"):
         bundled.show(TEXT, colour=bundled.ablate(TEXT, metric=gap, at="residual"))
+
+
+def test_the_heads_that_changed_most_come_first(bundled):
+    first, second = (bundled.run(text)[0] for text in (TEXT, "John has a red hat. John has a blue"))
+    moved = compare(first, second)
+    rows = moved.to_frame()
+    assert rows.change.is_monotonic_decreasing
+    assert rows.change[0] == pytest.approx(float(moved.change[rows.layer[0], rows["head"][0]]))
+    assert float(compare(first, first).change.max()) < 1e-3
+    cut = bundled.ablate(TEXT, metric=lambda out: out.probability(" car"))
+    assert compare(cut, torch.zeros_like(cut.change)).to_frame().iloc[0].tolist() == [2, 0, -float(cut.change[2, 0])]
+    with pytest.raises(ValueError, match="need as many heads"):
+        compare(cut, torch.zeros(2, 2))
+    with pytest.raises(ValueError, match="both runs need the attention 'encoder self'"):
+        compare(first, second, group="encoder self")
