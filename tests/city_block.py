@@ -15,7 +15,6 @@ class CityBlock(Score):
     name = "city block"
     short = "−w · |q − k|"
     picture = "A pyramid."
-    common_width = "distance"
     symbol = "−|q−k|₁"
     formula = r"S_{ij} = -\sum_c w_c |q_{ic} - k_{jc}|"
     code = "scores = -((query[:, None] - key[None]).abs() * w).sum(-1)"

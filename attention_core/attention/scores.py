@@ -51,10 +51,6 @@ class Stage(NamedTuple):
     text: Text  # of its step; the first stage is called "scores"
     compute: Score  # the score up to here, (query, key) -> (..., n_queries, n_keys)
 
-    @property
-    def name(self) -> str:
-        return self.text.name
-
 
 class Pair(NamedTuple):
     """One query and one key."""
@@ -95,7 +91,6 @@ class Score(ABC):
     name: ClassVar[str]  # what people call it
     short: ClassVar[str] = ""  # its formula in one line of HTML
     picture: ClassVar[str] = ""  # what its scores look like over a plane of keys
-    common_width: ClassVar[str] = ""  # what needs queries and keys of one width, such as "dot product"; empty = nothing
     symbol: ClassVar[str] = ""  # see Text, as formula, code and explanation are
     formula: ClassVar[str] = ""
     code: ClassVar[str] = ""
@@ -160,9 +155,7 @@ class Scaled(Score):
 
     base: Score  # gives the raw scores
     scale: float | None = None  # the factor; None = 1 / sqrt(d_k); 0 makes every weight the same
-    temperature: float | None = (
-        None  # above 1 evens weights out, near 0 the largest score takes all; None = 1, not shown
-    )
+    temperature: float | None = None  # above 1 evens weights out, near 0 the largest takes all; None = 1, not shown
     cap: float | None = None  # no score is larger than this, none smaller than its negative; None = no limit
 
     def __post_init__(self) -> None:
@@ -213,16 +206,13 @@ class Scaled(Score):
             formula = rf"{self.cap:.3g}\, \tanh\!\left(\frac{{{number(inner)}}}{{{self.cap:.3g}}}\right)"
             return ScoreDerivation(f"{words} and capped", math.tanh(inner / self.cap) * self.cap, formula)
         raw, d_k = self.base.numbers(pair).value, len(pair.key)
-        has_scale, has_temperature = (
-            self.scale is not None and not self._has_only_temperature,
-            self.temperature is not None,
-        )
+        has_scale = self.scale is not None and not self._has_only_temperature
         above = [number(raw)] + [number(self.scale or 0)] * has_scale
-        below = [rf"\sqrt{{{d_k}}}"] * (self.scale is None) + [number(self.temperature or 1)] * has_temperature
+        below = [rf"\sqrt{{{d_k}}}"] * (self.scale is None)
+        below += [] if self.temperature is None else [number(self.temperature)]
         formula, divisor = (r" \cdot ".join(part) for part in (above, below))
-        return ScoreDerivation(
-            words, raw * self.factor(d_k), rf"\frac{{{formula}}}{{{divisor}}}" if divisor else formula
-        )
+        formula = rf"\frac{{{formula}}}{{{divisor}}}" if divisor else formula
+        return ScoreDerivation(words, raw * self.factor(d_k), formula)
 
     def stages(self, d_k: int) -> tuple[Stage, ...]:
         uncapped = Scaled(self.base, self.scale, self.temperature)
@@ -261,19 +251,13 @@ class Scaled(Score):
         temperature = self.temperature
         if temperature is not None:
             symbol, code = f"{symbol}÷T", f"{code} / {temperature!r}"
-            divisors = (
-                ["T", f"{temperature:.3g}"]
-                if self.scale is not None
-                else [r"\sqrt{d_k}\,T", f"{d_k**0.5 * temperature:.3g}"]
-            )
+            root = (r"\sqrt{d_k}\,", d_k**0.5) if self.scale is None else ("", 1)
+            divisors = [f"{root[0]}T", f"{root[1] * temperature:.3g}"]
             effect = "evens the weights out" if temperature > 1 else "lets the largest score win"
-            why += (
-                f"The temperature {temperature:.3g} {'leaves the scores as they are' if temperature == 1 else effect}."
-            )
-        formula = " = ".join(
-            ["S'", *(rf"\frac{{{top}S}}{{{divisor}}}" for divisor in divisors)] if divisors else ["S'", f"{top}S"]
-        )
-        return symbol, formula, f"scores = scores{code}", why.strip()
+            effect = "leaves the scores as they are" if temperature == 1 else effect
+            why += f"The temperature {temperature:.3g} {effect}."
+        fractions = [rf"\frac{{{top}S}}{{{divisor}}}" for divisor in divisors] or [f"{top}S"]
+        return symbol, " = ".join(["S'", *fractions]), f"scores = scores{code}", why.strip()
 
 
 SCORES: dict[str, type[Score]] = {}  # all scoring functions by name; scaling is a matter of its own, see Scaled
@@ -302,20 +286,17 @@ def _key_line(pair: Pair) -> Line:
 
 def _multiplied(words: str, left: Line, right: Line, formula: str = "") -> ScoreDerivation:
     product = left.values * right.values
-    return ScoreDerivation(
-        words, float(product.sum()), formula, (left, right, Line("products", "", product)), is_sum=True
-    )
+    lines = (left, right, Line("products", "", product))
+    return ScoreDerivation(words, float(product.sum()), formula, lines, is_sum=True)
 
 
 @register
-@dataclass(frozen=True, eq=False)
 class Dot(Score):
     """q . k. Source: Luong et al. 2015, eq. 8, "dot"."""
 
     name = "dot"
     short = "q · k"
     picture = "Half-planes: level lines are straight, at right angles to q."
-    common_width = "dot product"
     symbol = "QKᵀ"
     formula = r"S = Q K^{\top}, \qquad S_{ij} = q_i \cdot k_j"
     code = "scores = query @ key.transpose(-2, -1)"
@@ -327,9 +308,8 @@ class Dot(Score):
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
         formula = rf"q_{{{pair.cell[0] + 1}}} \cdot k_{{{pair.cell[1] + 1}}} = {products(pair.query, pair.key)}"
-        return _multiplied(
-            f"Query {pair.query_label} meets key {pair.key_label}", _query_line(pair), _key_line(pair), formula
-        )
+        words = f"Query {pair.query_label} meets key {pair.key_label}"
+        return _multiplied(words, _query_line(pair), _key_line(pair), formula)
 
     def dot_factor(self, d_k: int) -> float:
         return 1.0
@@ -379,14 +359,12 @@ class General(Score):
 
 
 @register
-@dataclass(frozen=True, eq=False)
 class Cosine(Score):
     """cos(q, k), in [-1, 1]; 0 where a vector is 0. Source: Graves et al. 2014, eq. 6."""
 
     name = "cosine"
     short = "q · k / (|q| |k|)"
     picture = "A cone: only the direction counts."
-    common_width = "dot product"
     symbol = "cos(q,k)"
     formula = r"S_{ij} = \frac{q_i \cdot k_j}{\lVert q_i \rVert\, \lVert k_j \rVert}"
     code = "scores = normalize(query, dim=-1) @ normalize(key, dim=-1).transpose(-2, -1)"
@@ -530,7 +508,6 @@ class Location(Score):
 
 
 @register
-@dataclass(frozen=True, eq=False)
 class L2(Score):
     """-|q - k|^2 / 2, a soft nearest-neighbour look-up; with the temperature tau of Scaled, -|q - k|^2 / (2 tau).
 
@@ -540,7 +517,6 @@ class L2(Score):
     name = "L2 distance"
     short = "−|q − k|² / 2"
     picture = "A hill around q: only nearness counts, in all directions alike."
-    common_width = "distance"
     symbol = "−½|q−k|²"
     formula = r"S_{ij} = -\tfrac{1}{2} \lVert q_i - k_j \rVert^2"
     code = "scores = -0.5 * (query[:, None] - key[None]).square().sum(-1)"
@@ -560,13 +536,8 @@ class L2(Score):
         squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in both)
         formula = rf"-\tfrac{{1}}{{2}} {squares if len(halves) == 1 else rf'({squares})'}"
         lines = (_query_line(pair), _key_line(pair), Line("−½ difference²", "", halves))
-        return ScoreDerivation(
-            f"How far query {pair.query_label} is from key {pair.key_label}",
-            float(halves.sum()),
-            formula,
-            lines,
-            is_sum=True,
-        )
+        words = f"How far query {pair.query_label} is from key {pair.key_label}"
+        return ScoreDerivation(words, float(halves.sum()), formula, lines, is_sum=True)
 
 
 def _identity(n_rows: int, n_columns: int) -> Tensor:
