@@ -58,27 +58,13 @@ class Pair(NamedTuple):
     query: Tensor  # (d_q,)
     key: Tensor  # (d_k,)
     cell: tuple[int, int] = (0, 0)  # position of the query and of the key
-    query_label: str = "q"  # what people call the query
-    key_label: str = "k"  # what they call the key
-
-
-class Line(NamedTuple):
-    """A row of numbers in a calculation."""
-
-    label: str  # what it is, such as "query x1"
-    role: str  # the Role that decides its colour, or empty
-    values: Any  # tensor or array (n,)
 
 
 class ScoreDerivation(NamedTuple):
     """How the score of one pair is computed."""
 
-    words: str  # which query meets which key
     value: float  # the score
     formula: str = ""  # LaTeX of its computation, without the score itself; empty where that is too long
-    lines: tuple[Line, ...] = ()  # rows of numbers of equal length; the last one is summed
-    is_sum: bool = False  # whether that sum is the score; else the formula says what is done with it
-    unit: str = ""  # stands before the number of each column
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +86,9 @@ class Score(ABC):
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         """Return the score of every pair, in a tensor of its own, which the caller may change."""
 
-    @abstractmethod
     def numbers(self, pair: Pair) -> ScoreDerivation:
         """Return the arithmetic of one pair."""
+        return ScoreDerivation(float(self(pair.query[None], pair.key[None])))
 
     @classmethod
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
@@ -200,11 +186,10 @@ class Scaled(Score):
         return {**self.base.to_plain(), "scale": self.scale, "softcap": self.cap, **temperature}
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        words = f"The score of {pair.query_label} with {pair.key_label}, scaled"
         if self.cap is not None:
             inner = Scaled(self.base, self.scale, self.temperature).numbers(pair).value
             formula = rf"{self.cap:.3g}\, \tanh\!\left(\frac{{{number(inner)}}}{{{self.cap:.3g}}}\right)"
-            return ScoreDerivation(f"{words} and capped", math.tanh(inner / self.cap) * self.cap, formula)
+            return ScoreDerivation(math.tanh(inner / self.cap) * self.cap, formula)
         raw, d_k = self.base.numbers(pair).value, len(pair.key)
         has_scale = self.scale is not None and not self._has_only_temperature
         above = [number(raw)] + [number(self.scale or 0)] * has_scale
@@ -212,7 +197,7 @@ class Scaled(Score):
         below += [] if self.temperature is None else [number(self.temperature)]
         formula, divisor = (r" \cdot ".join(part) for part in (above, below))
         formula = rf"\frac{{{formula}}}{{{divisor}}}" if divisor else formula
-        return ScoreDerivation(words, raw * self.factor(d_k), formula)
+        return ScoreDerivation(raw * self.factor(d_k), formula)
 
     def stages(self, d_k: int) -> tuple[Stage, ...]:
         uncapped = Scaled(self.base, self.scale, self.temperature)
@@ -276,20 +261,6 @@ def same_width(query: Tensor, key: Tensor) -> None:
         raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
 
 
-def _query_line(pair: Pair) -> Line:
-    return Line(f"query {pair.query_label}", "query", pair.query)
-
-
-def _key_line(pair: Pair) -> Line:
-    return Line(f"key {pair.key_label}", "key", pair.key)
-
-
-def _multiplied(words: str, left: Line, right: Line, formula: str = "") -> ScoreDerivation:
-    product = left.values * right.values
-    lines = (left, right, Line("products", "", product))
-    return ScoreDerivation(words, float(product.sum()), formula, lines, is_sum=True)
-
-
 @register
 class Dot(Score):
     """q . k. Source: Luong et al. 2015, eq. 8, "dot"."""
@@ -308,8 +279,7 @@ class Dot(Score):
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
         formula = rf"q_{{{pair.cell[0] + 1}}} \cdot k_{{{pair.cell[1] + 1}}} = {products(pair.query, pair.key)}"
-        words = f"Query {pair.query_label} meets key {pair.key_label}"
-        return _multiplied(words, _query_line(pair), _key_line(pair), formula)
+        return ScoreDerivation(float(pair.query @ pair.key), formula)
 
     def dot_factor(self, d_k: int) -> float:
         return 1.0
@@ -353,10 +323,6 @@ class General(Score):
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
         return {"W": _identity(d_q, d_k)}
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
-        turned = Line(f"query {pair.query_label} times W", "query", pair.query @ self.W)
-        return _multiplied(f"Query {pair.query_label} times W, meets key {pair.key_label}", turned, _key_line(pair))
-
 
 @register
 class Cosine(Score):
@@ -375,14 +341,9 @@ class Cosine(Score):
         return Dot()(normalise(query, dim=-1, eps=1e-12), normalise(key, dim=-1, eps=1e-12))
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        dot = Dot().numbers(pair)
+        value, dot = float(self(pair.query[None], pair.key[None])), float(pair.query @ pair.key)
         lengths = rf"{number(float(pair.query.norm()))} \cdot {number(float(pair.key.norm()))}"
-        return dot._replace(
-            words=f"{dot.words}, divided by both lengths",
-            value=float(self(pair.query[None], pair.key[None])),
-            formula=rf"\frac{{{number(dot.value)}}}{{{lengths}}}",
-            is_sum=False,
-        )
+        return ScoreDerivation(value, rf"\frac{{{number(dot)}}}{{{lengths}}}")
 
 
 @register
@@ -417,19 +378,6 @@ class Additive(Score):
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
         n = hidden or max(d_q, d_k)
         return {"W_q": _identity(n, d_q), "W_k": _identity(n, d_k), "v": torch.ones(n, dtype=torch.float64)}
-
-    def numbers(self, pair: Pair) -> ScoreDerivation:
-        from_query, from_key = self.W_q @ pair.query, self.W_k @ pair.key
-        hidden = (from_query + from_key).tanh()
-        lines = (
-            Line(f"W_q times query {pair.query_label}", "query", from_query),
-            Line(f"W_k times key {pair.key_label}", "key", from_key),
-            Line("tanh of their sum", "", hidden),
-            Line("v", "scores", self.v),
-            Line("products", "", hidden * self.v),
-        )
-        words = f"Query {pair.query_label} and key {pair.key_label} meet in a hidden layer"
-        return ScoreDerivation(words, float(hidden @ self.v), "", lines, is_sum=True, unit="unit ")
 
 
 @register
@@ -467,9 +415,6 @@ class Concat(Score):
         W_q, W_k, v = Additive.plain_parameters(d_q, d_k, n_keys, hidden).values()
         return {"W": torch.cat([W_q, W_k], 1), "v": v}
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
-        return self._apart(len(pair.query), len(pair.key)).numbers(pair)
-
 
 @register
 @dataclass(frozen=True, eq=False)
@@ -501,10 +446,7 @@ class Location(Score):
         return {"W": _identity(d_q, d_q)[torch.arange(n_keys) % d_q]}
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        place = pair.cell[1]
-        row = Line(f"row {place + 1} of W", "scores", self.W[place])
-        words = f"Query {pair.query_label} meets row {place + 1} of W: the key {pair.key_label} plays no part"
-        return _multiplied(words, _query_line(pair), row)
+        return ScoreDerivation(float(self.W[pair.cell[1]] @ pair.query))
 
 
 @register
@@ -535,9 +477,7 @@ class L2(Score):
         both = zip(pair.query.tolist(), pair.key.tolist(), strict=True)
         squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in both)
         formula = rf"-\tfrac{{1}}{{2}} {squares if len(halves) == 1 else rf'({squares})'}"
-        lines = (_query_line(pair), _key_line(pair), Line("−½ difference²", "", halves))
-        words = f"How far query {pair.query_label} is from key {pair.key_label}"
-        return ScoreDerivation(words, float(halves.sum()), formula, lines, is_sum=True)
+        return ScoreDerivation(float(halves.sum()), formula)
 
 
 def _identity(n_rows: int, n_columns: int) -> Tensor:

@@ -130,14 +130,9 @@ def test_another_type_reaches_the_parameters_inside_a_wrapper(score, query, key)
 def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
     trace = attention_trace(query[None], key[None], score=score)
     for place, stage in enumerate(score.stages(D)):
-        numbers = stage.compute.numbers(Pair(query[2], key[5], (2, 5), "x3", "y6"))
+        numbers = stage.compute.numbers(Pair(query[2], key[5], (2, 5)))
         assert numbers.value == pytest.approx(float(stage.compute(query, key)[2, 5]), abs=1e-12)
-        assert "x3" in numbers.words
-        assert "y6" in numbers.words
-        if numbers.is_sum:
-            assert float(numbers.lines[-1].values.sum()) == pytest.approx(numbers.value, abs=1e-12)
-        else:
-            assert numbers.formula
+        assert numbers.formula or stage.compute.name in {"general", "additive", "concat", "location"}
         formula = cell_formula(trace, step_of(trace, stage.text.name), 0, 2, 5)
         if numbers.formula:
             assert formula.startswith("S" + "'" * place + "_{3,6} = ")
