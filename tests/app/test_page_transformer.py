@@ -255,7 +255,7 @@ def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, 
     assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))
 
 
-@pytest.mark.parametrize(("unordered", "says"), [(20.0, "needs the order"), (45.0, "was redundant")])
+@pytest.mark.parametrize(("unordered", "says"), [(20.0, "the rest needs them"), (45.0, "positions were redundant")])
 def test_a_transformer_trained_without_order_stands_beside_one_that_lost_it(
     page, monkeypatch, tmp_path, unordered, says
 ):

@@ -108,8 +108,8 @@ def caption_tab(drawing: AskedDrawing) -> None:
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
         st.caption(
-            "The picture's keys and values were trained beforehand, to answer questions, and frozen: this one learned "
-            f"only what to ask for and what to say. Each map has its own scale. {_figures(len(drawing.digits))}"
+            "The picture's keys and values were trained beforehand, to answer questions, and frozen; where to look "
+            f"was learned with the telling. Each map has its own scale. {_figures(len(drawing.digits))}"
         )
         ways = {name: card["test_drawings"]["accuracy"] for name, card in variants_of(TELLER).items()}
         if len(ways) == 2:

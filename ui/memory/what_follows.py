@@ -46,3 +46,5 @@ def what_follows() -> None:
         f"Forwards, the states cannot differ: the same words came before. Both ways, {literal(apart.words[0], 24)} has "
         f"moved by **{as_percent(float(both_ways[0]))}**. Naming may read both ways; a forecast of prices may not."
     )
+    curve = {"tab": "time"}
+    st.page_link("pages/lookup.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=curve)

@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.topics.translate.translation import read_source
 from attention_core.topics.variants import variants_of
 from ui.computed import card_or_empty
-from ui.glossary import paragraph
+from ui.glossary import note, paragraph
 from ui.layout import figures_table
 from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, what_lengths_show
 from ui.memory.networks import NAME
@@ -43,3 +43,5 @@ def wider_vector(text: str) -> None:
         if card
     ]
     figures_table(("", "passes over the sentences", "BLEU", "of 12 words and more"), *rows)
+    if untrained := [f"{numbers:,}" for numbers in WIDTHS if numbers not in by_width]:
+        note(f"Not trained: {' and '.join(untrained)} numbers.")

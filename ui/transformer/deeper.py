@@ -75,7 +75,9 @@ ALMOST = 1.0
 def _would_do(before: float, without: float, learned: float) -> str:
     """Say how much of what was lost without positions a transformer learns to do without them."""
     rest = (
-        "Telling the order was redundant" if before - learned < ALMOST else "For the rest it needs the order of words"
+        "Yes, positions were redundant"
+        if before - learned < ALMOST
+        else "So positions are redundant in part only: the rest needs them"
     )
     return (
         f"**Would it learn to do without?** Trained for one pass more without positions, the transformer gets from "
