@@ -53,7 +53,7 @@ with given:
 if run is None:
     end_here()
 open_on_a_far_look(run)
-changed = changed_run(run, asked)
+changed, edits = changed_run(run, asked)
 with top:
     opening(changed, asked, changed is not run)
 with seen, st.container(key="desk_model_heads"):
@@ -87,7 +87,7 @@ if pretrained is not None:
             sections.append(tab("patch", "Patch from a second sentence", patch_heads, run, asked))
             sections.append(tab("logit", "The logit, by head and layer", logit_by_part, run, asked))
     tabs.append(tab("why", "Why there?", why_there, run, asked))
-    tabs.append(tab("without", "What it does", change_heads, run, changed, asked, sections=sections))
+    tabs.append(tab("without", "What it does", change_heads, run, changed, asked, edits, sections=sections))
 elif run.recording.model:
     tabs += [tab("why", "Why there?", offer_model, run), tab("without", "What it does", offer_model, run)]
 page_tabs(NAME, *tabs, players=(STEPS,))

@@ -114,7 +114,7 @@ class EditList:
         self,
         attention: AttentionTrace,
         where: str = "",
-        of: str = "",
+        of: str | Sequence[str] = "",
         runs: Callable[[RunHead], AttentionTrace] | None = None,
         grows: bool = False,
     ) -> Edits:
@@ -123,7 +123,7 @@ class EditList:
         Args:
             attention: without edits.
             where: its name, where the page has several.
-            of: its input, see ListedEdit.
+            of: its input, see ListedEdit; or several things of which an edit may be, such as input and model.
             runs: finds what an edit takes from another run.
             grows: whether queries may come that it has not; their edits are returned too.
         """
@@ -133,8 +133,8 @@ class EditList:
             if change.where != where or not change.is_on:
                 continue
             try:
-                if change.of and change.of != input_mark(of):
-                    raise EditError("it was made for another input")
+                if change.of and change.of not in map(input_mark, [of] if isinstance(of, str) else of):
+                    raise EditError("it was made for another input" + " or model" * (not isinstance(of, str)))
                 edit = with_runs((change.edit,), runs) if runs else (change.edit,)
                 tried = (*fit, *edit)
                 attention.replace(for_queries(tried, 0, attention.n_queries) if grows else tried)
@@ -145,7 +145,7 @@ class EditList:
         return fit
 
     def fitting_each(
-        self, learned: Callable[[], Mapping[tuple[str, int], AttentionTrace]], of: str = ""
+        self, learned: Callable[[], Mapping[tuple[str, int], AttentionTrace]], of: str | Sequence[str] = ""
     ) -> dict[tuple[str, int], Edits]:
         """Return the edits that fit each of several attentions, by (kind, layer), asked for if there are any."""
         self._seen.value, self._reasons.value = self.changes, {}
@@ -158,6 +158,9 @@ class EditList:
         new = [
             ListedEdit(edit, (says or edit.describe())[: EDIT_LETTERS.most], where, input_mark(of)) for edit in edits
         ]
+        self._put(new)
+
+    def _put(self, new: Sequence[ListedEdit]) -> None:
         cells = {*map(_cell, new)}
         others = [one for one in self.changes if _cell(one) not in cells]
         if len(others) + len(new) <= EDITS.most:
@@ -167,11 +170,11 @@ class EditList:
         self._set(tuple(one for one in self.changes if one.where != where or one.edit not in edits))
 
     def toggle(self, change: ListedEdit) -> None:
-        """Add an edit that holds for all inputs, or remove it if it is there and on; for a callback."""
+        """Add an edit, or remove it if it is there and on; for a callback."""
         if change in self.changes:
-            self.remove(change.edit, where=change.where)
+            self._set(tuple(one for one in self.changes if one != change))
         else:
-            self.add(change.edit, says=change.says, where=change.where)
+            self._put([change])
 
     def reset(self) -> None:
         if self.changes:

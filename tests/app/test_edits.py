@@ -10,11 +10,11 @@ import pytest
 import streamlit as st
 import torch
 
-from attention_core.attention.edits import BlockKeys, SetWeights
+from attention_core.attention.edits import BlockKeys, DropHead, SetWeights
 from attention_core.data.drawing import prepare
 from attention_core.models import load
 from tests.app.tools import bodies, frames, given, open_tab, said
-from ui.edits import ListedEdit, _parse, _text, what_changed
+from ui.edits import ListedEdit, _parse, _text, input_mark, what_changed
 
 PAGE = "pages/pixels.py"
 NAME = "pixels"
@@ -108,6 +108,12 @@ def test_an_edit_of_an_attention_that_is_not_there_is_listed_as_not_applied(visi
     page = visit("transformer", tab="off", edits=edits)
     assert page.checkbox(key="transformer_edit_0").label == "Looks away"
     assert "Not applied: the attention that it changes is not here." in said(page)
+
+
+def test_a_head_that_is_switched_off_in_another_model_is_listed_as_not_applied(visit):
+    edits = _text([ListedEdit(DropHead(2), "a head: switched off", "decoder self-2", input_mark("another"))])
+    page = visit("model", model="tatoeba-llama", tab="without", edits=edits)
+    assert "Not applied: it was made for another input or model." in said(page)
 
 
 def test_a_row_with_nothing_left_is_told(page):

@@ -24,8 +24,9 @@ given = choose_input("model", pretrained_of(key))
 if given is not None:
     run, asked = run_of(key, given), LatestRun(key, given)
     open_on_a_far_look(run)
-    changed = changed_run(run, asked)
-    parts = {"out": lambda *given: change_heads(run, changed, asked), "words": next_tokens, "keeps": what_it_keeps}
+    changed, edits = changed_run(run, asked)
+    out = lambda *given: change_heads(run, changed, asked, edits)
+    parts = {"out": out, "words": next_tokens, "keeps": what_it_keeps}
     parts[st.query_params["part"]](run, asked)
 """
 TEXT = "The animal was too tired."

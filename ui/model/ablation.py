@@ -18,6 +18,7 @@ from ui.edits import (
     EditList,
     ListedEdit,
     WeightsRow,
+    input_mark,
     show_outcome,
     show_weights_difference,
     weight_editor,
@@ -27,7 +28,17 @@ from ui.glossary import paragraph
 from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal
 from ui.lecture import LECTURE
-from ui.model.glance import NAME, Selection, cached_with_run, chosen, head_map, head_name, portion, run_again, setting
+from ui.model.glance import (
+    NAME,
+    Selection,
+    cached_with_run,
+    chosen,
+    head_map,
+    head_name,
+    portion,
+    run_again,
+    setting,
+)
 from ui.model.one_head import MAX_DRAWN, Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
@@ -41,9 +52,10 @@ CHANGE_AT = Field[int | None](NAME, "out_change_at", None, address="change_at", 
 TRYING = Field(NAME, "out_trying", False)
 
 
-def _without(group: str, layer: int, head: int) -> ListedEdit:
-    """Return the edit that switches a head off."""
-    return ListedEdit(DropHead(head), f"{head_name(group, layer, head)}: switched off", where_in_stack(group, layer))
+def _without(group: str, layer: int, head: int, model: str = "") -> ListedEdit:
+    """Return the edit that switches a head off, for all inputs of a model."""
+    says = f"{head_name(group, layer, head)}: switched off"
+    return ListedEdit(DropHead(head), says, where_in_stack(group, layer), input_mark(model))
 
 
 def _switched_off(text: str) -> list[ListedEdit]:
@@ -62,23 +74,23 @@ def edits_of(run: ModelRun) -> dict[int, Edits]:
     """Return the edits that fit a run, by the numbers of its traces."""
     number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
     places = {(group, layer): one for group, layers in run.groups.items() for layer, one in enumerate(layers)}
-    fit = EDITS.fitting_each(lambda: places, _input_of(run))
+    fit = EDITS.fitting_each(lambda: places, (_input_of(run), run.model))
     return {number[id(places[place])]: edits for place, edits in fit.items()}
 
 
-def changed_run(run: ModelRun, asked: LatestRun | None) -> ModelRun:
-    """Return the run with the edits of this page that fit; a recording cannot run again."""
+def changed_run(run: ModelRun, asked: LatestRun | None) -> tuple[ModelRun, dict[int, Edits]]:
+    """Return the run with the edits of this page that fit, and these; a recording cannot run again."""
     if asked is None:
-        return run
+        return run, {}
     edits = edits_of(run)
     try:
-        return run_of(*asked, edits) if edits else run
+        return run_of(*asked, edits) if edits else run, edits
     except ModelError as error:
         st.warning(error_markdown(error))
-        return run
+        return run, {}
 
 
-def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
+def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> None:
     """Draw what can be changed of the chosen head, what becomes of the output, and how much each head is needed."""
     st.markdown("High weights cannot tell whether a head matters. Switch it off, or change a weight, and see.")
     if "bypasses" in run.recording.note:
@@ -94,7 +106,7 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
         if changed is run:
             st.info("Nothing is changed.")
         else:
-            _change(run, changed, asked, edits_of(run))
+            _change(run, changed, asked, edits)
             before, after = (one.groups[now.group][now.layer] for one in (run, changed))
             if max(after.n_queries, after.n_keys) <= MAX_DRAWN and not LECTURE.value:
                 show_weights_difference(NAME, before, after, now.head)
@@ -104,7 +116,7 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
 
 def _controls(run: ModelRun, changed: ModelRun, now: Selection) -> None:
     """Draw what switches the chosen head off and changes the chosen query's weights there, and the list of changes."""
-    name, without = head_name(*now), _without(*now[:3])
+    name, without = head_name(*now[:3]), _without(*now[:3], run.model)
     trace, where = changed.groups[now.group][now.layer], where_in_stack(now.group, now.layer)
     with st.container(horizontal=True, vertical_alignment="center", key="model_out"):
         st.markdown(f"**{name.capitalize()}**", width="content")
