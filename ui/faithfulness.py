@@ -1,6 +1,7 @@
 """One section for all pages: is this map an explanation of this answer?"""
 
 from collections.abc import Callable, Hashable
+from math import sqrt
 
 import numpy as np
 import streamlit as st
@@ -17,6 +18,7 @@ from attention_core.faithfulness.assessment import (
     RANDOM,
     Assessment,
     assess,
+    over_many,
     verdict,
 )
 from attention_core.faithfulness.attribution import Subject, mean_weights
@@ -79,6 +81,15 @@ def faithfulness_tab(
 
     def say_verdict(known: Assessment) -> None:
         st.markdown(f"**{verdict(known, part)}**")
+        left_out, unknown = (
+            [f"{curves[order].area:.0%}" for order in (known.subject.map_name, RANDOM)]
+            for curves in (known.deletion, known.blanked or known.deletion)
+        )
+        if left_out != unknown:
+            st.caption(
+                f"There a {part.removesuffix('s')} is left out, and the others move up. If the unknown one takes its "
+                f"place instead: {unknown[0]} in the map's order, {unknown[1]} in random order."
+            )
 
     def section() -> None:
         whole = ("faithfulness", name, model, key)
@@ -101,7 +112,7 @@ def faithfulness_tab(
         with right:
             _other_weights(name, found, draw_map)
             _heads(name, found)
-        _over_many(model, found.subject.map_name)
+        _over_many(model, found)
 
     return Tab("doubts", "Is this map an explanation?", section)
 
@@ -192,13 +203,13 @@ def _by_layer(found: Assessment) -> str:
     )
 
 
-def _over_many(model: str, shown: str) -> None:
+def _over_many(model: str, found: Assessment) -> None:
     if model in MODELS and (figures := card_or_empty(model).get("faithfulness")):
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
-        halves = sum(figures["area_of_deletion"][order][1] for order in (shown, RANDOM))
-        beaten = areas[RANDOM] - areas[shown] > halves
+        shown, n = found.subject.map_name, figures["n"]
+        spread = figures["area_of_deletion"][shown][1] * sqrt(n) / 1.96  # of the 95 % interval
         st.caption(
-            f"{figures['n']} new inputs: area {areas[shown]:.2f} by {shown}, {areas[GRADIENT]:.2f} by gradient × "
-            f"input, {areas[RANDOM]:.2f} at random; the map beats chance in {figures['attention_beats_random']:.0%}."
-            + ("" if beaten else " **Over all of them it points no better than chance at what the answers need.**")
+            f"**{over_many(figures)}** Area by {shown}: {areas[shown]:.2f} on average, give or take {spread:.2f}; here "
+            f"{found.deletion[shown].area:.2f}. By gradient × input {areas[GRADIENT]:.2f}, at random "
+            f"{areas[RANDOM]:.2f}; the map beats chance in {figures['attention_beats_random']:.0%}."
         )

@@ -27,7 +27,7 @@ from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
 from attention_core.evaluate.vision import ask_at_random
 from attention_core.faithfulness import subjects
-from attention_core.faithfulness.assessment import GRADIENT, RANDOM
+from attention_core.faithfulness.assessment import GRADIENT, RANDOM, over_many
 from attention_core.faithfulness.attribution import (
     ATTENTION,
     Subject,
@@ -41,7 +41,7 @@ from attention_core.faithfulness.model_subject import model_subject
 from attention_core.faithfulness.variation import shuffled
 from attention_core.hub.model import ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs, text_inputs
-from attention_core.models import load
+from attention_core.models import MODELS, load
 from attention_core.models.digit_vit import GRID
 from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.memory.attention_gain import last_state_shares
@@ -103,6 +103,18 @@ def _next_words(model: nn.Module, data: str | None, device: str, n: int) -> Iter
         yield model_subject(pretrained, text_inputs(pretrained, texts[place]))
 
 
+def _next_pieces(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    texts = english_sentences(data).test
+    for place in _chosen(len(texts), n).tolist():
+        ids = torch.tensor(tokenizer()(texts[place])["input_ids"][:WINDOW], device=device)
+        yield subjects.next_piece_subject(model, ids)  # type: ignore[arg-type]
+
+
+def _descriptions(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+    pictures = ask_at_random(glyphs_of(load_mnist("t10k", data)), [*QuestionKind], SEED, n, (1, MAX_DIGITS), "cpu")[0]
+    return (subjects.caption_subject(model, picture.to(device)) for picture in pictures)  # type: ignore[arg-type]
+
+
 def _one_vector(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
     for source, target in _translations(model, data, device, n):
         shares, own = last_state_shares(model, source), (source.ids.to(device), target, source.word_of, source.words)  # type: ignore[arg-type]
@@ -131,13 +143,25 @@ INPUTS: dict[str, Callable[[nn.Module, str | None, str, int], Iterator[Subject]]
     "digit-reader": _numbers,
     "scene-question": _questions,
     "digit-vit": _patches,
-    "sentence-attention": _reviews,
+    "scene-caption": _descriptions,
+    **dict.fromkeys(("sentence-attention", "sentence-two-phase"), _reviews),
     **dict.fromkeys(("match3-pairwise", "match3-simplicial"), _parties),
     "tatoeba-llama": _next_words,
+    "language-recurrent": _next_pieces,
     **dict.fromkeys(("translator-none", "translator-plain"), _one_vector),
     **{f"translator-{name}": _sentences for name in ("additive", "dot", "general", "transformer")},
 }
 """Models with a map over an input whose parts can be erased, and their held-out inputs."""
+WITHOUT = {
+    **dict.fromkeys(("ffn-classifier", "language-recurrent-alone", "pixel-notes-alone"), "it has no attention"),
+    **dict.fromkeys(
+        ("feature-mean", "pixel-notes-self", "pixel-notes-uniform", "sentence-mean", "translator-mean"),
+        "its weights are the same whatever the input",
+    ),
+    "pixel-notes-product": "its weights have no softmax, so that they are no shares",
+    "scoring-functions": "its answer is the largest of its weights, so that its map is its answer",
+}
+"""Why the others have no map that could be wrong."""
 
 
 def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int = N_INPUTS) -> dict[str, Any]:
@@ -146,7 +170,10 @@ def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int
     Raises:
         DataError: the data are missing or damaged.
         WeightsError: the model's weights are.
+        ValueError: the model has no map that could be wrong.
     """
+    if name in WITHOUT:
+        raise ValueError(f"There is nothing to measure for {name}: {WITHOUT[name]}.")
     model = load(name, device)
     areas: dict[str, list[float]] = defaultdict(list)
     agreements, moves, name_of_map = [], [], ATTENTION
@@ -159,13 +186,14 @@ def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int
         if subject.weights:
             moves.append(float(shuffled(subject, N_SHUFFLED).median()))
     better = [ours < chance for ours, chance in zip(areas[name_of_map], areas[RANDOM], strict=True)]
-    return {
+    figures = {
         "n": len(better),
         "area_of_deletion": {order: _mean(values) for order, values in areas.items()},
         "attention_beats_random": round(sum(better) / len(better), 3),
         "tau_of_attention_and_removal": _mean(agreements),
         **({"moved_by_shuffling": _mean(moves)} if moves else {}),
     }
+    return figures | {"in_words": over_many(figures)}
 
 
 def _mean(values: list[float]) -> list[float]:
@@ -178,7 +206,7 @@ def _mean(values: list[float]) -> list[float]:
 def main(arguments: list[str]) -> dict[str, Any]:
     """Evaluate as the command line says; --card writes the figures into the model's card."""
     parser = argparse.ArgumentParser(prog="python -m attention_core.evaluate faithfulness", description=__doc__)
-    parser.add_argument("model", choices=sorted(INPUTS))
+    parser.add_argument("model", choices=sorted(MODELS))
     parser.add_argument("--n", type=int, default=N_INPUTS, help="how many inputs")
     parser.add_argument("--data", help="folder of the data sets, else the variable ATTENTION_DATA")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

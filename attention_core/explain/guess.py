@@ -1,5 +1,6 @@
 """Predict, then see: where the largest number of a row may be, and what a guess was worth."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,8 @@ from attention_core.attention.types import Axis, Step
 from attention_core.device import to_array
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True)
+class Comparison:
     """A guessed cell beside the largest one of its row."""
 
     value: float  # the number at the guess

@@ -1,7 +1,8 @@
 """Is this map an explanation? All figures for one input, one after another, so that the first are there at once."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from torch import Tensor
 
@@ -35,6 +36,7 @@ class Assessment:
             a model of several layers those of stacks.py, too.
         deletion: curves by order; a small area means that what the answer needs goes first.
         insertion: the same where units come.
+        blanked: curves of deletion, by the map and at random, where units are made unknown instead of left out.
         heads: how far the answer moves without a head, by attention and head, the farthest first.
         shuffled: how far the answer moves for each of a hundred random orders of the keys.
         by_layer: the median of such, for the weights of each layer alone.
@@ -46,6 +48,7 @@ class Assessment:
     removal: Tensor
     importance: dict[str, Tensor]
     deletion: dict[str, Curve] = field(default_factory=dict)
+    blanked: dict[str, Curve] = field(default_factory=dict)
     insertion: dict[str, Curve] = field(default_factory=dict)
     heads: dict[tuple[str, int], float] = field(default_factory=dict)
     shuffled: Tensor | None = None
@@ -79,6 +82,8 @@ def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]
     found = Assessment(subject, removal(subject), {subject.map_name: subject.received})
     chance = {RANDOM: random_orders(subject, seed=seed)}
     found.deletion |= curves_of(subject, found.importance | chance)
+    if subject.blank:
+        found.blanked = curves_of(replace(subject, erase=subject.blank), found.importance | chance)
     yield 0.2, found
     found.importance[GRADIENT] = gradient_times_input(subject)
     found.importance[INTEGRATED] = integrated_gradients(subject)
@@ -100,6 +105,16 @@ def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]
         found.other = most_different(subject, seed=seed)
     found.subject = subject.without_model()
     yield 1.0, found
+
+
+def over_many(figures: Mapping[str, Any]) -> str:
+    """Return what the figures of many inputs, those of a model's card, say of its maps, in a sentence."""
+    areas = figures["area_of_deletion"]
+    (own, half), (chance, other) = areas[next(iter(areas))], areas[RANDOM]
+    how = "points no better than chance at"
+    if abs(chance - own) > half + other:
+        how = "points at" if chance > own else "is worse than chance at pointing at"
+    return f"Over {figures['n']} held-out inputs the map {how} what the answers need."
 
 
 def verdict(found: Assessment, parts: str = "parts") -> str:

@@ -53,6 +53,7 @@ class Subject:
         read_at: the position of the last layer at which the answer is read; None = at all.
         slope: numbers that are added to the weights of all attentions, as each finds them -> what is differentiated by
             them; None = reweigh, by one attention's weights after another.
+        blank: as erase, with units made unknown, where erase leaves them out and the others move up; None = no such.
         bound: how far the answer may move while weights are made different, in total variation.
     """
 
@@ -71,6 +72,7 @@ class Subject:
     stack: Mapping[str, StackLayer] = field(default_factory=dict)
     read_at: int | None = None
     slope: Callable[[Mapping[str, Tensor]], Tensor] | None = None
+    blank: Callable[[Tensor], Tensor] | None = None
     bound: float = 0.1
 
     @property
@@ -93,7 +95,7 @@ class Subject:
 
     def without_model(self) -> Subject:
         """Return what is left to be kept once all was computed: neither the model nor what its layers handed over."""
-        return replace(self, predict=_gone, erase=_gone, reweigh=_gone, slope=None, stack={})
+        return replace(self, predict=_gone, erase=_gone, reweigh=_gone, slope=None, blank=None, stack={})
 
     def of_keys(self, values: Tensor) -> Tensor:
         """Return a value for each key, (n_keys,), summed over units, (n_units,)."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
-from itertools import compress
+from itertools import compress, islice
 from typing import ParamSpec
 
 import torch
@@ -17,15 +17,19 @@ from attention_core.data.match3 import MODULUS
 from attention_core.data.pieces import START
 from attention_core.data.pieces import UNKNOWN as UNKNOWN_PIECE
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
+from attention_core.data.scene_captions import END as CAPTION_END
+from attention_core.data.scene_captions import START as CAPTION_START
 from attention_core.device import device_of
 from attention_core.explain.faithfulness import ink_mask
 from attention_core.faithfulness.attribution import StackLayer, Subject
 from attention_core.faithfulness.stacks import CROSS, DECODER
 from attention_core.models.digit_reader import END, DigitReader
 from attention_core.models.feature_mask import FeatureMask
+from attention_core.models.language_model import RecurrentLanguage, earlier
 from attention_core.models.match3 import Match3Head
+from attention_core.models.scene_caption import DecoderStep, SceneCaption
 from attention_core.models.scene_question import SceneQuestion
-from attention_core.models.sentence_attention import SentenceClassifier
+from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.models.transformer import EncoderLayer, Transformer
 from attention_core.models.translator import Translator
 
@@ -183,6 +187,72 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
 
 
 @_with_plain_tensors
+def caption_subject(model: SceneCaption, picture: Tensor) -> Subject:
+    """Return the subject of a description of a picture (4, 64, 64); regions are erased as keys.
+
+    An answer per word that is said, the end included, given those before it. The gradient is of the regions' keys and
+    values, side by side. The empty key stays.
+    """
+    before = model.config.n_glances - 1
+    words = model(picture[None]).logits[0, before:].argmax(-1)
+    n_words = [*words.tolist(), CAPTION_END].index(CAPTION_END) + 1
+    said = torch.cat((words.new_full((before + 1,), CAPTION_START), words[: n_words - 1]))
+    inputs = torch.cat(model.encode_pictures(picture[None]), -1)[0]
+    n, width = len(inputs) - 1, inputs.shape[1] // 2
+
+    def looks(both: Tensor, mask: Tensor | None = None, edits: Edits = ()) -> list[DecoderStep]:
+        encoded = both[..., :width], both[..., width:]
+        return list(islice(model.looks(encoded, said.expand(len(both), -1), edits, mask), len(said)))
+
+    def describe(both: Tensor, mask: Tensor | None = None, edits: Edits = ()) -> Tensor:
+        return softmax(torch.stack([look.logits for look in looks(both, mask, edits)[before:]], 1))
+
+    def erase(erased: Tensor) -> Tensor:
+        seen = ~torch.cat((erased, torch.zeros_like(erased[:, :1])), 1)[:, None, None]
+        return describe(inputs.expand(len(erased), -1, -1), seen)
+
+    return Subject(
+        inputs=inputs,
+        baseline=torch.zeros_like(inputs),
+        unit_of=torch.tensor([*range(n), -1], device=inputs.device),
+        predict=describe,
+        erase=erase,
+        weights={OWN: torch.stack([look.weights for look in looks(inputs[None])], 1)},
+        reweigh=lambda given: describe(inputs.expand(len(given[OWN]), -1, -1), edits=(GivenWeights(given[OWN]),)),
+    )
+
+
+@_with_plain_tensors
+def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
+    """Return the subject of the piece after some, int64 (n,), by a recurrent network that looks back at its own states.
+
+    A piece is erased by the mean vector of all pieces; the last one stays.
+    """
+    inputs = model.embedding(ids).clone()
+    mask = earlier(inputs)[:, -1:]
+
+    def read(vectors: Tensor, given: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        states = model.gru(vectors)[0]
+        query, keys, values = model.query(states[:, -1:])[:, None], model.key(states)[:, None], states[:, None]
+        edits = () if given is None else (GivenWeights(given),)
+        found = attend(query, keys, values, mask=mask, edits=edits, with_weights=True)
+        merged = model.merge(torch.cat((states[:, -1:], found.context[:, 0]), -1))
+        return softmax(merged @ model.embedding.weight.T + model.bias), found.weights
+
+    baseline = model.embedding.weight.mean(0, keepdim=True)
+    unit_of = torch.tensor([*range(len(ids) - 1), -1], device=ids.device)
+    return Subject(
+        inputs=inputs,
+        baseline=baseline,
+        unit_of=unit_of,
+        predict=lambda vectors: read(vectors)[0],
+        erase=erasing(lambda vectors: read(vectors)[0], inputs, baseline, unit_of),
+        weights={OWN: read(inputs[None])[1][0].clone()},  # type: ignore[index]
+        reweigh=lambda given: read(inputs.expand(len(given[OWN]), -1, -1), given[OWN])[0],
+    )
+
+
+@_with_plain_tensors
 def party_subject(model: Match3Head, numbers: Sequence[int], asks: int, names: Sequence[str] = ()) -> Subject:
     """Return the subject of one of some numbers, who looks for others, alone or in pairs; others are hidden from it.
 
@@ -224,26 +294,30 @@ def party_subject(model: Match3Head, numbers: Sequence[int], asks: int, names: S
 
 
 @_with_plain_tensors
-def sentence_subject(model: SentenceClassifier, words: Sequence[str]) -> Subject:
+def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequence[str]) -> Subject:
     """Return the subject of a judge of sentences and the words of one, which are left out whole.
 
     The gradient is of the words' vectors, with that of the unknown word for nothing.
     """
-    device = device_of(model)
+    device, reads = device_of(model), model.guide if isinstance(model, TwoPhaseClassifier) else model
 
     def pieces(kept: Sequence[str]) -> Tensor:
         return pieces_of([word.lower() for word in kept])[0].to(device)
 
     whole = pieces(words)
-    encoding = model.encode(whole[None])
-    weights = _weights(model.queries(1), encoding.states[:, None], model.score())
+    encoding = reads.encode(whole[None])
+    weights = _weights(reads.queries(1), encoding.states[:, None], reads.score())
+
+    def values(embedded: Tensor, states: Tensor) -> Tensor:
+        return (model.read(embedded).tanh() if isinstance(model, TwoPhaseClassifier) else states)[:, None]
 
     def answer(context: Tensor) -> Tensor:
         return softmax(model.answer(context[:, 0, 0]))
 
     def predict(embedded: Tensor) -> Tensor:
-        states = model.encoder(embedded)[0][:, None]
-        return answer(attend(model.queries(len(embedded)), states, states, score=model.score()).context)
+        states = reads.encoder(embedded)[0]
+        query, value = reads.queries(len(embedded)), values(embedded, states)
+        return answer(attend(query, states[:, None], value, score=reads.score()).context)
 
     def erase(erased: Tensor) -> Tensor:
         empty = torch.full_like(whole[:1], PAD)
@@ -255,16 +329,18 @@ def sentence_subject(model: SentenceClassifier, words: Sequence[str]) -> Subject
             mask[place, : len(part)], padded[place, : len(part)] = True, part
         return softmax(model(padded, mask).logits)
 
-    unknown = model.vectors.table.weight[UNKNOWN].expand(1, -1)
+    unknown = reads.vectors.table.weight[UNKNOWN].expand(1, -1)
+    own, unit_of = values(encoding.embedded, encoding.states), torch.arange(len(words), device=device)
     return Subject(
         inputs=encoding.embedded[0].clone(),
         baseline=unknown.clone(),
-        unit_of=torch.arange(len(words), device=device),
+        unit_of=unit_of,
         predict=predict,
         erase=erase,
         weights={OWN: weights},
-        reweigh=lambda given: answer(given[OWN] @ encoding.states[:, None]),
+        reweigh=lambda given: answer(given[OWN] @ own),
         names=words,
+        blank=erasing(predict, encoding.embedded[0], unknown, unit_of),
     )
 
 

@@ -87,10 +87,17 @@ class SceneCaption(SceneEncoder):
             self.features.eval()
         return self
 
-    def looks(self, encoded: tuple[Tensor, Tensor], said: Tensor | None, edits: Edits = ()) -> Iterator[DecoderStep]:
+    def looks(
+        self,
+        encoded: tuple[Tensor, Tensor],
+        said: Tensor | None,
+        edits: Edits = (),
+        mask: Tensor | None = None,
+    ) -> Iterator[DecoderStep]:
         """Yield look after look at encoded pictures, without end.
 
-        The words before each look are given, int64 (batch, n_looks), or what it has said itself is fed back.
+        The words before each look are given, int64 (batch, n_looks), or what it has said itself is fed back. No look
+        sees keys where the mask, (batch, 1, 1, n_regions + 1), is False.
         """
         keys, values = (part[:, None] for part in encoded)
         state = self.start(encoded[1].mean(1)).tanh()
@@ -99,7 +106,7 @@ class SceneCaption(SceneEncoder):
             before = self.embedding(word if said is None else said[:, number])
             query = self.query(torch.cat((state, before), -1))
             now = for_queries(edits, number, 1)
-            attended = attend(query[:, None, None], keys, values, edits=now, with_weights=True)
+            attended = attend(query[:, None, None], keys, values, mask=mask, edits=now, with_weights=True)
             context = attended.context[:, 0, 0]
             state = self.cell(torch.cat((before, context), -1), state)
             logits = self.say(torch.cat((state, context), -1))

@@ -17,9 +17,9 @@ from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import load_mnist
 from attention_core.data.questions import numbers_of
 from attention_core.evaluate.__main__ import main
-from attention_core.evaluate.faithfulness import SEED
+from attention_core.evaluate.faithfulness import INPUTS, SEED, WITHOUT
 from attention_core.faithfulness import subjects
-from attention_core.faithfulness.assessment import GRADIENT, RANDOM, assess, verdict
+from attention_core.faithfulness.assessment import GRADIENT, RANDOM, assess, over_many, verdict
 from attention_core.faithfulness.attribution import (
     ATTENTION,
     Curve,
@@ -33,6 +33,7 @@ from attention_core.faithfulness.attribution import (
     total_variation,
 )
 from attention_core.faithfulness.variation import _shuffle, divergence, most_different, shuffled, uniform
+from attention_core.models import MODELS as MODELS_BY_NAME
 from attention_core.models import load
 from attention_core.topics.matter.sentences import judge, read_sentence, remove_each
 from attention_core.topics.translate.translation import explain, explain_layers, read_source, translate
@@ -201,6 +202,12 @@ def digit(side: int) -> torch.Tensor:
     return picture
 
 
+def picture_of_a_digit() -> torch.Tensor:
+    picture = torch.zeros(4, 64, 64)
+    picture[:2, 20:44, 30:34] = 1
+    return picture
+
+
 def subject_of(name: str) -> Subject:
     model = load(name, "cpu")
     if name.startswith("pixel"):
@@ -212,9 +219,11 @@ def subject_of(name: str) -> Subject:
         picture[10:38, 40:44] = picture[10:38, 100:104] = 1
         return subjects.reading_subject(model, picture)
     if name == "scene-question":
-        picture = torch.zeros(4, 64, 64)
-        picture[:2, 20:44, 30:34] = 1
-        return subjects.question_subject(model, picture, numbers_of(["what", "is", "red"]))
+        return subjects.question_subject(model, picture_of_a_digit(), numbers_of(["what", "is", "red"]))
+    if name == "scene-caption":
+        return subjects.caption_subject(model, picture_of_a_digit())
+    if name == "language-recurrent":
+        return subjects.next_piece_subject(model, torch.tensor([0, 12, 40, 7]))
     if name.startswith("match3"):
         return subjects.party_subject(model, FIRST_NUMBERS, 1)
     if name.startswith("translator"):
@@ -230,7 +239,10 @@ MODELS = [
     "feature-mask",
     "digit-reader",
     "scene-question",
+    "scene-caption",
+    "language-recurrent",
     "sentence-attention",
+    "sentence-two-phase",
     "match3-pairwise",
     "match3-simplicial",
     "translator-additive",
@@ -258,6 +270,38 @@ def test_the_subjects_answers_are_what_the_pages_say():
     assert float(positive) == pytest.approx(judge(model, sentence).positive, abs=1e-6)
     sign = 1 if positive >= 0.5 else -1
     torch.testing.assert_close(-sign * removal(subject), remove_each(model, sentence), atol=1e-6, rtol=0)
+    third = torch.arange(subject.n_units)[None] == 2
+    vectors = torch.where(third.T, subject.baseline, subject.inputs)
+    torch.testing.assert_close(subject.blank(third), subject.predict(vectors[None]))
+
+
+def test_subjects_of_models_without_a_page_of_their_own_say_what_the_models_say():
+    caption, language = (load(name, "cpu") for name in ("scene-caption", "language-recurrent"))
+    written = caption.explain(picture_of_a_digit())
+    subject = subject_of("scene-caption")
+    n_glances = caption.config.n_glances
+    torch.testing.assert_close(subject.probabilities(), written.probabilities[n_glances - 1 :], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(subject.weights["attention"][0], written.trace.weights(0), atol=1e-5, rtol=1e-4)
+    ids = torch.tensor([0, 12, 40, 7])
+    expected = language(ids[None]).logits[0, -1:].softmax(-1)
+    torch.testing.assert_close(subject_of("language-recurrent").probabilities(), expected)
+    own = language.trace(ids.tolist(), list("abcd")).weights(0)[-1:]
+    torch.testing.assert_close(subject_of("language-recurrent").weights["attention"][0], own)
+    sentence, model = read_sentence(TEXT), load("sentence-two-phase", "cpu")
+    expected = model(sentence.pieces[None]).logits.softmax(-1)
+    torch.testing.assert_close(subject_of("sentence-two-phase").probabilities(), expected)
+
+
+def test_every_trained_model_is_measured_or_says_why_not(capsys):
+    assert {*INPUTS, *WITHOUT} == {*MODELS_BY_NAME}
+    assert main(["faithfulness", "sentence-mean", "--device", "cpu"]) == 1
+    assert "its weights are the same whatever the input" in capsys.readouterr().err
+
+
+def test_many_inputs_are_summed_up_in_words():
+    for own, words in ((0.3, "points at"), (0.5, "points no better than chance at"), (0.7, "is worse than chance")):
+        areas = {ATTENTION: [own, 0.02], GRADIENT: [0.4, 0.02], RANDOM: [0.52, 0.02]}
+        assert words in over_many({"n": 9, "area_of_deletion": areas})
 
 
 def test_the_translators_weights_are_those_of_its_trace():
