@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import Line, Score, ScoreDerivation, same_width
+from attention_core.attention.scores import Score, same_width
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +15,6 @@ class CityBlock(Score):
     name = "city block"
     short = "−w · |q − k|"
     picture = "A pyramid."
-    common_width = "distance"
     symbol = "−|q−k|₁"
     formula = r"S_{ij} = -\sum_c w_c |q_{ic} - k_{jc}|"
     code = "scores = -((query[:, None] - key[None]).abs() * w).sum(-1)"
@@ -30,8 +29,3 @@ class CityBlock(Score):
     @classmethod
     def plain_parameters(cls, d_q, d_k, n_keys, hidden=None):
         return {"w": torch.ones(d_q, dtype=torch.float64)}
-
-    def numbers(self, pair):
-        walked = -self.w * (pair.query - pair.key).abs()
-        words = f"From {pair.query_label} to {pair.key_label}"
-        return ScoreDerivation(words, float(walked.sum()), "", (Line("walked", "", walked),), is_sum=True)

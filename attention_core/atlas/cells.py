@@ -14,36 +14,24 @@ from attention_core.attention.scores import Score
 from attention_core.attention.trace import AttentionTrace, at_least_float32, spans, zero_where_masked
 from attention_core.attention.types import Rows
 
-BAND = 256
-"""Rows whose normalisers are computed together; a tile has as many rows and columns."""
-COLUMNS = 512
-"""Columns at once in a pass over a band: 512 kB of scores, which stay in a processor's cache."""
-COLUMNS_ELSEWHERE = 2**16
-"""Columns at once where a call costs more than what it computes, as on a GPU: 64 MB of scores."""
+BAND = 256  # rows whose normalisers are computed together; a tile has as many rows and columns
+COLUMNS = 512  # columns at once in a pass over a band: 512 kB of scores, which stay in a processor's cache
+COLUMNS_ELSEWHERE = 2**16  # columns at once where a call costs more than what it computes, as on a GPU: 64 MB of scores
 MAX_FLOAT32_SCORE = 60.0
 """Scores in [-60, 60] are computed in float32: it keeps them to some 1e-5, and exp(60) times any n does not overflow.
 Beyond, float32's error of a score, 6e-8 times its size and more, would show in the fourth digit of its weight."""
 NATS_PER_BIT = math.log(2)
-LOG_OF_ZERO = -1e4
-"""Stands for the logarithm of a weight of 0, whose product with the weight must be 0."""
+LOG_OF_ZERO = -1e4  # stands for the logarithm of a weight of 0, whose product with the weight must be 0
 
 
 class Cells:
-    """Scores and weights of one head, a few rows and columns at a time.
-
-    Attributes:
-        precise: the widest type of the device.
-        columns: keys at once in a pass over a band.
-
-    Raises:
-        IndexError: no such head.
-    """
+    """Scores and weights of one head, a few rows and columns at a time; an IndexError if there is no such head."""
 
     def __init__(self, trace: AttentionTrace, head: int) -> None:
         if not 0 <= head < trace.n_heads:
             raise IndexError(f"head must be from 0 to {trace.n_heads - 1}, got {head}")
         self.trace, self.head = trace, head
-        self.precise = torch.float32 if trace.query.device.type == "mps" else torch.float64
+        self.precise = torch.float32 if trace.query.device.type == "mps" else torch.float64  # the widest type there
         self.columns = COLUMNS if trace.query.device.type == "cpu" else COLUMNS_ELSEWHERE
         self._key = trace.key_of(head)
         self._last_query = slice(0, 0), trace.query[head, :0]  # the rows of the last call of log2_weights(), scaled

@@ -20,12 +20,10 @@ from attention_core.device import to_array
 
 TILE = BAND
 """Cells of a level on one side of a tile."""
-MAX_BLOCKS = 4096
-"""The survey keeps at most this many blocks a side, up to a million positions: 64 MiB."""
+MAX_BLOCKS = 4096  # the survey keeps at most this many blocks a side, up to a million positions: 64 MiB
 LOWEST_BASE, HIGHEST_BASE = 5, 8
 """The level of the survey's blocks lies between these, 32 to 256 cells a side; finer tiles are computed on demand."""
-MAX_TILES = 128
-"""Of one map that are kept: 32 MiB."""
+MAX_TILES = 128  # of one map that are kept: 32 MiB
 
 
 class Atlas:

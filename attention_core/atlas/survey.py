@@ -11,8 +11,7 @@ from attention_core.atlas.cells import BAND, Cells
 from attention_core.attention.trace import spans
 from attention_core.concurrency import Lock
 
-PORTION = 0.1
-"""Seconds after which a step ends as soon as it can."""
+PORTION = 0.1  # seconds after which a step ends as soon as it can
 
 
 class Survey:

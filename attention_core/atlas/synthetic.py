@@ -14,12 +14,10 @@ from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 
-CHAPTERS, COMMON, OWN = 8, 1200, 400
-"""Parts of the text, words that all of them share, words that each has for itself."""
+CHAPTERS, COMMON, OWN = 8, 1200, 400  # parts of the text, words that all of them share, words that each has for itself
 WORDS = COMMON + CHAPTERS * OWN
 WIDTH = 64
-LAGS = (1.0, 0.8, 0.6)
-"""How much the present word, the one before and the one before that count."""
+LAGS = (1.0, 0.8, 0.6)  # how much the present word, the one before and the one before that count
 
 
 def passage(n: int) -> tuple[int, int, int]:

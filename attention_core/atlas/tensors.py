@@ -18,10 +18,10 @@ from attention_core.bounds import TENSOR_BYTES, TENSOR_HEADS, TENSOR_LABEL_BYTES
 
 ROLES, LABELS = ("query", "key", "value"), "labels"
 KINDS = ("float16", "bfloat16", "float32", "float64")
-MAX_ABOUT = 2**20
-"""Bytes of the beginning of a recording's description in which its format has to stand."""
+MAX_ABOUT = 2**20  # bytes of the beginning of a recording's description in which its format has to stand
 DAMAGED = "is damaged and cannot be read"
 HOW = "Save query, key and value with np.savez."
+MECHANISM = "scaled dot product attention"
 PICKLED = f"is a pickle, which is not opened because that can run code. {HOW}"
 
 
@@ -166,6 +166,8 @@ def trace_of_tensors(
     def axis(name: str, n: int) -> Axis:
         return Axis("tokens", texts) if texts and len(texts) == n else Axis.numbered(name, n)
 
+    queries, keys = axis("queries", query.shape[1]), axis("keys", key.shape[1])
+    note = "" if checked.value is not None else "Without values: the context is unknown."
     return AttentionTrace(
         query=query,
         key=key,
@@ -173,21 +175,13 @@ def trace_of_tensors(
         score=ScaledDot(scale),
         mask=checked.mask,
         is_causal=is_causal,
-        story=Story(
-            mechanism="scaled dot product attention",
-            query_axis=axis("queries", query.shape[1]),
-            key_axis=axis("keys", key.shape[1]),
-            name=name,
-            note="" if checked.value is not None else "Without values: the context is unknown.",
-        ),
+        story=Story(mechanism=MECHANISM, query_axis=queries, key_axis=keys, name=name, note=note),
     )
 
 
 def _listed(entries: dict[str, Entry]) -> str:
-    if not entries:
-        return "nothing"
     some = [f"{entry.name!r} ({entry.dtype}, {_shape(entry.shape)})" for entry in list(entries.values())[:12]]
-    return ", ".join(some) + (f" and {len(entries) - 12} more" if len(entries) > 12 else "")
+    return (", ".join(some) or "nothing") + (f" and {len(entries) - 12} more" if len(entries) > 12 else "")
 
 
 def _shape(shape: Sequence[int]) -> str:

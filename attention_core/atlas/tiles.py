@@ -16,28 +16,19 @@ from attention_core.device import to_array
 
 MASKED, ZERO, UNKNOWN, FIRST = 0, 1, 2, 3
 """Codes: hidden by a mask, exactly 0, not surveyed yet, and the smallest value above 0."""
-ERROR = 4.9e-4
-"""Largest relative error: less than half a unit of the third significant digit of any number."""
-MOST_PAIRS = 2**24
-"""Pairs of a tile up to which its mask is read, to tell hidden cells from weights of 0."""
+ERROR = 4.9e-4  # largest relative error: less than half a unit of the third significant digit of any number
+MOST_PAIRS = 2**24  # pairs of a tile up to which its mask is read, to tell hidden cells from weights of 0
 
 
 class PackedTile(NamedTuple):
-    """One tile, ready to be sent.
-
-    Attributes:
-        low: log2 of the smallest value above 0, the code FIRST.
-        step: in log2, from one code to the next.
-        n_bytes: of a code, 2 or, where the values span more than some ninety powers of two, 3.
-        content: deflated; first the lowest bytes of all codes in reading order, then the next ones.
-    """
+    """One tile, ready to be sent."""
 
     height: int
     width: int
-    low: float
-    step: float
-    n_bytes: int
-    content: bytes
+    low: float  # log2 of the smallest value above 0, the code FIRST
+    step: float  # in log2, from one code to the next
+    n_bytes: int  # of a code, 2 or, where the values span more than some ninety powers of two, 3
+    content: bytes  # deflated; first the lowest bytes of all codes in reading order, then the next ones
 
 
 def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> PackedTile:

@@ -74,16 +74,11 @@ def attend(
         output = output if with_weights else output._replace(weights=None)
         for number, (item, its_value) in enumerate(zip(items if edits_rows else [], value, strict=False)):
             _recompute_rows(output, number, item, its_value)
-    for edit in edits:
-        if edit.target == "context":
-            _edit_context(edit, output.context)
+    for edit in (edit for edit in edits if edit.target == "context"):
+        for context in output.context:
+            for head in filter(edit.applies_to, range(len(context))):
+                context[head] = edit.context(head, context[head])
     return output
-
-
-def _edit_context(edit: Edit, contexts: Tensor) -> None:
-    for context in contexts:
-        for head in filter(edit.applies_to, range(len(context))):
-            context[head] = edit.context(head, context[head])
 
 
 def _attend_unedited(
@@ -99,8 +94,7 @@ def _attend_unedited(
     factor = score.dot_factor(key.shape[-1])
     if factor is not None and not with_weights:
         same_width(query, key)
-        query = query if factors is None else query * factors
-        return _fused(query, key, value, mask, factor, with_normaliser)
+        return _fused(query if factors is None else query * factors, key, value, mask, factor, with_normaliser)
     if with_weights or factors is not None or len(query) > 1:
         return _attend_in_memory(query, key, value, score, mask, factors)
     attention = AttentionScores(query=query[0], key=key[0], score=score, mask=_masks(mask, 1)[0])
@@ -213,9 +207,6 @@ def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
         )
 
 
-LONGEST_WAVE = 10_000.0
-
-
 def sinusoidal(n: int, d: int) -> Tensor:
     """Return one vector per position, (n, d), d even: even dimensions are sines, odd ones cosines of ever slower waves.
 
@@ -232,7 +223,7 @@ def rotary_angles(n: int, d: int) -> Tensor:
 
     Source: Su et al. 2021, "RoFormer", section 3.2.
     """
-    frequencies = [math.exp(-math.log(LONGEST_WAVE) * pair / d) for pair in range(0, d, 2)]
+    frequencies = [math.exp(-math.log(10_000.0) * pair / d) for pair in range(0, d, 2)]
     return torch.arange(n)[:, None] * torch.tensor(frequencies)
 
 

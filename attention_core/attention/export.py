@@ -33,20 +33,12 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
     """
     heads = range(trace.n_heads)
     is_plain = not trace.edits and trace.bias is None and trace.score.dot_factor(trace.key.shape[-1]) is not None
-    given = torch.zeros(0) if is_plain else torch.stack([trace.scores(head) for head in heads])
-    arrays = {
-        "query": trace.query,
-        "key": torch.stack([trace.key_of(head) for head in heads]),
-        "value": torch.stack([trace.value_of(head) for head in heads]),
-        "scores": given,
-        "log_normaliser": trace.log_normaliser,
-        "context": torch.stack([trace.context(head) for head in heads]),
-    }
-    if trace.edits:
-        arrays["weights"] = torch.stack([trace.weights(head) for head in heads])
-    tiles = [trace.full_mask(head) for head in trace.heads_of_mask]
-    masks = [tile for tile in tiles if tile is not None]
-    if masks:
+    of_heads = {"key": trace.key_of, "value": trace.value_of, "context": trace.context}
+    of_heads |= {} if is_plain else {"scores": trace.scores}
+    of_heads |= {"weights": trace.weights} if trace.edits else {}
+    arrays = {"query": trace.query, "log_normaliser": trace.log_normaliser, "scores": torch.zeros(0)}
+    arrays |= {name: torch.stack([*map(of_head, heads)]) for name, of_head in of_heads.items()}
+    if masks := [mask for mask in map(trace.full_mask, trace.heads_of_mask) if mask is not None]:
         arrays["mask"] = torch.stack(masks)
     buffer = io.BytesIO()
     plain: dict[str, Any] = {name: to_array(tensor) for name, tensor in arrays.items()}
@@ -155,22 +147,16 @@ def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]
     of_head = f", head {head + 1} of {trace.n_heads}" if trace.n_heads > 1 else ""
     title = f"{whose}{of_head}. Needs numpy and torch; all else is in here."
     begin = BEGIN.format(inputs=inputs.packed(), head=head)
+    line = f"trace = trace.replace([{', '.join(map(repr, trace.edits))}])"  # what is in the lines of the steps
+    changed = Cell(f"## What was changed\n\n`{line}`", f"What was changed, as a line of attention_core: {line}")
     end = END.format(name=chosen.assigns, row=row, title=chosen.title, label=chosen.row_axis.labels[row])
     return [
         Cell(f"# {as_markdown(title)}", title.replace('"', "'").replace("\\", "/")),
         Cell("## The inputs", "The inputs: learned parameters, and what the layer was given.", begin),
-        *_changed(trace),
+        *([changed] if trace.edits else []),
         *of_steps,
         Cell("## The numbers on screen", "The numbers on screen.", end),
     ]
-
-
-def _changed(trace: AttentionTrace) -> list[Cell]:
-    """Return what says which edits are in the lines of the steps, as the library has them."""
-    if not trace.edits:
-        return []
-    line = f"trace = trace.replace([{', '.join(map(repr, trace.edits))}])"
-    return [Cell(f"## What was changed\n\n`{line}`", f"What was changed, as a line of attention_core: {line}")]
 
 
 class _Inputs:

@@ -27,16 +27,13 @@ class Factor(NamedTuple):
 class Origin(NamedTuple):
     """How the numbers of a step come about, out of those of earlier steps.
 
-    Attributes:
-        kind: "product" of two matrices; "pairs", where each row of one is compared with each column of the other in
-            another way; "softmax", "mask" or "change" of a matrix of the same shape; "" where nothing can be said.
-        factors: the two matrices, or none.
-        before: the step whose matrix is changed, or None.
+    The kind is "product" of two matrices; "pairs", where each row of one is compared with each column of the other in
+    another way; "softmax", "mask" or "change" of a matrix of the same shape; "" where nothing can be said.
     """
 
     kind: str = ""
-    factors: tuple[Factor, ...] = ()
-    before: Step | None = None
+    factors: tuple[Factor, ...] = ()  # the two matrices, or none
+    before: Step | None = None  # whose matrix is changed, or None
 
 
 def origin_of(trace: AttentionTrace, step: Step, head: int = 0) -> Origin:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -38,16 +38,13 @@ def name_traces(
     Calls are (dotted place in the model, module, trace), in the order of execution. Calls whose numbers are in `again`
     belong to the layer of the call before, and get its name with a number.
     """
-    names = iter(_names([call for number, call in enumerate(calls) if number not in again]))
-    result = [next(names)] if calls else []
-    for number in range(1, len(calls)):
-        result.append(result[-1] if number in again else next(names))
-    return [trace.with_story(name=name) for (_, _, trace), name in zip(calls, _unique(result), strict=True)]
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
-    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
+    own = iter(_names([call for number, call in enumerate(calls) if number not in again]))
+    result: list[str] = []
+    for number in range(len(calls)):
+        result.append(result[-1] if number in again else next(own))
+    counts = [result[: place + 1].count(name) for place, name in enumerate(result)]
+    names = [name if count == 1 else f"{name} ({count})" for name, count in zip(result, counts, strict=True)]
+    return [trace.with_story(name=name) for (_, _, trace), name in zip(calls, names, strict=True)]
 
 
 def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
@@ -148,7 +145,7 @@ class HeadRecord(NamedTuple):
 
 @dataclass(repr=False)
 class Recording:
-    """Every attention of one run: recording[0], recording["decoder.3.cross"], recording["L3H1"].
+    """Every attention of one run: recording[0], recording["decoder.3.cross"], recording.head("L3H1").
 
     Attributes:
         traces: one per call, in the order of execution.
@@ -194,11 +191,9 @@ class Recording:
         return f"<Recording of {len(names)}: {several}; {size}{' and others' if len(alike) > 1 else ''}{noted}>"
 
     @overload
-    def __getitem__(self, which: int) -> AttentionTrace: ...
+    def __getitem__(self, which: int | str) -> AttentionTrace: ...
     @overload
     def __getitem__(self, which: slice) -> list[AttentionTrace]: ...
-    @overload
-    def __getitem__(self, which: str) -> AttentionTrace: ...
 
     def __getitem__(self, which: int | slice | str) -> AttentionTrace | list[AttentionTrace]:
         """Return the trace of that number or name, or some traces.
@@ -293,9 +288,28 @@ class Recording:
             return f"<p>{escape(f'{self!r}: {reason}')}</p>"
 
     def save(self, path: str | Path) -> None:
-        """Write all traces to a .npz file, which load_recording reads again."""
-        about = {"note": self.note, "model": self.model, "text": self.text}
-        write_traces(self.traces, about, Path(path))
+        """Write all traces to a .npz file, which load_recording reads again and which appears only when it is whole.
+
+        A ValueError refuses other scores than (capped) scaled dot products, and edits.
+        """
+        arrays: dict[str, np.ndarray] = {}
+        stored: dict[tuple[Any, ...], str] = {}
+        entries = []
+        for trace in self.traces:
+            entry = _entry(trace)
+            for part in PARTS:
+                tensor = getattr(trace, part)
+                if tensor is not None:
+                    place = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+                    if place not in stored or tensor.numel() == 0:
+                        stored[place] = f"{part}.{len(arrays)}"
+                        arrays[stored[place]] = _bits(tensor)
+                    entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
+            entries.append(entry)
+        about = {name: getattr(self, name) for name in METADATA}
+        arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
+        with atomic_write(Path(path)) as unfinished, unfinished.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Recording:
@@ -305,8 +319,17 @@ def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Record
         FileNotFoundError: no such file.
         ValueError: a file that is damaged, too large or no recording, with the reason.
     """
-    traces, about = read_traces(Path(path), most_bytes)
-    return Recording(traces, **about)
+    path = Path(path)
+    with readable_errors(f"{path.name} is damaged or no recording"), open_npz(path) as file:
+        file.check_size(most_bytes, path.name)
+        if most_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.most:  # four bytes a letter
+            raise ValueError("its description is too long")
+        about = read_json(str(file["about"]), sys.maxsize)
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise ValueError(f"its format is not {FORMAT!r}")
+        tensors: dict[tuple[str, str], Tensor] = {}
+        traces = [_trace(entry, file, tensors) for entry in about["traces"]]
+        return Recording(traces, **{name: str(about.get(name, "")) for name in METADATA})
 
 
 def _with_labels(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTrace:
@@ -343,49 +366,8 @@ def _row(head: HeadRecord) -> dict[str, Any]:
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 NEEDED = ("query", "key", "value")
-METADATA = ("note", "model", "text")  # of all traces together
+METADATA = ("note", "model", "text")  # of all traces together; older files lack some
 TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
-
-
-def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], path: Path) -> None:
-    """Write traces and their METADATA to one file, which appears under its name only when it is whole.
-
-    A ValueError refuses other scores than (capped) scaled dot products, and edits.
-    """
-    arrays: dict[str, np.ndarray] = {}
-    stored: dict[tuple[Any, ...], str] = {}
-    entries = []
-    for trace in traces:
-        entry = _entry(trace)
-        for part in PARTS:
-            tensor = getattr(trace, part)
-            if tensor is not None:
-                place = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
-                if place not in stored or tensor.numel() == 0:
-                    stored[place] = f"{part}.{len(arrays)}"
-                    arrays[stored[place]] = _bits(tensor)
-                entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
-        entries.append(entry)
-    arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
-    with atomic_write(path) as unfinished, unfinished.open("wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-
-
-def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], dict[str, str]]:
-    """Return what write_traces wrote; metadata that an older file lacks are empty.
-
-    Raises a FileNotFoundError, or a FileError with the reason, also where it takes more than most_bytes of memory.
-    """
-    with readable_errors(f"{path.name} is damaged or no recording"), open_npz(path) as file:
-        file.check_size(most_bytes, path.name)
-        if most_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.most:  # four bytes a letter
-            raise ValueError("its description is too long")
-        about = read_json(str(file["about"]), sys.maxsize)
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
-            raise ValueError(f"its format is not {FORMAT!r}")
-        tensors: dict[tuple[str, str], Tensor] = {}
-        traces = [_trace(entry, file, tensors) for entry in about["traces"]]
-        return traces, {name: str(about.get(name, "")) for name in METADATA}
 
 
 def _entry(trace: AttentionTrace) -> dict[str, Any]:
@@ -410,11 +392,8 @@ def _axis_entry(axis: Axis) -> dict[str, Any]:
 
 def _axis(entry: dict[str, Any], n: int) -> Axis:
     name, labels, grid = str(entry["name"]), entry["labels"], entry["grid"]
-    if isinstance(labels, int) and grid is None:
-        return Axis.numbered(name, n)
-    texts = (
-        Axis.numbered(name, n).labels if isinstance(labels, int) else [escape_hidden(str(label)) for label in labels]
-    )
+    numbered = Axis.numbered(name, n)
+    texts = numbered.labels if isinstance(labels, int) else [escape_hidden(str(label)) for label in labels]
     return Axis(name, texts, (int(grid[0]), int(grid[1])) if grid else None)
 
 
@@ -444,6 +423,7 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
             parts[part] = tensors[name, dtype]
             if (part == "mask") != (parts[part].dtype == torch.bool):
                 raise ValueError(f"{part} of {entry['name']!r} must be {'bool' if part == 'mask' else 'float'}")
+    said: dict[str, Any] = {name: escape_hidden(str(entry[name])) for name in ("name", "mechanism", "note")}
     trace = AttentionTrace(
         score=score_from_plain({"score": Dot.name, "scale": entry["scale"], "softcap": entry["softcap"]}),
         is_causal=bool(entry["is_causal"]),
@@ -452,9 +432,7 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
         has_softmax=bool(entry.get("has_softmax", True)),
         **parts,
         story=Story(
-            name=escape_hidden(str(entry["name"])),
-            mechanism=escape_hidden(str(entry["mechanism"])),
-            note=escape_hidden(str(entry["note"])),
+            **said,
             query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
             key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
             shows_vectors=parts["key"].shape[-1] > 0,

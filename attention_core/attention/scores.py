@@ -51,10 +51,6 @@ class Stage(NamedTuple):
     text: Text  # of its step; the first stage is called "scores"
     compute: Score  # the score up to here, (query, key) -> (..., n_queries, n_keys)
 
-    @property
-    def name(self) -> str:
-        return self.text.name
-
 
 class Pair(NamedTuple):
     """One query and one key."""
@@ -62,27 +58,13 @@ class Pair(NamedTuple):
     query: Tensor  # (d_q,)
     key: Tensor  # (d_k,)
     cell: tuple[int, int] = (0, 0)  # position of the query and of the key
-    query_label: str = "q"  # what people call the query
-    key_label: str = "k"  # what they call the key
-
-
-class Line(NamedTuple):
-    """A row of numbers in a calculation."""
-
-    label: str  # what it is, such as "query x1"
-    role: str  # the Role that decides its colour, or empty
-    values: Any  # tensor or array (n,)
 
 
 class ScoreDerivation(NamedTuple):
     """How the score of one pair is computed."""
 
-    words: str  # which query meets which key
     value: float  # the score
     formula: str = ""  # LaTeX of its computation, without the score itself; empty where that is too long
-    lines: tuple[Line, ...] = ()  # rows of numbers of equal length; the last one is summed
-    is_sum: bool = False  # whether that sum is the score; else the formula says what is done with it
-    unit: str = ""  # stands before the number of each column
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +77,6 @@ class Score(ABC):
     name: ClassVar[str]  # what people call it
     short: ClassVar[str] = ""  # its formula in one line of HTML
     picture: ClassVar[str] = ""  # what its scores look like over a plane of keys
-    common_width: ClassVar[str] = ""  # what needs queries and keys of one width, such as "dot product"; empty = nothing
     symbol: ClassVar[str] = ""  # see Text, as formula, code and explanation are
     formula: ClassVar[str] = ""
     code: ClassVar[str] = ""
@@ -105,9 +86,9 @@ class Score(ABC):
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         """Return the score of every pair, in a tensor of its own, which the caller may change."""
 
-    @abstractmethod
     def numbers(self, pair: Pair) -> ScoreDerivation:
         """Return the arithmetic of one pair."""
+        return ScoreDerivation(float(self(pair.query[None], pair.key[None])))
 
     @classmethod
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
@@ -160,9 +141,7 @@ class Scaled(Score):
 
     base: Score  # gives the raw scores
     scale: float | None = None  # the factor; None = 1 / sqrt(d_k); 0 makes every weight the same
-    temperature: float | None = (
-        None  # above 1 evens weights out, near 0 the largest score takes all; None = 1, not shown
-    )
+    temperature: float | None = None  # above 1 evens weights out, near 0 the largest takes all; None = 1, not shown
     cap: float | None = None  # no score is larger than this, none smaller than its negative; None = no limit
 
     def __post_init__(self) -> None:
@@ -207,22 +186,18 @@ class Scaled(Score):
         return {**self.base.to_plain(), "scale": self.scale, "softcap": self.cap, **temperature}
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        words = f"The score of {pair.query_label} with {pair.key_label}, scaled"
         if self.cap is not None:
             inner = Scaled(self.base, self.scale, self.temperature).numbers(pair).value
             formula = rf"{self.cap:.3g}\, \tanh\!\left(\frac{{{number(inner)}}}{{{self.cap:.3g}}}\right)"
-            return ScoreDerivation(f"{words} and capped", math.tanh(inner / self.cap) * self.cap, formula)
+            return ScoreDerivation(math.tanh(inner / self.cap) * self.cap, formula)
         raw, d_k = self.base.numbers(pair).value, len(pair.key)
-        has_scale, has_temperature = (
-            self.scale is not None and not self._has_only_temperature,
-            self.temperature is not None,
-        )
+        has_scale = self.scale is not None and not self._has_only_temperature
         above = [number(raw)] + [number(self.scale or 0)] * has_scale
-        below = [rf"\sqrt{{{d_k}}}"] * (self.scale is None) + [number(self.temperature or 1)] * has_temperature
+        below = [rf"\sqrt{{{d_k}}}"] * (self.scale is None)
+        below += [] if self.temperature is None else [number(self.temperature)]
         formula, divisor = (r" \cdot ".join(part) for part in (above, below))
-        return ScoreDerivation(
-            words, raw * self.factor(d_k), rf"\frac{{{formula}}}{{{divisor}}}" if divisor else formula
-        )
+        formula = rf"\frac{{{formula}}}{{{divisor}}}" if divisor else formula
+        return ScoreDerivation(raw * self.factor(d_k), formula)
 
     def stages(self, d_k: int) -> tuple[Stage, ...]:
         uncapped = Scaled(self.base, self.scale, self.temperature)
@@ -261,19 +236,13 @@ class Scaled(Score):
         temperature = self.temperature
         if temperature is not None:
             symbol, code = f"{symbol}÷T", f"{code} / {temperature!r}"
-            divisors = (
-                ["T", f"{temperature:.3g}"]
-                if self.scale is not None
-                else [r"\sqrt{d_k}\,T", f"{d_k**0.5 * temperature:.3g}"]
-            )
+            root = (r"\sqrt{d_k}\,", d_k**0.5) if self.scale is None else ("", 1)
+            divisors = [f"{root[0]}T", f"{root[1] * temperature:.3g}"]
             effect = "evens the weights out" if temperature > 1 else "lets the largest score win"
-            why += (
-                f"The temperature {temperature:.3g} {'leaves the scores as they are' if temperature == 1 else effect}."
-            )
-        formula = " = ".join(
-            ["S'", *(rf"\frac{{{top}S}}{{{divisor}}}" for divisor in divisors)] if divisors else ["S'", f"{top}S"]
-        )
-        return symbol, formula, f"scores = scores{code}", why.strip()
+            effect = "leaves the scores as they are" if temperature == 1 else effect
+            why += f"The temperature {temperature:.3g} {effect}."
+        fractions = [rf"\frac{{{top}S}}{{{divisor}}}" for divisor in divisors] or [f"{top}S"]
+        return symbol, " = ".join(["S'", *fractions]), f"scores = scores{code}", why.strip()
 
 
 SCORES: dict[str, type[Score]] = {}  # all scoring functions by name; scaling is a matter of its own, see Scaled
@@ -292,30 +261,13 @@ def same_width(query: Tensor, key: Tensor) -> None:
         raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
 
 
-def _query_line(pair: Pair) -> Line:
-    return Line(f"query {pair.query_label}", "query", pair.query)
-
-
-def _key_line(pair: Pair) -> Line:
-    return Line(f"key {pair.key_label}", "key", pair.key)
-
-
-def _multiplied(words: str, left: Line, right: Line, formula: str = "") -> ScoreDerivation:
-    product = left.values * right.values
-    return ScoreDerivation(
-        words, float(product.sum()), formula, (left, right, Line("products", "", product)), is_sum=True
-    )
-
-
 @register
-@dataclass(frozen=True, eq=False)
 class Dot(Score):
     """q . k. Source: Luong et al. 2015, eq. 8, "dot"."""
 
     name = "dot"
     short = "q · k"
     picture = "Half-planes: level lines are straight, at right angles to q."
-    common_width = "dot product"
     symbol = "QKᵀ"
     formula = r"S = Q K^{\top}, \qquad S_{ij} = q_i \cdot k_j"
     code = "scores = query @ key.transpose(-2, -1)"
@@ -327,9 +279,7 @@ class Dot(Score):
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
         formula = rf"q_{{{pair.cell[0] + 1}}} \cdot k_{{{pair.cell[1] + 1}}} = {products(pair.query, pair.key)}"
-        return _multiplied(
-            f"Query {pair.query_label} meets key {pair.key_label}", _query_line(pair), _key_line(pair), formula
-        )
+        return ScoreDerivation(float(pair.query @ pair.key), formula)
 
     def dot_factor(self, d_k: int) -> float:
         return 1.0
@@ -373,20 +323,14 @@ class General(Score):
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
         return {"W": _identity(d_q, d_k)}
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
-        turned = Line(f"query {pair.query_label} times W", "query", pair.query @ self.W)
-        return _multiplied(f"Query {pair.query_label} times W, meets key {pair.key_label}", turned, _key_line(pair))
-
 
 @register
-@dataclass(frozen=True, eq=False)
 class Cosine(Score):
     """cos(q, k), in [-1, 1]; 0 where a vector is 0. Source: Graves et al. 2014, eq. 6."""
 
     name = "cosine"
     short = "q · k / (|q| |k|)"
     picture = "A cone: only the direction counts."
-    common_width = "dot product"
     symbol = "cos(q,k)"
     formula = r"S_{ij} = \frac{q_i \cdot k_j}{\lVert q_i \rVert\, \lVert k_j \rVert}"
     code = "scores = normalize(query, dim=-1) @ normalize(key, dim=-1).transpose(-2, -1)"
@@ -397,14 +341,9 @@ class Cosine(Score):
         return Dot()(normalise(query, dim=-1, eps=1e-12), normalise(key, dim=-1, eps=1e-12))
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        dot = Dot().numbers(pair)
+        value, dot = float(self(pair.query[None], pair.key[None])), float(pair.query @ pair.key)
         lengths = rf"{number(float(pair.query.norm()))} \cdot {number(float(pair.key.norm()))}"
-        return dot._replace(
-            words=f"{dot.words}, divided by both lengths",
-            value=float(self(pair.query[None], pair.key[None])),
-            formula=rf"\frac{{{number(dot.value)}}}{{{lengths}}}",
-            is_sum=False,
-        )
+        return ScoreDerivation(value, rf"\frac{{{number(dot)}}}{{{lengths}}}")
 
 
 @register
@@ -439,19 +378,6 @@ class Additive(Score):
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
         n = hidden or max(d_q, d_k)
         return {"W_q": _identity(n, d_q), "W_k": _identity(n, d_k), "v": torch.ones(n, dtype=torch.float64)}
-
-    def numbers(self, pair: Pair) -> ScoreDerivation:
-        from_query, from_key = self.W_q @ pair.query, self.W_k @ pair.key
-        hidden = (from_query + from_key).tanh()
-        lines = (
-            Line(f"W_q times query {pair.query_label}", "query", from_query),
-            Line(f"W_k times key {pair.key_label}", "key", from_key),
-            Line("tanh of their sum", "", hidden),
-            Line("v", "scores", self.v),
-            Line("products", "", hidden * self.v),
-        )
-        words = f"Query {pair.query_label} and key {pair.key_label} meet in a hidden layer"
-        return ScoreDerivation(words, float(hidden @ self.v), "", lines, is_sum=True, unit="unit ")
 
 
 @register
@@ -489,9 +415,6 @@ class Concat(Score):
         W_q, W_k, v = Additive.plain_parameters(d_q, d_k, n_keys, hidden).values()
         return {"W": torch.cat([W_q, W_k], 1), "v": v}
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
-        return self._apart(len(pair.query), len(pair.key)).numbers(pair)
-
 
 @register
 @dataclass(frozen=True, eq=False)
@@ -523,14 +446,10 @@ class Location(Score):
         return {"W": _identity(d_q, d_q)[torch.arange(n_keys) % d_q]}
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        place = pair.cell[1]
-        row = Line(f"row {place + 1} of W", "scores", self.W[place])
-        words = f"Query {pair.query_label} meets row {place + 1} of W: the key {pair.key_label} plays no part"
-        return _multiplied(words, _query_line(pair), row)
+        return ScoreDerivation(float(self.W[pair.cell[1]] @ pair.query))
 
 
 @register
-@dataclass(frozen=True, eq=False)
 class L2(Score):
     """-|q - k|^2 / 2, a soft nearest-neighbour look-up; with the temperature tau of Scaled, -|q - k|^2 / (2 tau).
 
@@ -540,7 +459,6 @@ class L2(Score):
     name = "L2 distance"
     short = "−|q − k|² / 2"
     picture = "A hill around q: only nearness counts, in all directions alike."
-    common_width = "distance"
     symbol = "−½|q−k|²"
     formula = r"S_{ij} = -\tfrac{1}{2} \lVert q_i - k_j \rVert^2"
     code = "scores = -0.5 * (query[:, None] - key[None]).square().sum(-1)"
@@ -559,14 +477,7 @@ class L2(Score):
         both = zip(pair.query.tolist(), pair.key.tolist(), strict=True)
         squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in both)
         formula = rf"-\tfrac{{1}}{{2}} {squares if len(halves) == 1 else rf'({squares})'}"
-        lines = (_query_line(pair), _key_line(pair), Line("−½ difference²", "", halves))
-        return ScoreDerivation(
-            f"How far query {pair.query_label} is from key {pair.key_label}",
-            float(halves.sum()),
-            formula,
-            lines,
-            is_sum=True,
-        )
+        return ScoreDerivation(float(halves.sum()), formula)
 
 
 def _identity(n_rows: int, n_columns: int) -> Tensor:

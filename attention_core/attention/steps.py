@@ -157,7 +157,7 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         [Axis.numbered("dimensions", vectors.shape[-1]) for vectors in (trace.query, trace.key, trace.value)],
         formula=r"$letter = X W_$letter^{(h)}",
         code=f"$name = $recorded{single}  # recorded: x @ W_$letter",
-        explanation=("A learned projection of what the layer was given, one row each: what it $meaning.$turned$shared"),
+        explanation="A learned projection of what the layer was given, one row each: what it $meaning.$turned$shared",
         inputs=lambda head: {"queries": trace.query, "keys": trace.key, "values": trace.value},
         recorded=("queries[head]", f"keys{its}", f"values{its}"),
         turned=(turned, turned, ""),
@@ -244,11 +244,9 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
 def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
     """Return what the lines of edits name: the cells whose numbers they set, before and after the softmax."""
     edits = [edit for edit in trace.ordered_edits if edit.applies_to(head)]
-    rows, keys = (
-        trace.changed_rows(head, [edit for edit in edits if edit.changes_single_scores]),
-        torch.arange(trace.n_keys),
-    )
-    queries, keys = (every.to(trace.query.device) for every in (torch.arange(trace.n_queries)[rows], keys))
+    rows = trace.changed_rows(head, [edit for edit in edits if edit.target == "scores"])
+    queries, keys = (torch.arange(n, device=trace.query.device) for n in (trace.n_queries, trace.n_keys))
+    queries = queries[rows]
     scores, weights = at_least_float32(trace.query).new_full((2, len(queries), len(keys)), torch.nan)
     order, context = keys, torch.tensor([[0.0], [1.0]]).to(trace.value).expand(2, trace.n_queries)[..., None]
     context = context.expand(-1, -1, trace.value.shape[-1])
@@ -284,7 +282,7 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
     """
     stages = trace.edited_score.stages(trace.key.shape[-1])
     for place, stage in enumerate(stages):
-        if stage.name == step.name:
+        if stage.text.name == step.name:
             vectors = at_least_float32(trace.query[head, query]), at_least_float32(trace.key_of(head)[key])
             numbers = stage.compute.numbers(Pair(*vectors, (query, key)))
             found, primes = float(step.value(head, [query], [key])), "'" * place
@@ -319,8 +317,8 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
 
     scores, weights = trace.scores(head, [query])[0], trace.weights(head, [query])[0]
     value = at_least_float32(trace.value_of(head))
-    lengths = weights * value.norm(dim=-1)
-    numbers = {"score": scores, "exponential": scores.exp(), "weight": weights, "contribution": lengths}
+    numbers = {"score": scores, "exponential": scores.exp(), "weight": weights}
+    numbers["contribution"] = weights * value.norm(dim=-1)
     allowed = trace.allowed(head, [query])
     rest = torch.ones_like(weights, dtype=torch.bool) if allowed is None else allowed[0].clone()
     top = weights.masked_fill(~rest, -1).topk(min(n, int(rest.sum()))).indices

@@ -125,13 +125,8 @@ class AttentionScores:
     ) -> Tensor:
         """Return scores before the mask, (n_rows, n_cols), with edits whose apply_order is below `before`.
 
-        Args:
-            head: from 0.
-            rows: queries.
-            cols: keys.
-            dtype: of the scores; None = the query's, at least float32.
-            score: a scoring function to use instead of the trace's own.
-            before: which edits are applied.
+        They have the query's type, at least float32, unless there is a dtype, and come of the trace's own scoring
+        function unless there is a score.
         """
         edits = [edit for edit in self.ordered_edits if edit.applies_to(head)]
         query = at_least_float32(self.query[head, rows])
@@ -171,12 +166,14 @@ class AttentionScores:
         """
         tile = self.mask_before_edits(head, rows, cols)
         edits = [edit for edit in self.ordered_edits if edit.apply_order < before and edit.applies_to(head)]
-        queries, keys = self._positions(rows, cols) if edits else (None, None)
+        if tile is None and not edits:
+            return None
+        queries, keys = self._positions(rows, cols)
         for edit in edits:
-            hidden = edit.hidden(self, head, queries, keys)  # type: ignore[arg-type]
+            hidden = edit.hidden(self, head, queries, keys)
             if hidden is not None:
                 tile = ~hidden if tile is None else tile & ~hidden
-        return tile if tile is None else tile.expand(*self._size(rows, cols))
+        return tile if tile is None else tile.expand(len(queries), len(keys))
 
     @property
     def heads_of_mask(self) -> range:
@@ -215,10 +212,6 @@ class AttentionScores:
             return log_normaliser
         sinks = self.sinks.expand(self.query.shape[:2])[head, rows]
         return torch.logaddexp(log_normaliser, sinks.to(log_normaliser))
-
-    def row_log_normaliser(self, head: int, rows: Rows) -> Tensor:
-        """Return the log-sum-exp of these rows, (n_rows,); -inf for a query that sees no key."""
-        return self.with_sinks(self.masked_scores(head, rows).logsumexp(-1), head, rows)
 
     def row_blocks(self, head: int, rows: Rows = ALL) -> Iterator[tuple[Rows, Tensor, Tensor]]:
         """Yield (rows, weights, log-normalisers) of whole rows, in blocks; a row that sees no key has weights of 0."""
@@ -260,10 +253,6 @@ class AttentionScores:
     def _positions(self, rows: Rows, cols: Rows) -> tuple[Tensor, Tensor]:
         device = self.query.device
         return torch.arange(self.n_queries, device=device)[rows], torch.arange(self.n_keys, device=device)[cols]
-
-    def _size(self, rows: Rows, cols: Rows) -> tuple[int, int]:
-        queries, keys = self._positions(rows, cols)
-        return len(queries), len(keys)
 
 
 def spans(start: int, stop: int, size: int) -> Iterator[slice]:
@@ -344,7 +333,7 @@ class AttentionTrace(AttentionScores):
         log_normaliser = at_least_float32(self.query).new_empty(self.query.shape[:2])
         for head in range(self.n_heads):
             for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
-                log_normaliser[head, rows] = self.row_log_normaliser(head, rows)
+                log_normaliser[head, rows] = self.with_sinks(self.masked_scores(head, rows).logsumexp(-1), head, rows)
         return log_normaliser
 
     def weights(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
@@ -387,12 +376,7 @@ class AttentionTrace(AttentionScores):
             yield rows, scores, self._weights_of(scores.clone() if self.edits else scores, head, rows)
 
     def summary(self, head: int = 0, queries: Tensor | None = None) -> Summary:
-        """Average the head in one pass over its blocks.
-
-        Args:
-            head: which head, from 0.
-            queries: bool (n_queries,), the queries over which `received` averages; None = all.
-        """
+        """Average a head in one pass over its blocks; `received` over these queries, bool (n_queries,), or all."""
         averaged = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
         received = at_least_float32(self.query).new_zeros(self.n_keys)
         # Filled in place: a small result kept from every block would keep the memory of the block from being reused.

@@ -104,11 +104,9 @@ class Text:
 
     def filled(self, **blanks: object) -> Text:
         """Return the text with every $blank in formula, code and explanation replaced."""
-
-        def fill(text: str) -> str:
-            return Template(text).substitute(blanks)
-
-        return replace(self, formula=fill(self.formula), code=fill(self.code), explanation=fill(self.explanation))
+        names = ("formula", "code", "explanation")
+        texts: dict[str, Any] = {name: Template(getattr(self, name)).substitute(blanks) for name in names}
+        return replace(self, **texts)
 
     def step(
         self,
@@ -121,13 +119,9 @@ class Text:
     ) -> Step:
         """Return the text with its numbers.
 
-        Args:
-            matrix: (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head, or what computes
-                a tile of it.
-            row_axis: of the step.
-            col_axis: of the step; dimensions if None, for a matrix that is there.
-            inputs: the values that the code names, where they are costly or differ from head to head.
-            named: all other values that the code names.
+        The matrix is (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head, or what
+        computes a tile of it. Without a col_axis the columns of a matrix that is there are dimensions. `inputs` are the
+        values that the code names, where they are costly or differ from head to head, `named` are all others.
         """
         if col_axis is None:
             col_axis = Axis.numbered("dimensions", cast(Tensor, matrix).shape[-1])

@@ -138,9 +138,8 @@ def table() -> str:
     rows = ["| at most | on a public server | of what | why |", "|---|---|---|---|"]
     for bound in globals().values():
         if isinstance(bound, Bound):
-            own, hosted = (
-                "any" if most == NONE else "" if most is None else f"{most:,}" for most in (bound.own, bound.hosted)
-            )
+            own = "any" if bound.own == NONE else f"{bound.own:,}"
+            hosted = "" if bound.hosted is None else f"{bound.hosted:,}"
             rows.append(f"| {own} | {hosted} | {bound.what} | {bound.why} |")
     return "\n".join(rows) + "\n"
 
@@ -171,16 +170,10 @@ def escape_hidden(text: str) -> str:
     for sign in text:
         kind = unicodedata.category(sign)
         n_marks = n_marks + 1 if kind in ("Mn", "Me") else 0
+        is_hidden = kind in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign not in JOINERS
         if n_marks <= MAX_MARKS:
-            parts.append(_shown(sign, kind))
+            parts.append(SHOWN.get(sign, f"\u27e8{ord(sign):04X}\u27e9" if is_hidden else sign))
     return "".join(parts)
-
-
-def _shown(sign: str, kind: str) -> str:
-    if sign in SHOWN:
-        return SHOWN[sign]
-    is_hidden = kind in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign not in JOINERS
-    return f"\u27e8{ord(sign):04X}\u27e9" if is_hidden else sign
 
 
 def as_markdown(text: str, signs: str = MARKDOWN) -> str:
@@ -190,12 +183,8 @@ def as_markdown(text: str, signs: str = MARKDOWN) -> str:
 
 def as_cell(text: str) -> str:
     """Return a text for a table that a spreadsheet may open: what it would take for a formula begins with '."""
-    return f"'{text}" if FORMULA.match(text) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
-        return False
-    return True
+        return f"'{text}" if FORMULA.match(text) else text
+    return text

@@ -13,13 +13,12 @@ N_WORDS = 12  # whose weights are drawn
 
 def curves_chart(curves: Mapping[str, Curve], what: str = "erased") -> vl.Chart:
     """Draw what is left of the answer over the share of parts erased, or inserted; the last order is chance."""
-    rows = [
-        (name, share, probability)
-        for name, curve in curves.items()
-        for share, probability in zip(curve.shares, curve.probability, strict=True)
-    ]
     colours = (*COLOURS[: len(curves) - 1], vl.GREY)
-    data = {column: [row[place] for row in rows] for place, column in enumerate(("order", what, "probability"))}
+    data = {
+        "order": [name for name, curve in curves.items() for _ in curve.shares],
+        what: [share for curve in curves.values() for share in curve.shares],
+        "probability": [probability for curve in curves.values() for probability in curve.probability],
+    }
     space = {
         "x": vl.field(f"{what}:Q", title=what, axis=dict(format="%", tickCount=5, grid=False)),
         "y": vl.percent_axis("probability", "what is left of the answer"),
@@ -33,10 +32,8 @@ def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequenc
     """Draw each word's weight, and below it that of other weights with the same answer; of many words the heaviest."""
     largest = sorted(sorted(range(len(names)), key=lambda place: -own[place])[:N_WORDS])
     labels = [f"{place + 1} {names[place]}" for place in largest]
-    series = {
-        "these weights": [own[place] for place in largest],
-        "others, same answer": [other[place] for place in largest],
-    }
+    both = zip(("these weights", "others, same answer"), (own, other), strict=True)
+    series = {name: [weights[place] for place in largest] for name, weights in both}
     data = vl.long_form(("weights", "word", "weight"), series, labels)
     space = {
         "y": vl.field("word:N", sort=labels, title=None, axis=dict(labelLimit=120)),

@@ -24,7 +24,9 @@ def figure(chart: Any, form: str, *, title: str = "", width: float | None = None
 
     spec = chart.to_dict(themed=True)
     if title:
-        spec["title"] = {"text": _lines(title, spec), "fontSize": 13, "fontWeight": "normal", "offset": 10}
+        across = spec.get("width")
+        lines = wrap(title, max(24, int(across / 6)) if isinstance(across, int | float) else 48)
+        spec["title"] = {"text": lines, "fontSize": 13, "fontWeight": "normal", "offset": 10}
     svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     _, across, down = SIZE.search(svg).groups()  # type: ignore[union-attr]
     ratio = 1.0 if width is None else width * PER_MILLIMETRE / float(across)
@@ -35,8 +37,3 @@ def figure(chart: Any, form: str, *, title: str = "", width: float | None = None
     sides = f'width="{float(across) * of_a_pixel:.2f}{unit}" height="{float(down) * of_a_pixel:.2f}{unit}"'
     svg = SIZE.sub(rf"\1 {sides}", svg, count=1)
     return svg.encode() if form == "svg" else vl_convert.svg_to_pdf(svg)
-
-
-def _lines(title: str, spec: dict[str, Any]) -> list[str]:
-    width = spec.get("width")
-    return wrap(title, max(24, int(width / 6)) if isinstance(width, int | float) else 48)

@@ -6,8 +6,7 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import CELL, matrix_chart
 
-NO_NUMBERS = 99
-"""A size of letters for which no cell has room."""
+NO_NUMBERS = 99  # a size of letters for which no cell has room
 
 
 def guesses_chart(

@@ -82,10 +82,9 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
 
 
 def own_ramp(uniform: float, largest: float) -> vl.Ramp:
-    """Return the ramp of one picture.
+    """Return the ramp of one picture: from 0 through the uniform weight, at UNIFORM_AT, to the largest number in it.
 
-    From 0 through the (uniform) weight of looking everywhere alike, at UNIFORM_AT, to the largest number in the
-    picture, or to MIN_RANGE times that weight if nothing is larger, though never beyond 1 on its account.
+    Where nothing is larger it goes to MIN_RANGE times the uniform weight, though never beyond 1 on its account.
     """
     high = max(largest, min(MIN_RANGE * uniform, 1.0), 1e-30)
     ratio = min(uniform / high, 0.999)
@@ -142,6 +141,7 @@ def _numbers(cells: Tensor) -> np.ndarray:
 
 
 HEAD, LEFT = 18, 18
+BAR = "weight, each picture up to its own largest, not linear"
 
 
 def masked_weights(trace: AttentionTrace, head: int) -> np.ndarray:
@@ -186,10 +186,11 @@ def heads_chart(
     whole = vl.rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url)
     crossed = vl.rectangles(left[is_off], top[is_off], pictures.width, pictures.height, text="off")
     cross = {"fontSize": 13, "color": "#ffffff", "dx": pictures.width / 2, "dy": pictures.height / 2}
+    names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{pictures.ramp.reference_label}'"
     is_chosen = (rows == chosen[0]) & (cols == chosen[1])
     here = vl.rectangles(left[is_chosen], top[is_chosen], pictures.width, pictures.height)
     layers = [
-        _bar(pictures),
+        vl.colour_bar_layer(pictures.ramp, BAR, 200, labelExpr=names, titleLimit=400),
         vl.images(whole, space, smooth=True),  # narrow pages shrink it
         vl.mark("rect", vl.rectangles(left, top, pictures.width, pictures.height), space, **vl.EDGE),
         *_names(pictures, right, down, space),
@@ -201,12 +202,6 @@ def heads_chart(
     around = {**space, "x2": vl.field("next"), "y2": vl.field("below")}
     mouse = vl.hover_cells(data, around, *lines, **vl.pointer_style(select))
     return vl.fixed_size([*layers, vl.clickable(mouse, select, "layer", "head")], width, height)
-
-
-def _bar(pictures: Mosaic) -> vl.Chart:
-    names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{pictures.ramp.reference_label}'"
-    title = "weight, each picture up to its own largest, not linear"
-    return vl.colour_bar_layer(pictures.ramp, title, 200, labelExpr=names, titleLimit=400)
 
 
 def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[vl.Chart]:
@@ -252,7 +247,8 @@ def layer_head_map(
     one_sided = vl.Ramp(vl.VIRIDIS, 0.0, high or largest or 1.0, exponent)
     return matrix_chart(
         matrix,
-        *head_axes(*matrix.shape),
+        Axis.numbered("layer", len(values)),
+        Axis.numbered("head", n_heads),
         Role.WEIGHTS,
         title=title,
         size=min(WIDEST, HEAD_CELL * max(matrix.shape)),
@@ -262,8 +258,3 @@ def layer_head_map(
         select=select,
         font_size=10,
     )
-
-
-def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
-    """Return the axes of a map of heads, both counted from 1."""
-    return Axis.numbered("layer", n_layers), Axis.numbered("head", n_heads)

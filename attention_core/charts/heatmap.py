@@ -142,7 +142,9 @@ def picture(
     image = vl.images(whole, vl.corners(width, height), clip=True)
     layers = [image, vl.mark("rect", whole, vl.CORNERS, **vl.EDGE)]
     if outline is not None:
-        layers.append(_dots(outline, size=4, opacity=0.7))
+        rows, cols = np.nonzero(outline > 0.5)
+        dots = {"left": cols + 0.5, "top": rows + 0.5}
+        layers.append(vl.mark("circle", dots, MIDDLE, color=vl.GREY, size=4, opacity=0.7))
     if bar:
         layers.append(vl.colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
@@ -159,17 +161,10 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     """
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
     frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1, name: values.ravel()}
-    cells = vl.hover_cells(
-        frame, vl.CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **vl.pointer_style(select)
-    ).transform_calculate(left="datum.column - 1", right="datum.column", top="datum.row - 1", bottom="datum.row")
+    sides = {"left": "datum.column - 1", "right": "datum.column", "top": "datum.row - 1", "bottom": "datum.row"}
+    cells = vl.hover_cells(frame, vl.CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **vl.pointer_style(select))
+    cells = cells.properties(transform=[{"calculate": how, "as": side} for side, how in sides.items()])
     return vl.clickable(cells, select, "position")
-
-
-def _dots(ink: np.ndarray, **style: float) -> vl.Chart:
-    """Return a faint dot on every pixel with ink, (height, width) in [0, 1]."""
-    rows, cols = np.nonzero(ink > 0.5)
-    middles = {"left": cols + 0.5, "top": rows + 0.5}
-    return vl.mark("circle", middles, MIDDLE, color=vl.GREY, **style)
 
 
 def _squares(data: vl.Data, size: float, widths: tuple[float, float]) -> list[vl.Chart]:
@@ -268,21 +263,26 @@ def matrix_chart(
     if matrix.shape != (len(row_axis), len(col_axis)):
         raise ValueError(f"matrix {matrix.shape} does not fit axes of {len(row_axis)} and {len(col_axis)}")
     ramp = ramp or vl.ramp_for(role, matrix, matrix.shape[1])
-    width, height = _screen_size(matrix.shape, size)
+    n_rows, n_cols = matrix.shape  # cells are square, but a long thin matrix is widened to tell its columns apart
+    height = size if n_rows >= n_cols else max(size * n_rows // n_cols, min(size, 26 * n_rows))
+    width = size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, 26 * n_cols))
     large = max(matrix.shape) > MAX_RECT_SIDE
     if large:
         layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, height)
     else:
-        layers = _rect_layers(
-            matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar
-        )
+        layers = _cells(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar)
         if framed:
             places = dict(zip(("row", "col"), zip(*framed, strict=True), strict=True))
             layers += vl.halo_outlines(places, CELL, (5, 2.5), vl.ROLE_COLOURS[Role.CONTEXT])
-    if marked_row is not None:
-        layers += _frame_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
-        if marked_col is not None and not large:
-            layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
+    if marked_row is not None and large:  # a frame, or a line where rows are thinner than it
+        ends = {"y": vl.field("top:Q"), "y2": vl.field("bottom")}
+        layers += vl.halo_outlines({"top": [marked_row], "bottom": [marked_row + 1]}, ends, (4, 2), clip=True)
+    elif marked_row is not None:
+        row, cell = {"row": [marked_row]}, (width / n_cols, height / n_rows)
+        layers += vl.halo_outlines(row, {"y": vl.field("row:O")}, (4, 2), kind="bar", height=cell[1])
+        if marked_col is not None:
+            sides = {"width": cell[0] - 1, "height": cell[1] - 1}
+            layers += vl.halo_outlines({**row, "col": [marked_col]}, CELL, (5, 2.5), vl.DARK_COLOUR, **sides)
     return vl.fixed_size(layers, width, height, view={"stroke": vl.FAINT})
 
 
@@ -298,15 +298,7 @@ def pair_map(
     return matrix_chart(values, first, second, role, framed=both, **more)
 
 
-def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
-    """Square cells where that is sensible; a long thin matrix is widened so that its columns can be told apart."""
-    n_rows, n_cols = shape
-    height = size if n_rows >= n_cols else max(size * n_rows // n_cols, min(size, 26 * n_rows))
-    width = size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, 26 * n_cols))
-    return width, height
-
-
-def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):
+def _cells(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):
     data = vl.cell_columns(matrix, row_axis.labels, col_axis.labels)
     space = {
         "x": vl.field("col:O", axis=_labelled(col_axis, width)),
@@ -326,7 +318,7 @@ def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select,
     if width / matrix.shape[1] >= NUMBERS_BELOW * font_size / 11 and height / matrix.shape[0] >= 16 * font_size / 11:
         space["text"] = vl.field("value:Q", format=".2f")
         numbers = vl.mark("text", data, space, color=_contrast(ramp), fontSize=font_size, aria=True)
-        layers.append(numbers.transform_filter("!datum.masked"))
+        layers.append(numbers.properties(transform=[{"filter": "!datum.masked"}]))
     return layers
 
 
@@ -387,35 +379,11 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
     numbers = {"mean": means, "largest": largest}
     columns = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
     frame = vl.rectangles(*tops_lefts[::-1], *sizes[::-1], **columns)
-    frame["rows"], frame["cols"] = (
-        np.array(_names_of_blocks(axis, factor), object)[along]
-        for axis, factor, along in zip((row_axis, col_axis), factors, places, strict=True)
-    )
+    for name, axis, factor, along in zip(("rows", "cols"), (row_axis, col_axis), factors, places, strict=True):
+        spans = [f"{first + 1} to {min(first + factor, len(axis))}" for first in range(0, len(axis), factor)]
+        frame[name] = np.array(spans if factor > 1 else axis.labels, object)[along]
     values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]
     return vl.hover_cells(frame, vl.CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
-
-
-def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
-    n = len(axis)
-    if factor == 1:
-        return list(axis.labels)
-    return [f"{first + 1} to {min(first + factor, n)}" for first in range(0, n, factor)]
-
-
-def _frame_mark(row: int) -> list[vl.Chart]:
-    """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
-    ends = {"y": vl.field("top:Q"), "y2": vl.field("bottom")}
-    return vl.halo_outlines({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
-
-
-def row_mark(row: int, height: float) -> list[vl.Chart]:
-    """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
-    return vl.halo_outlines({"row": [row]}, {"y": vl.field("row:O")}, (4, 2), kind="bar", height=height)
-
-
-def _cell_mark(row, col, shape, width, height):
-    size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
-    return vl.halo_outlines({"row": [row], "col": [col]}, CELL, (5, 2.5), vl.DARK_COLOUR, **size)
 
 
 STEP_SIZE = 500

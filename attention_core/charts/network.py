@@ -12,8 +12,7 @@ from attention_core.charts import vega as vl
 UNIT = vl.corners(1, 1)
 WIDTH, HEIGHT, APART = 430, 230, 46
 """Screen pixels: of the whole, which is higher where there are many circles, and from one circle to the next."""
-LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83
-"""Where inputs, units and the answer stand."""
+LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83  # where inputs, units and the answer stand
 NEAR = 0.32  # how far from its unit to the answer a weight stands
 THICKEST = 5.0  # screen pixels of a line
 SMALL: dict[str, Any] = {"fontSize": 12, "color": vl.TEXT_COLOUR}

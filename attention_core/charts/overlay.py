@@ -9,8 +9,7 @@ from PIL.ImageColor import getrgb
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import cached_by_content, edges, png, position_cells
 
-CLEARNESS = 0.6
-"""Exponent of a map's opacity: no weight is clear, and small ones can still be seen."""
+CLEARNESS = 0.6  # exponent of a map's opacity: no weight is clear, and small ones can still be seen
 GLOW = tuple(f"{vl.PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
 """From no weight to the largest: one hue, more and more opaque."""
 FULL_STRENGTH = 8
@@ -47,7 +46,7 @@ def overlay(
         vl.mark("rect", frame, space, **vl.EDGE),
     ]
     if marked is not None:
-        layers.append(_framed(vl.rectangles(marked % columns, marked // columns), [1, 0]))
+        layers.append(vl.outlined(vl.rectangles(marked % columns, marked // columns), vl.CORNERS, 2))
     if bar:
         layers.append(vl.colour_bar_layer(ramp, "weight", min(width - 20, 260)))
     return vl.fixed_size([*layers, position_cells(weights, select, "weight", "", ".2%")], width, height)
@@ -119,7 +118,3 @@ def map_png(weights: np.ndarray, ramp: vl.Ramp, smooth: bool) -> bytes:
 def _screen(width: int, height: int, size: int) -> tuple[int, int]:
     scale = size / max(width, height)
     return round(width * scale), round(height * scale)
-
-
-def _framed(place: vl.Data, dash: list[int]) -> vl.Chart:
-    return vl.outlined(place, vl.CORNERS, 2, strokeDash=dash)

@@ -203,18 +203,8 @@ class Chart:
     def encode(self, **channels: Any) -> Chart:
         return self.properties(encoding={**self.spec["encoding"], **channels})
 
-    def transform_filter(self, test: str) -> Chart:
-        """Return the chart with those rows of its data for which an expression is true."""
-        return self._extended("transform", {"filter": test})
-
-    def transform_calculate(self, **columns: str) -> Chart:
-        return self._extended("transform", *({"calculate": how, "as": name} for name, how in columns.items()))
-
     def add_params(self, *selections: Spec) -> Chart:
-        return self._extended("params", *selections)
-
-    def _extended(self, name: str, *more: Spec) -> Chart:
-        return self.properties(**{name: [*self.spec.get(name, []), *more]})
+        return self.properties(params=[*self.spec.get("params", []), *selections])
 
     def spec_and_data(self, *, themed: bool = False) -> tuple[Spec, dict[str, Data]]:
         """Return the Vega-Lite spec, with THEME if it is for a file, and the data by the names that the spec uses."""
@@ -409,10 +399,11 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Spec:
     label = "format(datum.value, '.3~g')"
     if ramp.is_cut:
         label = f"(datum.value > 0 ? '≥ ' : datum.value < 0 ? '≤ ' : '') + {label}"
-    if ramp.reference is not None and ramp.low < ramp.reference < ramp.high and _has_room(ramp, ramp.reference):
-        ticks.insert(1, ramp.reference)
-        close = abs(ramp.high - ramp.reference) / 1e6
-        label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
+    reference = np.nan if ramp.reference is None else ramp.reference
+    if ramp.low < reference < ramp.high and ramp.position(np.array([reference]))[0] < 0.85:  # else the names overlap
+        ticks.insert(1, reference)
+        close = abs(ramp.high - reference) / 1e6
+        label = f"abs(datum.value - {reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
     elif ramp.low < 0 < ramp.high:
         ticks.insert(1, 0.0)
     look: Spec = {
@@ -423,17 +414,11 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Spec:
         "gradientThickness": 8,
         "values": ticks,
         "labelExpr": label,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
+        **FONT_STYLE,
         "labelOverlap": False,
         "offset": 4,
     }
     return look | own
-
-
-def _has_room(ramp: Ramp, reference: float) -> bool:
-    return float(ramp.position(np.array([reference]))[0]) < 0.85
 
 
 def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Chart:

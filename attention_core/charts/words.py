@@ -194,8 +194,7 @@ def bar_table(names: Sequence[str], columns: Sequence[Bars], groups: Sequence[tu
         tops.append(top)
         top += BAR_LINE
     left = max(text_width(name, BAR_SIZE) for name in names) + 14
-    if heads:
-        left = max(left, 40)
+    left = max(left, 40 if heads else 0)
     wide = max(left + len(columns) * (ACROSS + GAP), *(text_width(head, BAR_SIZE) + 8 for head in heads.values()), 0)
     space = vl.corners(wide, top + 4)
     middle = BAR_LINE / 2
@@ -211,6 +210,7 @@ def bar_table(names: Sequence[str], columns: Sequence[Bars], groups: Sequence[tu
 
 def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict) -> list[vl.Chart]:
     signed = len(column.colours) > 1
+    align = "center" if signed else "left"
     zero, unit = left + ACROSS / 2 * signed, ACROSS / (1 + signed) / (column.limit or 1.0)
     lengths = [unit * value for value in column.values]
     colours = [column.colours[-1 if value < 0 else 0] for value in column.values]
@@ -223,13 +223,5 @@ def _bar_column(column: Bars, left: float, tops: Sequence[int], space: dict) -> 
         mark("rule", lines, space, color=vl.FAINT),
         mark("rect", bars, space, color=vl.FILL),
         texts(ends | {"text": column.texts}, space, align="left", color=vl.DARK_COLOUR, **BAR_WORD),
-        vl.text_at(
-            column.title,
-            zero,
-            BAR_LINE / 2 + 4,
-            space,
-            align="center" if signed else "left",
-            color=vl.LABEL_COLOUR,
-            **BAR_WORD,
-        ),
+        vl.text_at(column.title, zero, BAR_LINE / 2 + 4, space, align=align, color=vl.LABEL_COLOUR, **BAR_WORD),
     ]

@@ -57,10 +57,8 @@ class AlignmentError(NamedTuple):
 def alignment_error(links: Iterable[set[Link]], pairs: Sequence[AlignedPair]) -> AlignmentError:
     """Return the alignment error rate over a corpus, 1 - (|A and S| + |A and P|) / (|A| + |S|).
 
-    A are the links, S the sure and P the possible ones. Source: Och and Ney 2003, eq. 20 to 22.
-
-    Raises:
-        ValueError: there is no link, or no sure link.
+    A are the links, S the sure and P the possible ones; a ValueError where there is no link, or no sure link.
+    Source: Och and Ney 2003, eq. 20 to 22.
     """
     n_links = n_sure = in_sure = in_possible = 0
     for found, pair in zip(links, pairs, strict=True):

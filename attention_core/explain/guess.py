@@ -1,6 +1,5 @@
 """Predict, then see: where the largest number of a row may be, and what a guess was worth."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +8,7 @@ from attention_core.attention.types import Axis, Step
 from attention_core.device import to_array
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A guessed cell beside the largest one of its row."""
 
     value: float  # the number at the guess

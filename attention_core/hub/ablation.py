@@ -15,14 +15,10 @@ from attention_core.attention.edits import drop_heads
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors
 from attention_core.hub.tracing import UnsupportedError, run_items
 
-Head = tuple[int, int]
-"""(Number of the trace in Recording.traces, head)."""
-MAX_NUMBERS = 16_000_000
-"""Logits that one batch may return, 64 MB."""
-ROW_NUMBERS = 1_000_000
-"""Logits that are compared at once, which bounds memory for a large vocabulary."""
-MAX_ITEMS = 16
-"""Runs in one batch."""
+Head = tuple[int, int]  # (number of the trace in Recording.traces, head)
+MAX_NUMBERS = 16_000_000  # logits that one batch may return, 64 MB
+ROW_NUMBERS = 1_000_000  # logits that are compared at once, which bounds memory for a large vocabulary
+MAX_ITEMS = 16  # runs in one batch
 
 
 def divergence(before: Tensor, after: Tensor) -> Tensor:
@@ -65,10 +61,7 @@ def effects(pretrained: Pretrained, inputs: Mapping[str, Tensor], heads: Sequenc
 
     With logits it is the divergence of the probabilities at each position, or at as many of the last ones as
     MAX_NUMBERS allows; else 1 - cosine of the last layer. All run in one batch, and beside them the input with every
-    head.
-
-    Raises:
-        ModelError: the model cannot be run so, or returns neither logits nor a last layer.
+    head. A ModelError where the model cannot be run so, or returns neither logits nor a last layer.
     """
     device, n = pretrained.model.device, 1 + len(heads)
     batch: dict[str, Any] = {name: value.to(device).expand(n, *value.shape[1:]) for name, value in inputs.items()}

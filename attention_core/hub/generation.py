@@ -10,12 +10,13 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
+from attention_core.explain.heads.summary import kind_of
 from attention_core.hub.language import log_probabilities
 from attention_core.hub.model import (
     ModelError,
@@ -33,23 +34,15 @@ KEEPS_NOTHING = "The model keeps no keys and values that could be used here: the
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """A text and a model's run over it so far; grow() returns another one and changes nothing here.
-
-    Attributes:
-        ids: tokens of the text; of the decoder's where there is an encoder too.
-        n_prompt: how many of them ran together at the beginning.
-        source: what the encoder is called with; empty for a decoder alone.
-        bits: how surprising each token but the first was, -log2 of its probability.
-        logits: (n_tokens,) per position, of the token that comes after it.
-    """
+    """A text and a model's run over it so far; grow() returns another one and changes nothing here."""
 
     pretrained: Pretrained = field(repr=False)
-    ids: tuple[int, ...]
-    n_prompt: int
-    source: Mapping[str, Tensor] = field(repr=False)
-    bits: tuple[float, ...]
+    ids: tuple[int, ...]  # tokens of the text; of the decoder's where there is an encoder too
+    n_prompt: int  # how many of them ran together at the beginning
+    source: Mapping[str, Tensor] = field(repr=False)  # what the encoder is called with; empty for a decoder alone
+    bits: tuple[float, ...]  # how surprising each token but the first was, -log2 of its probability
     note: str
-    logits: tuple[Tensor, ...] = field(repr=False)
+    logits: tuple[Tensor, ...] = field(repr=False)  # (n_tokens,) per position, of the token that comes after it
     cache: Any = field(repr=False)
     encoded: Any = field(repr=False)
 
@@ -77,11 +70,8 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
     """Run a text of one token or more at once; its keys and values are kept for what comes.
 
     A decoder that has an encoder begins with its start token; `source` is what that encoder is called with, a batch
-    of one.
-
-    Raises:
-        NoMemory: the text is too long for the device.
-        ModelError: a model that does not write, or a text beyond its length.
+    of one. NoMemory where the text is too long for the device, a ModelError for a model that does not write, or a text
+    beyond its length.
     """
     if pretrained.kind not in (ModelKind.DECODER, ModelKind.ENCODER_DECODER) or not predicts_words(pretrained):
         raise ModelError(f"{pretrained.name} does not write: it has no decoder that expects a next word.")
@@ -103,7 +93,7 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
         note="" if cache is not None else KEEPS_NOTHING,
         logits=tuple(output.logits[0]),
         cache=cache,
-        encoded=_encoded(output) if source else None,
+        encoded=output.encoder_last_hidden_state if source else None,
     )
 
 
@@ -112,10 +102,8 @@ def _run_whole(
 ) -> tuple[Recording, Any]:
     """Return every attention of a text that runs at once, and the model's output."""
     tokens = torch.tensor([list(ids)], device=pretrained.model.device)
-    if source:
-        inputs = {**source, "decoder_input_ids": tokens}
-    else:
-        inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+    alone = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+    inputs = {**source, "decoder_input_ids": tokens} if source else alone
     with as_model_errors(pretrained, "write on", UnsupportedError):
         return run_model(pretrained.model, {**inputs, **more})
 
@@ -163,19 +151,16 @@ def _bits(logits: Tensor, ids: Sequence[int]) -> tuple[float, ...]:
 
 def _step_inputs(generation: Generation, token: int, cache: Any) -> dict[str, Any]:
     """Return what the model is called with to run one more token alone, on a cache that the run will change."""
+    from transformers.modeling_outputs import BaseModelOutput
+
     device = generation.pretrained.model.device
     new, given = torch.tensor([[token]], device=device), {"past_key_values": cache, "use_cache": True}
     if not generation.source:
         mask = torch.ones(1, len(generation.ids) + 1, dtype=torch.long, device=device)
         return {"input_ids": new, "attention_mask": mask, **given}
     rest = {name: value for name, value in generation.source.items() if name == "attention_mask"}
-    return {**rest, **given, "decoder_input_ids": new, "encoder_outputs": generation.encoded}
-
-
-def _encoded(output: Any) -> Any:
-    from transformers.modeling_outputs import BaseModelOutput
-
-    return BaseModelOutput(last_hidden_state=output.encoder_last_hidden_state)
+    encoded = BaseModelOutput(last_hidden_state=generation.encoded)
+    return {**rest, **given, "decoder_input_ids": new, "encoder_outputs": encoded}
 
 
 def _is_plain(cache: Any) -> bool:
@@ -200,6 +185,35 @@ def _own_cache(cache: Any) -> Any:
     else:
         own.layers = [copy.copy(layer) for layer in cache.layers]
     return own
+
+
+class KeyValueCache(NamedTuple):
+    """The keys and values that a language model keeps of the text that it writes so as not to compute them again.
+
+    Groups of query heads share the keys and values of one head where there are fewer key heads.
+    """
+
+    n_bytes: int
+    n_layers: int
+    n_query_heads: int  # of a layer
+    n_key_heads: int  # of a layer
+    windows: tuple[int, ...]  # tokens that are kept at most, of each layer that does not keep all
+
+
+def cache_of(generation: Generation) -> KeyValueCache | None:
+    """Return what the model keeps of a text; None where it keeps nothing, see Generation.uses_cache."""
+    if not generation.uses_cache:
+        return None
+    cache = getattr(generation.cache, "self_attention_cache", generation.cache)
+    layers = [layer for layer in cache.layers if layer.keys is not None]  # one that shares another's keys has none
+    own = [trace for trace in generation.recording.traces if not kind_of(trace.story.name).endswith("cross")]
+    return KeyValueCache(
+        n_bytes=sum(layer.keys.nbytes + layer.values.nbytes for layer in layers),
+        n_layers=len(layers),
+        n_query_heads=own[-1].n_heads,
+        n_key_heads=layers[-1].keys.shape[1],
+        windows=tuple(layer.sliding_window - 1 for layer in layers if getattr(layer, "sliding_window", None)),
+    )
 
 
 def end_tokens(pretrained: Pretrained) -> frozenset[int]:

@@ -11,8 +11,7 @@ from attention_core.attention.edits import Edits
 from attention_core.hub.model import ONLY_SPACES, SPACE, ModelError, Pretrained, as_model_errors, readable
 from attention_core.hub.tracing import UnsupportedError, run_model
 
-SEED_STEP = 1_000_003
-"""Spreads the seeds of neighbouring positions."""
+SEED_STEP = 1_000_003  # spreads the seeds of neighbouring positions
 
 
 class TokenProbability(NamedTuple):
@@ -65,10 +64,8 @@ def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float 
         TokenProbability(token, token_text(tokenizer, token), share)
         for share, token in zip(top.values.tolist(), top.indices.tolist(), strict=True)
     )
-    entropy = -float(torch.xlogy(shares, shares).sum()) / math.log(2)
-    return NextTokens(
-        likeliest, max(0.0, 1 - sum(top.values.tolist())), len(shares) - len(likeliest), max(0.0, entropy)
-    )
+    rest, entropy = 1 - sum(top.values.tolist()), -float(torch.xlogy(shares, shares).sum()) / math.log(2)
+    return NextTokens(likeliest, max(0.0, rest), len(shares) - len(likeliest), max(0.0, entropy))
 
 
 def pick(logits: Tensor, *, temperature: float = 0.0, seed: int = 0, place: int = 0) -> int:

@@ -9,7 +9,6 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -47,8 +46,7 @@ except ImportError:  # Windows: nothing is known to be out of use, so nothing le
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
-PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
-"""Ends of files that can run code when they are opened."""
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")  # ends of files that can run code when they are opened
 
 NO_ATTENTION = {
     *("bit", "convnext", "convnextv2", "dinov3_convnext", "efficientnet", "focalnet", "mobilenet_v1", "mobilenet_v2"),
@@ -160,27 +158,23 @@ RANDOM_FILLS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
 _LOADING = Lock("load a model")
 
 
-def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretrained:
+def load_pretrained(folder: Path, *, name: str = "") -> Pretrained:
     """Return the model of a folder, in evaluation mode and in float32, with what it takes to feed it.
 
     The folder has config.json, safetensors weights, and the files of a tokenizer or an image processor; its own name
-    and the best device are taken where none is told.
-
-    Raises:
-        NoMemory: there is no room for it now.
-        ModelError: files are missing, damaged, or do not fit together.
+    is taken where none is told. The model is on the best device; NoMemory where that has no room for it now, a
+    ModelError where files are missing, damaged, or do not fit together.
     """
     settings = read_settings(folder)
     config = config_of(settings)
     kind = kind_of(config)
-    n_bytes = n_bytes_of(folder)
-    refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings), device)
+    refuse_without_memory(name or folder.name, n_parameters_of(n_bytes_of(folder), settings))
     with lock_folder(folder.parent.parent), _LOADING, _quiet(), _NoRandomNumbers():
         model = _model(folder, config, kind)
         tokenizer = None if kind is ModelKind.VISION else _tokenizer(folder)
         processor = _processor(folder) if kind is ModelKind.VISION else None
         hold_folder(folder.parent.parent, model)
-    model = model.to(choose_device(device or "auto")).eval().requires_grad_(False)
+    model = model.to(choose_device()).eval().requires_grad_(False)
     if getattr(model.config, "mask_ratio", None):
         model.config.mask_ratio = 0.0  # masked autoencoders hide patches at random while they are trained
     tower = ", its picture tower" if picture_tower(config) is not None else ""
@@ -308,11 +302,8 @@ def _heads(config: Any, kind: ModelKind) -> list[Any]:
     if is_encoder_alone(config):
         return [library.AutoModelForTextEncoding]
     architecture = (config.architectures or [""])[0]
-    if (
-        architecture.endswith("Model")
-        and kind in (ModelKind.ENCODER, ModelKind.VISION)
-        and "LMHead" not in architecture
-    ):
+    is_bare = architecture.endswith("Model") and "LMHead" not in architecture
+    if is_bare and kind in (ModelKind.ENCODER, ModelKind.VISION):
         return []
     wanted: dict[ModelKind, tuple[Any, ...]] = {
         ModelKind.ENCODER: (library.AutoModelForMaskedLM,),
@@ -411,7 +402,7 @@ def lock_folder(stored: Path) -> Iterator[None]:
             os.close(handle)
 
 
-def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = MappingProxyType({})) -> None:
+def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = {}) -> None:
     """Let models leave the hub's cache until n_bytes of the one in the folder `name` are within HUB_CACHE_BYTES.
 
     What that folder has counts among n_bytes; `coming` are bytes of others that are being fetched, by their folders.

@@ -44,21 +44,14 @@ def first_line(error: BaseException) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Pretrained:
-    """A model in evaluation mode and in float32, ready for an input.
+    """A model in evaluation mode and in float32, ready for an input."""
 
-    Attributes:
-        name: what was asked for: a hub id, a folder, a package.
-        tokenizer: text to token numbers; None for vision.
-        processor: picture to pixel values; None for text.
-        most_tokens: positions that the model knows; None = no bound of its own.
-    """
-
-    name: str
+    name: str  # what was asked for: a hub id, a folder, a package
     kind: ModelKind
     model: PreTrainedModel = field(repr=False)
-    tokenizer: Any = field(default=None, repr=False)
-    processor: Any = field(default=None, repr=False)
-    most_tokens: int | None = None
+    tokenizer: Any = field(default=None, repr=False)  # text to token numbers; None for vision
+    processor: Any = field(default=None, repr=False)  # picture to pixel values; None for text
+    most_tokens: int | None = None  # positions that the model knows; None = no bound of its own
 
     def fewer_logits(self, n_positions: int, most: int) -> dict[str, int]:
         """Return what the model is called with to spare logits of early positions beyond so many numbers in all."""
@@ -70,8 +63,7 @@ class Pretrained:
 MAX_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
 """The variable that bounds what may be downloaded for one model, in millions of bytes."""
 BYTES_PER_NUMBER = 4
-SHARE_OF_MEMORY = 0.8
-"""Of the free memory, for the weights alone; the rest is for a run."""
+SHARE_OF_MEMORY = 0.8  # of the free memory, for the weights alone; the rest is for a run
 
 
 class NoMemory(ModelError):
@@ -101,9 +93,9 @@ def n_parameters_of(n_bytes: int, settings: Mapping[str, Any]) -> int:
     return n_bytes // (2 if "16" in stored else 1 if "8" in stored else 4)
 
 
-def refuse_without_memory(name: str, n_parameters: int, device: str = "") -> None:
-    """Make sure that a model's weights fit into the memory of a device, in float32; of the best there is if empty."""
-    free, needed = free_memory(choose_device(device or "auto")), n_parameters * BYTES_PER_NUMBER
+def refuse_without_memory(name: str, n_parameters: int) -> None:
+    """Make sure that a model's weights fit into the memory of the best device, in float32."""
+    free, needed = free_memory(choose_device()), n_parameters * BYTES_PER_NUMBER
     if free is not None and needed > SHARE_OF_MEMORY * free:
         raise NoMemory(
             f"The {n_parameters / 1e6:,.1f} million weights of {name} take {in_megabytes(needed)} of memory; "
@@ -149,8 +141,7 @@ def _of_container() -> int | None:
 
 PASSING = ("torch", "attention_core.attention.capture.watch")
 """Modules that only pass arguments on: an error in their frames is not theirs."""
-CALLED_BY = "torch.nn.modules."
-"""Where torch calls the forward of a model, or finds that it takes no such argument."""
+CALLED_BY = "torch.nn.modules."  # where torch calls the forward of a model, or finds that it takes no such argument
 
 
 def predicts_words(pretrained: Pretrained) -> bool:
@@ -160,13 +151,10 @@ def predicts_words(pretrained: Pretrained) -> bool:
 
 @contextmanager
 def as_model_errors(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> Iterator[None]:
-    """Put what a run of a model raises inside the block into words.
+    """Make NoMemory or a ModelError, which is logged, of what a run of a model raises inside the block.
 
     `cannot` is what is tried, such as "be run with this input"; `expected` is what our own code raises on purpose.
-
-    Raises:
-        NoMemory: the input is too long for the device.
-        ModelError: the model's code fails, which is logged, or what is expected. All else comes through as it is.
+    What neither this nor the model's code raises comes through as it is.
     """
     try:
         yield
@@ -200,8 +188,7 @@ def raised_by_model(error: BaseException) -> bool:
     return bool(telling) and not telling[-1].startswith("attention_core.")
 
 
-SPACE = "\u2581"
-"""How SentencePiece writes a space."""
+SPACE = "\u2581"  # how SentencePiece writes a space
 BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 ONLY_SPACES = "\u2423"
 
@@ -217,73 +204,52 @@ def readable(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
     special = set(tokenizer.all_special_tokens)
     byte_level = _is_byte_level(tokenizer)
     texts: list[str] = []
-    pending = b""  # bytes of a character that is not complete yet
-    start = 0
+    pending, start = b"", 0  # bytes of a character that is not complete yet, and the token in which it begins
     for token in raw:
-        if token in special:
-            texts, pending = _close(texts, pending, start), b""
-            texts.append(token)
-            continue
-        piece = _as_bytes(token, byte_level)
-        if not pending:
-            start = len(texts)
-        pending += piece
-        texts.append("")
-        try:
-            whole = pending.decode("utf-8")
-        except UnicodeDecodeError as error:
-            if error.reason == "unexpected end of data":
-                continue  # the next token may complete it
-            texts, pending = _close(texts, pending, start), b""
-            continue
-        texts[start:] = _parts(whole, len(texts) - start)
-        pending = b""
-    texts = _close(texts, pending, start)
+        if token not in special:
+            pending += _as_bytes(token, byte_level)
+            texts.append("")
+            if _goes_on(pending):
+                continue
+        texts[start:] = _parts(pending, len(texts) - start)
+        texts += [token] if token in special else []
+        pending, start = b"", len(texts)
+    texts[start:] = _parts(pending, len(texts) - start)
     first = next((place for place, token in enumerate(raw) if token not in special), None)
     if first is not None and raw[first].startswith(SPACE):
         texts[first] = texts[first].removeprefix(" ") or texts[first]
-    return tuple(_visible(text) for text in texts)
+    return tuple(escape_hidden(text) if text.strip(" ") else ONLY_SPACES * len(text) for text in texts)
 
 
-def _close(texts: list[str], pending: bytes, start: int) -> list[str]:
-    """Write bytes that never became a character as such."""
-    if pending:
-        texts[start:] = _parts(pending.decode("utf-8", errors="replace"), len(texts) - start)
-    return texts
+def _goes_on(content: bytes) -> bool:
+    """Return whether the next token may complete the last character."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return False
 
 
-def _parts(whole: str, n_tokens: int) -> list[str]:
-    if n_tokens == 1:
-        return [whole]
-    return [whole, *(f"{whole.strip()}\u00b7{number}" for number in range(2, n_tokens + 1))]
+def _parts(content: bytes, n_tokens: int) -> list[str]:
+    """Return a text for each of the tokens whose bytes these are; those that never became a character as such."""
+    whole = content.decode("utf-8", errors="replace")
+    return [whole, *(f"{whole.strip()}\u00b7{number}" for number in range(2, n_tokens + 1))][:n_tokens]
 
 
 def _as_bytes(token: str, byte_level: bool) -> bytes:
-    byte = BYTE.fullmatch(token)
-    if byte:
+    if byte := BYTE.fullmatch(token):
         return bytes([int(byte[1], 16)])
-    if byte_level:
-        table = _bytes_of_signs()
-        if all(sign in table for sign in token):
-            return bytes(table[sign] for sign in token)
+    if byte_level and all(sign in _bytes_of_signs() for sign in token):
+        return bytes(map(_bytes_of_signs().__getitem__, token))
     return token.replace(SPACE, " ").encode("utf-8", errors="replace")
-
-
-def _visible(text: str) -> str:
-    if text and not text.strip(" "):
-        return ONLY_SPACES * len(text)
-    return escape_hidden(text)
 
 
 @lru_cache(maxsize=1)
 def _bytes_of_signs() -> dict[str, int]:
-    """Return GPT-2's table backwards: every byte has a printable sign, 0x20 for example is U+0120.
+    """Return GPT-2's table backwards: every byte has a printable sign, 0x20 for example is U+0120."""
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-    Source: Radford et al., Language Models are Unsupervised Multitask Learners, 2019, and its file encoder.py.
-    """
-    printable = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(256 + n): byte for n, byte in enumerate(others)}
+    return {sign: byte for byte, sign in bytes_to_unicode().items()}
 
 
 def _is_byte_level(tokenizer: Any) -> bool:

@@ -23,20 +23,13 @@ from attention_core.concurrency import Lock
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs
 
-SCAN = b"\xff\xda"
-"""How a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times."""
-SHOWN_SIDE = 1_024
-"""Pictures are made this small, in pixels of their longer side, before they are kept."""
-_UNPACKING = Lock("unpack a picture")
-"""One picture at a time: small files can become large."""
+SCAN = b"\xff\xda"  # how a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times
+SHOWN_SIDE = 1_024  # pictures are made this small, in pixels of their longer side, before they are kept
+_UNPACKING = Lock("unpack a picture")  # one picture at a time: small files can become large
 
 
 def read_picture(content: bytes) -> bytes:
-    """Return a picture file as a PNG of bounded size, upright; pictures that come together are read in turn.
-
-    Raises:
-        FileError: too large, or no picture; the message is for people.
-    """
+    """Return a picture file as a PNG of bounded size, upright; a FileError for people if it is too large, or none."""
     if len(content) > PICTURE_BYTES.most:
         raise FileError(f"The file has {len(content) / 1e6:.0f} MB; at most {PICTURE_BYTES.millions} MB are read.")
     if (n_scans := content.count(SCAN)) > PICTURE_SCANS.most:
@@ -73,8 +66,7 @@ def png_of(image: Image.Image) -> bytes:
     return file.getvalue()
 
 
-PLAIN = 0.5
-"""Mean and standard deviation of each channel where a model brings no image processor."""
+PLAIN = 0.5  # mean and standard deviation of each channel where a model brings no image processor
 PLAIN_SIDE = 224
 
 

@@ -61,10 +61,8 @@ def text_inputs(pretrained: Pretrained, text: str, *, pair: str = "", target: st
     """Return a text, or a pair of texts, as a model takes it; spaces at the ends are kept.
 
     An encoder gets a pair's second text behind a separator. The decoder of an encoder-decoder is given the target, or
-    what it writes itself, greedily, where that is empty.
-
-    Raises:
-        ModelError: an empty text, a model that takes no text, or a target that cannot be generated.
+    what it writes itself, greedily, where that is empty. A ModelError for an empty text, a model that takes none, or a
+    target that cannot be generated.
     """
     if pretrained.tokenizer is None:
         raise ModelError(f"{pretrained.name} takes a picture, not a text.")
@@ -138,8 +136,7 @@ def _sound(text: str) -> str:
 def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most: int, notes: list[str]) -> list[int]:
     """Return what the decoder is given: its start token and the target without the end."""
     model: Any = pretrained.model
-    tokenizer = pretrained.tokenizer
-    end = tokenizer.eos_token_id
+    tokenizer, end = pretrained.tokenizer, pretrained.tokenizer.eos_token_id
     if not target.strip():
         written = _written(pretrained, inputs)
         notes.append("No target text was given: the decoder was given what it writes itself, word by word.")
@@ -150,10 +147,8 @@ def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most
         ids = tokenizer(text_target=cut, verbose=False, truncation=True, max_length=most)["input_ids"]
     if len(ids) >= most:
         notes.append(f"The target text was cut to its first {most:,} tokens.")
-    labels = torch.tensor([ids])
-    shifted = getattr(model, "prepare_decoder_input_ids_from_labels", None)
-    if shifted is not None:
-        return shifted(labels.to(model.device))[0].tolist()
+    if shifted := getattr(model, "prepare_decoder_input_ids_from_labels", None):
+        return shifted(torch.tensor([ids], device=model.device))[0].tolist()
     return [_start(pretrained), *(ids[:-1] if ids and ids[-1] == end else ids)]
 
 
@@ -170,48 +165,33 @@ def _written(pretrained: Pretrained, inputs: dict[str, Tensor]) -> list[int]:
     if not model.can_generate():
         raise ModelError(f"{pretrained.name} has no head that writes text: give it a target text of your own.")
     on_device = {name: value.to(model.device) for name, value in inputs.items() if name != "token_type_ids"}
-    most = GENERATED_TOKENS.most
-    if pretrained.most_tokens:
-        most = min(most, pretrained.most_tokens - 1)  # the start takes a position
+    most = min(GENERATED_TOKENS.most, (pretrained.most_tokens or TOKENS.most) - 1)  # the start takes a position
     result = model.generate(**on_device, do_sample=False, num_beams=1, max_new_tokens=most, max_length=None)
     return result[0].tolist()
 
 
-MAX_LOGITS = 26_000_000
-"""Numbers of logits that a run keeps, 104 MB: 512 positions of GPT-2's vocabulary."""
-MAX_BEFORE = 16
-"""Positions that may stand before the patches of a picture: a class token, registers."""
+MAX_LOGITS = 26_000_000  # numbers of logits that a run keeps, 104 MB: 512 positions of GPT-2's vocabulary
+MAX_BEFORE = 16  # positions that may stand before the patches of a picture: a class token, registers
 
 
 @dataclass(frozen=True, eq=False)
 class ModelRun:
-    """Every attention of one run, its tokens and its output.
-
-    Attributes:
-        kind: see ModelKind; None for a recording of an unknown model.
-        recording: the traces in the order of execution, their axes labelled with tokens or patches.
-        tokens: of the only or the encoder's input; for vision what stands before the patches, then the patches.
-        target_tokens: of the decoder of an encoder-decoder.
-        special: positions in tokens that are no words: [CLS], [SEP], the first token, what stands before patches.
-        logits: (n_positions, n_outputs), over the vocabulary, or (1, n_classes) of a classifier; None without. Of a
-            long input over a large vocabulary the last positions only, as many as MAX_LOGITS allows.
-        hidden: (n_positions, d_model), what the last layer hands out; None for a recording from a file.
-        patch_grid: rows and columns of patches, or None.
-        n_prefix: tokens before the first patch.
-        picture: uint8 (height, width, 3), what a vision model was shown, or None.
-    """
+    """Every attention of one run, its tokens and its output."""
 
     model: str
-    kind: ModelKind | None
-    recording: Recording
-    tokens: tuple[str, ...]
-    target_tokens: tuple[str, ...] = ()
+    kind: ModelKind | None  # None for a recording of an unknown model
+    recording: Recording  # the traces in the order of execution, their axes labelled with tokens or patches
+    tokens: tuple[str, ...]  # of the only or the encoder's input; for vision what stands before the patches, and these
+    target_tokens: tuple[str, ...] = ()  # of the decoder of an encoder-decoder
     special: frozenset[int] = frozenset()
+    """positions in tokens that are no words: [CLS], [SEP], the first token, what stands before patches"""
     logits: Tensor | None = field(default=None, repr=False)
-    hidden: Tensor | None = field(default=None, repr=False)
-    patch_grid: tuple[int, int] | None = None
-    n_prefix: int = 0
-    picture: np.ndarray | None = field(default=None, repr=False)
+    """(n_positions, n_outputs), over the vocabulary, or (1, n_classes) of a classifier; None without. Of a long input
+    over a large vocabulary the last positions only, as many as MAX_LOGITS allows."""
+    hidden: Tensor | None = field(default=None, repr=False)  # (n_positions, d_model), of the last layer; None in a file
+    patch_grid: tuple[int, int] | None = None  # rows and columns of patches
+    n_prefix: int = 0  # tokens before the first patch
+    picture: np.ndarray | None = field(default=None, repr=False)  # uint8 (height, width, 3), what the model was shown
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -223,17 +203,13 @@ class ModelRun:
 def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Edits] | None = None) -> ModelRun:
     """Return what a loaded model did with an input from text_inputs or picture_inputs; edits as in run_model.
 
-    Raises:
-        NoMemory: the input is too long.
-        ModelError: a model without attention, or one that cannot be run with such an input.
+    NoMemory where the input is too long, a ModelError where the model cannot be run with it, or has no attention.
     """
     model = pretrained.model
     inputs: dict[str, Any] = {name: value.to(model.device) for name, value in prepared.inputs.items()}
     inputs |= {"output_hidden_states": True} | pretrained.fewer_logits(_n_outputs(prepared), MAX_LOGITS)
-    if (
-        pretrained.kind in (ModelKind.DECODER, ModelKind.ENCODER_DECODER)
-        and "use_cache" in signature(model.forward).parameters
-    ):
+    writes = pretrained.kind in (ModelKind.DECODER, ModelKind.ENCODER_DECODER)
+    if writes and "use_cache" in signature(model.forward).parameters:
         inputs["use_cache"] = False
     with as_model_errors(pretrained, "be run with this input", UnsupportedError):
         recording, output = run_model(model, inputs, edits=edits)
@@ -250,8 +226,11 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
         notes.append(f"Of the output, the last {len(logits):,} positions are kept.")
     fields = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
     del fields["inputs"]
-    recording = labelled(recording, prepared.tokens, prepared.target_tokens, pretrained.kind)
-    return ModelRun(pretrained.name, pretrained.kind, recording, logits=logits, hidden=hidden, **fields)
+    is_vision = pretrained.kind is ModelKind.VISION
+    labelled = replace(recording, traces=list(recording.traces))  # an axis of another length keeps its numbers
+    labelled.label(Axis("patches", prepared.tokens) if is_vision else prepared.tokens, prepared.target_tokens)
+    labelled.note = recording.note
+    return ModelRun(pretrained.name, pretrained.kind, labelled, logits=logits, hidden=hidden, **fields)
 
 
 def recording_run(recording: Recording, name: str) -> ModelRun:
@@ -274,14 +253,6 @@ def patches_of(run: ModelRun, trace: AttentionTrace) -> PatchGrid | None:
         return None
     n_patches = run.patch_grid[0] * run.patch_grid[1]
     return PatchGrid(run.patch_grid, run.n_prefix) if trace.n_keys == run.n_prefix + n_patches else None
-
-
-def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequence[str], kind: ModelKind) -> Recording:
-    """Return the recording with tokens on its axes, see ModelRun; an axis of another length keeps its numbers."""
-    source: Sequence[str] | Axis = Axis("patches", tuple(tokens)) if kind is ModelKind.VISION else tuple(tokens)
-    result = replace(recording, traces=list(recording.traces))
-    result.label(source, tuple(target_tokens))
-    return replace(result, note=recording.note)
 
 
 def _as_positioned(prepared: ModelInputs, recording: Recording) -> ModelInputs:

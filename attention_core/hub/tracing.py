@@ -137,16 +137,11 @@ def trace_second_run(
     written_out: bool = False,
     item: Items = 0,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
-    """Return what torch's own function is given and which weights modules hand out in another run of a model.
+    """Return the calls of attention in another run, which asks for the weights, of modules that the first one missed.
 
-    `run` asks for the weights. Entries are those of the first run, which tells the order (None = as they run here), and
-    nothing is returned but of the modules that were missed in it. With written_out, attention that is written out in
-    products of matrices is recorded as well, and comes before weights that are handed out; without it, weights that
-    are the same in all heads are left to be seen.
-
-    Returns:
-        (how many attentions the first run had seen before, the call) for each, the modules that are missed still, and
-        the run's output.
+    Each has the number of attentions that the first run, whose entries tell the order (None = as here), had seen
+    before; then come the modules that are missed still, and the output. With written_out, attention that is written
+    out comes before weights that are handed out; without it, weights that are the same in all heads are left out.
     """
 
     def take(module: nn.Module, weights: Tensor) -> None:
@@ -289,11 +284,8 @@ def stream_attention(
 
     `take` is given the number of the attention, its weights (batch, n_heads, n_queries, n_keys) and its context (batch,
     n_queries, n_heads, d_v), as the model's own written-out attention has them. Weights that it returns take the place
-    of these; gradients find their way back to them.
-
-    Raises:
-        UnsupportedError: parts of the model bypass the library's attention interface, or have no such attention:
-            trace_model tells what can be seen of it.
+    of these; gradients find their way back to them. An UnsupportedError where parts of the model bypass the library's
+    attention interface, or have no such attention: trace_model tells what can be seen of it.
     """
     _check_model(model)
     run = Run(_n_items(inputs), take=take)

@@ -18,12 +18,10 @@ from attention_core.serve.wire import function_name, pack, unpack
 
 ADDRESS = "ATTENTION_RAY_ADDRESS"
 OF_MODEL = "attention_core.serve.calls:of_model"
-MAX_REPEATS = 2
-"""A call that was lost with the process that worked on it is made again so often: calls change nothing."""
+MAX_REPEATS = 2  # a call that was lost with the process that worked on it is made again so often: calls change nothing
 PROBE_SECONDS, BEAT = 1.3, 0.3
 """How long a sign of life may take, and how often it is asked for while an answer is awaited."""
-REST_SECONDS = 5.0
-"""For so long a deployment that is away is not asked again."""
+REST_SECONDS = 5.0  # for so long a deployment that is away is not asked again
 
 
 class AwayError(ConnectionError):
@@ -35,15 +33,11 @@ class LostError(ConnectionError):
 
 
 class Cluster:
-    """A deployment by its address.
-
-    Attributes:
-        name: of the machine, for people.
-    """
+    """A deployment by its address."""
 
     def __init__(self, address: str, token: str | None = None) -> None:
         url = urlsplit(address if "//" in address else f"http://{address}")
-        self.name, self._token = url.netloc, token or ray_token()
+        self.name, self._token = url.netloc, token or ray_token()  # the name is for people
         kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
         self._connect = partial(kind, url.hostname or "", url.port, timeout=PROBE_SECONDS)
         self._away_until = self._seen = 0.0
@@ -54,11 +48,7 @@ class Cluster:
         return time.monotonic() < self._away_until
 
     def probe(self) -> str:
-        """Return what it computes on, in a few words.
-
-        Raises:
-            AwayError: it does not answer within PROBE_SECONDS.
-        """
+        """Return what it computes on, in a few words; AwayError = it does not answer within PROBE_SECONDS."""
         until = time.monotonic() + PROBE_SECONDS
         while True:
             try:
@@ -80,16 +70,10 @@ class Cluster:
         return self._device if time.monotonic() - self._seen < REST_SECONDS else self.probe()
 
     def call(self, function: Callable[..., Any] | str, *args: Any, **kwargs: Any) -> Any:
-        """Return what a function of the project returns there, or raise what it raises of the caller's making.
+        """Return what a function of the project, or of a name, returns there, or raise what the caller is to blame for.
 
-        Args:
-            function: importable by its name, or that name; what it does must change nothing.
-            args: its arguments.
-            kwargs: its arguments by name.
-
-        Raises:
-            AwayError: the deployment does not answer, or did not a moment ago.
-            LostError: the call was lost three times over, or failed there.
+        What it does must change nothing. AwayError where the deployment does not answer, or did not a moment ago;
+        LostError where the call was lost three times over, or failed there.
         """
         if self.is_away:
             raise AwayError(f"{self.name} did not answer a moment ago")

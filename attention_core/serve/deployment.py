@@ -13,8 +13,7 @@ from attention_core.device import choose_device, describe_device
 from attention_core.serve import calls
 from attention_core.serve.client import ray_token
 
-MAX_ONGOING = 64
-"""Calls that a replica holds; others wait in Serve's proxy."""
+MAX_ONGOING = 64  # calls that a replica holds; others wait in Serve's proxy
 MAX_TOGETHER = 16
 """Calls for predictions that run as one batch, with no wait for them: those that came while another one ran."""
 

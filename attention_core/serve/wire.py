@@ -16,8 +16,7 @@ from torch import Tensor, nn
 
 from attention_core.device import choose_device
 
-PACKAGES = ("attention_core",)
-"""Packages whose functions may be asked for and whose classes may be built."""
+PACKAGES = ("attention_core",)  # packages whose functions may be asked for and whose classes may be built
 PLAIN = {
     "builtins": {"ValueError", "bytearray", "complex", "frozenset", "range", "set", "slice"},
     "collections": {"Counter", "OrderedDict", "defaultdict", "deque"},
@@ -39,12 +38,8 @@ def pack(value: Any) -> bytes:
 def unpack(packed: bytes, model_of: ModelOf) -> Any:
     """Return the value that pack() made these bytes of; tensors of a GPU there lie on the best device here.
 
-    Args:
-        packed: by pack.
-        model_of: returns the loaded model of a name.
-
-    Raises:
-        pickle.UnpicklingError: it names what is neither ours nor plain, or is no value at all.
+    model_of returns the loaded model of a name. A pickle.UnpicklingError where the bytes name what is neither ours nor
+    plain, or are no value at all.
     """
     return _Unpacker(io.BytesIO(packed), model_of).load()
 
@@ -55,11 +50,7 @@ def function_name(function: Callable[..., Any]) -> str:
 
 
 def function_of(name: str) -> Callable[..., Any]:
-    """Return the function of a name.
-
-    Raises:
-        pickle.UnpicklingError: it is none of ours.
-    """
+    """Return the function of a name; a pickle.UnpicklingError where it is none of ours."""
     module, _, path = name.partition(":")
     return _ours(module, path)
 

@@ -11,8 +11,7 @@ from torch.testing import assert_close
 
 from attention_core import run_model
 from attention_core.attention.edits import drop_heads
-from attention_core.hub.cache import cache_of
-from attention_core.hub.generation import begin, end_tokens, grow
+from attention_core.hub.generation import begin, cache_of, end_tokens, grow
 from attention_core.hub.language import expected, expected_in_place, pick, probabilities, token_text
 from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained, predicts_words
 from tests import tiny_models

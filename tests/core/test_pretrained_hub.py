@@ -230,10 +230,9 @@ def test_the_memory_that_is_asked_is_that_of_the_device(monkeypatch, device):
     with pytest.raises(room.NoMemory, match=r"weights of it take 6\.0 MB of memory; 5\.0 MB are free"):
         room.refuse_without_memory("it", 1_500_000)
     room.refuse_without_memory("it", 1_000_000)
-    room.refuse_without_memory("it", 1_500_000, "cpu")
     monkeypatch.setattr(room, "_of_machine", lambda: 4_000_000)  # through which the weights pass
     with pytest.raises(room.NoMemory, match=r"4\.0 MB are free"):
-        room.refuse_without_memory("it", 1_000_000, device)
+        room.refuse_without_memory("it", 1_000_000)
 
 
 def test_a_full_disk_is_told(hub, monkeypatch):

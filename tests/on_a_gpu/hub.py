@@ -12,7 +12,7 @@ from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.explain.heads import distances_from, distances_head_for_head, far_look, groups, rollout, summaries
-from attention_core.hub import ablation, cache, generation
+from attention_core.hub import ablation, generation
 from attention_core.hub.language import expected, expected_in_place, log_probabilities, pick
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind
@@ -107,7 +107,7 @@ def test_model_writes(models, inputs, kind):
     assert expected(text.logits[-1], models[kind].tokenizer)
     assert len(log_probabilities(text.logits[-1][None].expand(2, -1), [3, 4])) == 1
     assert text.uses_cache
-    assert cache.cache_of(text) is not None
+    assert generation.cache_of(text) is not None
 
 
 def test_masked_words_are_expected(models, inputs):

@@ -1,7 +1,6 @@
 """What a model keeps of the text that it writes, its KV cache, in words."""
 
-from attention_core.hub.cache import cache_of
-from attention_core.hub.generation import Generation, most_positions
+from attention_core.hub.generation import Generation, cache_of, most_positions
 from attention_core.hub.model import in_units
 
 

@@ -25,25 +25,18 @@ def joined(several: Sequence[list[AttentionTrace]], how: str) -> list[AttentionT
     if len({len(traces) for traces in several}) > 1:
         return []
     together = list(zip(*several, strict=True))
-    if how == "heads":
-        fits = all(
-            len({one.query.shape + one.value.shape[1:] for one in traces}) == 1 == traces[0].n_heads
-            for traces in together
-        )
-    else:
-        fits = all(_have_same_keys(one, traces[0]) for traces in together for one in traces)
-    if not fits or not all(_are_alike(one, traces[0]) for traces in together for one in traces):
+    if not all(_fit(one, traces[0], how) for traces in together for one in traces):
         return []
     return [_joined(traces, 0 if how == "heads" else 1) for traces in together]
 
 
-def _are_alike(one: AttentionTrace, other: AttentionTrace) -> bool:
+def _fit(one: AttentionTrace, other: AttentionTrace, how: str) -> bool:
     settings = [(t.score.to_plain(), t.has_softmax, t.dropout, t.query.shape[-1], t.n_keys) for t in (one, other)]
-    return settings[0] == settings[1] and not one.is_causal
-
-
-def _have_same_keys(one: AttentionTrace, other: AttentionTrace) -> bool:
-    return torch.equal(one.key, other.key) and torch.equal(one.value, other.value)
+    if how == "heads":
+        fits = one.query.shape == other.query.shape and one.value.shape == other.value.shape and one.n_heads == 1
+    else:
+        fits = torch.equal(one.key, other.key) and torch.equal(one.value, other.value)
+    return fits and settings[0] == settings[1] and not one.is_causal
 
 
 def _joined(traces: Sequence[AttentionTrace], axis: int) -> AttentionTrace:

@@ -56,12 +56,9 @@ def _fill(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationE
 
 
 def _where(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
-    number = _number(args[3 - place]) if place else None
-    return (
-        OperationEffect("changed")
-        if number is None
-        else OperationEffect("fill", args[0] if place == 2 else ~args[0], number)
-    )
+    if not place or (number := _number(args[3 - place])) is None:
+        return OperationEffect("changed")
+    return OperationEffect("fill", args[0] if place == 2 else ~args[0], number)
 
 
 STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], OperationEffect]] = {

@@ -7,7 +7,7 @@ reshapes or transposes a tensor, nothing needs to be followed. No tensor as larg
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -81,10 +81,6 @@ class LayerOutput:
     """The output of a layer: n numbers for each position, which stand side by side and were learned."""
 
     n: int
-
-    @classmethod
-    def of(cls, tensor: Tensor) -> LayerOutput:
-        return cls(tensor.shape[-1])
 
     def has_inside(self, layout: Layout, dimension: int) -> bool:
         return layout.stride[dimension] * (layout.shape[dimension] - 1) < self.n
@@ -204,7 +200,7 @@ class _ScoreReplay:
         factor = 1 / factor if divides else factor
         is_by_row = not isinstance(factor, Tensor) or factor.shape[2] == 1
         if self._has_exp:
-            return is_by_row or self._times_mask(factor)
+            return is_by_row or (_is_zero_or_one(factor) and self._fill(factor == 0, -math.inf))
         if self._is_shifted and not is_by_row:
             return False
         return self._times_scores(factor)
@@ -220,16 +216,13 @@ class _ScoreReplay:
             self.query = self.query * factor
         elif factor.shape[1] == 1:
             self.key = self.key * factor.mT
-        elif bool(((factor == 0) | (factor == 1)).all()):
+        elif _is_zero_or_one(factor):
             self.zeroed = factor == 0
         else:
             return False
         if self.bias is not None:
             self.bias = self.bias * factor
         return not (self._has_tanh and self.bias is not None)
-
-    def _times_mask(self, factor: Tensor) -> bool:
-        return bool(((factor == 0) | (factor == 1)).all()) and self._fill(factor == 0, -math.inf)
 
     def _exp(self, *_: Any) -> bool:
         self._has_exp = True
@@ -262,6 +255,10 @@ class _ScoreReplay:
     def _tanh(self, *_: Any) -> bool:
         self._has_tanh, self.softcap = True, 1.0
         return self.bias is None and self.hidden is None and not self._is_shifted and not self._has_exp
+
+
+def _is_zero_or_one(factor: Tensor) -> bool:
+    return bool(((factor == 0) | (factor == 1)).all())
 
 
 def _drop_repeats(block: Block) -> Block:
@@ -339,26 +336,17 @@ class WeighedLayout(NamedTuple):
         items = [(self.leading[piece.axis].part(piece), index) for piece, index in places_of(order, item)]
         left, right, out, softmax = self.left, self.right, self.out, self.softmax
 
+        def block_at(offset: int, stride: Callable[[_DimensionMap], int], last: tuple[int, int]) -> Block:
+            axes = (tuple((part.n, stride(part)) for part in parts) or ((1, 0),) for parts in (heads, self.queries))
+            return Block(offset + sum(index * stride(part) for part, index in items), (*axes, (last,)))
+
         def block_of(layout: Layout, axes: tuple[int, int], last: tuple[int, int]) -> Block:
             """Return the block of a factor or of the product whose dimensions 0 and 1 are these axes (-1: neither)."""
-            strides_of = {axis: layout.stride[d] for d, axis in enumerate(axes) if axis >= 0}
+            strides = {axis: layout.stride[d] for d, axis in enumerate(axes) if axis >= 0}
+            return block_at(layout.offset, lambda part: strides.get(part.axis, 0) * part.step, last)
 
-            def stride(part: _DimensionMap) -> int:
-                return strides_of.get(part.axis, 0) * part.step
-
-            offset = layout.offset + sum(index * stride(part) for part, index in items)
-            head_axis = tuple((part.n, stride(part)) for part in heads) or ((1, 0),)
-            row_axis = tuple((part.n, stride(part)) for part in self.queries) or ((1, 0),)
-            return Block(offset, (head_axis, row_axis, (last,)))
-
-        in_softmax = Block(
-            self.offset + sum(index * part.stride for part, index in items),
-            (
-                tuple((part.n, part.stride) for part in heads) or ((1, 0),),
-                tuple((part.n, part.stride) for part in self.queries) or ((1, 0),),
-                ((left.shape[2], softmax.layout.stride[softmax.dimension]),),
-            ),
-        )
+        key_axis = left.shape[2], softmax.layout.stride[softmax.dimension]
+        in_softmax = block_at(self.offset, lambda part: part.stride, key_axis)
         has_all_keys = left.shape[2] == softmax.layout.shape[softmax.dimension]
         value = block_of(right, (0, -1), (right.shape[2], right.stride[2]))
         return ItemLayout(

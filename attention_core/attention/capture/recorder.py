@@ -238,7 +238,8 @@ class Recorder:
                     self.settle(one, all_items(one.order))
             if traces := joined([one.traces for one in several], how):
                 makes = [one.make for one in several if one.make is not None]
-                first.make = partial(_made_together, makes, how) if len(makes) == len(several) else None
+                is_open = len(makes) == len(several)
+                first.make = (lambda order: joined([make(order) for make in makes], how)) if is_open else None
                 for other in others:
                     self._exchange(other, [])
                 self._exchange(first, traces)
@@ -265,7 +266,6 @@ class Recorder:
         mechanism: str = "scaled dot product attention",
     ) -> Recorded | None:
         short = None if _why_not_kept(query) else _autocast_type(query)
-
         n_items = self.stack.n_items
         usual = usual_order(sizes_of(query, key, value), n_items if query.ndim < 4 else 0)
 
@@ -284,17 +284,9 @@ class Recorder:
                 mask = None if causal else allowed
             if order is usual and query.ndim == 3 and not order.items and len(query) > 1:
                 notes.append(NO_HEADS)
-            return self.builder.traces(
-                *given,
-                order=order,
-                n_items=n_items,
-                mask=mask,
-                scale=scale,
-                is_causal=causal,
-                dropout=dropout_p,
-                mechanism=mechanism,
-                note=" ".join(filter(None, notes)),
-            )
+            how: dict[str, Any] = {"scale": scale, "is_causal": causal, "dropout": dropout_p, "mechanism": mechanism}
+            how |= {"order": order, "mask": mask, "note": " ".join(filter(None, notes))}
+            return [self.builder.trace(*given, part=part, **how) for part in self.builder.parts(order, n_items)]
 
         return self.add(make, query, usual, query.ndim < 4)
 
@@ -310,7 +302,9 @@ class Recorder:
 
     def update_note(self, *more: str) -> None:
         missed = [f"{place} ({name})" if place else name for place, name in self.stack.unseen.items()]
-        unseen = f"Not seen: {_join(missed)}, which ran without any attention that can be followed." if missed else ""
+        more_missed = f" and {len(missed) - MAX_LISTED} more" if len(missed) > MAX_LISTED else ""
+        listed = ", ".join(missed[:MAX_LISTED]) + more_missed
+        unseen = f"Not seen: {listed}, which ran without any attention that can be followed." if missed else ""
         self.recording.note = " ".join(filter(None, [*self._faults, unseen, *more]))
 
 
@@ -330,10 +324,6 @@ def _changed(change: Callable[[list[AttentionTrace]], list[AttentionTrace]], mak
     return change(make(order))
 
 
-def _made_together(makes: Sequence[Make], how: str, order: Order) -> list[AttentionTrace]:
-    return joined([make(order) for make in makes], how)
-
-
 def _sorted(order: Order) -> list[Piece]:
     """Return heads, then items, those that are more than one."""
     pieces = [piece for piece in order.pieces if piece.n > 1]
@@ -342,11 +332,6 @@ def _sorted(order: Order) -> list[Piece]:
 
 def _uncompiled(name: str) -> str:
     return ".".join(part for part in name.split(".") if part != "_orig_mod")
-
-
-def _join(names: list[str]) -> str:
-    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-    return ", ".join(names[:MAX_LISTED]) + more
 
 
 def _why_not_kept(tensor: Any) -> str:

@@ -27,8 +27,6 @@ UNIFORM_NOTE = (
     "alike, and are shown with a query of 0."
 )
 NO_HEADS = "The call had no dimension for heads: its first one is shown as heads."
-
-
 Items = int | Literal["all"]
 
 
@@ -65,14 +63,10 @@ def precision_note(dtype: torch.dtype, apart: float | None = None) -> str:
 
 
 class TraceBuilder:
-    """Turns what one call was given into traces, and keeps every shared mask and bias once.
-
-    Attributes:
-        item: of the batch, which to keep; the last one of a batch that is smaller. Or "all", and all windows of each.
-    """
+    """Turns what one call was given into traces, and keeps every shared mask and bias once."""
 
     def __init__(self, item: Items = 0) -> None:
-        self.item = item
+        self.item = item  # of the batch, the last one of a batch that is smaller; or "all", and all windows of each
         self._mask_parts: dict[tuple[Any, ...], tuple[Tensor, MaskParts]] = {}
 
     def parts(self, order: Order, n_items: int = 0) -> list[Part]:
@@ -85,12 +79,6 @@ class TraceBuilder:
         items = range(n_items) if self.item == "all" else [min(self.item, n_items - 1)]
         windows = range(n_windows if self.item == "all" else 1)
         return [Part.of(item, n_items, window, n_windows, self.item == "all") for item in items for window in windows]
-
-    def traces(
-        self, query: Tensor, key: Tensor, value: Tensor, *, order: Order, n_items: int = 0, **more: Any
-    ) -> list[AttentionTrace]:
-        """Return the traces of a call, see trace and parts."""
-        return [self.trace(query, key, value, part=part, order=order, **more) for part in self.parts(order, n_items)]
 
     def trace(
         self,
@@ -120,10 +108,12 @@ class TraceBuilder:
             return tensor.unbind()[part.number] if tensor.is_nested else part_of(tensor, sizes, order, part.number)
 
         both = [self.shared(own(pairs), split_mask) for pairs in (mask, bias) if pairs is not None]
+        if sinks is not None:
+            sinks = sinks[:, None] if sinks.ndim == 1 else sinks[min(part.number, len(sinks) - 1), ..., 0]
         return self.build(
             *(own(given) for given in (query, key, value)),
             masks=both,
-            sinks=None if sinks is None else _sinks_of(sinks, part.number),
+            sinks=sinks,
             notes=[note, part.note],
             name=part.name,
             **more,
@@ -162,6 +152,9 @@ class TraceBuilder:
         if uniform is not None:
             query = query.masked_fill(uniform, 0)
             all_notes.append(UNIFORM_NOTE)
+        queries, keys = Axis.numbered("queries", query.shape[1]), Axis.numbered("keys", key.shape[1])
+        note = " ".join(filter(None, all_notes))
+        story = Story(mechanism=mechanism, query_axis=queries, key_axis=keys, shows_vectors=True, name=name, note=note)
         return AttentionTrace(
             query=query,
             key=key,
@@ -173,14 +166,7 @@ class TraceBuilder:
             sinks=None if sinks is None else detached_copy(sinks).float(),
             dropout=dropout,
             normaliser=normaliser,
-            story=Story(
-                mechanism=mechanism,
-                query_axis=Axis.numbered("queries", query.shape[1]),
-                key_axis=Axis.numbered("keys", key.shape[1]),
-                shows_vectors=True,
-                name=name,
-                note=" ".join(filter(None, all_notes)),
-            ),
+            story=story,
         )
 
     def shared(self, mask: Tensor, split: Callable[[Tensor], MaskParts]) -> MaskParts:
@@ -192,18 +178,13 @@ class TraceBuilder:
 
 
 class MaskParts(NamedTuple):
-    """A mask or bias in parts, each broadcastable to (n_heads, n_queries, n_keys), or None where it does nothing.
+    """A mask or bias in parts, each broadcastable to (n_heads, n_queries, n_keys), or None where it does nothing."""
 
-    Attributes:
-        allowed: bool, True = may attend.
-        bias: float, added to the scores.
-        uniform: bool (n_heads, n_queries, 1), queries to which every key is forbidden by the same large negative
-            number, in which their scores are lost to rounding: they attend to all keys alike.
-    """
-
-    allowed: Tensor | None
-    bias: Tensor | None = None
+    allowed: Tensor | None  # bool, True = may attend
+    bias: Tensor | None = None  # float, added to the scores
     uniform: Tensor | None = None
+    """bool (n_heads, n_queries, 1), queries to which every key is forbidden by the same large negative number, in which
+    their scores are lost to rounding: they attend to all keys alike."""
 
 
 def split_mask(mask: Tensor) -> MaskParts:
@@ -276,6 +257,7 @@ def from_weights(
     weights = detached_copy(weights).float()
     is_signed = bool((weights < 0).any())
     n_heads, n_queries, n_keys = weights.shape
+    queries, keys = Axis.numbered("queries", n_queries), Axis.numbered("keys", n_keys)
     mask = weights != 0
     empty = weights.new_zeros(n_heads, max(n_queries, n_keys), 0)
     return AttentionTrace(
@@ -287,13 +269,7 @@ def from_weights(
         bias=weights if is_signed else torch.where(mask, weights, 1).log(),
         has_softmax=not is_signed,
         normaliser=None if is_signed else torch.where(mask.any(-1), 0.0, -math.inf).to(weights.device),
-        story=Story(
-            mechanism=mechanism,
-            query_axis=Axis.numbered("queries", n_queries),
-            key_axis=Axis.numbered("keys", n_keys),
-            name=name,
-            note=note,
-        ),
+        story=Story(mechanism=mechanism, query_axis=queries, key_axis=keys, name=name, note=note),
     )
 
 
@@ -310,13 +286,6 @@ def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
             bad = (~tensor.isfinite()).nonzero()
             head, position, column = bad[0].tolist()
             what = "NaN" if tensor[head, position, column].isnan() else "infinity"
-            notes.append(
-                f"The {name} holds {what}: {len(bad)} numbers are not finite, the first in head {head} at position "
-                f"{position}."
-            )
+            first = f"the first in head {head} at position {position}"
+            notes.append(f"The {name} holds {what}: {len(bad)} numbers are not finite, {first}.")
     return notes
-
-
-def _sinks_of(sinks: Tensor, item: int) -> Tensor:
-    """Return (n_heads, n_queries or 1) from (n_heads,) or (batch, n_heads, n_queries, 1)."""
-    return sinks[:, None] if sinks.ndim == 1 else sinks[min(item, len(sinks) - 1), ..., 0]

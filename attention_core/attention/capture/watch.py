@@ -154,7 +154,8 @@ class _FunctionMode(TorchFunctionMode):
         if func is F.dropout or func is torch.dropout:
             with self._written_out.mark_dropout(*args, **kwargs):
                 return func(*args, **kwargs)
-        if (func is not _SDPA and func is not _MULTI_HEAD) or _is_transformed(args, kwargs):
+        # below a transform such as vmap it is seen written out
+        if (func is not _SDPA and func is not _MULTI_HEAD) or any(map(is_transformed, (*args, *kwargs.values()))):
             return func(*args, **kwargs)
         with self._written_out.ignore_products(*args, *kwargs.values()):
             if func is _MULTI_HEAD:
@@ -189,9 +190,8 @@ class _FunctionMode(TorchFunctionMode):
             result = before(*args, **kwargs)
             if threading.get_ident() == thread:
                 call = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal"), args, strict=False))
-                self._recorder.add_fused(
-                    **{**call, **kwargs, "dropout_p": dropout, "mechanism": "multi-head attention"}
-                )
+                call |= {**kwargs, "dropout_p": dropout, "mechanism": "multi-head attention"}
+                self._recorder.add_fused(**call)
             return result
 
         F.scaled_dot_product_attention = seen
@@ -199,8 +199,3 @@ class _FunctionMode(TorchFunctionMode):
             yield
         finally:
             F.scaled_dot_product_attention = before
-
-
-def _is_transformed(args: Any, kwargs: Any) -> bool:
-    """Return whether a call is inside a transform such as vmap, below which it is seen written out."""
-    return any(map(is_transformed, (*args, *kwargs.values())))

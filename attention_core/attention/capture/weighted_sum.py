@@ -131,10 +131,11 @@ class WeightedSum:
         """Return the trace of a part, checked against weights and product; a ValueError where it cannot be right."""
         weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
         dropout = next((float(step.detail) for step in self.steps if step.kind == "dropout"), 0.0)
-        notes = [part.note, note, *self._notes(dropout)]
+        dropped = f"Dropout of {dropout:g} was on; these are the weights before it." if dropout else ""
+        notes, how = [part.note, note, dropped], {"name": part.name, "mechanism": MECHANISM}
         plain = score_inputs(self.softmax.scores, found.scores) if found.scores and not self.is_mixed else None
         if plain is not None:
-            trace = _plain(plain, value, dropout, notes, part.name, builder)
+            trace = _plain(plain, value, builder, dropout=dropout, notes=notes, **how)
             if agrees(trace, weights, None if dropout else context, dropout):
                 blind = bool(weights[..., :1].isnan().any())
                 apart = _distance(trace, weights) if precision_note(weights.dtype) and not dropout else None
@@ -150,39 +151,18 @@ class WeightedSum:
             notes.append(OPTIONS)
         if bool((weights < 0).any()):
             notes.append(SIGNED)
-        return from_weights(
-            weights, name=part.name, note=" ".join(filter(None, notes)), mechanism=MECHANISM, value=value
-        )
-
-    def _notes(self, dropout: float) -> list[str]:
-        notes = []
-        if dropout:
-            notes.append(f"Dropout of {dropout:g} was on; these are the weights before it.")
-        return notes
+        return from_weights(weights, note=" ".join(filter(None, notes)), value=value, **how)
 
 
-def _plain(
-    plain: ScoreInputs, value: Tensor, dropout: float, notes: list[str], name: str, builder: TraceBuilder
-) -> AttentionTrace:
+def _plain(plain: ScoreInputs, value: Tensor, builder: TraceBuilder, **how: Any) -> AttentionTrace:
     masks = []
     if plain.bias is not None:
         masks.append(builder.shared(plain.bias, split_mask))
     if plain.hidden is not None:
-        masks.append(
-            builder.shared(plain.hidden, split_minus_infinity if plain.is_minus_infinity else split_large_negative)
-        )
-    return builder.build(
-        plain.query,
-        plain.key,
-        value,
-        masks=masks,
-        scale=plain.scale,
-        softcap=plain.softcap,
-        dropout=dropout,
-        name=name,
-        mechanism=MECHANISM,
-        notes=notes,
-    )
+        split = split_minus_infinity if plain.is_minus_infinity else split_large_negative
+        masks.append(builder.shared(plain.hidden, split))
+    how |= {"scale": plain.scale, "softcap": plain.softcap}
+    return builder.build(plain.query, plain.key, value, masks=masks, **how)
 
 
 FLEX = "flex_attention"
@@ -209,19 +189,12 @@ def flex_trace(
     What score_mod adds becomes the bias. Where it does more, weights and values are kept. A ValueError says that the
     trace would not be what the model did.
     """
-    item = part.number
-    n_heads, n_queries, n_keys = query.shape[1], query.shape[2], key.shape[2]
-    device = query.device
-    indices = [
-        torch.full((1, 1, 1), item, device=device),
-        torch.arange(n_heads, device=device)[:, None, None],
-        torch.arange(n_queries, device=device)[:, None],
-        torch.arange(n_keys, device=device),
-    ]
-    pairs = (n_heads, n_queries, n_keys)
+    item, pairs = part.number, (*query.shape[1:3], key.shape[2])
+    heads, queries, keys = (torch.arange(n, device=query.device) for n in pairs)
+    indices = [torch.full_like(heads[:1], item), heads[:, None, None], queries[:, None], keys]
     allowed = _on_all_pairs(block_mask[-1], indices, mask_mod_other_buffers, pairs)
     query, key, value = query[item], key[item], value[min(item, len(value) - 1)]
-    shared = n_heads // key.shape[0]
+    shared = len(heads) // key.shape[0]
     dots = query @ key.repeat_interleave(shared, 0).mT * scale
     scores = _on_all_pairs(lambda *at: score_mod(dots, *at), indices, score_mod_other_buffers, pairs)
     masks = [] if allowed.all() else [MaskParts(allowed)]
@@ -233,15 +206,12 @@ def flex_trace(
         barred = at_zero == -torch.inf
         masks += [MaskParts(~barred)] if barred.any() else []
         masks.append(MaskParts(None, at_zero.masked_fill(barred, 0)))
-    notes = [part.note]
-    trace = builder.build(
-        query, key, value, masks=masks, scale=scale, mechanism=FLEX_MECHANISM, notes=notes, name=part.name
-    )
+    how: dict[str, Any] = {"name": part.name, "mechanism": FLEX_MECHANISM}
+    trace = builder.build(query, key, value, masks=masks, scale=scale, notes=[part.note], **how)
     if not agrees_in_context(trace, context[item]):
         weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1).nan_to_num()
-        note = " ".join(filter(None, [*notes, FLEX_CHANGED]))
-        own = value.repeat_interleave(shared, 0)
-        trace = from_weights(weights, name=part.name, note=note, mechanism=FLEX_MECHANISM, value=own)
+        note = f"{part.note} {FLEX_CHANGED}".strip()
+        trace = from_weights(weights, note=note, value=value.repeat_interleave(shared, 0), **how)
         if not agrees_in_context(trace, context[item]):
             raise ValueError("what it computes could not be followed")
     return trace

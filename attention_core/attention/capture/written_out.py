@@ -136,7 +136,7 @@ class WrittenOut(TorchDispatchMode):
         """Remember that a linear layer put something out; follow attention into it."""
         if is_plain(result):
             self._forget_expired()
-            self._remember(result, LayerOutput.of(result))
+            self._remember(result, LayerOutput(result.shape[-1]))
             self.mix(given, result)
             self.outputs.see(F.linear, [given], result)
 
@@ -257,7 +257,7 @@ class WrittenOut(TorchDispatchMode):
             return
         self._forget_expired()
         if is_parameter[1]:
-            self._remember(result, LayerOutput.of(result))
+            self._remember(result, LayerOutput(result.shape[-1]))
             self.mix(args[start], result)
             return
         origin: Origin = Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))

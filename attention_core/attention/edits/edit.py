@@ -7,7 +7,7 @@ replacement.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -85,10 +85,6 @@ class Edit:
     def target_in(self, attention: AttentionScores) -> EditTarget:
         """Return what it changes in this attention; for some kinds that depends on whether there is a softmax."""
         return self.target
-
-    @property
-    def changes_single_scores(self) -> bool:
-        return self.target == "scores"
 
     def check(self, attention: AttentionScores) -> None:
         """Raise an EditError if it cannot be applied to this attention."""
@@ -186,11 +182,8 @@ def check_range(n: int, what: str, *places: int | None) -> None:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, RunHead):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+        return asdict(value)
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
-
-
-LayerKey = TypeVar("LayerKey")
 
 
 @dataclass(frozen=True)
@@ -276,10 +269,10 @@ class DropHead(Edit):
         return f"head {self.head + 1} hands over nothing{to}"
 
 
-def drop_heads(heads: Iterable[tuple[LayerKey, int]]) -> dict[LayerKey, tuple[Edit, ...]]:
+def drop_heads(heads: Iterable[tuple[Any, int]]) -> dict[Any, tuple[Edit, ...]]:
     """Return the edits that switch off these (attention, head), by attention."""
-    edits: dict[LayerKey, tuple[Edit, ...]] = {}
-    for place, head in sorted(set(heads)):  # type: ignore[type-var]
+    edits: dict[Any, tuple[Edit, ...]] = {}
+    for place, head in sorted(set(heads)):
         edits[place] = (*edits.get(place, ()), DropHead(head))
     return edits
 
@@ -417,11 +410,7 @@ UNIFORM: Edits = (Uniform(),)
 
 
 def for_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_causal: bool = False) -> Edits:
-    """Return edits for the n queries from `first` on alone, see Edit.for_queries.
-
-    Raises:
-        EditError: a causal attention cannot have them.
-    """
+    """Return edits for the n queries from `first` on alone; an EditError where a causal attention cannot have them."""
     if is_causal and any(isinstance(edit, PermuteKeys) for edit in edits):
         raise EditError(CAUSAL_REASON)
     if is_causal:  # keys of later queries are not there yet

@@ -110,16 +110,10 @@ class SetWeights(Edit):
         given = [key for key, weight in self.weights if weight != 0]
         if allowed is not None and not allowed[0, given].all():
             raise EditError(f"query {self.query} may not look at all of these keys, so they cannot have a weight")
-        keys = [key for key, _ in self.weights]
         left = torch.ones(attention.n_keys, dtype=torch.bool) if allowed is None else allowed[0].cpu().clone()
-        left[keys] = False
-        if (
-            self._is_renormalised(attention)
-            and self._total < 1 - ROUND_OFF
-            and not left.any()
-            and attention.sinks is None
-            and given
-        ):
+        left[[key for key, _ in self.weights]] = False
+        has_rest = self._is_renormalised(attention) and self._total < 1 - ROUND_OFF and attention.sinks is None
+        if has_rest and given and not left.any():
             raise EditError(f"nothing is left in the row of query {self.query} that could take the other weight")
 
     def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
@@ -252,16 +246,13 @@ class GivenWeights(Edit):
     """All queries have these weights, which nothing computes: for many variants of one attention in one batch.
 
     No trace can hold it: a trace computes its weights from scores. Gradients pass through the weights.
-
-    Attributes:
-        weights: broadcastable to (batch, n_heads, n_queries, n_keys).
     """
 
     name = "given weights"
     words = "all weights are given"
     target = "weights"
 
-    weights: Tensor
+    weights: Tensor  # broadcastable to (batch, n_heads, n_queries, n_keys)
 
     def check(self, attention: AttentionScores) -> None:
         raise EditError("a trace cannot hold weights that are given for a whole batch: use set weights")

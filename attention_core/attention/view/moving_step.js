@@ -1,7 +1,6 @@
 // A step's matrix, and how its numbers come about: rows and columns meet and their products add up, old numbers become new
 // ones, a softmax squeezes each row to one. All is drawn on one canvas, so that it can be saved as a film.
-const SECONDS = 1.4, LARGEST_CELL = 54, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12;
-const MOST_WORDS = 64;
+const SECONDS = 1.4, LARGEST_CELL = 54, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
 const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
 const MARK = { query: "#0072B2", key: "#E69F00", value: "#009E73", scores: "#56B4E9", weights: "#CC79A7", context: "#D55E00" };
 
@@ -73,7 +72,7 @@ class MovingStep {
     this.line = make(root, "p", { class: "small said", "aria-live": "polite" });
     this.button.onclick = () => (this.playing ? this.stop() : this.play());
     this.slider.oninput = () => { this.stop(); this.show(this.slider.value / 100); };
-    this.saver.onclick = () => this.save();
+    this.saver.onclick = () => saveFilm(this.canvas, this.data.title, (done) => this.play(done));
     this.redraw = onceAFrame(() => this.draw());
     this.pointed = pointedIn(root, (places) => this.light(places));
     this.canvas.onpointermove = (event) => this.look(this.cellUnder(event));
@@ -146,10 +145,6 @@ class MovingStep {
     this.time = time;
     this.slider.value = Math.round(100 * time);
     this.draw();
-  }
-
-  save() {
-    saveFilm(this.canvas, this.data.title, (done) => this.play(done));
   }
 
   // Where all stands: the result, the factors beside it if there is room, the room of labels.
@@ -235,17 +230,16 @@ class MovingStep {
   }
 
   number(grid, value, { x, y, w, h }, text = inCell(value)) {
-    const [r, g, b, opacity] = grid.colour(value), { paper } = this;
-    paper.fillStyle = opacity < 1 ? this.ink : 0.299 * r + 0.587 * g + 0.114 * b < 130 ? "#ffffff" : "#1B1F24";
-    paper.font = `12px ${this.font}`;
-    [paper.textAlign, paper.textBaseline] = ["center", "middle"];
-    paper.fillText(text, x + w / 2, y + h / 2, w);
+    const [r, g, b, opacity] = grid.colour(value);
+    const ink = opacity < 1 ? this.ink : 0.299 * r + 0.587 * g + 0.114 * b < 130 ? "#ffffff" : "#1B1F24";
+    this.write(text, x + w / 2, y + h / 2, "center", ink, "", w);
   }
 
-  tile(grid, row, column, box, text) {
-    const value = grid.at(row, column);
+  tile(grid, row, column, box, { text, alpha = 1 } = {}) {
+    this.paper.globalAlpha = alpha;
     this.paper.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, box.w, box.h);
-    if (box.w >= 22 && box.h >= 14) this.number(grid, value, box, text);
+    if (box.w >= 22 && box.h >= 14) this.number(grid, grid.at(row, column), box, text);
+    this.paper.globalAlpha = 1;
   }
 
   boxOf(grid, at, row, column) {
@@ -298,7 +292,7 @@ class MovingStep {
 
   // The numbers of a row and of a column glide into their cell, where their products add up.
   meet(at, places, time) {
-    const { paper, grid, factors: [left, right] } = this, k = left.m, goal = this.boxOf(grid, at, this.row, this.column);
+    const { grid, factors: [left, right] } = this, k = left.m, goal = this.boxOf(grid, at, this.row, this.column);
     const i = Math.floor((this.row * left.n) / grid.n), j = Math.floor((this.column * right.m) / grid.m), flights = Math.min(k, MOST_FLIGHTS);
     let sum = 0, landed = 0;
     for (let flight = 0; flight < flights; flight++) {
@@ -308,16 +302,14 @@ class MovingStep {
         for (let inner = from; inner < to; inner++) sum += left.at(i, inner) * right.at(inner, j);
         landed++;
       } else if (moved > 0) {
-        paper.globalAlpha = 0.9;
-        this.tile(left, i, from, mixed(this.boxOf(left, places.left, i, from), goal, moved));
-        this.tile(right, from, j, mixed(this.boxOf(right, places.right, from, j), goal, moved));
-        paper.globalAlpha = 1;
+        this.tile(left, i, from, mixed(this.boxOf(left, places.left, i, from), goal, moved), { alpha: 0.9 });
+        this.tile(right, from, j, mixed(this.boxOf(right, places.right, from, j), goal, moved), { alpha: 0.9 });
       }
     }
-    if (landed) this.tile(grid, this.row, this.column, goal, this.data.kind === "product" ? inCell(sum) : "");
+    if (landed) this.tile(grid, this.row, this.column, goal, { text: this.data.kind === "product" ? inCell(sum) : "" });
   }
 
-  // Numbers come from the left as they were, and change in their places.
+  // Numbers come from the left as they were, and change in their places, one after the other.
   slide(at) {
     const { paper, time, grid, before } = this, come = part(time, 0, 0.35);
     if (time < 0.95) {
@@ -325,40 +317,31 @@ class MovingStep {
       this.cells(before, { ...at, x: at.x - (1 - come) * 50 });
       paper.globalAlpha = 1;
     }
-    this.fade(at, grid, 0.45, 0.95);
-  }
-
-  // Cells change one after the other, from the first to the last.
-  fade(at, grid, from, to) {
-    const { paper, time } = this, n = grid.n + grid.m;
     if (grid.n * grid.m > 4000) {
-      paper.globalAlpha = part(time, from, to);
+      paper.globalAlpha = part(time, 0.45, 0.95);
       paper.drawImage(grid.picture, at.x, at.y, at.w, at.h);
       paper.globalAlpha = 1;
-    } else this.cells(grid, at, (row, column) => clamp((time - from) / (to - from) * 2 - (row + column) / n, 0, 1));
+    } else this.cells(grid, at, (row, column) => clamp((time - 0.45) * 4 - (row + column) / (grid.n + grid.m), 0, 1));
   }
 
   // What is masked falls out of the matrix.
   fall(at) {
-    const { paper, time, grid, before } = this;
+    const { time, grid, before } = this;
     if (grid.n * grid.m > 4000 || before.n !== grid.n) return this.slide(at);
     this.cells(before, at, (row, column) => (Number.isNaN(grid.at(row, column)) ? 0 : 1));
     for (let row = 0; row < grid.n; row++) {
       for (let column = 0; column < grid.m; column++) {
         if (!Number.isNaN(grid.at(row, column))) continue;
         const box = this.boxOf(grid, at, row, column), fallen = clamp(1.6 * time - (0.6 * column) / grid.m, 0, 1) ** 2;
-        paper.globalAlpha = fallen;
-        this.tile(grid, row, column, box);
-        paper.globalAlpha = 1 - fallen;
-        this.tile(before, row, column, { ...box, y: box.y + fallen * (at.h - (box.y - at.y)) });
-        paper.globalAlpha = 1;
+        this.tile(grid, row, column, box, { alpha: fallen });
+        this.tile(before, row, column, { ...box, y: box.y + fallen * (at.h - (box.y - at.y)) }, { alpha: 1 - fallen });
       }
     }
   }
 
   // Each row becomes one whole that its cells share, and then cells again.
   squeeze(at) {
-    const { paper, time, grid, before } = this;
+    const { time, grid, before } = this;
     if (grid.n * grid.m > 4000 || before.n !== grid.n) return this.slide(at);
     if (time < 0.2) return this.cells(before, at);
     const share = part(time, 0.2, 0.5) - part(time, 0.75, 1), colours = part(time, 0.2, 0.5);
@@ -369,22 +352,20 @@ class MovingStep {
         const box = this.boxOf(grid, at, row, column), weight = (grid.at(row, column) || 0) / (total || 1);
         const place = mixed(box, { ...box, x, w: weight * at.w }, share);
         x += weight * at.w;
-        paper.globalAlpha = 1 - colours;
-        this.tile(before, row, column, place, time < 0.35 ? undefined : "");
-        paper.globalAlpha = colours;
-        this.tile(grid, row, column, place, time < 0.35 ? "" : undefined);
-        paper.globalAlpha = 1;
+        const [old, now] = time < 0.35 ? [undefined, ""] : ["", undefined];
+        this.tile(before, row, column, place, { text: old, alpha: 1 - colours });
+        this.tile(grid, row, column, place, { text: now, alpha: colours });
       }
       if (share > 0.5) this.write("= 1", at.x + at.w + 5, at.y + ((row + 0.5) * at.h) / grid.n, "left");
     }
   }
 
-  write(text, x, y, align, colour = this.ink, weight = "") {
+  write(text, x, y, align, colour = this.ink, weight = "", room) {
     const { paper } = this;
     paper.fillStyle = colour;
     paper.font = `${weight} 12px ${this.font}`;
     [paper.textAlign, paper.textBaseline] = [align, "middle"];
-    paper.fillText(text, x, y);
+    paper.fillText(text, x, y, room);
   }
 
   // Words beside the rows and above the columns; of a long axis numbers, here and there.

@@ -151,14 +151,7 @@ class _Matrix(NamedTuple):
         parts = [codes, *(_signed(side.T.ravel()) for side in sides), counts, gaps, _signed(steps)]
         parts += [] if is_whole else [np.rint(65535 * totals)]
         data = text_of(planes(np.concatenate(parts)), zlib.Z_RLE)
-        known = {
-            "rank": len(codes),
-            "cells": len(columns),
-            "unit": unit,
-            "step": step,
-            "whole": is_whole,
-            "sparse": is_sparse,
-        }
+        known = dict(rank=len(codes), cells=len(columns), unit=unit, step=step, whole=is_whole, sparse=is_sparse)
         return PackedHead({**known, "data": data}, float(np.abs(error).max(initial=0)))
 
     def _unit(self, noise: float) -> float:
@@ -186,14 +179,12 @@ class _Matrix(NamedTuple):
 
     def _approximation(self, scores: np.ndarray) -> np.ndarray:
         """Return the weights that these scores make."""
-        weights = self._softmax(scores, self._totals()) if self.has_softmax else scores
-        return weights if self.allowed is None else np.where(self.allowed, weights, 0)
-
-    def _softmax(self, scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        if self.allowed is not None:
-            scores = np.where(self.allowed, scores, -1e30)
-        powers = np.exp(scores - scores.max(-1, keepdims=True, initial=-1e30))
-        return powers * (totals / powers.sum(-1).clip(1e-30)).astype(np.float32)[:, None]
+        seen = True if self.allowed is None else self.allowed
+        if self.has_softmax:
+            scores = np.where(seen, scores, -1e30)
+            powers = np.exp(scores - scores.max(-1, keepdims=True, initial=-1e30))
+            scores = powers * (self._totals() / powers.sum(-1).clip(1e-30)).astype(np.float32)[:, None]
+        return np.where(seen, scores, 0)
 
 
 _NOTHING: Any = (np.zeros(0), [], 0.0, None)

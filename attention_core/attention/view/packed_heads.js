@@ -17,9 +17,7 @@ class PackedHead {
     this.mask = trace.mask === null ? null : masks[trace.mask][Math.min(head, masks[trace.mask].length - 1)];
   }
 
-  load() {
-    return this.loading ??= this.read();
-  }
+  load() { return this.loading ??= this.read(); }
 
   async read() {
     const { n, m } = this, { rank, cells, unit, whole, data } = this.entry;

@@ -110,11 +110,12 @@ class View:
 
 def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Opening) -> View:
     """Return a view of traces; a ValueError says what is not there, or that the open one is too large."""
-    opening = _check(traces, opening)
+    _check(traces, opening)
     numbers = _fitting(traces, opening.heads[0][0])
     if len(numbers) < len(traces):
         note = f"{note} {len(numbers)} of {len(traces)} attentions are here: a page of all would be too large.".strip()
-    axes, masks = _SharedEntries(), _SharedEntries()
+    axes: dict[str, int] = {}
+    masks: dict[str, int] = {}
     entries = [_entry(number, traces[number], opening, axes, masks) for number in numbers]
     first, side = opening.heads[0], LARGEST_STEP
     if opening.most_bytes is not None and opening.steps:
@@ -122,13 +123,17 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
     data = {
         "title": title,
         "note": note,
-        "axes": axes.entries,
-        "masks": masks.entries,
+        "axes": [*map(json.loads, axes)],
+        "masks": [*map(json.loads, masks)],
         "open": [[numbers.index(number), head] for number, head in opening.heads if number in numbers],
         "query": opening.query,
         "picture": None if opening.picture is None else _picture(opening.picture),
         "measures": [_measure(*one) for one in opening.measures.items()],
-        "steps": [_step(step, first[1], traces[first[0]], side) for step in opening.steps],
+        "steps": [
+            {"code": step.code, "explanation": step.explanation}
+            | step_data(traces[first[0]], step, first[1], side=side)
+            for step in opening.steps
+        ],
     }
     room = None
     if opening.most_bytes is not None:
@@ -158,7 +163,7 @@ def head_places(layer: int | None, head: int | str | Sequence[int | str]) -> lis
     return places
 
 
-def _check(traces: Sequence[AttentionTrace], opening: Opening) -> Opening:
+def _check(traces: Sequence[AttentionTrace], opening: Opening) -> None:
     if not traces:
         raise ValueError("there is no attention to show")
     for number, head in opening.heads:
@@ -167,7 +172,6 @@ def _check(traces: Sequence[AttentionTrace], opening: Opening) -> Opening:
     first = traces[opening.heads[0][0]]
     if opening.query is not None and not 0 <= opening.query < first.n_queries:
         raise ValueError(f"query must be one of 0 to {first.n_queries - 1}, got {opening.query}")
-    return opening
 
 
 def _fitting(traces: Sequence[AttentionTrace], first: int) -> list[int]:
@@ -190,35 +194,25 @@ def _rules() -> str:
     return json.dumps(rules_of("token_view", "moving_step", "recording_view"))
 
 
-class _SharedEntries:
-    """Entries that several traces share, each of them once."""
-
-    def __init__(self) -> None:
-        self.entries: list[Any] = []
-        self._known: dict[str, int] = {}
-
-    def place_of(self, entry: Any) -> int:
-        key = json.dumps(entry)
-        if key not in self._known:
-            self._known[key] = len(self.entries)
-            self.entries.append(entry)
-        return self._known[key]
+def _place_of(entry: Any, places: dict[str, int]) -> int:
+    """Return the place of an entry, as JSON, among those that several traces share."""
+    return places.setdefault(json.dumps(entry), len(places))
 
 
 def _entry(
-    number: int, trace: AttentionTrace, opening: Opening, axes: _SharedEntries, masks: _SharedEntries
+    number: int, trace: AttentionTrace, opening: Opening, axes: dict[str, int], masks: dict[str, int]
 ) -> dict[str, Any]:
     story, mask = trace.story, None
     if trace.has_mask:
         whole = [to_array(cast(Tensor, trace.full_mask(head))) for head in trace.heads_of_mask]
-        mask = masks.place_of([text_of(np.packbits(head, bitorder="little").tobytes()) for head in whole])
+        mask = _place_of([text_of(np.packbits(head, bitorder="little").tobytes()) for head in whole], masks)
     return {
         "name": story.name or story.mechanism,
         "layer": number,
         "mechanism": story.mechanism,
         "note": story.note,
-        "queries": axes.place_of(_axis(story.query_axis, opening.grid)),
-        "keys": axes.place_of(_axis(story.key_axis, opening.grid)),
+        "queries": _place_of(_axis(story.query_axis, opening.grid), axes),
+        "keys": _place_of(_axis(story.key_axis, opening.grid), axes),
         "causal": trace.is_causal,
         "softmax": trace.has_softmax,
         "mask": mask,
@@ -251,12 +245,6 @@ def _measure(name: str, values: Sequence[Sequence[float]]) -> dict[str, Any]:
     known = [abs(value) for row in values for value in row if math.isfinite(value)]
     rows = [[value if math.isfinite(value) else None for value in row] for row in values]
     return {"name": name, "values": rows, "largest": max(known, default=0) or 1}
-
-
-def _step(step: Step, head: int, trace: AttentionTrace, side: int) -> dict[str, Any]:
-    """Return a step with what it says, its numbers, and how they come about."""
-    said = {name: getattr(step, name) for name in ("code", "explanation")}
-    return said | step_data(trace, step, head, side=side)
 
 
 def _json(data: Any) -> str:

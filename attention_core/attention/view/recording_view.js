@@ -14,11 +14,10 @@ class RecordingView {
     this.heads = data.traces.map((trace) =>
       trace.heads.map((entry, head) => new PackedHead(trace, entry, head, data.axes, data.masks)));
     this.groups = new Map();
+    const sizeOf = (trace) => [trace.queries, trace.keys].map((axis) => data.axes[axis].pieces.length).join(" × ");
     data.traces.forEach((trace, place) => {
-      const kind = kindOf(trace), alike = data.traces.filter((other) => kindOf(other) === kind);
-      const sizes = new Set(alike.map((other) => `${data.axes[other.queries].pieces.length} × ${data.axes[other.keys].pieces.length}`));
-      const size = `${data.axes[trace.queries].pieces.length} × ${data.axes[trace.keys].pieces.length}`;
-      const name = sizes.size > 1 ? `${kind}, ${size}` : kind;
+      const kind = kindOf(trace), sizes = new Set(data.traces.filter((other) => kindOf(other) === kind).map(sizeOf));
+      const name = sizes.size > 1 ? `${kind}, ${sizeOf(trace)}` : kind;
       this.groups.set(name, [...(this.groups.get(name) ?? []), place]);
     });
     this.open = data.open.map(([trace, head]) => this.heads[trace][head]);
@@ -55,11 +54,6 @@ class RecordingView {
     this.openHeads(this.open);
   }
 
-  groupOf(head) {
-    const place = this.data.traces.indexOf(head.trace);
-    return [...this.groups].find(([, places]) => places.includes(place));
-  }
-
   choose(head, more) {
     if (!more) return this.openHeads([head]);
     const others = this.open.filter((other) => other !== head);
@@ -68,7 +62,7 @@ class RecordingView {
 
   openHeads(heads) {
     this.open = heads;
-    const [name, places] = this.groupOf(heads.at(-1));
+    const place = this.data.traces.indexOf(heads.at(-1).trace), [name, places] = [...this.groups].find(([, all]) => all.includes(place));
     if (name !== this.shown) this.drawGlance(name, places);
     const axes = this.axesOf(heads.at(-1)), parts = axes.map((axis) => axis.parts.length);
     if (isNew(this, parts, name)) this.offerParts(parts);

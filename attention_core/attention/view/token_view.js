@@ -29,7 +29,7 @@ class TokenView {
     this.canvas = make(this.frame, "canvas", { class: "arcs", "aria-hidden": true });
     this.later = onceAFrame(() => this.paint());
     this.pointed = pointedIn(root, (places) => this.light(places));
-    const on = (kind, does) => this.scroll.addEventListener(kind, (event) => does(this.placeOf(event.target), event));
+    const on = (kind, does) => this.scroll.addEventListener(kind, (event) => does(event.target.closest(".token"), event));
     on("scroll", this.later);
     on("pointerover", (at, event) => { if (event.pointerType === "mouse") this.look(at); });
     on("pointerleave", (at, event) => this.pointed.leave(event));
@@ -116,10 +116,6 @@ class TokenView {
       if (isText && text.endsWith("↵")) make(list, "br");
       return node;
     });
-  }
-
-  placeOf(target) {
-    return target.closest(".token");
   }
 
   look(at) {

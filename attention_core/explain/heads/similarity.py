@@ -70,9 +70,7 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
     """
     heads, others = ([trace.n_heads for trace in layers] for layers in (first, second))
     if heads != others or len(set(heads)) != 1:
-        raise ValueError(
-            f"first and second must have the same layers with as many heads each, got {heads} and {others}"
-        )
+        raise ValueError(f"first and second must have the same layers and heads, got {heads} and {others}")
     n_keys = _one_shape([*first, *second])[1] + 1
     rows, _ = _sample([*first, *second], max(MIN_ROWS, MAX_NUMBERS // n_keys))
     found = torch.zeros(len(first), heads[0])
@@ -157,9 +155,7 @@ def far_look(
         for position in ignored:
             counts[queries == position] = False
             counts[:, keys == position] = False
-        for head in range(trace.n_heads):
-            if among is not None and (layer, head) not in among:
-                continue
+        for head in (head for head in range(trace.n_heads) if among is None or (layer, head) in among):
             weights = trace.weights(head).cpu() * counts
             place = int(weights.argmax()) if weights.numel() else 0
             query, key = divmod(place, trace.n_keys)

@@ -80,18 +80,13 @@ class WholeRows(NamedTuple):
 def whole_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> WholeRows:
     """Return rows of a head's weights; of a long trace without the pass over all rows that trace.weights would need."""
     scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
-    if knows_normaliser(trace):
+    is_known = trace.normaliser is not None or "log_normaliser" in vars(trace)
+    if is_known or trace.n_heads * trace.n_queries * trace.n_keys <= SMALL:
         normaliser = trace.log_normaliser[head, rows]
     else:
         normaliser = trace.with_sinks(masked(scores, allowed).logsumexp(-1), head, rows)
     weights = trace.weights_of(scores.clone(), normaliser if trace.has_softmax else None, head, rows)
     return WholeRows(scores, weights, normaliser, allowed)
-
-
-def knows_normaliser(trace: AttentionTrace) -> bool:
-    """Return whether the normalisers of all rows are there or cost next to nothing."""
-    known = trace.normaliser is not None or "log_normaliser" in vars(trace)
-    return known or trace.n_heads * trace.n_queries * trace.n_keys <= SMALL
 
 
 def evenly_spaced(n: int, most: int) -> Tensor:
