@@ -10,6 +10,7 @@ class Corner {
     this.box = make(this.stage, "section", { class: "corner", "aria-label": "Questions to the hall" });
     this.sheet = make(this.stage, "div", { class: "sheet", role: "dialog", "aria-label": "How the hall answered" });
     setInterval(() => this.look(), BEAT);
+    new ResizeObserver(() => window.lecture?.rest()).observe(this.box);  // the page may stand where it has grown to
   }
 
   adopt({ room, refusal }, send) {

@@ -9,7 +9,7 @@ const KEYS = [
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
 const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, STRIP = 62;  // the list of screens
-const CORNER = 240, APART = 20;  // pixels of the lower right corner that stay free, and between the points at which it is tried
+const CORNER = 248, APART = 16;  // pixels of the lower right corner that stay free, and between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas";
@@ -36,7 +36,7 @@ const elementAt = (x, y, root = document) => {
 const isTaken = (x, y) => {
   const node = elementAt(x, y);
   if (!node || node.closest(".st-key-lecture_screens")) return false;
-  if (node.matches("canvas, img, button, input, textarea, svg, svg *")) return true;
+  if (node.closest('canvas, img, button, input, textarea, svg, [data-baseweb="select"], [role="slider"]')) return true;
   const letters = document.createRange();
   return [...node.childNodes].some((child) => {
     if (child.nodeType !== Node.TEXT_NODE) return false;
@@ -47,10 +47,11 @@ const isTaken = (x, y) => {
 
 const isCornerTaken = () => {
   const { style } = document.documentElement, fitted = style.getPropertyValue("--fitted"), hall = document.querySelector("#hall");
+  const height = Math.max(CORNER, 16 + (window.hall?.box.offsetHeight ?? 0));
   style.setProperty("--fitted", "visible");  // nothing is found at a point where it is hidden
   if (hall) hall.style.display = "none";  // what stands there by right
-  const along = (end) => Array.from({ length: CORNER / APART + 1 }, (_, place) => end - 1 - place * APART);
-  const isOne = along(window.innerWidth).some((x) => along(window.innerHeight).some((y) => isTaken(x, y)));
+  const along = (end, length) => Array.from({ length: length / APART + 1 }, (_, place) => end - 1 - place * APART);
+  const isOne = along(window.innerWidth, CORNER).some((x) => along(window.innerHeight, height).some((y) => isTaken(x, y)));
   style.setProperty("--fitted", fitted);
   if (hall) hall.style.display = "";
   return isOne;
