@@ -22,7 +22,7 @@ from attention_core.train.translation import Batch, TranslationTask, epoch_of_ba
 MAX_WORDS = 12
 """Words of a sentence that is read, and of what is said."""
 CORPORA = {"grammar": grammar, "pairs": short_pairs}
-LENGTHS = {"grammar": (500, 35), "pairs": (1200, 95)}  # batches, seconds
+LENGTHS = {"grammar": (32, 500, 35), "pairs": (64, 1200, 130)}  # sentences of a batch, batches, seconds
 
 
 class WordByWord(Translator):
@@ -37,10 +37,8 @@ class WordByWord(Translator):
 class SentenceLesson(lesson.Lesson, TranslationTask):
     """The next French word, given an English sentence; controls: the plain mean of the states, and the last state."""
 
-    batch_size = 32
-
     def __init__(self, settings: LiveSettings) -> None:
-        (self.n_steps, self.seconds), self.device = LENGTHS[settings.lesson], choose_device()
+        (self.batch_size, self.n_steps, self.seconds), self.device = LENGTHS[settings.lesson], choose_device()
         super().__init__(settings, OFFERS[settings.lesson].rate[settings.rate])
         self.corpus = CORPORA[settings.lesson]()
         self._numbers = {word: number for number, word in enumerate(self.corpus.words)}
@@ -106,5 +104,7 @@ BROKEN = ("", lesson.LABELS, lesson.POSITION)
 RATES, SCORES = {"low": 0.003, "usual": 0.01, "high": 0.03}, ("additive", "dot", "general")
 OFFERS = {
     "grammar": Offer(SentenceLesson, {"small": 16, "medium": 32, "large": 64}, RATES, SCORES, BROKEN),
-    "pairs": Offer(SentenceLesson, {"small": 16, "medium": 32}, RATES, SCORES, BROKEN),
+    "pairs": Offer(
+        SentenceLesson, {"small": 16, "medium": 32}, {"low": 0.005, "usual": 0.02, "high": 0.05}, SCORES, BROKEN
+    ),
 }
