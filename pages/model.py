@@ -83,9 +83,10 @@ if pretrained is not None:
         sections.append(tab("words", "What it says next", next_tokens, run, asked))
         if pretrained.kind is not ModelKind.ENCODER:
             sections.append(tab("keeps", "What it keeps: the KV cache", what_it_keeps, run, asked, formerly=("cache",)))
-        if pretrained.kind is ModelKind.DECODER:
-            sections.append(tab("patch", "Patch from a second sentence", patch_heads, run, asked))
+        if reads_alone:
             sections.append(tab("logit", "The logit, by head and layer", logit_by_part, run, asked))
+    if reads_alone:
+        sections.append(tab("patch", "Patch from a second sentence", patch_heads, run, asked))
     tabs.append(tab("why", "Why there?", why_there, run, asked))
     tabs.append(tab("without", "What it does", change_heads, run, changed, asked, edits, sections=sections))
 elif run.recording.model:

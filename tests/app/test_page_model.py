@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from attention_core import capture, trace_model
 from attention_core.hub.run import text_inputs
 from attention_core.study import Study
-from attention_core.topics.model import own_model
+from attention_core.topics.model import load_model, own_model
 from tests.app.tools import charts, frames, open_tab, opened, put, said, settled
 from ui.labels import as_percent
 from ui.model.glance import HeadChoice
@@ -116,8 +116,25 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     assert (layer, head) == (3, 5)
     assert f"`car` comes next with 90% here, with {as_percent(found.goal)} after the second sentence" in said(page)
     assert f"With **layer 4, head 6** from there alone: **{as_percent(float(found.values[3, 5]))}**" in said(page)
+    page = settled(page, model_chosen=HeadChoice("decoder.1.self", 0), model_query=5)
+    page = put(page.segmented_control(key="model_effect_part"), "One word’s state")
+    states = study.patch(
+        MARY.replace("car", "house"), MARY, metric=lambda out: out.probability(" car"), at="residual", gradient=False
+    )
+    assert f"**`car` after layer 2** from there alone: **{as_percent(float(states.values[1, 5]))}**" in said(page)
     assert "need as many tokens" in said(put(page.text_input(key="model_effect_second"), "Mary has a house."))
     assert "no single token" in said(put(page.text_input(key="model_effect_word"), "carcar"))
+
+
+def test_the_vector_of_an_encoder_comes_nearer_to_that_of_the_second_sentence(page):
+    page = open_tab(page, "patch")
+    other = "The animal didn't cross the street because it was too wide."
+    page = put(page.text_input(key="model_effect_second"), other)
+    vectors = []
+    for text in (page.text_area(key="model_text_encoder").value, other):
+        pretrained = load_model(page.session_state["model_key"])
+        vectors.append(Study(pretrained.model, pretrained.tokenizer).run(text)[1].hidden.mean(0))
+    assert f"have a cosine of {float(F.cosine_similarity(*vectors, dim=0)):.3f}. With **layer" in said(page)
 
 
 def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):

@@ -1,31 +1,36 @@
-"""What hangs on each head: what it adds to a word's logit, and what its state in a second sentence does here."""
+"""What hangs on each part: what it adds to a word's logit, and what it does here as it is in a second sentence."""
 
 from typing import Any
 
+import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.attention.types import Role
+from attention_core.attention.types import Axis, Role
 from attention_core.bounds import MODEL_TEXT_LETTERS
+from attention_core.charts import matrix_chart
 from attention_core.charts.bars import bars
-from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.heatmap import MAX_RECT_SIDE
+from attention_core.charts.vega import ROLE_COLOURS, signed_ramp
 from attention_core.hub.language import token_text
-from attention_core.hub.model import readable
+from attention_core.hub.model import ModelKind, predicts_words, readable
 from attention_core.hub.run import ModelRun, TextInput
-from attention_core.study import Attribution, ModelOutput, Study
+from attention_core.study import Attribution, Effects, ModelOutput, Study
 from attention_core.study.output import token_id
 from ui.chart import draw_chart
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.layout import figures_table
-from ui.model.glance import NAME, cached_with_run, chosen, head_map
+from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen, clickable_chart, head_map
 from ui.model.why import in_words
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
-from ui.state import Field
+from ui.state import Field, named, single_choice
 
 N_PARTS, N_LIKELIEST = 8, 2
+HEADS, STATES = "One head", "One word’s state"
 WORD = Field(NAME, "effect_word", "", address="word")
 RATHER = Field(NAME, "effect_rather", "", address="rather_than")
 SECOND = Field(NAME, "effect_second", "", address="patch_from")
+PART = Field(NAME, "effect_part", HEADS, address="patch_part", **named(head=HEADS, state=STATES))
 
 
 def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
@@ -33,18 +38,19 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
     pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
     study = Study(pretrained.model, pretrained.tokenizer)
     try:
+        position = _position(run, asked)
         with st.container(horizontal=True, gap="medium"):
-            word, rather = _choose_word(run, asked), _choose_word(run, asked, RATHER, "rather than")
+            word, rather = _choose_word(run, asked, position), _choose_word(run, asked, position, RATHER, "rather than")
 
         def logit(out: ModelOutput) -> Any:
-            return out.logit(word) - (0 if rather is None else out.logit(rather))
+            return out.logit(word, position) - (0 if rather is None else out.logit(rather, position))
 
         def compute() -> Attribution:
             with torch.inference_mode(False):  # it takes a gradient
                 return study.attribute(inputs, metric=logit)
 
         found = cached_with_run(run, ("attribution", word, rather), compute)
-        after = cached_with_run(run, "lens", lambda: study.lens(inputs, n=N_LIKELIEST))
+        after = cached_with_run(run, "lens", lambda: study.lens(inputs, position=position, n=N_LIKELIEST))
     except ValueError as error:
         st.info(f"The logit cannot be taken apart: {error_markdown(error)}.")
         return
@@ -68,38 +74,107 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
 
 
 def patch_heads(run: ModelRun, asked: LatestRun) -> None:
-    """Draw what a word's probability becomes when one head hands over what it has in a second sentence."""
-    st.markdown("One head alone hands over what it has in a second sentence. How likely is the word then?")
+    """Draw what the answer becomes when one head, or one word's state after a layer, is that of a second sentence."""
+    st.markdown("One part alone is taken over from a run on a second sentence. What becomes of the answer?")
     pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
     second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
     try:
-        word = _choose_word(run, asked)
+        word, position = None, -1
+        if predicts_words(pretrained):
+            position = _position(run, asked)
+            word = _choose_word(run, asked, position)
         if not second:
             return
+        part = single_choice("Taken over", PART, [HEADS, STATES], label_visibility="collapsed")
         other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most])).inputs
-        found = cached_with_run(
-            run,
-            ("patched", second, word),
-            lambda: study.patch(other, inputs, metric=lambda out: out.probability(word), gradient=False),
-        )
+
+        def compute() -> Effects:
+            vector = None if word is not None else study.run(other)[1].hidden.mean(0)
+
+            def metric(out: ModelOutput) -> Any:
+                return (
+                    out.probability(word, position)
+                    if vector is None
+                    else torch.cosine_similarity(out.hidden.mean(0), vector, 0)
+                )
+
+            at = "head_out" if part == HEADS else "residual"
+            return study.patch(other, inputs, metric=metric, at=at, gradient=False)
+
+        found = cached_with_run(run, ("patched", second, word, part), compute)
     except ValueError as error:
         st.info(f"Nothing can be taken from that sentence: {error_markdown(error)}.")
         return
-    layer, head = divmod(int(found.change.abs().nan_to_num(-1).argmax()), found.values.shape[1])
-    said = literal(readable(pretrained.tokenizer, [word])[0].strip())
-    st.markdown(
-        f"{said} comes next with {as_percent(found.before)} here, with {as_percent(found.goal)} after the second "
-        f"sentence. With **layer {layer + 1}, head {head + 1}** from there alone: "
-        f"**{as_percent(float(found.values[layer, head]))}**."
+    now = chosen(run)
+    own = now.layer, now.head if part == HEADS else now.query
+    largest = divmod(int(found.change.abs().nan_to_num(-1).argmax()), found.values.shape[1])
+
+    def effect_of(place: tuple[int, int]) -> str:
+        layer, across = place
+        names = (
+            f"layer {layer + 1}, head {across + 1}",
+            f"{literal(run.tokens[across].strip())} after layer {layer + 1}",
+        )
+        value = float(found.values[place])
+        return f"**{names[part != HEADS]}** from there alone: **{_in_units(value, word)}**"
+
+    before, goal = _in_units(found.before, word), _in_units(found.goal, word)
+    if word is None:
+        answer = f"The vectors of both sentences, means of their tokens’, have a cosine of {before}."
+    else:
+        said = literal(readable(pretrained.tokenizer, [word])[0].strip())
+        answer = f"{said} comes {'next ' * (position == -1)}with {before} here, with {goal} after the second sentence."
+    chosen_one = f" With {effect_of(own)}." if own != largest else ""
+    st.markdown(f"{answer} With {effect_of(largest)}.{chosen_one}")
+    values, title = (
+        100 * found.change,
+        "change, percentage points" if word is not None else "change of the cosine, hundredths",
     )
-    values = (100 * found.change).tolist()
-    head_map("model_patched", values, chosen(run), title="change, percentage points")
+    if part == HEADS:
+        head_map("model_patched", values.tolist(), now, title=title)
+    else:
+        _state_map(run, values.tolist(), now, title)
 
 
-def _choose_word(run: ModelRun, asked: LatestRun, field: Field[str] = WORD, label: str = "Next word") -> Any:
-    """Let a person choose a word that may come next, the likeliest unless told; ValueError = it is no single token."""
-    tokenizer, likeliest = pretrained_of(asked.key).tokenizer, int(run.logits[-1].argmax())  # type: ignore[index]
+def _in_units(value: float, word: Any) -> str:
+    return as_percent(value) if word is not None else f"{value:.3f}"
+
+
+def _state_map(run: ModelRun, values: list[list[float]], now: Selection, title: str) -> None:
+    """Draw one number for each word's state after each layer; a click chooses the layer and the word."""
+    select = "cell" if max(map(len, values)) <= MAX_RECT_SIDE else None
+    layers = Axis("layers", [str(layer + 1) for layer in range(len(values))])
+    matrix = np.array(values)
+    look = {"title": title, "size": min(560, 34 * matrix.shape[1]), "ramp": signed_ramp(matrix), "select": select}
+    clickable_chart(
+        matrix_chart(
+            matrix, layers, Axis("tokens", run.tokens), Role.OUTPUT, marked_row=now.layer, marked_col=now.query, **look
+        ),
+        f"model_patched_states_{matrix.shape}",
+        f"{title}: layers down, words across",
+        select,
+        lambda cell: choose(layer=int(cell["row"]), head=now.head, group=now.group, query=int(cell["col"])),
+    )
+
+
+def _position(run: ModelRun, asked: LatestRun) -> int:
+    """Return where the word is asked for, from the end: after the text, or at the mask; ValueError = there is none."""
+    pretrained = pretrained_of(asked.key)
+    if pretrained.kind is ModelKind.DECODER:
+        return -1
+    ids = prepared_of(*asked).inputs["input_ids"][0].tolist()
+    mask = pretrained.tokenizer.mask_token_id
+    if mask not in ids or len(ids) - ids.index(mask) > len(run.logits):  # type: ignore[arg-type]
+        raise ValueError(f"write {pretrained.tokenizer.mask_token} where the word is asked for")
+    return ids.index(mask) - len(ids)
+
+
+def _choose_word(
+    run: ModelRun, asked: LatestRun, position: int, field: Field[str] = WORD, label: str = "Next word"
+) -> Any:
+    """Let a person choose a word that may stand there, else the likeliest; ValueError = it is no single token."""
+    tokenizer, likeliest = pretrained_of(asked.key).tokenizer, int(run.logits[position].argmax())  # type: ignore[index]
     offered = token_text(tokenizer, likeliest).strip("␣") if field is WORD else "nothing"
     text = field.widget(st.text_input, label, placeholder=offered, max_chars=60, width=220).strip()
     if text:
