@@ -50,9 +50,9 @@ def stroke(canvas: Any, random: Random) -> dict[str, Any]:
 def drag(plane: Any, random: Random) -> dict[str, Any]:
     """Let go of the query at another place of the plane."""
     data = json.loads(plane.json)
-    query = [round(random.uniform(-4, 4), 2) for _ in data["query"]]
-    kept = {name: data[name] for name in ("keys", "revision", "active")}
-    return {"moved": {**kept, "query": query, "moving": False, "sequence": data["answered"] + 1, "at": _now()}}
+    arrows = [[round(random.uniform(-4, 4), 2) for _ in range(2)], *data["arrows"][1:]]
+    kept = {name: data[name] for name in ("revision", "active")}
+    return {"moved": {**kept, "arrows": arrows, "moving": False, "sequence": data["answered"] + 1, "at": _now()}}
 
 
 def press(name: str, part: str, listed: str) -> Given:
@@ -137,10 +137,8 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "scoring": (
         Action("bidi_component", "scoring_plane", drag),
         pressed("scoring_preset_*"),
-        pressed("scoring_random"),
         TAB,
         TAB,
-        chosen("scoring_d"),
     ),
     "memory": (
         typed("memory_text", ENGLISH),

@@ -55,6 +55,12 @@ def shade(share: float, colour: str = ROLE_COLOURS[Role.WEIGHTS]) -> str:
     return f"color-mix(in srgb, {ground} {80 * share:.0f}%, transparent)"
 
 
+def shaded_word(word: str, weight: float, most: float, style: str = "") -> str:
+    """Return HTML for a word on a ground that is the darker, the larger its weight beside the largest one."""
+    look = f"padding:1px 3px;border-radius:3px;background:{shade(weight / most)};{style}"
+    return f'<span title="{weight:.1%}" style="{look}">{html.escape(word)}</span>'
+
+
 def role_word(role: Role, text: str | None = None) -> str:
     """Return HTML for a word in its role's colour."""
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'

@@ -144,16 +144,11 @@ class PartsRemark(StrEnum):
     SEVERAL = "several"
 
 
-def ink_parts(picture: np.ndarray) -> np.ndarray:
-    """Return the boxes of the pieces of ink in a picture (height, width) in [0, 1] that touch, corners included.
-
-    They are int (n, 4): top, left, bottom, right, the last two exclusive, in reading order of each piece's first pixel.
-    """
-    return np.array(part_boxes(torch.from_numpy(picture > INK)), dtype=int).reshape(-1, 4)
-
-
 def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
-    """Return (top, left, bottom, right) of the pieces of ink, bool (height, width), as ink_parts does."""
+    """Return the boxes of the pieces of ink, bool (height, width), that touch, corners included.
+
+    Each is (top, left, bottom, right), the last two exclusive, in reading order of each piece's first pixel.
+    """
     labels = connected_components(ink)
     boxes = []
     for label in labels[labels > 0].unique().flip(0):
@@ -182,7 +177,7 @@ def connected_components(inside: Tensor) -> Tensor:
 
 def parts_remark(picture: np.ndarray) -> PartsRemark | None:
     """Say whether a picture holds nothing as tall as a digit, something larger than digits are, or several digits."""
-    boxes = ink_parts(picture)
+    boxes = np.array(part_boxes(torch.from_numpy(picture > INK))).reshape(-1, 4)
     shares = (boxes[:, 2:] - boxes[:, :2]) / picture.shape[0]
     if not len(boxes) or shares[:, 0].max() < SHORTEST:
         return PartsRemark.SMALL

@@ -104,15 +104,14 @@ def digit_strokes(
     middle: tuple[float, float],
     height: float,
     *,
-    width: float | None = None,
     colour: str | None = None,
     rng: np.random.Generator | None = None,
 ) -> list[Stroke]:
     """Return the strokes of a digit whose ink, with the pen's width, is `height` canvas pixels high around its middle.
 
-    The pen is a tenth of the height wide if not told; a generator slants, narrows and shakes the digit at random.
+    The pen is a tenth of the height wide; a generator slants, narrows and shakes the digit at random.
     """
-    width = height * 0.11 if width is None else width
+    width = height * 0.11
     paths = [smooth_path(np.array(stroke), 4) for stroke in STROKES[digit]]
     if rng is not None:
         turn = rng.normal(0, 0.08)

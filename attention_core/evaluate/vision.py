@@ -287,7 +287,7 @@ def caption_metrics(model: nn.Module, drawings: Drawings, device: str, edits: Ed
     pictures = coloured_input(drawings.coverage, drawings.inks).to(device)
     first_word: int = model.config.n_glances - 1  # type: ignore[union-attr, operator, assignment]
     right = defaultdict[str, list[bool]](list)
-    peak = list[Tensor]()
+    peak = list[bool]()
     for some in batches(len(pictures)):
         output = model(pictures[some], edits=edits)
         maps = output.weights[:, first_word:, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
@@ -298,10 +298,9 @@ def caption_metrics(model: nn.Module, drawings: Drawings, device: str, edits: Ed
             for look, places in enumerate(all_places):
                 if places:
                     boxes = drawings.boxes[some.start + place][list(places)].to(device)
-                    inside = peak_inside(maps[place, look].expand(len(boxes), -1, -1), boxes, pictures.shape[-2:])
-                    peak.append(inside.any()[None])
+                    peak.append(_points_to(maps[place, look], boxes, pictures.shape[-2:]))
     figures = {"n": len(pictures)} | _shares("accuracy", "digits", right)
-    return figures | ({"peak_inside": _mean(peak)} if peak else {})
+    return figures | ({"peak_inside": _share(peak)} if peak else {})
 
 
 def caption_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:

@@ -161,7 +161,8 @@ def test_every_preset_is_read_from_its_end(page):
 
 def test_figures_by_length_are_shown(page):
     assert "BLEU" not in said(page)
-    assert "BLEU **14.0** from one vector, **32.0** with attention" in said(settled(page, memory_tab="wider"))
+    row = "<td>one vector, 384 numbers, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
+    assert row in bodies(settled(page, memory_tab="wider"))
 
 
 BOOK = "The book that my sister gave me when I was ill is still on the table."

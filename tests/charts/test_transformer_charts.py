@@ -62,7 +62,7 @@ def test_a_cost_chart_of_nothing_is_empty_not_broken():
 
 @pytest.fixture(scope="module")
 def rows():
-    return measure_scale(n_queries=8, n_keys=4, dimensions=(1, 4))
+    return [row for row in measure_scale() if row.d_k in (1, 4)]
 
 
 @pytest.mark.parametrize("field", ["variance", "gradient"])

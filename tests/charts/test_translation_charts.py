@@ -21,9 +21,7 @@ from attention_core.topics.translate.training import ByLength
 from tests.charts.tools import rows_of, valid
 
 WORDS = ["red", "<b>", "red", "end"]
-BLEU = ByLength(
-    groups=["1-5", "18+"], scores={"translator-none": [40.0, 30.0], "translator-additive": [42.0, 30.5]}, long={}, n=9
-)
+BLEU = ByLength(["1-5", "18+"], {"translator-none": [40.0, 30.0], "translator-additive": [42.0, 30.5]})
 CALLED = {"translator-none": "one vector", "translator-additive": "attention"}
 
 
@@ -71,11 +69,6 @@ def test_names_at_lines_ends_keep_apart_and_stay_inside():
     assert {row["label"] for row in names} == set(CALLED.values())
     places = sorted(row["place"] for row in names)
     assert min(b - a for a, b in pairwise(places)) >= NAME_HEIGHT * 45 / 320 - 1e-9
-
-
-def test_chart_of_no_figures_is_refused():
-    with pytest.raises(ValueError, match="got none"):
-        length_chart(ByLength([], {}, {}, 0), width=9, height=9, called=CALLED, marked={})
 
 
 GENERATOR = np.random.default_rng(0)

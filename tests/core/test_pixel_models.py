@@ -139,12 +139,6 @@ def test_today_s_model_asks_mostly_by_place():
     assert abs(shares[INK, PLACE] + shares[INK, INK]) < 0.1
 
 
-def test_traces_of_other_sizes_are_not_split():
-    model = load("pixel-classifier", "cpu")
-    with pytest.raises(ValueError, match="of its size"):
-        score_parts(model.trace(PICTURE), model.trace(PICTURE[::2, ::2]))
-
-
 @pytest.mark.parametrize("name", ["pixel-notes", "pixel-notes-product", "pixel-notes-alone"])
 def test_jacobian_foretells_small_changes(name):
     model = untrained(name)

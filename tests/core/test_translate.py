@@ -162,12 +162,6 @@ def test_a_short_sentence_begins_again(additive):
     assert collapse(additive, TEXT, 6).words == ["The", "red", "chihuahua", ".", "The", "red"]
 
 
-def test_bounds_are_told(additive):
-    for n in (0, LONGEST + 1):
-        with pytest.raises(ValueError, match="from 1 to"):
-            collapse(additive, TEXT, n)
-
-
 HOUSE = read_source("The red car is in front of the house.")
 
 

@@ -1,6 +1,5 @@
 """The first screen: coloured digits on the pad, a question about them, its answer, where the looks went."""
 
-import html
 import random
 from collections.abc import Sequence
 from functools import partial
@@ -43,7 +42,7 @@ from ui.edits import EditList, ListedEdit
 from ui.first_screen import grey_out
 from ui.glossary import note
 from ui.labels import error_markdown, literal
-from ui.layout import role_colour, shade
+from ui.layout import role_colour, shaded_word
 from ui.state import Field, plain_text, set_widget
 from ui.try_this import TryThis, try_this
 
@@ -303,13 +302,8 @@ def grid_of(look: AttentionTrace) -> tuple[int, int]:
 
 def shaded_words(words: AttentionTrace) -> str:
     weights = words.weights()[0].tolist()
-    most = max(weights)
-    parts = [
-        f'<span title="{weight:.1%}" style="padding:1px 4px 2px;border-radius:4px;'
-        f'background:{shade(weight / most)}">{html.escape(word)}</span>'
-        for word, weight in zip(words.story.key_axis.labels, weights, strict=True)
-    ]
-    return " ".join(parts)
+    parts = zip(words.story.key_axis.labels, weights, strict=True)
+    return " ".join(shaded_word(word, weight, max(weights)) for word, weight in parts)
 
 
 def _empty_bar(weight: float, height: int) -> None:

@@ -76,8 +76,7 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
     echo = _echo(shared.key, shared.atlas.head, text, trace)
     if echo is None:
         return [whole]
-    place = (echo.first.start + echo.second.stop) / 2
-    return [whole, *(Stop(*told) for told in _close(text, echo, place, n, window))]
+    return [whole, *_close(text, echo, n, window)]
 
 
 def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
@@ -129,8 +128,8 @@ def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     return TryThis("fly out to the whole text", question, SHAPES, fly, outcome, "atlas_stage")
 
 
-def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> list[tuple]:
-    _, followed, before = echo.shares
+def _close(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
+    place, (_, followed, before) = (echo.first.start + echo.second.stop) / 2, echo.shares
     finds = followed >= FINDS
     slants = (
         "Short slanted strokes: sentences that begin as an earlier one did, and look back at it. Upright lines: full "
@@ -141,23 +140,13 @@ def _close(text: LongText, echo: Echo, place: float, n: int, window: int) -> lis
         "guess the next word."
     )
     other = f"What came next last time gets {as_percent(followed)} here, the word just before {as_percent(before)}."
+    ribbon = f"The line is a ribbon, {window} words wide: out of reach to its left, not read yet to its right."
+    cells = slants if finds else "Every cell is one weight. Rows are the words that look, columns those looked at."
+    told, across = closest if finds else other, echo.second.stop - echo.first.start
     return [
-        (
-            f"{_sentences(text, place, RIBBON)} sentences",
-            f"The line is a ribbon, {window} words wide: out of reach to its left, not read yet to its right.",
-            *(place, place, min(RIBBON, n)),
-        ),
-        (
-            f"{_sentences(text, place, PAGE)} sentences",
-            slants if finds else "Every cell is one weight. Rows are the words that look, columns those looked at.",
-            *(place, place, min(PAGE, n)),
-        ),
-        (
-            "Two sentences, word by word",
-            closest if finds else other,
-            *(place, place, echo.second.stop - echo.first.start),
-            (echo.query, echo.followed),
-        ),
+        Stop(f"{_sentences(text, place, RIBBON)} sentences", ribbon, place, place, min(RIBBON, n)),
+        Stop(f"{_sentences(text, place, PAGE)} sentences", cells, place, place, min(PAGE, n)),
+        Stop("Two sentences, word by word", told, place, place, across, (echo.query, echo.followed)),
     ]
 
 

@@ -1,6 +1,5 @@
 """Below the first screen: one query step by step, word by word, in numbers and letters."""
 
-import html
 from itertools import groupby
 from operator import attrgetter
 
@@ -13,7 +12,7 @@ from attention_core.topics.lookup.encoders import SPELLING, Encoder, shared_runs
 from attention_core.topics.lookup.soft_lookup import weigh_words
 from ui.glossary import paragraph
 from ui.labels import literal
-from ui.layout import section, shade
+from ui.layout import section, shaded_word
 from ui.lookup.table import NAME, LookupRequest
 from ui.player import Stepper, query_row, show_step_chart, show_words
 
@@ -37,14 +36,8 @@ def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: 
     most = max((word.weight for word in words), default=1.0)
     asks = literal(str(asked.queries[query]))
     paragraph(f"{asks}  \nEvery word is a key of its own, whatever stands around it:")
-    lines = [
-        " ".join(
-            f'<span title="{word.weight:.1%}" style="padding:1px 3px;border-radius:3px;'
-            f'background:{shade(word.weight / most)}">{html.escape(word.text)}</span>'
-            for word in sentence
-        )
-        for _, sentence in groupby(words, key=attrgetter("key"))
-    ]
+    sentences = (sentence for _, sentence in groupby(words, key=attrgetter("key")))
+    lines = (" ".join(shaded_word(word.text, word.weight, most) for word in sentence) for sentence in sentences)
     st.html(f'<p style="margin:0;line-height:1.8">{"<br>".join(lines)}</p>')
     first = [f"{literal(word.text)} {word.weight:.0%}" for word in sorted(words, key=attrgetter("weight"))[::-1][:3]]
     st.caption(f"Most weight: {', '.join(first)}.")

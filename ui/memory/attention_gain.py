@@ -7,13 +7,13 @@ import streamlit as st
 from attention_core.device import to_array
 from attention_core.topics.memory.attention_gain import WordKnowledge, word_knowledge
 from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, cure_chart
-from attention_core.topics.translate.translation import Translation, read_source, translate
+from attention_core.topics.translate.translation import Translation, read_source
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
 from ui.glossary import paragraph
 from ui.labels import as_percent, literal
 from ui.lecture import LECTURE
-from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, vector_shares
+from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, translated, vector_shares
 from ui.memory.networks import NAME, recurrent
 from ui.player import Walk
 from ui.skeleton import OPEN_TAB
@@ -22,9 +22,6 @@ from ui.try_this import TryThis
 GUESSED, BOUNDS = 5, (0.05, 0.25)
 """The French word that is guessed about; shares between the options of the guess."""
 FRENCH = Walk(f"{NAME}_cure", first=GUESSED, label="French word")
-
-
-_translated = cached_computation(by_model=True)(translate)
 _what_is_known = cached_computation(by_model=True)(word_knowledge)
 
 
@@ -67,7 +64,7 @@ def _two_bars(text: str, known: WordKnowledge) -> None:
 
 def _said(text: str) -> tuple[Translation, list[str], list[int]]:
     """Return what attention makes of a sentence: its words, and the piece at which each begins."""
-    made = _translated(recurrent(ATTENTIVE), read_source(text))
+    made = translated(recurrent(ATTENTIVE), read_source(text))
     first = {word: piece for piece, word in reversed(list(enumerate(made.word_of)))}
     return made, [made.word_labels[word] for word in sorted(first)], [first[word] for word in sorted(first)]
 

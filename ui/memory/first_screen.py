@@ -15,7 +15,6 @@ from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
-from ui.glossary import note
 from ui.labels import error_markdown
 from ui.memory.networks import NAME, WALK, recurrent
 from ui.player import LAST_POSITION, counted
@@ -27,7 +26,7 @@ SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 FIRST_WORDS = 6
 """Words of a sentence of one's own that make the short one."""
 
-_translated = cached_computation(by_model=True)(translate)
+translated = cached_computation(by_model=True)(translate)
 _last_states_know = cached_computation(spinner="Reading the sentence", by_model=True)(last_state_shares)
 
 
@@ -84,7 +83,7 @@ def _says(name: str, text: str) -> str:
     line = f'<section style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{SAYS[name]}</span>'
     if fault:
         return f"{line}<p><i>cannot be loaded</i></p></section>"
-    french = _translated(model, read_source(text)).text
+    french = translated(model, read_source(text)).text
     below = f'<span class="fr">In French: <i lang="fr">{html.escape(french)}</i></span>' if french in IN_ENGLISH else ""
     return f"{line}{read_back(french, text)}{below}</section>"
 
@@ -98,17 +97,6 @@ def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> s
         for word, part in zip(labels, shares, strict=True)
     )
     return f'<div class="shaded">{words}</div>'
-
-
-def what_lengths_show() -> None:
-    """Say how both networks do on long sentences."""
-    figures = bleu_by_length(tuple(SAYS))
-    if set(SAYS) <= set(figures.long):
-        without, attentive = (figures.long[name] for name in (WITHOUT, ATTENTIVE))
-        note(
-            f"From twelve words on, with 384 numbers: BLEU **{without:.1f}** from one vector, **{attentive:.1f}** with "
-            f"attention ({figures.n:,} new sentences)."
-        )
 
 
 def draw_lengths(text: str) -> None:

@@ -1,7 +1,5 @@
 """A recurrent network that looks back at its own states: where it looks, and what it gains by that."""
 
-import html
-
 import numpy as np
 import streamlit as st
 
@@ -21,7 +19,7 @@ from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_stop
 from ui.edits import EditList, WeightsRow, show_outcome, weight_editor
 from ui.labels import distinct, literal
-from ui.layout import section, shade
+from ui.layout import section, shaded_word
 from ui.memory.networks import NAME
 from ui.state import Field, whole_number
 
@@ -89,12 +87,9 @@ def _change(given: TextPieces, now: AttentionTrace, at: int) -> None:
 def _looks(given: TextPieces, trace: AttentionTrace, at: int) -> None:
     row = to_array(trace.weights(0, [at])[0])
     most = float(row.max()) or 1.0
-    spans = []
-    for place, (label, weight) in enumerate(zip(given.labels, row.tolist(), strict=True)):
-        if place:
-            ring = "outline:2px solid #0072B2;" if place == at else ""
-            style = f"background:{shade(weight / most)};border-radius:3px;{ring}"
-            spans.append(f'<span title="{weight:.1%}" style="{style}">{html.escape(label)}</span>')
+    ring = {at: "outline:2px solid #0072B2;"}
+    labels = zip(given.labels[1:], row[1:].tolist(), strict=True)
+    spans = [shaded_word(*label, most, f"padding:0;{ring.get(place, '')}") for place, label in enumerate(labels, 1)]
     st.html(f"<p style='font-size:1.05rem;line-height:1.9;white-space:pre-wrap;margin:0'>{''.join(spans).strip()}</p>")
     names = distinct([_visible(label) for label in given.labels])
     most_first = [int(place) for place in row.argsort()[::-1] if row[place] >= LEAST_TOLD][:MAX_TOLD]

@@ -7,7 +7,7 @@ from attention_core.topics.variants import variants_of
 from ui.computed import card_or_empty
 from ui.glossary import note, paragraph
 from ui.layout import figures_table
-from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, what_lengths_show
+from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT
 from ui.memory.networks import NAME
 from ui.state import Field, one_of, single_choice
 
@@ -24,7 +24,6 @@ def wider_vector(text: str) -> None:
         ("one vector", f"{width:,}", f"{width / n:,.0f}"),
         ("a state each, with attention", f"{width * n:,}", f"{width:,}"),
     )
-    what_lengths_show()
     by_width = {int(numbers): card for numbers, card in variants_of(WITHOUT).items()}
     if not by_width:
         st.info("The figures of wider vectors are not there.")

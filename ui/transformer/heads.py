@@ -8,14 +8,13 @@ from itertools import product
 
 import streamlit as st
 
+from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.heads import heads_chart, masked_weights, mosaic
-from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
-from attention_core.charts.vega import weights_ramp
+from attention_core.charts.heads import heads_chart, mosaic
 from attention_core.explain.heads import describe_head, summaries
 from attention_core.topics.translate.translation import WordView, piece_probabilities, read_source
-from ui.chart import click, draw_chart
+from ui.chart import draw_chart
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
@@ -117,21 +116,10 @@ def _mosaic(layers: list[AttentionTrace], head: TransformerHead, habits: list[li
 
 
 def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
-    key = f"transformer_large_{trace.n_queries}_{trace.n_keys}"
-    small = max(trace.n_queries, trace.n_keys) <= MAX_RECT_SIDE
-    chart = matrix_chart(
-        masked_weights(trace, head.head),
-        trace.story.query_axis,
-        trace.story.key_axis,
-        Role.WEIGHTS,
-        title="weight",
-        size=340,
-        marked_row=query,
-        ramp=weights_ramp(trace.n_keys),
-        select="cell" if small else None,
-    )
-    words = f"Weights of {head.label}: queries are rows, keys are columns"
-    draw_chart(chart, **click(key, "cell", "row", QUERY) if small else {"key": key}, width="content", alt=words)
+    def take(row: int, _: int) -> None:
+        QUERY.value = row
+
+    show_step_chart(trace, step_of(trace, "weights"), head.head, query, f"transformer_{head.kind}", on_choose=take)
 
 
 def transformer_steps(experiment: Experiment) -> None:

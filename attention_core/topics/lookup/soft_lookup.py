@@ -32,35 +32,15 @@ class Records:
     key_name: str = "keys"  # plural noun for the axis
     value_name: str = "values"  # of the values
 
-    def __post_init__(self) -> None:
-        if not self.keys or len(self.keys) != len(self.values):
-            raise ValueError(
-                f"keys and values must be as many, at least one; got {len(self.keys)} and {len(self.values)}"
-            )
-
 
 def soft_lookup(
     records: Records, queries: Sequence[str], temperature: float, encoder: Encoder = SPELLING
 ) -> AttentionTrace:
     """Let every query look at all keys at once, and take from each record as much as its key resembles the query.
 
-    Args:
-        records: keys are compared by the cosine of their vectors.
-        queries: at least one.
-        temperature: above 0; what the scores are divided by.
-        encoder: turns texts into vectors.
-
-    Returns:
-        a trace of one head. Its value has one column per different text, so that the context says how much of each
-        comes back.
-
-    Raises:
-        ValueError: no query, or a temperature that is not above 0.
+    Texts are compared by the cosine of their vectors, divided by the temperature, which is above 0. The trace's value
+    has one column per different text, so that the context says how much of each comes back.
     """
-    if not temperature > 0:
-        raise ValueError(f"temperature must be above 0, got {temperature}")
-    if not queries:
-        raise ValueError("there must be at least one query")
     query_axis, key_axis = _axis("queries", queries), _axis(records.key_name, records.keys)
     query, key = (encoder.embed(part) for part in (queries, records.keys))
     vectors = Axis.numbered(encoder.numbers, key.shape[1])

@@ -116,13 +116,11 @@ NAME_HEIGHT = 15  # screen pixels between two names
 def length_chart(
     figures: ByLength, *, width: int, height: int, called: Mapping[str, str], marked: Mapping[str, str]
 ) -> vl.Chart:
-    """Draw BLEU against length; ValueError without figures.
+    """Draw BLEU against length.
 
     Names right of the plot, which are what models are `called`, do not count in its width. Of the groups that are
     marked, each has its own words above.
     """
-    if not figures.scores or not figures.groups:
-        raise ValueError("figures must hold at least one model, got none")
     data = vl.long_form(("model", "words", "bleu"), figures.scores, figures.groups)
     data["label"] = [called[name] for name in data["model"]]
     top = 5 * (1 + max(data["bleu"]) // 5)

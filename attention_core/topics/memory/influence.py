@@ -59,13 +59,7 @@ class Jacobians(NamedTuple):
 
 
 def encoder_jacobians(model: Translator, ids: Tensor, direction: str) -> Jacobians:
-    """Run the encoder over a sentence, pieces int64 (n,), "forward" or "backward"; it is a GRU or a plain tanh network.
-
-    Raises:
-        ValueError: ids are not one sentence of at least one piece.
-    """
-    if ids.ndim != 1 or len(ids) == 0:
-        raise ValueError(f"ids must be one sentence, (n,) with n of 1 or more, got {tuple(ids.shape)}")
+    """Run the encoder, a GRU or a plain tanh network, over a sentence, pieces int64 (n,), "forward" or "backward"."""
     inputs = model.embedding(ids.to(device_of(model)))
     if direction == "backward":
         return _jacobians(model.encoder, inputs.flip(0), "_reverse")
@@ -135,27 +129,12 @@ def read_both_ways(model: Translator, ids: Tensor) -> dict[str, RecurrentPass]:
 
 
 @torch.inference_mode()
-def gradient_norms(
-    model: Translator, ids: Tensor, direction: str = "forward", word_of: Sequence[int] | None = None
-) -> Tensor:
-    """Return how much every word matters to the state in which the reading ends: norms of d h_n / d x_s, (n_words,).
+def gradient_norms(model: Translator, ids: Tensor, direction: str, word_of: Sequence[int]) -> Tensor:
+    """Return how much every word matters to the state in which a reading ends: norms of d h_n / d x_s, (n_words,).
 
-    Args:
-        model: its encoder is a GRU or a plain tanh network.
-        ids: int64 (n,), pieces, the end piece last.
-        direction: one of DIRECTIONS.
-        word_of: which word each piece belongs to, or None = every piece is a word of its own. A word's vector is that
-            of its pieces end to end.
-
-    Raises:
-        ValueError: no such direction; ids are not one sentence; word_of does not fit.
+    The pieces are int64 (n,), the end last, and each belongs to a word, whose vector is that of its pieces end to end.
     """
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction must be one of {DIRECTIONS}, got {direction!r}")
-    groups = list(range(len(ids))) if word_of is None else list(word_of)
-    if len(groups) != len(ids):
-        raise ValueError(f"word_of needs one word per piece ({len(ids)}), got {len(groups)}")
-    steps, in_order = encoder_jacobians(model, ids, direction), groups[::-1] if direction == "backward" else groups
+    steps, in_order = encoder_jacobians(model, ids, direction), word_of[::-1] if direction == "backward" else word_of
     words = [[place for place, _ in places] for _, places in groupby(enumerate(in_order), key=itemgetter(1))]
     through, norms = torch.eye(steps.by_state.shape[-1]).to(steps.by_state), []
     for places in reversed(words):
@@ -181,8 +160,6 @@ def similar_dimensions_first(states: Tensor) -> list[int]:
     states = states.cpu().double()  # MPS has no float64
     centred = states - states.mean(0)
     _, _, components = torch.linalg.svd(centred, full_matrices=False)
-    if len(components) < 2:
-        return states[0].argsort(stable=True).tolist()
     angles = torch.atan2(components[1], components[0])
     return angles.argsort(stable=True).tolist()
 

@@ -20,14 +20,9 @@ PARTS: tuple[Part, ...] = ((PLACE, PLACE), (PLACE, INK), (INK, PLACE), (INK, INK
 def score_parts(drawn: AttentionTrace, blank: AttentionTrace) -> dict[Part, Tensor]:
     """Return the four parts of a drawing's scores, (n_queries, n_keys) each, that sum to them.
 
-    The traces are those of the drawing and of an empty picture by the same model.
-
-    Raises:
-        ValueError: traces of other sizes, or scores that are no dot products.
+    The traces are those of the drawing and of an empty picture by the same model, whose scores are dot products.
     """
     factor = drawn.score.dot_factor(drawn.key.shape[-1])
-    if factor is None or drawn.query.shape != blank.query.shape or drawn.key.shape != blank.key.shape:
-        raise ValueError("scores are split between dot products over a drawing and over an empty picture of its size")
     place_q, place_k = blank.query[0], blank.key_of(0)
     query = {PLACE: place_q, INK: drawn.query[0] - place_q}
     key = {PLACE: place_k, INK: drawn.key_of(0) - place_k}

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 
 def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str, AttentionTrace]:
-    """Return one trace per scoring function for the same query (n_queries, d) and keys (n_keys, d), their own values.
-
-    Raises:
-        ValueError: query and key differ in d.
-    """
-    if query.shape[-1] != key.shape[-1]:
-        raise ValueError(f"query and key need the same d, got {query.shape[-1]} and {key.shape[-1]}")
+    """Return a trace per scoring function for the same query (n_queries, d) and keys (n_keys, d), their own values."""
     queries = Axis("queries", ["q"] if len(query) == 1 else [f"q{place + 1}" for place in range(len(query))])
     keys = Axis("keys", [f"k{place + 1}" for place in range(len(key))])
     return {
@@ -115,13 +109,11 @@ def softmax_jacobian_norm(weights: Tensor) -> Tensor:
     return (squares - 2 * weights.pow(3).sum(-1) + squares.square()).clamp(min=0).sqrt()
 
 
-def measure_scale(
-    *, n_queries: int = 512, n_keys: int = 16, seed: int = 0, dimensions: tuple[int, ...] = DIMENSIONS
-) -> list[ScaleRow]:
-    """Measure scores and softmax for each d_k, without and with the division by sqrt(d_k)."""
+def measure_scale() -> list[ScaleRow]:
+    """Measure scores and softmax for each of DIMENSIONS, without and with the division by sqrt(d_k)."""
     rows = []
-    for d_k in dimensions:
-        raw = random_scores(d_k, n_queries=n_queries, n_keys=n_keys, seed=seed)
+    for d_k in DIMENSIONS:
+        raw = random_scores(d_k, n_queries=512, n_keys=16)
         for scaled in (False, True):
             scores = raw / math.sqrt(d_k) if scaled else raw
             weights = scores.softmax(-1)

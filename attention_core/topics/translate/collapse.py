@@ -28,12 +28,7 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
 
     The sentence begins again where it ends. A word of several pieces counts with the state of its last piece; the
     sentence's end is read but not counted.
-
-    Raises:
-        ValueError: n out of bounds.
     """
-    if not 1 <= n <= LONGEST:
-        raise ValueError(f"n must be from 1 to {LONGEST}, got {n}")
     taken = list(islice(cycle(english_words(text)), n))
     cut = load_vocabulary().cut([word.lower() for word in taken])
     device = device_of(model)

@@ -22,8 +22,6 @@ class ByLength(NamedTuple):
 
     groups: list[str]  # lengths of the English sentence in words, such as "6-8", shortest first
     scores: dict[str, list[float | None]]  # name of a model -> one BLEU per group, None where the card has none
-    long: dict[str, float]  # name of a model -> BLEU over sentences of 12 words and more
-    n: int  # English sentences that were translated
 
 
 def bleu_by_length(names: Sequence[str], folder: Path | None = None) -> ByLength:
@@ -33,8 +31,6 @@ def bleu_by_length(names: Sequence[str], folder: Path | None = None) -> ByLength
     return ByLength(
         groups=groups,
         scores={name: [figures["bleu_by_length"].get(group) for group in groups] for name, figures in found.items()},
-        long={name: float(figures["bleu_long"]) for name, figures in found.items()},
-        n=max((int(figures["n"]) for figures in found.values()), default=0),
     )
 
 
@@ -49,8 +45,7 @@ def _figures(name: str, folder: Path | None) -> dict[str, Any] | None:
     except WeightsError:
         log.warning("%s is left out", name, exc_info=True)
         return None
-    complete = isinstance(figures, dict) and {"bleu_by_length", "bleu_long", "n"} <= set(figures)
-    return figures if complete else None
+    return figures if isinstance(figures, dict) and "bleu_by_length" in figures else None
 
 
 def _first_number(group: str) -> int:
