@@ -34,38 +34,23 @@ class GoneError(Exception):
 
 @dataclass
 class Answer:
-    """What came of an action.
+    """What came of an action."""
 
-    Attributes:
-        seconds: from the action to the end of its run.
-        n_bytes: that the server sent until then, pictures included.
-        faults: exceptions shown, messages and pictures that were not there.
-        is_cut: whether the run had to end early for another one that draws other parts (Streamlit drops the rest).
-    """
-
-    seconds: float = 0.0
-    n_bytes: int = 0
-    faults: list[str] = field(default_factory=list)
-    is_cut: bool = False
+    seconds: float = 0.0  # from the action to the end of its run
+    n_bytes: int = 0  # that the server sent until then, pictures included
+    faults: list[str] = field(default_factory=list)  # exceptions shown, messages and pictures that were not there
+    is_cut: bool = False  # whether the run ended early for another that draws other parts (Streamlit drops the rest)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Something on the page.
+    """Something on the page."""
 
-    Attributes:
-        kind: Streamlit's name of its message, such as "button_group".
-        message: what the server sent of it.
-        run: the one that drew it.
-        fragment: the part of the page that runs alone when it is used; "" = the whole page runs.
-        script: of the page that it belongs to.
-    """
-
-    kind: str
-    message: Any
-    run: str
-    fragment: str
-    script: str
+    kind: str  # Streamlit's name of its message, such as "button_group"
+    message: Any  # what the server sent of it
+    run: str  # the one that drew it
+    fragment: str  # the part of the page that runs alone when it is used; "" = the whole page runs
+    script: str  # of the page that it belongs to
 
     @property
     def id(self) -> str:

@@ -16,27 +16,16 @@ ANSWER = re.compile(r"[-*] \[([ xX])\]\s*(.*)")
 
 @dataclass(frozen=True)
 class LectureItem:
-    """One item of a lecture.
+    """One item of a lecture."""
 
-    Attributes:
-        sentence: what the hall reads.
-        page: the name of the page that is shown.
-        state: of that page, as its address has it.
-        minutes: that it takes.
-        question: to the hall; "" = none.
-        answers: to the question.
-        right: the place of the right answer.
-        notes: what to say.
-    """
-
-    sentence: str
-    page: str
-    state: dict[str, str]
-    minutes: float
-    question: str
-    answers: tuple[str, ...]
-    right: int
-    notes: str
+    sentence: str  # what the hall reads
+    page: str  # the name of the page that is shown
+    state: dict[str, str]  # of that page, as its address has it
+    minutes: float  # that it takes
+    question: str  # to the hall; "" = none
+    answers: tuple[str, ...]  # to the question
+    right: int  # the place of the right answer
+    notes: str  # what to say
 
 
 @dataclass(frozen=True)
@@ -60,14 +49,9 @@ class LectureError(ValueError):
 
 
 def read_lecture(text: str, pages: Collection[str]) -> GuidedLecture:
-    """Return the lecture that a file holds, see docs/lectures.md for the format.
+    """Return the lecture that a file's text holds, whose links may name these pages; LectureError where it holds none.
 
-    Args:
-        text: of the file.
-        pages: the names that a link may have.
-
-    Raises:
-        LectureError: the file is no lecture.
+    For the format see docs/lectures.md.
     """
     if len(text) > LECTURE_LETTERS.most:
         raise LectureError(1, f"the file has more than {LECTURE_LETTERS} letters.")

@@ -73,28 +73,13 @@ class PlacedDigit(NamedTuple):
 
 
 SCENES = {
-    name: tuple(PlacedDigit(*digit) for digit in digits)
+    name: tuple(
+        PlacedDigit(int(digit), colour, float(x), float(y)) for digit, colour, x, y in map(str.split, digits.split(";"))
+    )
     for name, digits in {
-        "Five colours": (
-            (7, "red", 0.19, 0.2),
-            (3, "blue", 0.52, 0.22),
-            (5, "green", 0.83, 0.42),
-            (2, "orange", 0.51, 0.78),
-            (8, "purple", 0.83, 0.8),
-        ),
-        "Four red": (
-            (4, "red", 0.2, 0.22),
-            (6, "red", 0.52, 0.2),
-            (9, "blue", 0.82, 0.5),
-            (1, "red", 0.2, 0.75),
-            (2, "red", 0.54, 0.78),
-        ),
-        "Threes": (
-            (3, "green", 0.2, 0.24),
-            (3, "purple", 0.78, 0.22),
-            (3, "black", 0.5, 0.55),
-            (0, "green", 0.8, 0.78),
-        ),
+        "Five colours": "7 red 0.19 0.2; 3 blue 0.52 0.22; 5 green 0.83 0.42; 2 orange 0.51 0.78; 8 purple 0.83 0.8",
+        "Four red": "4 red 0.2 0.22; 6 red 0.52 0.2; 9 blue 0.82 0.5; 1 red 0.2 0.75; 2 red 0.54 0.78",
+        "Threes": "3 green 0.2 0.24; 3 purple 0.78 0.22; 3 black 0.5 0.55; 0 green 0.8 0.78",
     }.items()
 }
 

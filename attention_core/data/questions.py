@@ -369,8 +369,8 @@ def parse(text: str) -> Question:
     if not (asks or relation or place):
         _refuse(sum(word in WORDS for word in words) < 0.7 * len(words), FEW_WORDS)
         raise QuestionError("I do not see what is asked.")
-    kind = _kind(asks, place, relation, between, digit, colour)
-    question = Question(kind, place, relation, digit, colour, between)
+    spoken = Question(QuestionKind.COUNT, place, relation, digit, colour, between)
+    question = replace(spoken, kind=_kind(asks, spoken))
     for wrong, why in _faults(question, words):
         _refuse(wrong, why)
     asked_for = sentence.removesuffix(spoken_of).split() if relation else []
@@ -416,23 +416,16 @@ def _digit_and_colour(words: list[str], asks: str | None) -> tuple[str | None, s
     return next(iter(digits), None), next(iter(colours), None)
 
 
-def _kind(
-    asks: str | None,
-    place: str | None,
-    relation: str | None,
-    between: str | None,
-    digit: str | None,
-    colour: str | None,
-) -> QuestionKind:
+def _kind(asks: str | None, spoken: Question) -> QuestionKind:
     if asks in (QuestionKind.COUNT, QuestionKind.EXISTS):
         return QuestionKind(asks)
-    if between:
+    if spoken.between:
         return QuestionKind.COLOUR_TWO_STEPS if asks == "colour" else QuestionKind.DIGIT_TWO_STEPS
-    if relation:
+    if spoken.relation:
         return QuestionKind.COLOUR_BESIDE if asks == "colour" else QuestionKind.DIGIT_BESIDE
-    if place:
+    if spoken.place:
         return QuestionKind.COLOUR_AT if asks == "colour" else QuestionKind.DIGIT_AT
-    named = colour and not digit  # "which digit has the colour blue" asks for the digit
+    named = spoken.colour and not spoken.digit  # "which digit has the colour blue" asks for the digit
     return QuestionKind.COLOUR_OF_DIGIT if asks == "colour" and not named else QuestionKind.DIGIT_OF_COLOUR
 
 

@@ -114,26 +114,21 @@ def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any
 
     It has query (n, d), key (n, n_keys, d) and labels (n,), the position of the right key.
     """
-    query, key, labels = _read_tasks(file)
-    parameter = next(model.parameters())
-    with torch.inference_mode():
-        scores = model(torch.from_numpy(query).to(parameter), torch.from_numpy(key).to(parameter))
-    right = torch.from_numpy(labels).to(parameter.device)
-    by_function = {name: (own.argmax(-1) == right).double().mean().item() for name, own in scores.items()}
-    return {"n": len(labels), "accuracy": max(by_function.values()), "accuracy_by_function": by_function}
-
-
-def _read_tasks(path: str | Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     names = ("query", "key", "labels")
-    arrays = read_npz(path, names, (), fault=DataError)
+    arrays = read_npz(file, names, (), fault=DataError)
     query, key, labels = (arrays[name] for name in names)
     if query.ndim != 2 or key.ndim != 3 or (len(key), key.shape[2]) != query.shape or labels.shape != query.shape[:1]:
         raise DataError(
             f"query must be (n, d), key (n, n_keys, d) and labels (n,); got {query.shape}, {key.shape}, {labels.shape}."
         )
     if not (np.isfinite(query).all() and np.isfinite(key).all()):
-        raise DataError(f"{path}: query and key must be finite numbers.")
-    return query, key, labels.astype(np.int64)
+        raise DataError(f"{file}: query and key must be finite numbers.")
+    parameter = next(model.parameters())
+    with torch.inference_mode():
+        scores = model(torch.from_numpy(query).to(parameter), torch.from_numpy(key).to(parameter))
+    right = torch.from_numpy(labels.astype(np.int64)).to(parameter.device)
+    by_function = {name: (own.argmax(-1) == right).double().mean().item() for name, own in scores.items()}
+    return {"n": len(labels), "accuracy": max(by_function.values()), "accuracy_by_function": by_function}
 
 
 def evaluate_sentences(model: nn.Module, file: str | Path) -> dict[str, Any]:

@@ -24,35 +24,22 @@ SHORTEST, LONGEST, SHARED = 7, 12, 4
 
 @dataclass(frozen=True, eq=False)
 class LongText:
-    """A text in pieces; ids, labels and sentence_of have one entry for each.
-
-    Attributes:
-        sentence_of: the number of the sentence that a piece belongs to, from 0; the start belongs to the first.
-        is_cut: whether more was given than is read.
-    """
+    """A text in pieces; ids, labels and sentence_of have one entry for each."""
 
     ids: Tensor
     labels: tuple[str, ...]
-    sentence_of: tuple[int, ...]
-    is_cut: bool = False
+    sentence_of: tuple[int, ...]  # the number of the sentence that a piece belongs to; the start belongs to the first
+    is_cut: bool = False  # whether more was given than is read
 
 
 class Echo(NamedTuple):
-    """Two sentences, one behind the other, and where the pieces of the second look in the first.
+    """Two sentences, one behind the other, and where the pieces of the second look in the first."""
 
-    Attributes:
-        first: the pieces of the first sentence.
-        second: those of the second.
-        query: a piece of the second that the first has too.
-        followed: the piece that followed it there.
-        shares: of the weights of all such pieces, on average: on the same piece, on what followed it there, on the
-            piece just before.
-    """
-
-    first: range
+    first: range  # the pieces of the first sentence
     second: range
-    query: int
-    followed: int
+    query: int  # a piece of the second that the first has too
+    followed: int  # the piece that followed it there
+    # of the weights of all such pieces, on average: on the same piece, on what followed it there, on the piece before
     shares: tuple[float, float, float]
 
 

@@ -11,7 +11,7 @@ from attention_core import UNIFORM, BlockKeys, Temperature, load
 from attention_core.explain.heads import rollout
 from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
-from attention_core.topics.pixels import class_maps, class_rollout, jacobian, jacobian_map, likeness_beyond
+from attention_core.topics.pixels import jacobian, jacobian_map, likeness_beyond, read_patches
 from attention_core.topics.pixels.packed import pack_looks
 from attention_core.topics.pixels.readout import RIDGE, read_back
 from attention_core.topics.pixels.seeds import figure_range, mean_errors
@@ -159,21 +159,14 @@ def test_jacobian_map_ignores_what_moves_all_logits_alike():
 @pytest.mark.parametrize("name", ["pixel-notes", "pixel-notes-product", "pixel-classifier"])
 def test_packed_looks_give_any_row_of_the_weights(name):
     trace = load(name, "cpu").trace(PICTURE)
-    looks = pack_looks(trace)
-    assert looks.softmax == trace.has_softmax
+    numbers, unit = pack_looks(trace)
     largest = float(trace.weights().abs().max())
-    query, key = np.frombuffer(looks.numbers, "<i2").astype(float).reshape(2, 784, -1)
+    query, key = np.frombuffer(numbers, "<i2").astype(float).reshape(2, 784, -1)
     for row in (0, 200, 400):
-        scores = torch.from_numpy(looks.unit * key @ query[row])
-        weights = scores.softmax(-1) if looks.softmax else scores
+        scores = torch.from_numpy(unit * key @ query[row])
+        weights = scores.softmax(-1) if trace.has_softmax else scores
         expected = trace.weights(0, [row])[0].double()
         assert_close(weights, expected, atol=1e-4 * largest, rtol=2e-3)
-
-
-def test_only_looks_of_one_head_by_dot_products_are_packed():
-    several = untrained("digit-vit").traces(PICTURE)[0]
-    with pytest.raises(ValueError, match="one head"):
-        pack_looks(several)
 
 
 def test_edits_reach_the_answer():
@@ -206,7 +199,7 @@ def test_rollout_tells_what_reached_the_class_token(model):
         mean = torch.stack([trace.weights(head) for head in range(6)]).mean(0)
         by_hand = (0.5 * mean + 0.5 * torch.eye(50)) @ by_hand
     assert_close(torch.as_tensor(rolled), by_hand, atol=1e-5, rtol=1e-4)
-    own = class_rollout(traces)
+    own = torch.from_numpy(read_patches(model, drawing(28, 28)).rolled)
     assert own.shape == (7, 7)
     assert_close(own.flatten(), by_hand[0, 1:], atol=1e-5, rtol=1e-4)
     assert_close(own.sum() + by_hand[0, 0], torch.tensor(1.0))
@@ -214,7 +207,7 @@ def test_rollout_tells_what_reached_the_class_token(model):
 
 def test_maps_of_the_class_token_leave_out_what_it_pays_to_itself(model):
     traces = model.traces(drawing(28, 28))
-    maps = class_maps(traces)
+    maps = torch.from_numpy(read_patches(model, drawing(28, 28)).maps)
     assert maps.shape == (4, 6, 7, 7)
     assert maps[2, 1, 3, 5] == traces[2].weights(1)[0, 1 + 3 * 7 + 5]
     assert_close(

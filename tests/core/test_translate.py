@@ -135,11 +135,6 @@ def test_words_of_the_first_sentence_are_those_that_were_typed():
     assert first.target[:3] == ["la", "voiture", "rouge"]
 
 
-def test_no_snapshots_are_refused():
-    with pytest.raises(ValueError, match="at least one"):
-        learning_of({})
-
-
 def test_sharpness_of_uniform_one_hot_and_single_columns():
     assert sharpness(torch.full((4, 5), 0.2)) == pytest.approx(0, abs=1e-6)
     assert sharpness(torch.eye(5)) == 1

@@ -30,19 +30,14 @@ Place = tuple[int, int, int]  # of a tile: level, row, column; see Atlas.tile
 
 
 class MatrixSource(NamedTuple):
-    """A matrix that can be opened; its key tells it from every other, for all visitors the same.
-
-    Attributes:
-        text: what was read, if it is a text in pieces.
-        first_head: to open on, from 0.
-    """
+    """A matrix that can be opened; its key tells it from every other, for all visitors the same."""
 
     key: str
     title: str
     n_heads: int
     trace: Callable[[], AttentionTrace]
-    text: LongText | None = None
-    first_head: int = 0
+    text: LongText | None = None  # what was read, if it is a text in pieces
+    first_head: int = 0  # to open on, from 0
 
 
 class SharedAtlas:

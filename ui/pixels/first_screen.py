@@ -120,12 +120,12 @@ def both_ways(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def pixel_map(reading: Reading, pad: PadState) -> None:
     """Lay the network's picture over the pad: the pixel under the pointer asks all others, a click keeps it."""
     drawing, trace = reading.drawing, reading.trace
-    looks = packed_looks(trace)
+    looks, unit = packed_looks(trace)
     data = {
-        "numbers": _text(looks.numbers),
-        "unit": looks.unit,
-        "softmax": looks.softmax,
-        "faint": strongest_weight(drawing.image.size, 0.0) if looks.softmax else 0.0,
+        "numbers": _text(looks),
+        "unit": unit,
+        "softmax": trace.has_softmax,
+        "faint": strongest_weight(drawing.image.size, 0.0) if trace.has_softmax else 0.0,
         "ink": _text(np.rint(255 * drawing.image).astype(np.uint8).tobytes()),
         "query": reading.query,
         "stays": QUERY.value is not None,

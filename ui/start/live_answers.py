@@ -69,8 +69,7 @@ def canvas_of(strokes: Sequence[Stroke]) -> np.ndarray:
 def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
     """Return where a network looks to answer a question about a drawing, and its answers, also without choosing.
 
-    Raises:
-        QuestionError: the question cannot be read; the message says why.
+    A QuestionError says why the question cannot be read.
     """
     reading = read_question(question)
     words, n_looks = reading.words, reading.question.n_looks

@@ -1,6 +1,5 @@
 """What the page *Draw a digit* computes: the digit that a model reads, which pixels change it, where patches look."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,15 +16,10 @@ from attention_core.models.digit_vit import GRID, DigitVit
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a model says about one picture.
+    """What a model says about one picture."""
 
-    Attributes:
-        probabilities: float (10,).
-        traces: one per attention layer.
-    """
-
-    probabilities: np.ndarray
-    traces: tuple[AttentionTrace, ...]
+    probabilities: np.ndarray  # float (10,)
+    traces: tuple[AttentionTrace, ...]  # one per attention layer
 
     @property
     def digit(self) -> int:
@@ -95,15 +89,7 @@ def read_patches(model: DigitVit, image: Tensor) -> PatchReading:
     """Let a vision transformer read one picture, float (28, 28)."""
     traces = model.traces(image)
     probabilities = model(image[None].to(device_of(model))).logits[0].softmax(-1)
-    return PatchReading(to_array(probabilities), to_array(class_maps(traces)), to_array(class_rollout(traces)))
-
-
-def class_maps(traces: Sequence[AttentionTrace]) -> Tensor:
-    """Return what the class token pays to each patch, (n_layers, n_heads, 7, 7); the rest it pays to itself."""
-    rows = [torch.stack([trace.weights(head, [0])[0, 1:] for head in range(trace.n_heads)]) for trace in traces]
-    return torch.stack(rows).unflatten(-1, GRID)
-
-
-def class_rollout(traces: Sequence[AttentionTrace]) -> Tensor:
-    """Return what each patch could have contributed to the class token through all layers, (7, 7), by rollout."""
-    return torch.as_tensor(rollout(traces).rolled)[0, 1:].unflatten(-1, GRID)
+    paid = torch.stack([trace.weights(head, [0])[0, 1:] for trace in traces for head in range(trace.n_heads)])
+    rolled = torch.as_tensor(rollout(traces).rolled)[0, 1:]
+    maps = to_array(paid).reshape(len(traces), -1, *GRID)
+    return PatchReading(to_array(probabilities), maps, to_array(rolled).reshape(GRID))

@@ -29,11 +29,7 @@ class Vectors:
 
     @classmethod
     def parse(cls, text: str) -> Vectors:
-        """Read vectors from an address, such as "2,1.5;1.75,2.25;3.5,2", the query first.
-
-        Raises:
-            ValueError: these are no vectors, or too many or too large ones.
-        """
+        """Read vectors from an address, such as "2,1.5;1.75,2.25;3.5,2", the query first; ValueError for others."""
         query, *keys = [[float(number) for number in row.split(",")] for row in text[:1000].split(";")]
         if len(query) not in DIMENSIONS or not MIN_KEYS <= len(keys) <= MAX_KEYS:
             raise ValueError(f"text must hold a query and {MIN_KEYS} to {MAX_KEYS} keys, got {text[:60]!r}")

@@ -85,13 +85,8 @@ def learning_of(snapshots: Mapping[str, Tensor]) -> list[Learning]:
     """Return how the alignments of the sentences of LEARNED came to be.
 
     The training command keeps tensors "NUMBER.weights.SENTENCE" (n_target_pieces, n_source_pieces) and "NUMBER.step".
-
-    Raises:
-        ValueError: the weights of another vocabulary, or none at all.
     """
     numbers = sorted({int(name.split(".")[0]) for name in snapshots})
-    if not numbers:
-        raise ValueError("snapshots must have at least one tensor, got none")
     learned = []
     for place, (english, french) in enumerate(pair_words(list(LEARNED))):
         source_of, target_of = ([*load_vocabulary().cut(words).word_of, len(words)] for words in (english, french))

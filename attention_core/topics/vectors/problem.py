@@ -104,11 +104,7 @@ def table_dimensions(tables: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def sizes_of(tables: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """Return how many rows and columns tables have, by what they count.
-
-    Raises:
-        ValueError: a table is missing or no matrix, or does not fit to the others.
-    """
+    """Return how many rows and columns tables have, by what they count; a ValueError names one that does not fit."""
     sizes: dict[str, int] = {}
     for name, counted in table_dimensions(tables).items():
         if name not in tables or np.ndim(tables[name]) != 2 or not np.size(tables[name]):
@@ -123,8 +119,7 @@ def sizes_of(tables: Mapping[str, np.ndarray]) -> dict[str, int]:
 def linked_tables(plain: Mapping[str, Any]) -> dict[str, list[list[float]]]:
     """Return the tables of a link, which a problem can be made of; those that it does not need are left out.
 
-    Raises:
-        ValueError: they are not, or too large, or hold other things than numbers in bounds.
+    A ValueError refuses tables that do not fit together, or hold other things than numbers in bounds.
     """
     tables = {name: np.array(plain[name], dtype=np.float64) for name in table_dimensions(plain)}
     sizes_of(tables)
@@ -184,10 +179,7 @@ RESIDUAL = Text(
 def trace_of(problem: Problem, edits: Edits = ()) -> AttentionTrace:
     """Return a problem's trace in float64, with steps from its tables to the residual, its attention perhaps edited.
 
-    Raises:
-        ValueError: tables that do not fit together; it names one and its shape.
-
-    Source: Vaswani et al. 2017, section 3.2.
+    For a ValueError see sizes_of. Source: Vaswani et al. 2017, section 3.2.
     """
     sizes_of(problem.tables)
     tables = {name: torch.from_numpy(np.array(table, dtype=np.float64)) for name, table in problem.tables.items()}
