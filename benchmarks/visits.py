@@ -161,7 +161,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "translate": (
         typed("translate_text", ENGLISH),
         Action("bidi_component", "translate_*_words", press("chosen", "row", "target")),
-        pressed("translate_word_next"),
+        pressed("translate_at_next"),
         NEXT,
         pressed("translate_example_*"),
         chosen("translate_model_lower"),

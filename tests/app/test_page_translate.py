@@ -98,10 +98,10 @@ def test_multiplied_vectors_stand_beside_the_context(page):
 def test_the_unrolled_network_follows_words_and_steps(page):
     open_tab(page, "unrolled")
     assert "word 3 of 9: fed **voiture**, the decoder says **rouge**" in said(page)
-    press(page, "translate_word_previous")
+    press(page, "translate_at_previous")
     assert "word 2 of 9: fed **la**, the decoder says **voiture**" in said(page)
     assert "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets" in said(page)
-    press(page, "translate_word_next")
+    press(page, "translate_at_next")
     assert "fed **voiture**, the decoder says **rouge**" in said(page)
     for step in steps_to_the_end(page):
         assert step
@@ -125,10 +125,10 @@ def test_whether_attention_follows_the_likeness_of_words_is_told_where_it_is_dra
 def test_words_are_stepped_through_to_both_ends(page):
     write(page, "Hello.")
     assert "word 1 of" in said(page)
-    assert page.button(key="translate_word_previous").disabled
+    assert page.button(key="translate_at_previous").disabled
     seen = 1
-    while not page.button(key="translate_word_next").disabled and seen < 60:
-        press(page, "translate_word_next")
+    while not page.button(key="translate_at_next").disabled and seen < 60:
+        press(page, "translate_at_next")
         seen += 1
     assert seen >= 2
     assert f"word {seen} of {seen}" in said(page)
@@ -137,11 +137,11 @@ def test_words_are_stepped_through_to_both_ends(page):
 def test_a_lecture_stops_at_the_words_that_tell_something_and_the_headline_follows(visit):
     page = visit("translate", lecture="1")
     assert "**rouge** looks at **red**" in said(page)
-    press(page, "translate_word_next")
+    press(page, "translate_at_next")
     assert "**devant** looks at **in**" in said(page)
-    assert page.button(key="translate_word_next").disabled
-    press(page, "translate_word_previous")
-    assert page.button(key="translate_word_previous").disabled
+    assert page.button(key="translate_at_next").disabled
+    press(page, "translate_at_previous")
+    assert page.button(key="translate_at_previous").disabled
 
 
 @pytest.mark.parametrize("model", ["additive", "transformer"])
@@ -202,7 +202,7 @@ def test_the_words_play_until_they_end(page):
         if not page.session_state["playing"]:
             break
         settled(page, player_tick=0.0)  # as after the pause between two words
-    assert page.button(key="translate_word_next").disabled
+    assert page.button(key="translate_at_next").disabled
 
 
 def test_words_and_steps_have_one_clock(page):

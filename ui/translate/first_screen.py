@@ -51,7 +51,7 @@ MODELS = Field(
 )
 FOCUS = Field(NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
 ALL = Field(NAME, "all", False, address="all")
-WORDS = Player(WORD, seconds=1.6)
+WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
 STEPS = Stepper(NAME)
 LONGER, UNDER = TRANSLATE["Two animals"], "sous la table"
 
@@ -229,19 +229,8 @@ def _on_word(slot: str, shown: ShownTranslation, text: str) -> None:
 
 def _word_controls(rows: Sequence[int]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
-        for label, key, side, shortcut, by, end in (
-            ("Previous word", "translate_word_previous", "left", "P", -1, rows[0]),
-            ("Next word", "translate_word_next", "right", "N", 1, rows[-1]),
-        ):
-            st.button(
-                label,
-                key=key,
-                icon=f":material/chevron_{side}:",
-                shortcut=shortcut,
-                disabled=WORD.value == end,
-                on_click=WORDS.go,
-                args=(rows, by),
-            )
+        WORDS.previous_button(rows, "Previous word")
+        WORDS.next_button(rows, "Next word")
         WORDS.play_button(rows)
 
 

@@ -1,7 +1,7 @@
 """What a recurrent encoder remembers: how much each word of a sentence still matters to its last state.
 
 How much word s still matters at the end is the Frobenius norm of d h_n / d x_s = J_n ... J_{s+1} B_s with
-J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s, both in closed form: no automatic differentiation is needed.
+J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s: a cell's matrices times the slopes of its functions.
 Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
 
 x_t: vector of the t-th piece, (d_x,). h_t: state after the t-th step, (d,). A plain network computes
@@ -75,46 +75,34 @@ def _jacobians(network: nn.RNNBase, inputs: Tensor, suffix: str = "", first: Ten
     of_input, of_state, bias_input, bias_state = (
         getattr(network, f"{kind}_l0{suffix}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     )
-    state = of_state.new_zeros(of_state.shape[1]) if first is None else first
-    jacobians_of = _gru_jacobians if isinstance(network, nn.GRU) else _tanh_jacobians
-    return jacobians_of(inputs @ of_input.T + bias_input, of_input, of_state, bias_state, state)
+    cell, given = _gru if isinstance(network, nn.GRU) else _tanh, inputs @ of_input.T + bias_input
+    states = [of_state.new_zeros(of_state.shape[1]) if first is None else first]
+    for one in given:
+        states.append(cell(one, of_state @ states[-1] + bias_state, states[-1])[0])
+    before = torch.stack(states[:-1])
+    seen, d = before @ of_state.T + bias_state, before.shape[1]
+    with torch.inference_mode(False), torch.enable_grad():
+        parts = [one.clone().requires_grad_() for one in (given, seen, before)]
+        after, update = cell(*parts)
+        by_given, by_seen, by_before = torch.autograd.grad(after.sum(), parts, materialize_grads=True)
+
+    def through(slopes: Tensor, weights: Tensor) -> Tensor:
+        return torch.einsum("nkd,kde->nde", slopes.unflatten(1, (-1, d)), weights.unflatten(0, (-1, d)))
+
+    made = RecurrentPass(after.detach(), None if update is None else update.detach())
+    return Jacobians(made, through(by_seen, of_state) + by_before.diag_embed(), through(by_given, of_input))
 
 
-def _tanh_jacobians(
-    by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor
-) -> Jacobians:
-    states = []
-    for given in by_input:
-        state = (given + of_state @ state + bias_state).tanh()
-        states.append(state)
-    after = torch.stack(states)
-    slope = (1 - after.square())[..., None]
-    return Jacobians(RecurrentPass(after), slope * of_state, slope * of_input)
+def _tanh(given: Tensor, seen: Tensor, state: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Return the next state (..., d), by what is made of the input and of the state before, and no gate."""
+    return (given + seen).tanh(), None
 
 
-def _gru_jacobians(
-    by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor
-) -> Jacobians:
-    rows = []
-    for given in by_input:
-        reset_in, update_in, proposal_in = given.chunk(3)
-        reset_state, update_state, proposal_state = (of_state @ state + bias_state).chunk(3)
-        reset, update = (reset_in + reset_state).sigmoid(), (update_in + update_state).sigmoid()
-        proposal = (proposal_in + reset * proposal_state).tanh()
-        after = update * state + (1 - update) * proposal
-        rows.append((after, state, update, reset, proposal, proposal_state))
-        state = after
-    after, before, update, reset, proposal, seen = (torch.stack(column) for column in zip(*rows, strict=True))
-    by_proposal = (1 - update) * (1 - proposal.square())
-    by_update = (before - proposal) * update * (1 - update)
-    by_reset = by_proposal * seen * reset * (1 - reset)
-    of_old = torch.stack((by_reset, by_update, by_proposal * reset))
-    of_new = torch.stack((by_reset, by_update, by_proposal))
-    by_state, by_input = (
-        torch.einsum("knd,kde->nde", gains, torch.stack(weights.chunk(3)))
-        for gains, weights in ((of_old, of_state), (of_new, of_input))
-    )
-    return Jacobians(RecurrentPass(after, update), by_state + update.diag_embed(), by_input)
+def _gru(given: Tensor, seen: Tensor, state: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Return the next state (..., d) and the update gate, by what is made of the input and of the state, (..., 3 d)."""
+    (reset, update, proposal), (by_reset, by_update, kept) = given.chunk(3, -1), seen.chunk(3, -1)
+    update = (update + by_update).sigmoid()
+    return update * state + (1 - update) * (proposal + (reset + by_reset).sigmoid() * kept).tanh(), update
 
 
 DIRECTIONS = ("forward", "backward")
