@@ -21,7 +21,6 @@ from attention_core.arrays import read_npz
 from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import colour_picture, coloured_input, ink_picture
-from attention_core.data.drawing import INK_THRESHOLD, ink_of
 from attention_core.data.mnist import DataError
 from attention_core.data.questions import (
     ANSWERS,
@@ -471,10 +470,7 @@ def _coloured(canvases: np.ndarray, path: str | Path) -> Tensor:
 
 
 def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: str | Path) -> Tensor | None:
-    """Return boxes (n, several, 4) in pixels of the model's picture, or None.
-
-    Files also come with left, top, right, bottom: of both orders the one is taken that holds more ink per area.
-    """
+    """Return boxes (n, several, 4) in pixels of the model's picture, or None."""
     if "boxes" not in arrays:
         return None
     boxes, canvases = arrays["boxes"], arrays["canvases"]
@@ -482,19 +478,5 @@ def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: str | Pat
     if boxes.dtype.kind not in "iuf" or not fits:
         raise DataError(f"{path}: boxes must be numbers (n, 4) or (n, several, 4), got {boxes.dtype} {boxes.shape}.")
     boxes = np.nan_to_num(boxes.astype(np.float64)).reshape(len(canvases), -1, 4)
-    turned = boxes[..., [1, 0, 3, 2]]
-    if _ink_inside(canvases, turned) > 1.05 * _ink_inside(canvases, boxes):
-        boxes = turned
     height, width = canvases.shape[1:3]
     return torch.from_numpy(boxes * np.array([size[0] / height, size[1] / width] * 2)).float()
-
-
-def _ink_inside(canvases: np.ndarray, boxes: np.ndarray) -> float:
-    shares = []
-    for canvas, several in zip(canvases[:100], boxes[:100], strict=True):
-        ink = ink_of(canvas) > INK_THRESHOLD
-        for top, left, bottom, right in several:
-            part = ink[max(0, round(top)) : round(bottom), max(0, round(left)) : round(right)]
-            if bottom > top:
-                shares.append(float(part.mean()) if part.size else 0.0)
-    return float(np.mean(shares)) if shares else 0.0

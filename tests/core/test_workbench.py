@@ -15,8 +15,8 @@ from attention_core.attention.export import trace_to_code
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
-from attention_core.topics.vectors.cells import feed_forward, softmax_parts
 from attention_core.topics.vectors.charts import convex_hull
+from attention_core.topics.vectors.experiments import feed_forward, softmax_parts
 from attention_core.topics.vectors.plane import pair_map, planar_tables
 from attention_core.topics.vectors.problem import linked_tables, mask_of, neighbours, resized, table_dimensions
 

@@ -12,8 +12,8 @@ from attention_core.bounds import as_markdown
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
 from attention_core.device import to_array
 from attention_core.topics.vectors import Problem
-from attention_core.topics.vectors.cells import FeedForward, feed_forward, softmax_parts
 from attention_core.topics.vectors.charts import column_bars
+from attention_core.topics.vectors.experiments import FeedForward, feed_forward, softmax_parts
 from ui.chart import draw_chart
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.glossary import abbr, paragraph

@@ -12,7 +12,7 @@ from attention_core.charts import matrix_chart
 from attention_core.charts.network import short
 from attention_core.device import to_array
 from attention_core.topics.vectors import Problem
-from attention_core.topics.vectors.cells import feed_forward
+from attention_core.topics.vectors.experiments import feed_forward
 from attention_core.topics.vectors.plane import pair_map, planar_tables
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import mask_of, neighbours
