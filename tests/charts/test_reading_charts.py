@@ -45,7 +45,7 @@ def test_region_shows_score_and_weight_of_every_look():
 
 
 def test_equal_scores_still_give_a_chart():
-    chart = region_chart(np.zeros(2), np.full(2, 0.5), LABELS[:2])
+    chart = region_chart(np.zeros(2), np.full(2, 0.5), LABELS[:2], marked=0)
     valid(chart)
 
 

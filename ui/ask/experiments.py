@@ -6,8 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.charts import overlay_strip
+from attention_core.attention.types import Role
+from attention_core.charts import overlay, overlay_strip
 from attention_core.charts.overlay import strongest_weight
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.presets import MOST
 from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, answer_in_words, write
 from attention_core.data.scene_captions import sentence
@@ -17,11 +19,12 @@ from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask.charts import nothing_weights
 from attention_core.topics.variants import variants_of
-from ui.ask.first_screen import EDITS, MODEL, NAME, AskedDrawing, answer_one, grid_of, look_map
+from ui.ask.first_screen import EDITS, MODEL, NAME, AskedDrawing, answer_one, grid_of
 from ui.chart import draw_chart
 from ui.computed import by_model, card_or_empty
 from ui.digits import framed
 from ui.edits import show_outcome
+from ui.layout import role_colour
 from ui.player import Walk
 from ui.region import Region
 
@@ -98,7 +101,11 @@ def caption_tab(drawing: AskedDrawing) -> None:
     look = WALK.draw(labels)
     where, looks = st.columns([1, 2], gap="medium")
     with where:
-        look_map(drawing.canvas, told.trace, 200, "ask_told", "Where this look goes, over the drawing", query=look)
+        weights = to_array(told.trace.weights(0, [look])[0])
+        with st.container(horizontal=True, gap="small", vertical_alignment="top"):
+            chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=200)
+            draw_chart(chart, width="content", key="ask_told", alt="Where this look goes, over the drawing")
+            _empty_bar(float(weights[-1]), 200)
         _next_word(told, look, labels)
     with looks:
         maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
@@ -118,6 +125,18 @@ def caption_tab(drawing: AskedDrawing) -> None:
                 f"{ways['beforehand']:.0%} right sentences of new drawings, one that learns along from nothing "
                 f"{ways['together']:.0%}."
             )
+
+
+def _empty_bar(weight: float, height: int) -> None:
+    colour = ROLE_COLOURS[Role.WEIGHTS]
+    st.html(
+        f'<div style="width:62px;font-size:0.8rem;line-height:1.25" title="Weight of the empty key: {weight:.2%}">'
+        f'<div style="height:{height - 42}px;width:16px;border:1px solid #8a93a066;border-radius:3px;display:flex;'
+        f'align-items:flex-end"><div style="width:100%;height:{100 * weight:.1f}%;background:{colour};'
+        f'border-radius:2px"></div></div><b style="color:{role_colour(Role.WEIGHTS)}">{weight:.0%}</b><br>no place'
+        "</div>",
+        width="content",
+    )
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:

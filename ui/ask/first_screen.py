@@ -12,10 +12,8 @@ from torch import Tensor
 
 from attention_core.attention.edits import Uniform
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
 from attention_core.bounds import QUESTION_BOX_LETTERS
 from attention_core.charts import overlay
-from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.canvases import MAX_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
 from attention_core.data.colours import COLOURS, PEN, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
@@ -35,14 +33,14 @@ from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask import EXAMPLES, SceneInput, scene_input
 from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, last_drawn, put_strokes, render_strokes
-from ui.chart import draw_chart, note_picture
+from ui.chart import note_picture
 from ui.component import component
 from ui.computed import by_model, cached_computation
 from ui.edits import EditList, ListedEdit
 from ui.first_screen import grey_out
 from ui.glossary import note
 from ui.labels import error_markdown, literal
-from ui.layout import role_colour, shaded_word
+from ui.layout import shaded_word
 from ui.state import Field, plain_text, set_widget
 from ui.try_this import TryThis, try_this
 
@@ -278,22 +276,6 @@ def _glow_of(canvas: np.ndarray, answered: SceneAnswer, n_looks: int) -> None:
     _glow(key="ask_glow_looks", data={"looks": shown, "strokes": [], "said": [], "answered": 0, "over": True})
 
 
-def look_map(
-    canvas: np.ndarray,
-    look: AttentionTrace,
-    size: int,
-    key: str,
-    words: str,
-    *,
-    query: int = 0,
-) -> None:
-    weights = to_array(look.weights(0, [query])[0])
-    with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-        regions = weights[:-1].reshape(grid_of(look))
-        draw_chart(overlay(canvas, regions, size=size), width="content", key=key, alt=words)
-        _empty_bar(float(weights[-1]), size)
-
-
 def grid_of(look: AttentionTrace) -> tuple[int, int]:
     """Return (rows, columns) of the regions."""
     side = round((look.n_keys - 1) ** 0.5)
@@ -304,15 +286,3 @@ def shaded_words(words: AttentionTrace) -> str:
     weights = words.weights()[0].tolist()
     parts = zip(words.story.key_axis.labels, weights, strict=True)
     return " ".join(shaded_word(word, weight, max(weights)) for word, weight in parts)
-
-
-def _empty_bar(weight: float, height: int) -> None:
-    colour = ROLE_COLOURS[Role.WEIGHTS]
-    st.html(
-        f'<div style="width:62px;font-size:0.8rem;line-height:1.25" title="Weight of the empty key: {weight:.2%}">'
-        f'<div style="height:{height - 42}px;width:16px;border:1px solid #8a93a066;border-radius:3px;display:flex;'
-        f'align-items:flex-end"><div style="width:100%;height:{100 * weight:.1f}%;background:{colour};'
-        f'border-radius:2px"></div></div><b style="color:{role_colour(Role.WEIGHTS)}">{weight:.0%}</b><br>no place'
-        "</div>",
-        width="content",
-    )

@@ -115,7 +115,7 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
         keys = f"the key of {names[first]} alone" if first < len(names) else "no key"
     words = f"{names[query]} tries {keys}: {looks.max():.0%} of the attention."
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
-    chart = party_chart(guests, query, looks[:-1, :-1], tried, "guest", is_luck=head == "pairs")
+    chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
     draw_chart(chart, width="content", alt=words, **click(f"groups_party_{head}", "guest", "guest", QUERY))
     st.caption(words)
 

@@ -2,7 +2,7 @@
 
 import base64
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -200,24 +200,17 @@ def attention_received(trace: AttentionTrace, image: Tensor) -> Tensor:
     return trace.summary(0, ink_mask(image).flatten()).received.reshape(image.shape).cpu()
 
 
-def map_chart(
-    trace: AttentionTrace,
-    values: np.ndarray,
-    image: np.ndarray,
-    *,
-    size: int,
-    marked: int | None = None,
-    bar: bool = True,
-) -> Chart:
-    """Draw weights or their averages, (784,) or (28, 28), over the ink; without softmax they have signs."""
+def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **look: Any) -> Chart:
+    """Draw weights or their averages, (784,) or (28, 28), over the ink; without softmax they have signs.
+
+    The look is that of picture and overlay: size, marked, bar.
+    """
     if trace.has_softmax:
-        return _over_ink(values, image, size=size, marked=marked, bar=bar)
+        return _over_ink(values, image, **look)
     values = values.reshape(image.shape)
-    return picture(values, signed_ramp(values), title="weight", size=size, marked=marked, outline=image, bar=bar)
+    return picture(values, signed_ramp(values), title="weight", outline=image, **look)
 
 
-def _over_ink(
-    values: np.ndarray, image: np.ndarray, *, size: int, marked: int | None = None, bar: bool = True
-) -> Chart:
+def _over_ink(values: np.ndarray, image: np.ndarray, **look: Any) -> Chart:
     paper = inked(LIGHT_INK * image).repeat(6, 0).repeat(6, 1)
-    return overlay(paper, values.reshape(image.shape), size=size, smooth=False, opacity=1, marked=marked, bar=bar)
+    return overlay(paper, values.reshape(image.shape), smooth=False, opacity=1, **look)

@@ -22,19 +22,11 @@ KEY_AT = 0.36  # of the way from who has a key to whose lock it is tried in
 MIN_WEIGHT = 0.02  # weights below this get no line
 
 
-def party_chart(
-    guests: Sequence[Guest],
-    query: int,
-    looks: np.ndarray,
-    tried: Sequence[int] = (),
-    select: str | None = None,
-    *,
-    is_luck: bool = False,
-) -> vl.Chart:
+def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: list[int], is_luck: bool) -> vl.Chart:
     """Draw the guests with their locks, lines from the one who looks to single others, or triangles, and keys.
 
     Looks are (n, n), see looks_of, without nobody; `tried` are those whose keys are tried; `is_luck` says that a lock
-    which opens does so by luck. A point selection has the field guest.
+    which opens does so by luck. The point selection `guest` has the field guest.
     """
     turn = 2 * np.pi * np.arange(len(guests)) / len(guests)
     places = {"x": np.sin(turn), "y": np.cos(turn)}
@@ -56,12 +48,13 @@ def party_chart(
     marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.14, -0.14)}  # not over the lock
     keys = {axis: place[[*tried]] + KEY_AT * (place[query] - place[[*tried]]) for axis, place in places.items()}
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
+    circles = vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole)
     bold, fill = {"fontSize": 16, "fontWeight": "bold"}, vl.field("fill:N", scale=None)
     lock = {**space, "shape": vl.field("lock:N", scale=None)}
     layers = [
         _lines(places, query, looks, space),
         vl.mark("point", chosen, space, shape="circle", size=3000, filled=False, strokeWidth=3, stroke=RING),
-        vl.clickable(vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole), select, "guest"),
+        vl.clickable(circles, "guest", "guest"),
         vl.mark("point", data, lock, size=480, color="white", **whole),
         vl.mark(
             "point", keys, space, shape=KEY, size=1500, color=vl.ROLE_COLOURS[Role.KEY], stroke=vl.DARK_COLOUR, **whole

@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from attention_core.attention.scores import Dot, Scaled
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Step, Story, always
+from attention_core.attention.types import Axis, Story, always
 from attention_core.topics.lookup.encoders import SPELLING, Encoder
 
 MAX_LABEL = 44  # characters of a record shown at an axis
@@ -43,22 +42,32 @@ def soft_lookup(
     """
     query_axis, key_axis = _axis("queries", queries), _axis(records.key_name, records.keys)
     query, key = (encoder.embed(part) for part in (queries, records.keys))
-    vectors = Axis.numbered(encoder.numbers, key.shape[1])
-    labels = value_labels(records)
-    value = F.one_hot(torch.tensor([labels.index(text) for text in records.values])).double()
-    value_axis = _axis(f"different {records.value_name}", labels)
-    axes = query_axis, key_axis, vectors, value_axis
+    vectors, labels = Axis.numbered(encoder.numbers, key.shape[1]), value_labels(records)
+    columns = [labels.index(text) for text in records.values]
+    value, value_axis = F.one_hot(torch.tensor(columns)).double(), _axis(f"different {records.value_name}", labels)
+    letter, made, words = encoder.formula, encoder.code, encoder.words
+    one_hot = "value = F.one_hot(torch.tensor(columns)).double()  # columns: which text each record holds"
+    handed = "Texts cannot be averaged, so each different one gets a column of its own: 1 in the records that hold it."
+    shape = rf"V \in \mathbb{{R}}^{{{len(records.keys)} \times {len(value_axis)}}}"
+    given = {"queries": list(queries), "keys": list(records.keys), "values": list(records.values), "columns": columns}
+    steps = projections(
+        (query, key, value),
+        (query_axis, key_axis, key_axis),
+        (vectors, vectors, value_axis),
+        formula="$set",
+        code="$made",
+        explanation="$words",
+        inputs=partial(always, {**encoder.named, **given}),
+        set=(letter.format("q"), letter.format("k"), shape),
+        made=(made.format(name="query", texts="queries"), made.format(name="key", texts="keys"), one_hot),
+        words=(words, words, handed),
+    )
     return AttentionTrace(
         query=query[None],
         key=key[None],
         value=value[None],
         score=Scaled(Dot(), 1.0, temperature),
-        story=Story(
-            mechanism="soft look-up",
-            query_axis=query_axis,
-            key_axis=key_axis,
-            steps_before=_steps_before(records, queries, (query, key, value), axes, encoder),
-        ),
+        story=Story(mechanism="soft look-up", query_axis=query_axis, key_axis=key_axis, steps_before=steps),
     )
 
 
@@ -82,39 +91,6 @@ def weigh_words(records: Records, query: str, temperature: float, encoder: Encod
     texts = tuple(word for word, _ in words)
     weights = soft_lookup(Records(texts, texts), [query], temperature, encoder).weights()[0].tolist()
     return [WeighedWord(*word, weight) for word, weight in zip(words, weights, strict=True)]
-
-
-def _steps_before(
-    records: Records,
-    queries: Sequence[str],
-    matrices: tuple[Tensor, ...],
-    axes: tuple[Axis, ...],
-    encoder: Encoder,
-) -> tuple[Step, ...]:
-    query_axis, key_axis, vectors, value_axis = axes
-    letter, made, words = encoder.formula, encoder.code, encoder.words
-    value = "value = F.one_hot(torch.tensor(columns)).double()  # columns: which text each record holds"
-    handed = "Texts cannot be averaged, so each different one gets a column of its own: 1 in the records that hold it."
-    named = {
-        **encoder.named,
-        "queries": list(queries),
-        "keys": list(records.keys),
-        "values": list(records.values),
-        "columns": matrices[2].argmax(1).tolist(),
-    }
-    shape = rf"V \in \mathbb{{R}}^{{{len(records.keys)} \times {len(value_axis)}}}"
-    return projections(
-        matrices,
-        (query_axis, key_axis, key_axis),
-        (vectors, vectors, value_axis),
-        formula="$set",
-        code="$made",
-        explanation="$words",
-        inputs=partial(always, named),
-        set=(letter.format("q"), letter.format("k"), shape),
-        made=(made.format(name="query", texts="queries"), made.format(name="key", texts="keys"), value),
-        words=(words, words, handed),
-    )
 
 
 def value_labels(records: Records) -> list[str]:

@@ -39,9 +39,7 @@ def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int, *, left
     return vl.fixed_size(layers, size, row_height * n, padding={"left": 0, "top": 0, "right": 5, "bottom": 5})
 
 
-def region_chart(
-    scores: np.ndarray, weights: np.ndarray, labels: Sequence[str], *, marked: int | None = None
-) -> vl.Chart:
+def region_chart(scores: np.ndarray, weights: np.ndarray, labels: Sequence[str], *, marked: int) -> vl.Chart:
     """Draw one region's score at every look as a line, with the weight that follows from it at every point.
 
     Scores, weights and labels are one per look; the marked look is the present one.
@@ -62,10 +60,8 @@ def region_chart(
             "score:Q", axis=dict(tickCount=4), scale=vl.exact_scale(scores.min() - room, scores.max() + room)
         ),
     }
-    tooltip, colour = (
-        (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")),
-        vl.ROLE_COLOURS[Role.SCORES],
-    )
+    tooltip = ("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")
+    colour = vl.ROLE_COLOURS[Role.SCORES]
     size = vl.condition("datum.present", vl.value(160), vl.value(55))
     percent = {**space, "text": vl.field("weight:Q", format=".1%")}
     look = {"fontSize": 11, "color": vl.ROLE_COLOURS[Role.WEIGHTS]}
