@@ -11,7 +11,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Story
-from attention_core.data.language_pieces import VOCABULARY_SIZE
+from attention_core.data.language_pieces import NAME, VOCABULARY_SIZE, WINDOW
 from attention_core.models.language_model_steps import KEY, MERGED, NEXT, QUERY, STATES
 from attention_core.models.registry import register
 
@@ -19,8 +19,6 @@ from attention_core.models.registry import register
 def language_model() -> nn.Module:
     """Return the model, untrained, whose vectors that read a piece also write it, stored once (Press and Wolf 2017)."""
     from transformers import LlamaConfig, LlamaForCausalLM
-
-    from attention_core.data.language_pieces import NAME, VOCABULARY_SIZE, WINDOW
 
     config = LlamaConfig(
         vocab_size=VOCABULARY_SIZE,

@@ -238,9 +238,7 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Traini
     return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, where, _nudge(progress))  # type: ignore[operator]
 
 
-def caption_loss(
-    model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: TrainingProgress, device: str
-) -> Tensor:
+def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: TrainingProgress, device: str) -> Tensor:
     """Describe drawings of one to five digits in a sentence, with the frozen encoder of scene-question.
 
     Half of the drawings have digits of two kinds only, so that some are described together.
@@ -331,5 +329,5 @@ RECIPES |= {
     "feature-mean": _scene_recipe(find, find_figures, 7, 3e-3),
     "digit-reader": _scene_recipe(read, read_figures, 10, 2e-3),
     "scene-question": _scene_recipe(ask, ask_figures, 10, 2e-3),
-    "scene-caption": _scene_recipe(caption_loss, caption_figures, 6, 2e-3),
+    "scene-caption": _scene_recipe(tell, caption_figures, 6, 2e-3),
 }

@@ -43,11 +43,12 @@ from ui.scoring.controls import (
     NAME,
     PLAIN,
     PLANE,
+    PRINTED,
     SCORE,
     VECTORS,
     arrange,
+    formula_toggle,
     key_name,
-    printed_toggle,
     printed_vector,
     take_move,
 )
@@ -186,7 +187,7 @@ def printed_tab(query: Tensor, key: Tensor, is_printed: bool) -> None:
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
         paragraph("Query and key never meet inside the tanh: **every query gets the same weights**.")
-        printed_toggle(is_printed)
+        formula_toggle(PRINTED, "Put it in the place of concat", is_printed)
     with numbers:
         names, places = ("q", "q reversed", "−q"), range(len(key))
         rows = [[name, *(f"{weight:.0%}" for weight in row)] for name, row in zip(names, weights.tolist(), strict=True)]

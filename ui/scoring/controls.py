@@ -138,10 +138,6 @@ def printed_vector(d: int) -> Tensor:
     return torch.tensor([1.0, -0.5] * d, dtype=torch.float64)
 
 
-def printed_toggle(is_printed: bool) -> None:
-    formula_toggle(PRINTED, "Put it in the place of concat", is_printed)
-
-
 def formula_toggle(field: Field[bool], label: str, in_use: bool) -> None:
     """Draw the switch that puts a formula in the place of a learned score, on the whole page."""
     if field.widget(st.toggle, label, on_change=_show_all) != in_use:
