@@ -22,7 +22,7 @@ def score_parts(drawn: AttentionTrace, blank: AttentionTrace) -> dict[Part, Tens
 
     The traces are those of the drawing and of an empty picture by the same model, whose scores are dot products.
     """
-    factor = drawn.score.dot_factor(drawn.key.shape[-1])
+    factor: float = drawn.score.dot_factor(drawn.key.shape[-1])  # type: ignore[assignment]
     place_q, place_k = blank.query[0], blank.key_of(0)
     query = {PLACE: place_q, INK: drawn.query[0] - place_q}
     key = {PLACE: place_k, INK: drawn.key_of(0) - place_k}
