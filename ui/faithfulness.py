@@ -1,7 +1,6 @@
 """One section for all pages: is this map an explanation of this answer?"""
 
 from collections.abc import Callable, Hashable
-from math import sqrt
 
 import numpy as np
 import streamlit as st
@@ -19,6 +18,7 @@ from attention_core.faithfulness.assessment import (
     Assessment,
     assess,
     over_many,
+    spread,
     verdict,
 )
 from attention_core.faithfulness.attribution import Subject, mean_weights
@@ -87,8 +87,8 @@ def faithfulness_tab(
         )
         if left_out != unknown:
             st.caption(
-                f"There a {part.removesuffix('s')} is left out, and the others move up. If the unknown one takes its "
-                f"place instead: {unknown[0]} in the map's order, {unknown[1]} in random order."
+                f"Above, a {part.removesuffix('s')} is left out, and the others move up. With the *unknown* one in its "
+                f"place, {unknown[0]} of the answer are left in the map's order, {unknown[1]} in random order."
             )
 
     def section() -> None:
@@ -206,10 +206,10 @@ def _by_layer(found: Assessment) -> str:
 def _over_many(model: str, found: Assessment) -> None:
     if model in MODELS and (figures := card_or_empty(model).get("faithfulness")):
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
-        shown, n = found.subject.map_name, figures["n"]
-        spread = figures["area_of_deletion"][shown][1] * sqrt(n) / 1.96  # of the 95 % interval
+        shown = found.subject.map_name
         st.caption(
-            f"**{over_many(figures)}** Area by {shown}: {areas[shown]:.2f} on average, give or take {spread:.2f}; here "
+            f"**{over_many(figures)}** Area by {shown}: {areas[shown]:.2f} on average, give or take "
+            f"{spread(figures, shown):.2f}; here "
             f"{found.deletion[shown].area:.2f}. By gradient × input {areas[GRADIENT]:.2f}, at random "
             f"{areas[RANDOM]:.2f}; the map beats chance in {figures['attention_beats_random']:.0%}."
         )

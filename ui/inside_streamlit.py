@@ -36,6 +36,8 @@ _HELD: WeakKeyDictionary[AppSession, float] = WeakKeyDictionary()
 """Since when what a run has said waits for its end, by time.monotonic."""
 MOST_HELD = 0.1
 """Seconds that it waits at most."""
+CLOCK_TICK = 0.02
+"""Seconds by which a timer may be early."""
 MOST_AT_ONCE = 100
 """Messages sent in one go; Streamlit takes a browser that 500 wait for as gone."""
 _read_edits, _open_file = unwrap(DataEditorSerde.deserialize), unwrap(UploadedFile.__init__)
@@ -70,7 +72,7 @@ def _flush_together(self: AppSession) -> list[ForwardMsg]:
     since = _HELD.setdefault(self, now)
     if self._state is AppSessionState.APP_IS_RUNNING and now - since < MOST_HELD:
         if since == now and self._message_enqueued_callback:
-            asyncio.get_running_loop().call_later(1.05 * MOST_HELD, self._message_enqueued_callback)
+            asyncio.get_running_loop().call_later(MOST_HELD + CLOCK_TICK, self._message_enqueued_callback)
         return []
     _HELD.pop(self)
     server, messages = runtime.get_instance(), _flush(self)

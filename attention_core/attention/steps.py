@@ -296,9 +296,11 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
         if not trace.has_softmax:
             return alone
         total = trace.log_normaliser[head, query]
-        if trace.edits and not math.isclose(weight, float((score - total).exp()), rel_tol=1e-3, abs_tol=1e-6):
-            return alone  # hidden, or set beside the softmax
-        formula = rf"\frac{{e^{{{number(float(score))}}}}}{{{number(float(total.exp()))}}}"
+        whole = float(total.exp())
+        by_formula = float((score - total).exp())
+        if not math.isfinite(whole) or not math.isclose(weight, by_formula, rel_tol=1e-3, abs_tol=1e-6):
+            return alone  # masked, hidden, set beside the softmax, or too large to be written out
+        formula = rf"\frac{{e^{{{number(float(score))}}}}}{{{number(whole)}}}"
         return rf"A_{{{query + 1},{key + 1}}} = {formula} = {number(weight)}"
     if step.name == "context":
         weights = trace.weights(head, [query])[0]

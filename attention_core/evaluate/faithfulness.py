@@ -27,7 +27,7 @@ from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
 from attention_core.evaluate.vision import ask_at_random
 from attention_core.faithfulness import subjects
-from attention_core.faithfulness.assessment import GRADIENT, RANDOM, over_many
+from attention_core.faithfulness.assessment import GRADIENT, RANDOM, SURE, over_many
 from attention_core.faithfulness.attribution import (
     ATTENTION,
     Subject,
@@ -199,7 +199,7 @@ def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int
 def _mean(values: list[float]) -> list[float]:
     """Return the mean and the half width of its 95 % interval."""
     column = torch.tensor(values, dtype=torch.float64)
-    half = 1.96 * float(column.std(correction=1)) / sqrt(len(values)) if len(values) > 1 else 0.0
+    half = SURE * float(column.std(correction=1)) / sqrt(len(values)) if len(values) > 1 else 0.0
     return [round(float(column.mean()), 4), round(half, 4)]
 
 

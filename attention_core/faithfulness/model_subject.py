@@ -12,7 +12,7 @@ from attention_core.faithfulness.attribution import StackLayer, Subject
 from attention_core.faithfulness.subjects import erasing, softmax
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs
-from attention_core.hub.tracing import evaluating, run_model, stream_attention
+from attention_core.hub.tracing import TRACE_LOCK, evaluating, run_model, stream_attention
 from attention_core.study.families import family_of, matrix, part
 from attention_core.study.sites import evaluated, hooked, recorded, states_of
 
@@ -75,7 +75,7 @@ def _subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
             given = other.get(names[first + number])
             return own + given if adds and given is not None else given
 
-        with _handing_on(layers, states.expand(n, -1, -1)):
+        with TRACE_LOCK, _handing_on(layers, states.expand(n, -1, -1)):
             batch = called_with(inputs.expand(n, -1, -1))
             return read(stream_attention(runner, batch, take, gradients=torch.is_grad_enabled()))
 
@@ -151,7 +151,10 @@ def _reading(pretrained: Pretrained, output: Any) -> tuple[Callable[[Any], Tenso
 
 @contextmanager
 def _handing_on(layers: Sequence[Any], states: Tensor) -> Iterator[None]:
-    """Let layers hand on states that are known, instead of computing them anew."""
+    """Let layers hand on states that are known, instead of computing them anew; the model is others', too: TRACE_LOCK.
+
+    Layers return a bare tensor, as those of all families of the study do.
+    """
     for layer in layers:
         layer.forward = lambda *_, **__: states
     try:

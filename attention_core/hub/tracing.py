@@ -198,7 +198,7 @@ def traces_of_weights(weights: Tensor, *, n_items: int, module: nn.Module, item:
 FUSED = "sdpa"
 """The library's name for torch's fused attention, behind which ours stands while a model runs: many models ask for the
 name, and treat one that they do not know as if it needed no mask."""
-_TRACE_LOCK = Lock("trace a model", again=True)
+TRACE_LOCK = Lock("trace a model", again=True)
 """A model's attention function is part of the model, which others may share: one run at a time."""
 
 
@@ -289,7 +289,7 @@ def stream_attention(
     """
     _check_model(model)
     run = Run(_n_items(inputs), take=take)
-    with _TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
+    with TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
         entries, output = _run_interface(model, dict(inputs), run)
     if output is None or not run.calls or entries.missed:
         raise UnsupportedError(f"{type(model).__name__} bypasses the library's attention interface")
@@ -309,7 +309,7 @@ def _run(
         raise ValueError(f"item must be from 0 to {_n_items(inputs) - 1}, got {item}")
     run = Run(_n_items(inputs), edits, item_edits, builder=TraceBuilder(item))
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
-    with _TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
+    with TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
         entries, output = _run_interface(model, inputs, run)
         if run.calls and output is not None:
             return _recording(run, entries, model, inputs), output

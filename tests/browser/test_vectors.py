@@ -91,6 +91,9 @@ def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     product = page.locator("canvas.moving")
     product.click(position=moving_cell(product, 2, 2))
     wait_for_formula(page, "S_{3,3}")
+    product.press("ArrowLeft")
+    product.press("Enter")
+    wait_for_formula(page, "S_{3,2}")
 
 
 def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app_url):

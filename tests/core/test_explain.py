@@ -33,6 +33,15 @@ def test_weight_is_written_as_an_exponential_over_the_rows_sum(trace):
     assert number(float(trace.weights(0)[0, 2])) in text
 
 
+def test_weight_that_no_exponential_shows_stands_alone():
+    large, small = torch.tensor([[[40.0, 0.0]]]), torch.tensor([[[40.0, 0.0], [1.0, 0.0]]])
+    too_large = trace_of(large, small)
+    assert cell_formula(too_large, step_of(too_large, "weights"), 0, 0, 0) == "A_{1,1} = 1"
+    for mask in ([[True, False]], [[False, False]]):
+        masked = trace_of(torch.ones(1, 1, 2), torch.ones(1, 2, 2), mask=torch.tensor(mask))
+        assert cell_formula(masked, step_of(masked, "weights"), 0, 0, 1) == "A_{1,2} = 0"
+
+
 def test_row_table_holds_the_largest_weights_and_what_is_left(trace):
     table = row_table(trace, 0, 0, 2)
     weights = trace.weights(0)[0]

@@ -104,7 +104,7 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
 
         found = cached_with_run(run, ("patched", second, word, part), compute)
     except ValueError as error:
-        st.info(f"Nothing can be taken from that sentence: {error_markdown(error)}.")
+        st.info(f"Nothing can be patched: {error_markdown(error)}.")
         return
     now = chosen(run)
     own = now.layer, now.head if part == HEADS else now.query
@@ -166,16 +166,15 @@ def _position(run: ModelRun, asked: LatestRun) -> int:
     ids = prepared_of(*asked).inputs["input_ids"][0].tolist()
     mask = pretrained.tokenizer.mask_token_id
     if mask not in ids or len(ids) - ids.index(mask) > len(run.logits):  # type: ignore[arg-type]
-        raise ValueError(f"write {pretrained.tokenizer.mask_token} where the word is asked for")
+        raise ValueError(f"write {pretrained.tokenizer.mask_token} in your text, where the word is asked for")
     return ids.index(mask) - len(ids)
 
 
-def _choose_word(
-    run: ModelRun, asked: LatestRun, position: int, field: Field[str] = WORD, label: str = "Next word"
-) -> Any:
+def _choose_word(run: ModelRun, asked: LatestRun, position: int, field: Field[str] = WORD, label: str = "") -> Any:
     """Let a person choose a word that may stand there, else the likeliest; ValueError = it is no single token."""
     tokenizer, likeliest = pretrained_of(asked.key).tokenizer, int(run.logits[position].argmax())  # type: ignore[index]
     offered = token_text(tokenizer, likeliest).strip("␣") if field is WORD else "nothing"
+    label = label or ("Next word" if position == -1 else "Masked word")
     text = field.widget(st.text_input, label, placeholder=offered, max_chars=60, width=220).strip()
     if text:
         return token_id(tokenizer, f" {text}")

@@ -52,7 +52,7 @@ EXAMPLES = {
     "lookup": TYPED,
     "triples": " ".join(map(str, FIRST_NUMBERS)),
 }
-LABELS = {"lookup": "Words to look up, misspelt as you like", "triples": "Your numbers, 0 to 30"}
+FIELD_LABELS = {"lookup": "Words to look up, misspelt as you like", "triples": "Your numbers, 0 to 30"}
 TEXTS = {name: Field(NAME, name, text, address=name) for name, text in EXAMPLES.items()}
 PAD = Pad(NAME, digit_presets(), first="3")
 TRAINING, BEFORE = Field[Training | None](NAME, "training", None), Field[Training | None](NAME, "before", None)
@@ -131,7 +131,7 @@ def own_input() -> tuple[Any, str]:
         image = np.asarray(drawing.image).reshape(SIDE, 2, SIDE, 2).mean((1, 3))
         return image, image.tobytes().hex()
     field = TEXTS[LESSON.value]
-    label = LABELS.get(LESSON.value, "Your sentence")
+    label = FIELD_LABELS.get(LESSON.value, "Your sentence")
     typed = field.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.most).strip() or field.default
     return typed, typed
 
