@@ -15,6 +15,7 @@ SCRIPT = """
 import streamlit as st
 from ui.model.input import choose_input
 from ui.model.ablation import change_heads, changed_run
+from ui.model.effects import logit_by_part, patch_heads
 from ui.model.glance import open_on_a_far_look
 from ui.model.words import next_tokens, what_it_keeps
 from ui.model_runs import LatestRun, pretrained_of, run_of
@@ -26,7 +27,7 @@ if given is not None:
     open_on_a_far_look(run)
     changed, edits = changed_run(run, asked)
     out = lambda *given: change_heads(run, changed, asked, edits)
-    parts = {"out": out, "words": next_tokens, "keeps": what_it_keeps}
+    parts = {"out": out, "words": next_tokens, "keeps": what_it_keeps, "patch": patch_heads, "logit": logit_by_part}
     parts[st.query_params["part"]](run, asked)
 """
 TEXT = "The animal was too tired."
@@ -152,6 +153,18 @@ def test_a_masked_model_says_what_it_expects_behind_a_mask(opened):
     page = opened("masked", "the animal [MASK] tired")
     assert n_charts(page) == 1
     assert "tokens together" in said(page)
+
+
+def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
+    page = opened("masked", "the animal [MASK] tired", part="patch")
+    assert page.text_input(key="model_effect_word").label == "Masked word"
+    page = put(page.text_input(key="model_effect_second"), "the street [MASK] tired")
+    words = said(page)
+    assert "here, with" in words
+    assert "comes next" not in words
+    assert "from there alone" in words
+    for part in ("patch", "logit"):
+        assert "in your text, where the word is asked for" in said(opened("masked", "the animal was tired", part=part))
 
 
 @pytest.mark.parametrize(
