@@ -5,25 +5,21 @@ Pictures and large tables are files, one of each for all visitors, which a brows
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from mimetypes import guess_type
-from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import streamlit as st
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.concurrency import BoundedCache
+from ui import served
 from ui.inside_streamlit import MAIN
 from ui.lecture import LECTURE
 from ui.state import APP, Field, chart_selection
@@ -288,29 +284,19 @@ def _figure(picture: Picture, form: str, width: float | None) -> bytes:
 
 MOST_BYTES = 96 * 2**20  # of all files together; the one that was used longest ago goes first
 FOLDER = "pictures"
-FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name is that of its content
 FILES = BoundedCache(MOST_BYTES, size=len)
-IS_SERVED = Event()
-
-
-async def _answer(request: Request) -> Response:
-    name = request.path_params["name"]
-    file = FILES.get(name)
-    return Response(file.value, media_type=guess_type(name)[0], headers=FOR_GOOD) if file else Response(status_code=404)
 
 
 def route() -> Route:
-    """Return the way to the files, for the server that answers it."""
-    if not st.get_option("server.baseUrlPath"):
-        IS_SERVED.set()
-    return Route(f"/{FOLDER}/{{name}}", _answer)
+    """Return the way to the files; see ui.served."""
+    return served.file_route(FOLDER, lambda name: file.value if (file := FILES.get(name)) else None)
 
 
 def address(content: bytes, ending: str = "png") -> str | None:
     """Return where browsers find a file; None where no server answers, as in tests of pages without one."""
-    if not IS_SERVED.is_set():
+    if not served.IS_SERVED.is_set():
         return None
-    name = f"{hashlib.blake2b(content, digest_size=16).hexdigest()}.{ending}"
+    name = f"{served.content_name(content)}.{ending}"
     if FILES.get(name) is None:
         FILES.put(name, content)
     return f"{FOLDER}/{name}"

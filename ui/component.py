@@ -3,27 +3,22 @@
 Their scripts are files: Streamlit would send them again with every message.
 """
 
-import hashlib
 from functools import lru_cache, partial
-from threading import Event
 from typing import Any
 
 import streamlit as st
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 from streamlit.components.v2.types import ComponentRenderer
 
 from attention_core.attention.view import assets
 from attention_core.files import find_file
+from ui import served
 
 ASSETS = find_file("ui/assets")
 FOLDER = "scripts"
-FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name is that of its content
 LOAD = """const { default: show } = await import(new URL("%s", document.baseURI));
 export default show;"""  # of a single line Streamlit believes that it names a file
 SCRIPTS: dict[str, str] = {}
-IS_SERVED = Event()
 script_of = partial(assets.script_of, folder=ASSETS)
 
 
@@ -34,7 +29,7 @@ def component(name: str, script: str | None = None, *, after: tuple[str, ...] = 
     Files named `after`, which it shares with others, go before its own.
     """
     rules, script = assets.rules_of(*after, name, folder=ASSETS), script or script_of(*after, name)
-    file = f"{name}-{hashlib.blake2b(script.encode(), digest_size=8).hexdigest()}.js"
+    file = f"{name}-{served.content_name(script.encode())}.js"
     SCRIPTS[file] = script
 
     @lru_cache
@@ -43,18 +38,11 @@ def component(name: str, script: str | None = None, *, after: tuple[str, ...] = 
         return st.components.v2.component(name, html='<div class="root"></div>', css=rules, js=start)
 
     def draw(**given: Any) -> Any:
-        return registered(IS_SERVED.is_set())(**given)
+        return registered(served.IS_SERVED.is_set())(**given)
 
     return draw  # type: ignore[return-value]
 
 
-async def _answer(request: Request) -> Response:
-    script = SCRIPTS.get(request.path_params["name"])
-    return Response(script, media_type="text/javascript", headers=FOR_GOOD) if script else Response(status_code=404)
-
-
 def route() -> Route:
-    """Return the way to the scripts, for the server that answers it; see ui.chart.route."""
-    if not st.get_option("server.baseUrlPath"):
-        IS_SERVED.set()
-    return Route(f"/{FOLDER}/{{name}}", _answer)
+    """Return the way to the scripts; see ui.served."""
+    return served.file_route(FOLDER, SCRIPTS.get)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from attention_core.attention.view.assets import HERE
 from attention_core.files import find_file
-from ui import component
+from ui import component, served
 from ui.component import script_of
 
 ASSETS = find_file("ui/assets")
@@ -45,18 +45,18 @@ def test_every_name_of_the_prelude_that_a_script_calls_is_there_once(names, tmp_
 def test_a_script_is_a_file_for_good_where_a_server_answers(monkeypatch):
     made = []
     monkeypatch.setattr(component.st.components.v2, "component", lambda name, **parts: made.append(parts["js"]) or dict)
-    monkeypatch.setattr(component, "IS_SERVED", Event())
+    monkeypatch.setattr(served, "IS_SERVED", Event())
     draw = component.component.__wrapped__("next_words")
     draw(key="one")
-    component.IS_SERVED.set()
+    served.IS_SERVED.set()
     draw(key="one")
     draw(key="two")
     script, loads = made
     assert script == script_of("next_words")
     name = re.search(r"scripts/([^\"]+)", loads)[1]
     assert "\n" in loads, "Streamlit takes a single line for the name of a file"
-    answer = asyncio.run(component._answer(Request({"type": "http", "path_params": {"name": name}})))
+    answer = asyncio.run(component.route().endpoint(Request({"type": "http", "path_params": {"name": name}})))
     assert (answer.body.decode(), answer.media_type) == (script, "text/javascript")
     assert "immutable" in answer.headers["cache-control"]
-    lost = asyncio.run(component._answer(Request({"type": "http", "path_params": {"name": "none.js"}})))
+    lost = asyncio.run(component.route().endpoint(Request({"type": "http", "path_params": {"name": "none.js"}})))
     assert lost.status_code == 404

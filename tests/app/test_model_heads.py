@@ -217,11 +217,11 @@ def test_of_a_large_matrix_the_rest_is_a_file_where_a_server_answers(name, layer
     def sent() -> dict:
         return json.loads(opened(name, head=f"{layer}:1", token="70").get("bidi_component")[0].proto.json)
 
-    from ui import chart
+    from ui import chart, served
 
-    monkeypatch.setattr(chart, "IS_SERVED", Event())
+    monkeypatch.setattr(served, "IS_SERVED", Event())
     whole = sent()
-    chart.IS_SERVED.set()
+    served.IS_SERVED.set()
     part = sent()
     assert whole["file"] is None
     content = chart.FILES.get(part["file"].removeprefix("pictures/"))[0]

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from starlette.requests import Request
 
+import ui.served
 from attention_core.charts.vega import data_url
 from attention_core.concurrency import BoundedCache
 from ui import chart
@@ -26,8 +27,8 @@ def served(monkeypatch):
 
     def begin(most_bytes: int) -> None:
         monkeypatch.setattr(chart, "FILES", BoundedCache(most_bytes, size=len))
-        monkeypatch.setattr(chart, "IS_SERVED", Event())
-        chart.IS_SERVED.set()
+        monkeypatch.setattr(ui.served, "IS_SERVED", Event())
+        ui.served.IS_SERVED.set()
 
     return begin
 
@@ -49,7 +50,7 @@ def test_one_content_is_one_file(served):
 def test_a_file_is_answered_as_what_it_is_and_for_good(served, ending, kind):
     served(10_000)
     name = (chart.address(b"content", ending) or "").removeprefix("pictures/")
-    answer = asyncio.run(chart._answer(Request({"type": "http", "path_params": {"name": name}})))
+    answer = asyncio.run(chart.route().endpoint(Request({"type": "http", "path_params": {"name": name}})))
     assert (answer.status_code, answer.body, answer.media_type) == (200, b"content", kind)
     assert "immutable" in answer.headers["cache-control"]
 
@@ -69,7 +70,7 @@ def test_the_bound_holds_and_what_was_used_last_stays(served):
 def test_large_pictures_are_files_where_a_server_answers_and_stay_in_the_data_elsewhere(served, is_served):
     served(1_000_000)
     if not is_served:
-        chart.IS_SERVED.clear()
+        ui.served.IS_SERVED.clear()
     content = png(60) + bytes(2000)
     columns = {"url": [content, b"small"], "row": [0, 1]}
     sent = pa.ipc.open_stream(chart._arrow(columns)).read_all().to_pydict()

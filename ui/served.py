@@ -1,0 +1,33 @@
+"""Files that are made while the app runs: a name is that of its content, so that browsers keep it for good."""
+
+import hashlib
+from collections.abc import Callable
+from mimetypes import guess_type
+from threading import Event
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}
+IS_SERVED = Event()
+
+
+def content_name(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def file_route(folder: str, find: Callable[[str], bytes | str | None]) -> Route:
+    """Return the way to a folder's files, for the server that answers it; `find` gives a file's content by its name."""
+
+    async def answer(request: Request) -> Response:
+        name = request.path_params["name"]
+        content = find(name)
+        if content is None:
+            return Response(status_code=404)
+        return Response(content, media_type=guess_type(name)[0], headers=FOR_GOOD)
+
+    if not st.get_option("server.baseUrlPath"):
+        IS_SERVED.set()
+    return Route(f"/{folder}/{{name}}", answer)
