@@ -21,7 +21,7 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(visit, app_url):
     words.nth(2).click()
     page.get_by_text("Additive attention, word 3 of").wait_for()
     page.wait_for_function(IDLE)
-    page.keyboard.press("n")
+    page.keyboard.press("Shift+ArrowRight")
     page.get_by_text("Additive attention, word 4 of").wait_for()
     page.wait_for_function(IDLE)
 
