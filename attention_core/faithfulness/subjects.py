@@ -172,8 +172,7 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
     weights = model.reason((keys, values), question, scoring).weights.clone()  # (1, n_looks, n + 1)
 
     def erase(erased: Tensor) -> Tensor:
-        seen = ~torch.cat((erased, torch.zeros_like(erased[:, :1])), 1)[:, None, None]
-        return reason(inputs.expand(len(erased), -1, -1), seen)
+        return reason(inputs.expand(len(erased), -1, -1), _kept(erased))
 
     return Subject(
         inputs=inputs,
@@ -184,6 +183,11 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
         weights={OWN: weights},
         reweigh=lambda given: reason(inputs.expand(len(given[OWN]), -1, -1), given=given[OWN]),
     )
+
+
+def _kept(erased: Tensor) -> Tensor:
+    """Return the mask (n, 1, 1, n_regions + 1) of regions that are not erased, (n, n_regions); the empty key stays."""
+    return ~torch.cat((erased, torch.zeros_like(erased[:, :1])), 1)[:, None, None]
 
 
 @_with_plain_tensors
@@ -208,8 +212,7 @@ def caption_subject(model: SceneCaption, picture: Tensor) -> Subject:
         return softmax(torch.stack([look.logits for look in looks(both, mask, edits)[before:]], 1))
 
     def erase(erased: Tensor) -> Tensor:
-        seen = ~torch.cat((erased, torch.zeros_like(erased[:, :1])), 1)[:, None, None]
-        return describe(inputs.expand(len(erased), -1, -1), seen)
+        return describe(inputs.expand(len(erased), -1, -1), _kept(erased))
 
     return Subject(
         inputs=inputs,
