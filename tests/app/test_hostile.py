@@ -5,6 +5,7 @@ way, so that a new field needs a way to it in WAYS.
 """
 
 import ast
+import gc
 import io
 import json
 import re
@@ -191,7 +192,10 @@ class Walk:
 def walk(start_app, root, stored, monkeypatch):
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
     monkeypatch.setenv("ATTENTION_MODELS", str(stored))
-    return Walk(start_app(), root, monkeypatch)
+    gc.collect()
+    gc.freeze()  # what other tests have left in this process would be searched on the visitor's time
+    yield Walk(start_app(), root, monkeypatch)
+    gc.unfreeze()
 
 
 def test_every_field_of_every_page(walk, root):

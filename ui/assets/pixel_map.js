@@ -17,7 +17,7 @@ class PixelMap {
   constructor(root) {
     this.says = make(root, "p", "says");
     this.stage = root.getRootNode().host.closest("[class*=_stage]");
-    this.canvas = make(root, "canvas", { role: "img", tabindex: 0, "aria-label": LABEL });
+    this.canvas = create("canvas", { role: "img", tabIndex: 0, ariaLabel: LABEL });
     this.pointed = pointedIn(root, (places) => this.light(placeOn(places, "pixels")));
     this.canvas.onblur = () => this.pointed.leave();
     this.canvas.onkeydown = (event) => {
