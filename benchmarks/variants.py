@@ -1,7 +1,7 @@
 """Train variants of our models whose figures alone are kept: python -m benchmarks.variants [NAME ...] [--resume].
 
 A wider or a narrower vector between encoder and decoder; the committed transformer, trained on without the positions of
-words; a caption network whose encoder was trained beforehand, and one that learns to see and to tell at once.
+words; a caption network that was trained as briefly as the one that learns to see and to tell at once.
 """
 
 import argparse
@@ -47,7 +47,6 @@ VARIANTS = {
         "translator-transformer", without_positions, TransformerConfig(), 1, "translator-transformer", 6e-4
     ),
     "scene-caption-beforehand": Variant("scene-caption", SceneCaption, SceneCaptionConfig(), 1.5),
-    "scene-caption-together": Variant("scene-caption", SceneCaption, SceneCaptionConfig(sees_beforehand=False), 1.5),
 }
 
 

@@ -10,7 +10,7 @@ from ui.vectors.average import average_section
 from ui.vectors.experiments import change_weights, neuron_panel, softmax_panel
 from ui.vectors.notations import notations_section
 from ui.vectors.pairs import PLANE, example_choice, shares_of_nothing, show_pairs, shrink_to_nothing
-from ui.vectors.problem import NAME, STEPS, attention, edited, follow_preset, typed_problem
+from ui.vectors.problem import FIRST, NAME, PRESET, STEPS, attention, edited, follow_preset, typed_problem
 from ui.vectors.rules import rules
 from ui.vectors.steps import chosen_query, step_by_step
 
@@ -29,7 +29,8 @@ def workbench() -> None:
     follow_preset()
     place = PLANE.place()
     example_choice()
-    try_this(NAME, NOTHING)
+    if PRESET.value == FIRST:
+        try_this(NAME, NOTHING)
     problem = typed_problem()
     trace = edited(problem)
     page_tabs(

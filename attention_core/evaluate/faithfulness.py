@@ -143,7 +143,7 @@ INPUTS: dict[str, Callable[[nn.Module, str | None, str, int], Iterator[Subject]]
     "digit-reader": _numbers,
     "scene-question": _questions,
     "digit-vit": _patches,
-    "scene-caption": _descriptions,
+    **dict.fromkeys(("scene-caption", "scene-caption-together"), _descriptions),
     **dict.fromkeys(("sentence-attention", "sentence-two-phase"), _reviews),
     **dict.fromkeys(("match3-pairwise", "match3-simplicial"), _parties),
     "tatoeba-llama": _next_words,

@@ -165,3 +165,5 @@ class SceneCaption(SceneEncoder):
 
 
 register("scene-caption", "vision:evaluate_captions", SceneCaption, SceneCaptionConfig())
+_TOGETHER = SceneCaptionConfig(sees_beforehand=False)
+register("scene-caption-together", "vision:evaluate_captions", SceneCaption, _TOGETHER)

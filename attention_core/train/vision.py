@@ -330,4 +330,5 @@ RECIPES |= {
     "digit-reader": _scene_recipe(read, read_figures, 10, 2e-3),
     "scene-question": _scene_recipe(ask, ask_figures, 10, 2e-3),
     "scene-caption": _scene_recipe(tell, caption_figures, 6, 2e-3),
+    "scene-caption-together": _scene_recipe(tell, caption_figures, 1.5, 2e-3),
 }

@@ -285,13 +285,22 @@ def test_drawing_is_told_and_every_word_has_its_look(page):
 
 
 def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, tmp_path):
-    ways = {"beforehand": 0.81, "together": 0.14}
-    cards = [{"name": f"scene-caption-{way}", "test_drawings": {"accuracy": share}} for way, share in ways.items()]
-    (tmp_path / "variants.json").write_text(json.dumps({"cards": cards}))
+    card = {"name": "scene-caption-beforehand", "test_drawings": {"accuracy": 0.81}}
+    (tmp_path / "variants.json").write_text(json.dumps({"cards": [card]}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
     words = said(open_tab(page, "tell"))
     assert "81% right sentences" in words
-    assert "from nothing 14%" in words
+    together = read_card("scene-caption-together")["test_drawings"]["accuracy"]
+    assert f"from nothing {together:.0%}" in words
+
+
+def test_a_network_that_learned_to_see_along_tells_the_drawing_with_maps_of_its_own(page):
+    open_tab(page, "tell")
+    before = next(part.value for part in page.markdown if part.value.startswith("### "))
+    page.segmented_control(key=f"{NAME}_encoder").set_value("scene-caption-together").run()
+    assert next(part.value for part in page.markdown if part.value.startswith("### ")) != before
+    assert "were all learned with the telling" in said(page)
+    assert page.query_params["encoder"] == "along"
 
 
 def test_blank_page_has_nothing_to_tell_and_says_so(page):

@@ -189,6 +189,9 @@ def test_a_vector_of_zeros_takes_a_third_of_each_and_the_verdict_goes_with_the_e
     assert pairs(page)["weights"][0] == pytest.approx([1 / 3] * 3)
     np.testing.assert_allclose(pairs(page)["before"], shown, err_msg="told since what was seen")
     choose(page, "selectbox", "preset", "huge")
+    assert not page.success
+    assert "vectors_try" not in [button.key for button in page.button], "the guess is about the first example"
+    choose(page, "selectbox", "preset", "pairs")
     assert page.button(key="vectors_try")
 
 

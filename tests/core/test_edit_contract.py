@@ -219,7 +219,7 @@ ASKED = {
     **dict.fromkeys(("pixel-classifier", "pixel-notes", "pixel-notes-ink"), pictured(28, 28)),
     **dict.fromkeys(("feature-mask", "feature-mean"), pictured(60, 60)),
     "digit-reader": pictured(48, 192, looks=2),
-    "scene-caption": told,
+    **dict.fromkeys(("scene-caption", "scene-caption-together"), told),
     **dict.fromkeys(("match3-pairwise", "match3-simplicial"), matched),
     **dict.fromkeys(("sentence-attention", "sentence-mean", "sentence-two-phase"), judged),
     **{f"translator-{kind}": translated for kind in ("none", "mean", "dot", "general", "additive", "plain")},

@@ -177,7 +177,7 @@ TRACES = {
     "feature-mean": traced(drawing(60, 60)),
     "digit-reader": read,
     "scene-question": asked,
-    "scene-caption": traced(drawing(64, 64).expand(4, -1, -1)),
+    **dict.fromkeys(("scene-caption", "scene-caption-together"), traced(drawing(64, 64).expand(4, -1, -1))),
     "tatoeba-llama": continued,
     "language-recurrent": traced(range(1, 12), [str(number) for number in range(1, 12)]),
 }

@@ -58,7 +58,7 @@ def ran(name, family, model, edit):
         return [translation.explain(model, source, translation.translate(model, source), edit)]
     if family == "sentence":
         return [sentences.explain(model, sentences.read_sentence(SENTENCE), edit)]
-    if name == "scene-caption":
+    if name.startswith("scene-caption"):
         return [model.trace(torch.rand(4, 64, 64), edit)]
     if family == "language":
         return [model.trace([5, 6, 7, 5, 6], list("abcde"), edit)]

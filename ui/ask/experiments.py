@@ -27,10 +27,18 @@ from ui.edits import show_outcome
 from ui.layout import role_colour
 from ui.player import Walk
 from ui.region import Region
+from ui.state import Field, named, single_choice
 
 EMPTY_KEY = 256  # comes after the 16 x 16 regions
 REGIONS = Region(NAME, EDITS, "regions", beside={EMPTY_KEY: "the empty key"})
-TELLER = "scene-caption"
+TELLER, TOGETHER = "scene-caption", "scene-caption-together"
+ENCODERS = {TELLER: "trained beforehand", TOGETHER: "learned along"}
+ENCODER = Field(NAME, "encoder", TELLER, address="encoder", **named(beforehand=TELLER, along=TOGETHER))
+LEARNED = {
+    TELLER: "The picture's keys and values were trained beforehand, to answer questions, and frozen; where to look was "
+    "learned with the telling.",
+    TOGETHER: "Keys, values, looks and words were all learned with the telling.",
+}
 WALK = Walk(NAME, label="Look")
 MAX_NAMED = 3
 ask_about_many, tell = by_model(ask.ask_about_many), by_model(SceneCaption.explain)
@@ -94,7 +102,8 @@ def change_section(drawing: AskedDrawing, reading: ParsedQuestion, now: SceneAns
 
 def caption_tab(drawing: AskedDrawing) -> None:
     """Draw the sentence, the look of the present word, and the looks of all words."""
-    told = tell(TELLER, drawing.picture)
+    teller = single_choice("What sees the picture was", ENCODER, ENCODERS)
+    told = tell(teller, drawing.picture)
     grid, labels = grid_of(told.trace), list(told.trace.story.query_axis.labels)
     words = sentence(told.words)
     st.markdown(f"### {words[:1].upper()}{words[1:]}{'.' if told.finished else ' …'}")
@@ -114,16 +123,13 @@ def caption_tab(drawing: AskedDrawing) -> None:
         draw_chart(
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
-        st.caption(
-            "The picture's keys and values were trained beforehand, to answer questions, and frozen; where to look "
-            f"was learned with the telling. Each map has its own scale. {_figures(len(drawing.digits))}"
-        )
-        ways = {name: card["test_drawings"]["accuracy"] for name, card in variants_of(TELLER).items()}
-        if len(ways) == 2:
+        st.caption(f"{LEARNED[teller]} Each map has its own scale. {_figures(teller, len(drawing.digits))}")
+        briefly = variants_of(TELLER).get("beforehand", {}), card_or_empty(TOGETHER)
+        if all(briefly):
+            beforehand, together = (card["test_drawings"]["accuracy"] for card in briefly)
             st.markdown(
                 "**Beforehand, or all together?** After one and a half passes, the frozen encoder gives "
-                f"{ways['beforehand']:.0%} right sentences of new drawings, one that learns along from nothing "
-                f"{ways['together']:.0%}."
+                f"{beforehand:.0%} right sentences of new drawings, one that learns along from nothing {together:.0%}."
             )
 
 
@@ -149,9 +155,9 @@ def _next_word(told: Caption, look: int, labels: list[str]) -> None:
     st.markdown(f"After this look it says **{labels[look]}** ({probabilities[best[0]]:.0%}), rather than {rivals}.")
 
 
-def _figures(n_digits: int) -> str:
+def _figures(teller: str, n_digits: int) -> str:
     """Return how often it is right on drawings of as many digits, where that was measured."""
-    card = card_or_empty(TELLER)
+    card = card_or_empty(teller)
     alike = card.get("up_to_five_digits", {}).get("accuracy_by_digits", {}).get(str(n_digits))
     if alike is None:
         return ""
