@@ -111,7 +111,8 @@ def faithfulness_tab(
             _curves(name, found, part)
         with right:
             _other_weights(name, found, draw_map)
-            _heads(name, found)
+            with st.container(key=f"desk_{name}_without"):
+                _heads(name, found)
         _over_many(model, found)
 
     return Tab("doubts", "Is this map an explanation?", section)

@@ -8,13 +8,17 @@ const KEYS = [
   ["C", "controls in sight, or only while the pointer moves"], ["D", "dark or light"], ["N", "notes of a guided lecture, in a second window"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
-const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, STRIP = 62;  // the list of screens
+const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 3, STRIP = 62;  // the list of screens
 const CORNER = 248, APART = 16;  // pixels of the lower right corner that stay free, and between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
+const MOST_FITS = 40;  // of a screen whose parts are still to come
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas";
 const BLOCK = '[data-testid="stMainBlockContainer"]';
 const SCREENS = '.st-key-lecture_screens [role="radio"]';
+const RUNS = '[data-test-script-state="running"]';
+const PART = '[data-testid="stElementContainer"]';
+const STEPPER = '[class*="_stepper"]';
 const CHART = '[data-testid="stFullScreenFrame"]';
 const SECTION = '[class*="_section_"] details[open]';
 
@@ -45,16 +49,18 @@ const isTaken = (x, y) => {
   });
 };
 
-const isCornerTaken = () => {
+// The parts of the page that reach into the lower right corner.
+const partsInCorner = () => {
   const { style } = document.documentElement, fitted = style.getPropertyValue("--fitted"), hall = document.querySelector("#hall");
   const height = Math.max(CORNER, 16 + (window.hall?.box.offsetHeight ?? 0));
   style.setProperty("--fitted", "visible");  // nothing is found at a point where it is hidden
   if (hall) hall.style.display = "none";  // what stands there by right
   const along = (end, length) => Array.from({ length: length / APART + 1 }, (_, place) => end - 1 - place * APART);
-  const isOne = along(window.innerWidth, CORNER).some((x) => along(window.innerHeight, height).some((y) => isTaken(x, y)));
+  const points = along(window.innerWidth, CORNER).flatMap((x) => along(window.innerHeight, height).map((y) => [x, y]));
+  const found = points.filter(([x, y]) => isTaken(x, y)).map(([x, y]) => document.elementFromPoint(x, y).closest(PART));
   style.setProperty("--fitted", fitted);
   if (hall) hall.style.display = "";
-  return isOne;
+  return [...new Set(found)];
 };
 
 const isDark = () => getComputedStyle(document.querySelector(".stApp")).colorScheme === "dark";
@@ -112,42 +118,60 @@ class Lecture {
     if (detail && focused()?.matches("button, [role=radio], [role=tab], input[type=checkbox]")) focused().blur();
   }
 
-  // The largest zoom at which the whole screen is seen; a screen that would reach into the corner stays narrower, until another
-  // one comes: its charts follow its width, so that it would go back and forth.
+  // The largest zoom at which the whole screen is seen, in the middle but for steps, which stay where they are. What would reach
+  // into the corner is made narrower if it is wide, or else the whole screen. Once all is there it stays so until another screen
+  // comes: charts follow their width, so that they would go back and forth.
   fit() {
     const { style } = document.documentElement, chosen = document.querySelector(`${SCREENS}[aria-checked=true]`);
     if (!this.on || !this.block) return style.setProperty("--zoom", 1);
     const screen = `${window.innerWidth} ${window.location.pathname} ${chosen?.textContent}`;
-    if (screen !== this.screen) style.setProperty("--corner", "0px");
+    if (screen !== this.screen) this.fits = 0;
     this.screen = screen;
+    if (this.fits++ < MOST_FITS) this.spread("0px");
     this.enlarge();
     this.leaveCorner();
     this.rest();
   }
 
+  spread(corner) {
+    document.querySelectorAll("[data-apart]").forEach((part) => part.removeAttribute("data-apart"));
+    document.documentElement.style.setProperty("--corner", corner);
+  }
+
   leaveCorner() {
-    const { style } = document.documentElement;
-    if (!this.on || style.getPropertyValue("--corner") !== "0px" || !isCornerTaken()) return;
-    style.setProperty("--corner", `${CORNER}px`);
+    if (!this.on || document.documentElement.style.getPropertyValue("--corner") !== "0px") return;
+    const parts = partsInCorner();
+    if (!parts.length) return;
+    if (parts.some((part) => !part || "apart" in part.dataset || boxOf(part).width < 3 * CORNER)) this.spread(`${CORNER}px`);
+    else parts.forEach((part) => part.toggleAttribute("data-apart", true));
     this.enlarge();
   }
 
   // What comes without a new size of the whole may stand in the corner, too.
   rest() {
     clearTimeout(this.calm);
-    this.calm = setTimeout(() => { this.leaveCorner(); document.documentElement.style.setProperty("--fitted", "visible"); }, CALM);
+    this.calm = setTimeout(() => {
+      this.leaveCorner();
+      document.documentElement.style.setProperty("--fitted", "visible");
+      if (document.querySelector(RUNS)) this.rest(); else this.fits = MOST_FITS;
+    }, CALM);
   }
 
   enlarge() {
-    const zoomTo = (zoom) => document.documentElement.style.setProperty("--zoom", zoom);
-    let low = MIN_ZOOM, high = MAX_ZOOM;
+    const { style } = document.documentElement, isAlone = Boolean(this.block.querySelector(".screen") && !this.block.querySelector(STEPPER));
+    const left = (zoom) => {
+      style.setProperty("--zoom", zoom);
+      const { parentElement: { scrollTop, scrollWidth, clientWidth }, firstElementChild } = this.block;
+      return scrollWidth > clientWidth ? -1 : window.innerHeight - STRIP - scrollTop - firstElementChild.getBoundingClientRect().bottom;
+    };
+    style.setProperty("--drop", "0px");
+    let low = MIN_ZOOM, high = isAlone ? MAX_ALONE : MAX_ZOOM;
     while (high - low > 0.02) {
       const middle = (low + high) / 2;
-      zoomTo(middle);
-      const { scrollWidth, clientWidth } = this.block.parentElement, { bottom } = this.block.firstElementChild.getBoundingClientRect();
-      if (bottom + this.block.parentElement.scrollTop <= window.innerHeight - STRIP && scrollWidth <= clientWidth) low = middle; else high = middle;
+      if (left(middle) >= 0) low = middle; else high = middle;
     }
-    zoomTo(low);
+    const room = left(low);
+    if (isAlone && room > 0) style.setProperty("--drop", `${room / 2 / low}px`);
   }
 
   clear() {

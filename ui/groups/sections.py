@@ -77,7 +77,8 @@ def choose_query(numbers: list[int]) -> int:
     """Let a person choose whose lock is looked at; at first one that can be opened."""
     places = range(len(numbers))
     QUERY.clamp_to_options(places, next((place for place in places if matching_pairs(numbers, place)), 0))
-    return single_choice("Whose lock", QUERY, dict(enumerate(NAMES[: len(numbers)])), wrap=True)
+    with st.container(key="desk_groups_lock"):
+        return single_choice("Whose lock", QUERY, dict(enumerate(NAMES[: len(numbers)])), wrap=True)
 
 
 def rule(numbers: list[int], query: int) -> str:

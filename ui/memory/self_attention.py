@@ -59,7 +59,8 @@ def own_states_tab() -> None:
         _next_pieces(told, at)
     with right:
         _each_piece(given, told)
-    _change(given, now, at)
+    with st.container(key="desk_memory_elsewhere"):
+        _change(given, now, at)
 
 
 def _visible(label: str) -> str:
@@ -90,7 +91,8 @@ def _looks(given: TextPieces, trace: AttentionTrace, at: int) -> None:
     ring = {at: "outline:2px solid #0072B2;"}
     labels = zip(given.labels[1:], row[1:].tolist(), strict=True)
     spans = [shaded_word(*label, most, f"padding:0;{ring.get(place, '')}") for place, label in enumerate(labels, 1)]
-    st.html(f"<p style='font-size:1.05rem;line-height:1.9;white-space:pre-wrap;margin:0'>{''.join(spans).strip()}</p>")
+    style = "font-size:max(1.05rem,var(--least,0px));line-height:1.9;white-space:pre-wrap;margin:0"
+    st.html(f"<p style='{style}'>{''.join(spans).strip()}</p>")
     names = distinct([_visible(label) for label in given.labels])
     most_first = [int(place) for place in row.argsort()[::-1] if row[place] >= LEAST_TOLD][:MAX_TOLD]
     looked = " + ".join(
