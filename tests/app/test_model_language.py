@@ -199,6 +199,9 @@ def test_an_older_link_switches_heads_off(visit):
     page = visit("model", model="tatoeba-llama", tab="without", off=pack([["decoder self", 1, 2]]))
     assert listed(page) == ["Decoder self, layer 2, head 3: switched off"]
     assert "The text becomes" in said(page)
+    assert look_at(page, 1, 2).button(key="model_out_switch").label == "Switch it on"
+    pressed(page, "out_switch")
+    assert not listed(page)
 
 
 @pytest.mark.parametrize("every", [False, True])

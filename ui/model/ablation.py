@@ -116,12 +116,13 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun, edits: dict
 
 def _controls(run: ModelRun, changed: ModelRun, now: Selection) -> None:
     """Draw what switches the chosen head off and changes the chosen query's weights there, and the list of changes."""
-    name, without = head_name(*now[:3]), _without(*now[:3], run.model)
+    name, ways = head_name(*now[:3]), [_without(*now[:3], model) for model in (run.model, "")]  # "": of an old link
+    off = next((way for way in ways if way in EDITS.changes), None)
     trace, where = changed.groups[now.group][now.layer], where_in_stack(now.group, now.layer)
     with st.container(horizontal=True, vertical_alignment="center", key="model_out"):
         st.markdown(f"**{name.capitalize()}**", width="content")
-        label = "Switch it on" if without in EDITS.changes else "Switch it off"
-        st.button(label, key="model_out_switch", on_click=EDITS.toggle, args=(without,))
+        label = "Switch it on" if off else "Switch it off"
+        st.button(label, key="model_out_switch", on_click=EDITS.toggle, args=(off or ways[0],))
         every = EVERY_HEAD.widget(st.toggle, "Weights of every head of the layer")
     begins = f"{now.group}, layer {now.layer + 1}, every head: " if every else f"{name}: "
     asks = trace.story.query_axis.labels[now.query].strip()
