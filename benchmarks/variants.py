@@ -1,6 +1,6 @@
 """Train variants of our models whose figures alone are kept: python -m benchmarks.variants [NAME ...] [--resume].
 
-A wider or a narrower vector between encoder and decoder; the committed transformer, trained on without the positions of
+Wider vectors between encoder and decoder; the committed transformer, trained on without the positions of
 words; a caption network that was trained as briefly as the one that learns to see and to tell at once.
 """
 
@@ -41,7 +41,7 @@ def without_positions(config: TransformerConfig) -> Transformer:
 VARIANTS = {
     **{
         f"translator-none-{width}": Variant("translator-none", Translator, TranslatorConfig("none", d_state=width))
-        for width in (256, 384, 512, 768, 1024)
+        for width in (384, 512, 768, 1024)
     },
     "translator-unordered": Variant(
         "translator-transformer", without_positions, TransformerConfig(), 1, "translator-transformer", 6e-4

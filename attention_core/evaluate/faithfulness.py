@@ -148,7 +148,7 @@ INPUTS: dict[str, Callable[[nn.Module, str | None, str, int], Iterator[Subject]]
     **dict.fromkeys(("match3-pairwise", "match3-simplicial"), _parties),
     "tatoeba-llama": _next_words,
     "language-recurrent": _next_pieces,
-    **dict.fromkeys(("translator-none", "translator-plain"), _one_vector),
+    **dict.fromkeys(("translator-none", "translator-none-256", "translator-plain"), _one_vector),
     **{f"translator-{name}": _sentences for name in ("additive", "dot", "general", "transformer")},
 }
 """Models with a map over an input whose parts can be erased, and their held-out inputs."""

@@ -368,3 +368,5 @@ _PLAIN = TranslatorConfig("none", cell="rnn", d_embedding=128)
 register("translator-plain", "translation:evaluate_translation", Translator, _PLAIN)
 for _scoring in ("none", "mean", "dot", "general", "additive"):
     register(f"translator-{_scoring}", "translation:evaluate_translation", Translator, TranslatorConfig(_scoring))
+_NARROW = TranslatorConfig("none", d_state=256)
+register("translator-none-256", "translation:evaluate_translation", Translator, _NARROW)

@@ -3,6 +3,7 @@
 The networks have random numbers here, so that nothing depends on what they learned.
 """
 
+import html
 import json
 import re
 from pathlib import Path
@@ -16,11 +17,13 @@ from attention_core import load
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.models import build
 from attention_core.topics.memory.own_states import cut
+from attention_core.topics.translate.translation import read_source, translate
 from attention_core.topics.variants import variants_of
-from attention_core.weights import FOLDER, write_weights
+from attention_core.weights import FOLDER, read_card, write_weights
 from tests.app.tools import bodies, frames, open_tab, opened, said, settled, there_and_back
 from ui.labels import as_percent
 from ui.memory.self_attention import ATTENTIVE, FIRST
+from ui.memory.wider import NARROW
 
 PAGE = "pages/memory.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
@@ -33,7 +36,7 @@ def folder(tmp_path_factory) -> Path:
     """Both networks untrained, cards of three translators, all else as committed."""
     here = tmp_path_factory.mktemp("weights")
     for path in FOLDER.iterdir():
-        if not path.name.startswith("translator-") or "pieces" in path.name:
+        if not path.name.startswith("translator-") or "pieces" in path.name or path.stem == NARROW:
             (here / path.name).symlink_to(path)
     for name in NETWORKS:
         torch.manual_seed(0)
@@ -343,9 +346,12 @@ def test_a_wider_vector_is_no_cure(page, root):
     for width in (256, 1024):
         page.segmented_control(key="memory_width").set_value(width).run()
         assert f"<td>one vector</td><td>{width:,}</td><td>{width // 4}</td>" in bodies(page)
-    cards = variants_of("translator-none")
-    assert {"384", "768"} <= cards.keys()
+    cards = variants_of("translator-none") | {"256": read_card(NARROW)}
+    assert {"256", "384", "512", "768"} <= cards.keys()
     assert {card["epochs"] for card in cards.values()} == {2}, "equal passes"
+    for name in (NARROW, "translator-none"):
+        french = translate(load(name, "cpu"), read_source("I am tired.")).text
+        assert f"<td>{html.escape(french)}</td>" in bodies(page)
     assert "trained longer</td><td>5</td><td>30.0</td><td>14.0</td>" in bodies(page)
     longest = [card["test"]["bleu_long"] for card in cards.values()]
     assert all(f"<td>{bleu:.1f}</td>" in bodies(page) for bleu in longest)

@@ -222,7 +222,9 @@ ASKED = {
     **dict.fromkeys(("scene-caption", "scene-caption-together"), told),
     **dict.fromkeys(("match3-pairwise", "match3-simplicial"), matched),
     **dict.fromkeys(("sentence-attention", "sentence-mean", "sentence-two-phase"), judged),
-    **{f"translator-{kind}": translated for kind in ("none", "mean", "dot", "general", "additive", "plain")},
+    **{
+        f"translator-{kind}": translated for kind in ("none", "none-256", "mean", "dot", "general", "additive", "plain")
+    },
     "language-recurrent": foreseen,
 }
 CASES = {

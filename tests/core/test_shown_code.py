@@ -168,7 +168,10 @@ TRACES = {
     "match3-pairwise": traced([1, 5, 25, 7]),
     "match3-simplicial": traced([1, 5, 25, 7]),
     "scoring-functions": compared,
-    **{f"translator-{scoring}": translated for scoring in ("none", "mean", "dot", "general", "additive", "plain")},
+    **{
+        f"translator-{scoring}": translated
+        for scoring in ("none", "none-256", "mean", "dot", "general", "additive", "plain")
+    },
     "translator-transformer": transformed,
     "sentence-attention": judged,
     "sentence-mean": judged,
@@ -181,7 +184,7 @@ TRACES = {
     "tatoeba-llama": continued,
     "language-recurrent": traced(range(1, 12), [str(number) for number in range(1, 12)]),
 }
-ONE_KEY = {"translator-none", "translator-plain"}
+ONE_KEY = {"translator-none", "translator-none-256", "translator-plain"}
 
 
 WITHOUT_TRACE = {

@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from attention_core.topics.translate.translation import read_source
+from attention_core.topics.translate.translation import SourceSentence, read_source
 from attention_core.topics.variants import variants_of
-from ui.computed import card_or_empty
+from ui.computed import card_or_empty, model_or_none
 from ui.glossary import note, paragraph
 from ui.layout import figures_table
-from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT
+from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, translated
 from ui.memory.networks import NAME
 from ui.state import Field, one_of, single_choice
 
+NARROW, NARROW_WIDTH = "translator-none-256", 256
 LONGER = "one vector, 384 numbers, trained longer", "attention, trained longer"
 WIDTHS = (256, 384, 512, 768, 1024)
 WIDTH = Field(NAME, "width", 512, address="width", parse=one_of(WIDTHS))
@@ -18,13 +19,16 @@ WIDTH = Field(NAME, "width", 512, address="width", parse=one_of(WIDTHS))
 
 def wider_vector(text: str) -> None:
     """Draw what a context of a chosen width holds of each word, and the BLEU of translators of several widths."""
-    width, n = single_choice("Numbers in a context", WIDTH, WIDTHS), len(read_source(text).words)
+    source = read_source(text)
+    width, n = single_choice("Numbers in a context", WIDTH, WIDTHS), len(source.words)
     figures_table(
         (f"Your sentence: {n} words and marks", "numbers handed over", "for each of them"),
         ("one vector", f"{width:,}", f"{width / n:,.0f}"),
         ("a state each, with attention", f"{width * n:,}", f"{width:,}"),
     )
-    by_width = {int(numbers): card for numbers, card in variants_of(WITHOUT).items()}
+    _say(source)
+    measured = {NARROW_WIDTH: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(WITHOUT).items()}
+    by_width = {numbers: card for numbers, card in measured.items() if card}
     if not by_width:
         st.info("The figures of wider vectors are not there.")
         return
@@ -44,3 +48,12 @@ def wider_vector(text: str) -> None:
     figures_table(("", "passes over the sentences", "BLEU", "of 12 words and more"), *rows)
     if untrained := [f"{numbers:,}" for numbers in WIDTHS if numbers not in by_width]:
         note(f"Not trained: {' and '.join(untrained)} numbers.")
+
+
+def _say(source: SourceSentence) -> None:
+    """Draw the French that is made of contexts of two widths."""
+    rows = []
+    for label, name in ((f"{NARROW_WIDTH} numbers", NARROW), (LONGER[0].partition(", ")[2], WITHOUT)):
+        model, fault = model_or_none(name)
+        rows.append((label, str(fault) if model is None else translated(model, source).text))
+    figures_table(("one vector of", "says in French"), *rows)
