@@ -158,7 +158,6 @@ def _finite(digits: str) -> float:
 
 
 def _stroke(parts: Any) -> Stroke:
-    """Return a stroke from its packed parts; ValueError if they are none."""
     if not isinstance(parts, list) or len(parts) < 5 or len(parts) % 2 == 0:
         raise ValueError("a stroke has a unit, a width, a colour and points")
     unit, width, colour, *steps = parts

@@ -26,8 +26,6 @@ PICKLED = f"is a pickle, which is not opened because that can run code. {HOW}"
 
 
 class FileKind(StrEnum):
-    """What a visitor's file holds."""
-
     RECORDING = "recording"
     TENSORS = "tensors"
 

@@ -100,8 +100,6 @@ print("same as in the app:", torch.allclose({name}[row], given["shown"], atol=1e
 
 
 class Cell(NamedTuple):
-    """A part of a script, and a cell of a notebook."""
-
     text: str  # what it says, Markdown with LaTeX for a notebook
     plain: str  # the same for a script, without LaTeX
     code: str = ""  # what it runs; empty if nothing

@@ -31,7 +31,6 @@ def is_transformed(value: Any) -> bool:
 
 
 def has_no_own_kernel(operation: Any) -> bool:
-    """Return whether an operation is made of others on every device."""
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(operation.name(), "CompositeImplicitAutograd"))
 
 
@@ -52,7 +51,6 @@ def is_in_place(operation: Any) -> bool | None:
 
 
 def watches_alone(mode: TorchDispatchMode) -> bool:
-    """Return whether a mode is the only one that sees the operations of this thread."""
     return torch._C._len_torch_dispatch_stack() == 1 and torch._C._get_dispatch_stack_at(0) is mode
 
 
@@ -70,12 +68,10 @@ def unseen() -> ExitStack:
 
 
 def computes_gradients() -> bool:
-    """Return whether this thread is on the way back through a graph."""
     return torch._C._current_graph_task_id() >= 0
 
 
 def is_being_traced() -> bool:
-    """Return whether torch.jit.trace runs what runs now."""
     return bool(torch._C._get_tracing_state())
 
 

@@ -37,7 +37,6 @@ class Origin(NamedTuple):
 
 
 def origin_of(trace: AttentionTrace, step: Step, head: int = 0) -> Origin:
-    """Return how the numbers of a step of a trace come about."""
     earlier = []
     for one in steps_of(trace):
         if one.name == step.name:

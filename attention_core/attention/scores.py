@@ -53,16 +53,12 @@ class Stage(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """One query and one key."""
-
     query: Tensor  # (d_q,)
     key: Tensor  # (d_k,)
     cell: tuple[int, int] = (0, 0)  # position of the query and of the key
 
 
 class ScoreDerivation(NamedTuple):
-    """How the score of one pair is computed."""
-
     value: float  # the score
     formula: str = ""  # LaTeX of its computation, without the score itself; empty where that is too long
 
@@ -87,7 +83,6 @@ class Score(ABC):
         """Return the score of every pair, in a tensor of its own, which the caller may change."""
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
-        """Return the arithmetic of one pair."""
         return ScoreDerivation(float(self(pair.query[None], pair.key[None])))
 
     @classmethod
@@ -221,7 +216,6 @@ class Scaled(Score):
         return self.scale == 1 and self.temperature is not None
 
     def _texts(self, d_k: int) -> tuple[str, str, str, str]:
-        """Return symbol, formula, code and explanation of the scaled scores."""
         symbol = top = code = why = ""
         divisors: list[str] = []
         if self.scale is None:

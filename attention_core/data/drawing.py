@@ -159,8 +159,6 @@ SUPERSAMPLING = 2  # canvases are drawn this many times larger and shrunk, which
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """Pen paths of digits."""
-
     points: np.ndarray  # float32 (n, 8, 2), x to the right and y downwards, each in [0, 1]
     labels: np.ndarray  # uint8 (n,)
 

@@ -28,8 +28,6 @@ FIRST_NUMBERS = (1, 7, 16, 17, 11, 8, 24, 5)
 
 
 class Sequences(NamedTuple):
-    """Sequences to evaluate on."""
-
     numbers: Tensor  # int64 (n, n_numbers), 0 to MODULUS - 1
     labels: Tensor  # bool (n, n_numbers)
 

@@ -93,8 +93,6 @@ WORDS_NAME = "sentence-words.json"
 
 
 class WordRows(NamedTuple):
-    """Words as rows of the table of vectors."""
-
     ids: Tensor  # int64 (n_words, N_COLUMNS), pieces, PAD = none; then the pair with the word before; then NEGATED
     texts: list[list[str]]  # the pieces of each word; one alone for a known word
     paired: list[bool]  # whether the word and the one before it are a known pair, such as "not bad"

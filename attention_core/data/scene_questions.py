@@ -40,8 +40,6 @@ TWO_STEPS = (QuestionKind.DIGIT_TWO_STEPS, QuestionKind.COLOUR_TWO_STEPS)
 
 
 class SceneDigit(NamedTuple):
-    """A digit in a drawing."""
-
     digit: str  # "0" to "9"
     colour: str  # one of COLOURS
     x: float  # of its middle, share of the drawing's width

@@ -33,8 +33,6 @@ class Glyphs(NamedTuple):
 
 
 class Scenes(NamedTuple):
-    """Pictures with what is in them."""
-
     pictures: Tensor  # float (n, height, width) in [0, 1], 1 = ink
     labels: Tensor  # int64 (n, n_digits), -1 where a picture has fewer digits
     boxes: Tensor  # float (n, n_digits, 4), zeros where a picture has fewer digits

@@ -197,7 +197,6 @@ def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int
 
 
 def _mean(values: list[float]) -> list[float]:
-    """Return the mean and the half width of its 95 % interval."""
     column = torch.tensor(values, dtype=torch.float64)
     half = SURE * float(column.std(correction=1)) / sqrt(len(values)) if len(values) > 1 else 0.0
     return [round(float(column.mean()), 4), round(half, 4)]

@@ -328,7 +328,6 @@ def _share(truths: list[bool]) -> float:
 
 
 def _shares(what: str, by: str, truths: dict[str, list[bool]]) -> dict[str, Any]:
-    """Return the share of all truths, and that of each group."""
     return {what: _share(list(chain(*truths.values()))), f"{what}_by_{by}": _shares_of(truths)}
 
 

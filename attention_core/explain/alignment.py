@@ -47,8 +47,6 @@ class AlignedPair(NamedTuple):
 
 
 class AlignmentError(NamedTuple):
-    """How links compare with those of people."""
-
     rate: float  # alignment error rate, 0 = all sure links and only possible ones
     precision: float  # share of the links that are possible
     recall: float  # share of the sure links that were found

@@ -30,33 +30,24 @@ CLEAR = 0.05  # a difference of areas that counts: five points of probability on
 
 @dataclass
 class Assessment:
-    """What is known so far; see `assess`.
-
-    Attributes:
-        removal: how much the answer's probability falls when a unit alone is erased, (n_units,).
-        importance: of each unit by order, (n_units,): the map (attention), gradient x input, integrated gradients; of
-            a model of several layers those of stacks.py, too.
-        deletion: curves by order; a small area means that what the answer needs goes first.
-        insertion: the same where units come.
-        blanked: curves of deletion, by the map and at random, where units are made unknown instead of left out.
-        heads: how far the answer moves without a head, by attention and head, the farthest first.
-        shuffled: how far the answer moves for each of a hundred random orders of the keys.
-        by_layer: the median of such, for the weights of each layer alone.
-        uniform: how far it moves with every weight equal.
-        other: the most different weights found that keep the answer.
-    """
+    """What is known so far; see `assess`."""
 
     subject: Subject
-    removal: Tensor
+    removal: Tensor  # how much the answer's probability falls when a unit alone is erased, (n_units,)
+    # of each unit by order, (n_units,): the map (attention), gradient x input, integrated gradients; of a model of
+    # several layers those of stacks.py, too
     importance: dict[str, Tensor]
+    # curves by order; a small area means that what the answer needs goes first
     deletion: dict[str, Curve] = field(default_factory=dict)
+    # curves of deletion, by the map and at random, where units are made unknown instead of left out
     blanked: dict[str, Curve] = field(default_factory=dict)
-    insertion: dict[str, Curve] = field(default_factory=dict)
+    insertion: dict[str, Curve] = field(default_factory=dict)  # the same where units come
+    # how far the answer moves without a head, by attention and head, the farthest first
     heads: dict[tuple[str, int], float] = field(default_factory=dict)
-    shuffled: Tensor | None = None
-    by_layer: dict[str, float] = field(default_factory=dict)
-    uniform: float | None = None
-    other: OtherWeights | None = None
+    shuffled: Tensor | None = None  # how far the answer moves for each of a hundred random orders of the keys
+    by_layer: dict[str, float] = field(default_factory=dict)  # the median of such, for the weights of each layer alone
+    uniform: float | None = None  # how far it moves with every weight equal
+    other: OtherWeights | None = None  # the most different weights found that keep the answer
 
     def agreement(self, order: str) -> float:
         """Return Kendall's tau between an order and what erasing each unit does."""

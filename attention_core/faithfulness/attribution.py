@@ -33,47 +33,34 @@ class Subject:
     """One input of a model and its answer, so that the input and its attention can be changed.
 
     A unit is what is erased as a whole: an ink pixel, a block of regions, a word.
-
-    Attributes:
-        inputs: (n, d), the numbers that the gradient is of.
-        baseline: broadcastable to (n, d), what stands for nothing there.
-        unit_of: int64 (n,), the unit of each row of the inputs; -1 = never erased.
-        predict: inputs (batch, n, d) -> probabilities (batch, n_answers, n_classes), with gradients.
-        erase: bool (batch, n_units) -> probabilities without those units.
-        weights: of each attention by name, (n_heads, n_queries, n_keys).
-        reweigh: weights by name, (batch, n_heads, n_queries, n_keys), of some attentions -> probabilities of the same
-            input, with gradients.
-        names: what units are called, or empty.
-        key_units: (n_units, n_keys), 1 where a key belongs to a unit; None = keys are rows of the inputs.
-        map_name: what the map shows, "attention".
-        map_values: (n_units,), the map itself where it is not of weights.
-        shown: names of the attentions that the map is of; empty = all.
-        stack: the attentions of a model of several layers on its inputs, by name; those on a translator's source begin
-            with "cross", those of its decoder on itself, which are not among them, with "decoder".
-        read_at: the position of the last layer at which the answer is read; None = at all.
-        slope: numbers that are added to the weights of all attentions, as each finds them -> what is differentiated by
-            them; None = reweigh, by one attention's weights after another.
-        blank: as erase, with units made unknown, where erase leaves them out and the others move up; None = no such.
-        bound: how far the answer may move while weights are made different, in total variation.
     """
 
-    inputs: Tensor
-    baseline: Tensor
-    unit_of: Tensor
+    inputs: Tensor  # (n, d), the numbers that the gradient is of
+    baseline: Tensor  # broadcastable to (n, d), what stands for nothing there
+    unit_of: Tensor  # int64 (n,), the unit of each row of the inputs; -1 = never erased
+    # inputs (batch, n, d) -> probabilities (batch, n_answers, n_classes), with gradients
     predict: Callable[[Tensor], Tensor]
-    erase: Callable[[Tensor], Tensor]
-    weights: Mapping[str, Tensor]
+    erase: Callable[[Tensor], Tensor]  # bool (batch, n_units) -> probabilities without those units
+    weights: Mapping[str, Tensor]  # of each attention by name, (n_heads, n_queries, n_keys)
+    # weights by name, (batch, n_heads, n_queries, n_keys), of some attentions -> probabilities of the same input, with
+    # gradients
     reweigh: Callable[[Mapping[str, Tensor]], Tensor]
-    names: Sequence[str] = ()
+    names: Sequence[str] = ()  # what units are called, or empty
+    # (n_units, n_keys), 1 where a key belongs to a unit; None = keys are rows of the inputs
     key_units: Tensor | None = None
-    map_name: str = ATTENTION
-    map_values: Tensor | None = None
-    shown: Sequence[str] = ()
+    map_name: str = ATTENTION  # what the map shows, "attention"
+    map_values: Tensor | None = None  # (n_units,), the map itself where it is not of weights
+    shown: Sequence[str] = ()  # names of the attentions that the map is of; empty = all
+    # the attentions of a model of several layers on its inputs, by name; those on a translator's source begin with
+    # "cross", those of its decoder on itself, which are not among them, with "decoder"
     stack: Mapping[str, StackLayer] = field(default_factory=dict)
-    read_at: int | None = None
+    read_at: int | None = None  # the position of the last layer at which the answer is read; None = at all
+    # numbers that are added to the weights of all attentions, as each finds them -> what is differentiated by them;
+    # None = reweigh, by one attention's weights after another
     slope: Callable[[Mapping[str, Tensor]], Tensor] | None = None
+    # as erase, with units made unknown, where erase leaves them out and the others move up; None = no such
     blank: Callable[[Tensor], Tensor] | None = None
-    bound: float = 0.1
+    bound: float = 0.1  # how far the answer may move while weights are made different, in total variation
 
     @property
     def n_units(self) -> int:
@@ -195,7 +182,6 @@ class Curve(NamedTuple):
 
     @property
     def reversed(self) -> Curve:
-        """What inserting gives in the reversed orders."""
         return Curve(self.shares, self.probability[::-1], self.spread[::-1])
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from itertools import compress, islice
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, GivenWeights
 from attention_core.attention.scores import Dot, Score
 from attention_core.attention.simplicial import others, pair_products, pairs_of_others
+from attention_core.attention.types import AttentionOutput
 from attention_core.data.match3 import MODULUS
 from attention_core.data.pieces import START
 from attention_core.data.pieces import UNKNOWN as UNKNOWN_PIECE
@@ -86,30 +87,53 @@ def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
     return Subject(inputs, baseline, unit_of, predict, erase, {OWN: weights}, reweigh)
 
 
+def _by_keys(
+    look: Callable[..., Tensor],
+    inputs: Tensor,
+    unit_of: Tensor,
+    weights: Tensor,
+    mask_of: Callable[[Tensor], Tensor],
+    **more: Any,
+) -> Subject:
+    """Return the subject of a model whose units are erased as keys, from what its attention is given, (n, d).
+
+    look(inputs, mask, given) answers for some inputs (batch, n, d), with a mask or with other weights, (batch, n_heads,
+    n_queries, n_keys); mask_of makes the mask of units that are erased, bool (batch, n_units).
+    """
+
+    def times(given: Tensor) -> Tensor:
+        return inputs.expand(len(given), -1, -1)
+
+    return Subject(
+        inputs=inputs,
+        baseline=torch.zeros_like(inputs),
+        unit_of=unit_of,
+        predict=look,
+        erase=lambda erased: look(times(erased), mask_of(erased)),
+        weights={OWN: weights},
+        reweigh=lambda given: look(times(given[OWN]), given=given[OWN]),
+        **more,
+    )
+
+
+def _given(weights: Tensor | None) -> Edits:
+    return () if weights is None else (GivenWeights(weights),)
+
+
 @_with_plain_tensors
 def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
     """Return the subject of the soft mask and a picture (60, 60); a unit is a region, erased as a key."""
     features = model.features(picture[None, None]).flatten(2).transpose(1, 2).contiguous()
     query = model.query[None, None, None]
-    weights = model(picture[None]).weights[0][None].clone()
 
-    def attended(keys: Tensor, mask: Tensor | None = None) -> Tensor:
-        own = query.expand(len(keys), -1, -1, -1)
-        context = attend(own, keys[:, None], keys[:, None], score=Dot(), mask=mask).context
+    def look(keys: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
+        own, regions = query.expand(len(keys), -1, -1, -1), keys[:, None]
+        context = attend(own, regions, regions, score=Dot(), mask=mask, edits=_given(given)).context
         return softmax(model.classify(context[:, 0, 0]))
 
-    def reweigh(given: Mapping[str, Tensor]) -> Tensor:
-        return softmax(model.classify((given[OWN] @ features)[:, 0, 0]))
-
-    return Subject(
-        inputs=features[0],
-        baseline=torch.zeros_like(features[0]),
-        unit_of=torch.arange(features.shape[1], device=features.device),
-        predict=attended,
-        erase=lambda erased: attended(features.expand(len(erased), -1, -1), ~erased[:, None, None]),
-        weights={OWN: weights},
-        reweigh=reweigh,
-    )
+    unit_of = torch.arange(features.shape[1], device=features.device)
+    weights = model(picture[None]).weights[0][None].clone()
+    return _by_keys(look, features[0], unit_of, weights, lambda erased: ~erased[:, None, None])
 
 
 @_with_plain_tensors
@@ -125,31 +149,20 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
     whole = model(picture[None])
     ends = (whole.logits[0].argmax(-1) == END).nonzero()
     n_looks = int(ends[0]) + 1 if len(ends) else whole.logits.shape[1]
-    weights = whole.weights[:1, :n_looks].clone()
 
-    def looks(keys: Tensor, given: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+    def looks(keys: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
         state, logits = model.start.expand(len(keys), -1), []
         own = keys[:, None]
         for number in range(n_looks):
-            edits = () if given is None else (GivenWeights(given[..., number : number + 1, :]),)
+            edits = _given(None if given is None else given[..., number : number + 1, :])
             output = attend(state[:, None, None], own, own, score=model.score(), mask=mask, edits=edits)
             glimpse = output.context[:, 0, 0]
             state = model.cell(glimpse, state)
             logits.append(model.classify(torch.cat((glimpse, state), -1)))
         return softmax(torch.stack(logits, 1))
 
-    def erase(erased: Tensor) -> Tensor:
-        return looks(regions.expand(len(erased), -1, -1), mask=~erased[:, unit_of][:, None, None])
-
-    return Subject(
-        inputs=regions[0],
-        baseline=torch.zeros_like(regions[0]),
-        unit_of=unit_of,
-        predict=looks,
-        erase=erase,
-        weights={OWN: weights},
-        reweigh=lambda given: looks(regions.expand(len(given[OWN]), -1, -1), given[OWN]),
-    )
+    weights = whole.weights[:1, :n_looks].clone()
+    return _by_keys(looks, regions[0], unit_of, weights, lambda erased: ~erased[:, unit_of][:, None, None])
 
 
 @_with_plain_tensors
@@ -158,31 +171,22 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
 
     The gradient is of the regions' keys and values, side by side. The empty key stays.
     """
-    keys, values = model.encode_pictures(picture[None])
-    question = model.encode_questions(torch.tensor([list(words)], device=keys.device))
-    n, width = keys.shape[1] - 1, keys.shape[2]
-    unit_of = torch.cat((torch.arange(n, device=keys.device), torch.tensor([-1], device=keys.device)))
+    encoded = model.encode_pictures(picture[None])
+    question = model.encode_questions(torch.tensor([list(words)], device=picture.device))
+    inputs, width = torch.cat(encoded, -1)[0], encoded[0].shape[2]
 
     def reason(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
         asked = tuple(part.expand(len(both), *part.shape[1:]) for part in question)
         output = model.reason(both.split(width, -1), asked, scoring, mask=mask, given=given)  # type: ignore[arg-type]
         return softmax(output.logits)
 
-    inputs = torch.cat((keys, values), -1)[0]
-    weights = model.reason((keys, values), question, scoring).weights.clone()  # (1, n_looks, n + 1)
+    weights = model.reason(encoded, question, scoring).weights.clone()  # (1, n_looks, n + 1)
+    return _by_keys(reason, inputs, _all_but_the_last(inputs), weights, _kept)
 
-    def erase(erased: Tensor) -> Tensor:
-        return reason(inputs.expand(len(erased), -1, -1), _kept(erased))
 
-    return Subject(
-        inputs=inputs,
-        baseline=torch.zeros_like(inputs),
-        unit_of=unit_of,
-        predict=reason,
-        erase=erase,
-        weights={OWN: weights},
-        reweigh=lambda given: reason(inputs.expand(len(given[OWN]), -1, -1), given=given[OWN]),
-    )
+def _all_but_the_last(rows: Tensor) -> Tensor:
+    """Return the units of rows of which the last is never erased, such as the empty key."""
+    return torch.tensor([*range(len(rows) - 1), -1], device=rows.device)
 
 
 def _kept(erased: Tensor) -> Tensor:
@@ -202,27 +206,17 @@ def caption_subject(model: SceneCaption, picture: Tensor) -> Subject:
     n_words = [*words.tolist(), CAPTION_END].index(CAPTION_END) + 1
     said = torch.cat((words.new_full((before + 1,), CAPTION_START), words[: n_words - 1]))
     inputs = torch.cat(model.encode_pictures(picture[None]), -1)[0]
-    n, width = len(inputs) - 1, inputs.shape[1] // 2
+    width = inputs.shape[1] // 2
 
-    def looks(both: Tensor, mask: Tensor | None = None, edits: Edits = ()) -> list[DecoderStep]:
+    def looks(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> list[DecoderStep]:
         encoded = both[..., :width], both[..., width:]
-        return list(islice(model.looks(encoded, said.expand(len(both), -1), edits, mask), len(said)))
+        return list(islice(model.looks(encoded, said.expand(len(both), -1), _given(given), mask), len(said)))
 
-    def describe(both: Tensor, mask: Tensor | None = None, edits: Edits = ()) -> Tensor:
-        return softmax(torch.stack([look.logits for look in looks(both, mask, edits)[before:]], 1))
+    def describe(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
+        return softmax(torch.stack([look.logits for look in looks(both, mask, given)[before:]], 1))
 
-    def erase(erased: Tensor) -> Tensor:
-        return describe(inputs.expand(len(erased), -1, -1), _kept(erased))
-
-    return Subject(
-        inputs=inputs,
-        baseline=torch.zeros_like(inputs),
-        unit_of=torch.tensor([*range(n), -1], device=inputs.device),
-        predict=describe,
-        erase=erase,
-        weights={OWN: torch.stack([look.weights for look in looks(inputs[None])], 1)},
-        reweigh=lambda given: describe(inputs.expand(len(given[OWN]), -1, -1), edits=(GivenWeights(given[OWN]),)),
-    )
+    weights = torch.stack([look.weights for look in looks(inputs[None])], 1)
+    return _by_keys(describe, inputs, _all_but_the_last(inputs), weights, _kept)
 
 
 @_with_plain_tensors
@@ -237,13 +231,12 @@ def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
     def read(vectors: Tensor, given: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
         states = model.gru(vectors)[0]
         query, keys, values = model.query(states[:, -1:])[:, None], model.key(states)[:, None], states[:, None]
-        edits = () if given is None else (GivenWeights(given),)
-        found = attend(query, keys, values, mask=mask, edits=edits, with_weights=True)
+        found = attend(query, keys, values, mask=mask, edits=_given(given), with_weights=True)
         merged = model.merge(torch.cat((states[:, -1:], found.context[:, 0]), -1))
         return softmax(merged @ model.embedding.weight.T + model.bias), found.weights
 
     baseline = model.embedding.weight.mean(0, keepdim=True)
-    unit_of = torch.tensor([*range(len(ids) - 1), -1], device=ids.device)
+    unit_of = _all_but_the_last(ids)
     return Subject(
         inputs=inputs,
         baseline=baseline,
@@ -269,28 +262,25 @@ def party_subject(model: Match3Head, numbers: Sequence[int], asks: int, names: S
     in_pair = (is_other[:, :, None] + is_other[:, None]).clamp(max=1)
     mask = (pairs_of_others(n, with_nobody=True) if model.config.pairs else others(n, 1)).to(device)[asks]
 
-    def look(vectors: Tensor, seen: Tensor | None = None, edits: Edits = ()) -> tuple[Tensor, Tensor | None]:
-        own, allowed = vectors[:, asks, None], mask
-        key, value = model.key(vectors)[:, None], model.value(vectors)[:, None]
+    def found(vectors: Tensor, seen: Tensor | None, given: Tensor | None) -> AttentionOutput:
+        allowed, key, value = mask, model.key(vectors)[:, None], model.value(vectors)[:, None]
         if seen is not None:
             allowed = mask & (seen[:, None] & seen[..., None] if model.config.pairs else seen)
         if model.config.pairs:
             key, value = pair_products(key, key), pair_products(value, value)
-        allowed = allowed.view(-1, 1, 1, key.shape[2])
-        found = attend(model.query(own)[:, None], key, value, mask=allowed, edits=edits, with_weights=True)
-        return softmax(model.read_out(torch.cat((own, found.context[:, 0]), -1))), found.weights
+        query, allowed = model.query(vectors[:, asks, None])[:, None], allowed.view(-1, 1, 1, key.shape[2])
+        return attend(query, key, value, mask=allowed, edits=_given(given), with_weights=True)
 
-    def erase(erased: Tensor) -> Tensor:
-        return look(everyone.expand(len(erased), -1, -1), (erased.to(is_other) @ is_other) == 0)[0]
+    def look(vectors: Tensor, seen: Tensor | None = None, given: Tensor | None = None) -> Tensor:
+        context = found(vectors, seen, given).context[:, 0]
+        return softmax(model.read_out(torch.cat((vectors[:, asks, None], context), -1)))
 
-    return Subject(
-        inputs=everyone,
-        baseline=torch.zeros_like(everyone),
-        unit_of=unit_of,
-        predict=lambda vectors: look(vectors)[0],
-        erase=erase,
-        weights={OWN: look(everyone[None])[1][0].clone()},  # type: ignore[index]
-        reweigh=lambda given: look(everyone.expand(len(given[OWN]), -1, -1), edits=(GivenWeights(given[OWN]),))[0],
+    return _by_keys(
+        look,
+        everyone,
+        unit_of,
+        found(everyone[None], None, None).weights[0].clone(),  # type: ignore[index]
+        lambda erased: (erased.to(is_other) @ is_other) == 0,
         names=[name for place, name in enumerate(names) if place != asks],
         key_units=in_pair.flatten(1) if model.config.pairs else is_other,
     )

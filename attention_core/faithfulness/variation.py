@@ -78,8 +78,6 @@ def divergence(first: Tensor, second: Tensor) -> Tensor:
 
 
 class OtherWeights(NamedTuple):
-    """Weights that differ much and keep the answer."""
-
     weights: Mapping[str, Tensor]  # by name, (n_heads, n_queries, n_keys)
     divergence: float  # mean of the rows' Jensen-Shannon divergence from the true weights, bits
     moved: float  # how far the answer moves, at most the bound

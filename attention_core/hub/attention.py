@@ -46,7 +46,6 @@ class Run:
 
     @property
     def edited(self) -> list[int]:
-        """The calls that have edits."""
         return [number for edits in (self.edits, *self.item_edits) for number, its in edits.items() if its]
 
     def edits_of(self, number: int, n_parts: int) -> list[Edits]:

@@ -423,8 +423,6 @@ def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
 
 
 class _Count:
-    """Bytes that are there, over all files."""
-
     def __init__(self, total: int, progress: Progress | None) -> None:
         self.total, self.done, self._before, self._progress = total, 0, 0, progress
 

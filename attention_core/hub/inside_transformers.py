@@ -14,7 +14,6 @@ def model_class(auto: Any, config: Any) -> Any | None:
 
 
 def has_attention_interface(kind: type) -> bool:
-    """Return whether models of a class ask the library for their attention function."""
     return bool(kind._can_set_attn_implementation())  # type: ignore[attr-defined]
 
 

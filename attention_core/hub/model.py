@@ -253,7 +253,6 @@ def _bytes_of_signs() -> dict[str, int]:
 
 
 def _is_byte_level(tokenizer: Any) -> bool:
-    """Return whether the tokens are written with GPT-2's signs for bytes."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         return hasattr(tokenizer, "byte_encoder")

@@ -118,7 +118,6 @@ def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any,
 
 
 def _refuse_huge(pretrained: Pretrained) -> None:
-    """Refuse settings that ask for a picture larger than memory."""
     processor = pretrained.processor
     wanted = [getattr(processor, name, None) or {} for name in ("size", "crop_size", "pad_size")]
     sides = [side for sizes in wanted for side in dict(sizes).values() if isinstance(side, int | float)]

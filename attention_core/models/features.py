@@ -10,16 +10,12 @@ from attention_core.attention.types import Axis, Role, Step, Text
 
 
 class VisionOutput(NamedTuple):
-    """What a model that looks at pictures returns."""
-
     logits: Tensor  # (batch, n_classes), or (batch, n_looks, n_classes) for one that answers after every look
     weights: Tensor  # (batch, n_looks, n_keys), each look sums to 1
     traces: tuple[AttentionTrace, ...] = ()  # of the batch's first item; empty unless asked for
 
 
 class Layer(NamedTuple):
-    """A 3 x 3 convolution."""
-
     channels: int  # of its output
     stride: int = 1  # 2 halves height and width
     dilation: int = 1  # distance between the nine pixels of the kernel

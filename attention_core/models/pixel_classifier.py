@@ -21,8 +21,6 @@ from attention_core.models.registry import register
 
 @dataclass(frozen=True)
 class PixelConfig:
-    """Sizes, and what the attention is like before training."""
-
     side: int = 28  # pixels along a side of the picture; side * side tokens
     d_model: int = 32  # width of a pixel's embedding
     d_k: int = 16  # width of queries, keys and values

@@ -345,7 +345,6 @@ class EditedTranslator:
 
     @property
     def network(self) -> Any:
-        """The translator, or the transformer without positions."""
         return self.model if self.with_positions else cast(Transformer, self.model).without_positions()
 
     def parameters(self) -> Iterator[nn.Parameter]:

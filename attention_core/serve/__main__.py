@@ -10,7 +10,6 @@ import sys
 
 
 def main() -> int:
-    """Read the options and serve until Ctrl-C or SIGTERM."""
     parser = argparse.ArgumentParser(prog="python -m attention_core.serve", description=__doc__)
     parser.add_argument("--replicas", type=int, default=1)
     parser.add_argument("--cpus", type=float, default=1, help="of each replica; a fraction is allowed (1)")

@@ -19,8 +19,6 @@ MAX_TOGETHER = 16
 
 
 class ModelReplica:
-    """One replica."""
-
     def __init__(self) -> None:
         from ray import serve
 

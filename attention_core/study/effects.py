@@ -86,15 +86,12 @@ Changes = dict[tuple[int, ...], Callable[[], Change]]
 
 @dataclass(eq=False)
 class Runner:
-    """A model and the inputs of one item, to be run with many changes at a time.
-
-    Attributes:
-        projections: of a model whose code no edit reaches, where each attention's heads are put together.
-    """
+    """A model and the inputs of one item, to be run with many changes at a time."""
 
     model: Any
     inputs: Mapping[str, Any]
     tokenizer: Any = None
+    # of a model whose code no edit reaches, where each attention's heads are put together
     projections: Sequence[Projection] = ()
     n_at_once: int = MAX_ITEMS
 

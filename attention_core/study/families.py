@@ -15,34 +15,23 @@ from attention_core.hub.tracing import UnsupportedError
 
 @dataclass(frozen=True)
 class Family:
-    """Dotted places of modules; those of a layer are below it, "" = there is none.
+    """Dotted places of modules; those of a layer are below it, "" = there is none."""
 
-    Attributes:
-        layers: below the base model.
-        attention: the module that calls the attention function.
-        projections: below it, of query, key and value, or the one of all three.
-        by_head: whether one projection of all three has query, key and value of a head side by side (GPT-NeoX), or all
-            queries first (GPT-2).
-        output: which multiplies the heads by W_O.
-        reads: the norm through which the attention reads the stream.
-        writes: the norm of what the attention adds to it.
-        after: the norms of the stream itself, after the attention's and the MLP's output are added (post-norm).
-        mlp: whose output is added.
-        final: below the base model, the norm after the last layer.
-        head: below the model, what makes logits of the last layer: linear maps and norms, in order; between two of
-            them a function may act on each number. Several, for the classes of a family that differ.
-    """
-
-    layers: str
-    attention: str
-    projections: tuple[str, ...]
-    output: str
-    mlp: str
+    layers: str  # below the base model
+    attention: str  # the module that calls the attention function
+    projections: tuple[str, ...]  # below it, of query, key and value, or the one of all three
+    output: str  # which multiplies the heads by W_O
+    mlp: str  # whose output is added
+    # whether one projection of all three has query, key and value of a head side by side (GPT-NeoX), or all queries
+    # first (GPT-2)
     by_head: bool = False
-    reads: str = ""
-    writes: str = ""
+    reads: str = ""  # the norm through which the attention reads the stream
+    writes: str = ""  # the norm of what the attention adds to it
+    # the norms of the stream itself, after the attention's and the MLP's output are added (post-norm)
     after: tuple[str, str] = ("", "")
-    final: str = ""
+    final: str = ""  # below the base model, the norm after the last layer
+    # below the model, what makes logits of the last layer: linear maps and norms, in order; between two of them a
+    # function may act on each number. Several, for the classes of a family that differ
     head: tuple[str, ...] = ("lm_head",)
 
 

@@ -30,17 +30,13 @@ BIAS = "biases"
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A part of a sum of vectors.
+    """A part of a sum of vectors."""
 
-    Attributes:
-        name: "embedding", "2.0" for head 0 of layer 2, "mlp 2", "biases"; of a part what follows the name of the whole,
-            such as " of 5 car" or ": embedding".
-        vectors: (n_positions, d) or (d,), what it adds.
-        parts: gives the sources that add up to it; None = it is no sum, as of an MLP.
-    """
-
+    # "embedding", "2.0" for head 0 of layer 2, "mlp 2", "biases"; of a part what follows the name of the whole, such as
+    # " of 5 car" or ": embedding"
     name: str
-    vectors: Tensor
+    vectors: Tensor  # (n_positions, d) or (d,), what it adds
+    # gives the sources that add up to it; None = it is no sum, as of an MLP
     parts: Callable[[], Iterator[Source]] | None = None
 
     def through(self, linear: Callable[[Tensor], Tensor]) -> Source:

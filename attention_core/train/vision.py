@@ -261,7 +261,6 @@ def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Train
 
 
 def start_encoder(model: nn.Module) -> None:
-    """Give a caption model the picture encoder of the committed scene-question."""
     trained, own = read_weights("scene-question"), model.state_dict()
     shared = {name: tensor for name, tensor in trained.items() if name.startswith(ENCODER)}
     model.load_state_dict(own | shared)

@@ -13,7 +13,6 @@ from attention_core.attention.types import Axis
 
 
 def with_note(trace: AttentionTrace, note: str) -> AttentionTrace:
-    """Return a trace whose note says one more thing."""
     return trace.with_story(note=f"{trace.story.note} {note}".strip())
 
 

@@ -21,8 +21,6 @@ class Piece(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What the axes before the queries are."""
-
     pieces: tuple[Piece, ...]  # outermost first
     is_batch_first: bool = True  # whether items stand before the queries, where windows may stand with them
 

@@ -88,7 +88,6 @@ class Outputs:
                 self._move(part, self._of(part), there)
 
     def _read(self, given: Tensor, is_projection: bool) -> None:
-        """Settle what a tensor tells of the outputs in it."""
         layout, outputs = Layout.of(given), self._of(given)
         if len(outputs) > 1 and (places := self._places_together(outputs, layout)):
             how, outputs = places[0], [outputs[place] for place in places[1]]

@@ -63,8 +63,6 @@ class ElementwiseStep:
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
-    """A tensor of weights, computed by a softmax."""
-
     layout: Layout  # of the tensor
     dimension: int  # of the keys
     scores: Origin | None  # of the scores, if it is known

@@ -39,8 +39,6 @@ def name_of(model: nn.Module) -> str:
 
 @dataclass(eq=False)
 class _ModuleCall:
-    """A module that the thread is in."""
-
     module: nn.Module  # the module
     n_items: int  # the first dimension of the tensor that it was given, if that has two or more; else 0
     n_before: int  # how many attentions had been met when it was entered
@@ -291,7 +289,6 @@ class Recorder:
         return self.add(make, query, usual, query.ndim < 4)
 
     def note_choice(self) -> None:
-        """Note that a softmax chooses among options that were learned, which is left out."""
         self.stack.note_attention()
         what = "a softmax over options that were learned, such as experts or classes, and not over positions"
         self.note(f"{self.stack.place or 'A product'}: left out, {what}.")

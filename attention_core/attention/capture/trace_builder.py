@@ -188,7 +188,6 @@ class MaskParts(NamedTuple):
 
 
 def split_mask(mask: Tensor) -> MaskParts:
-    """Return the parts of a mask of bools, or of numbers to be added."""
     return MaskParts(detached_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
 
 
@@ -279,7 +278,6 @@ def all_finite(tensor: Tensor) -> bool:
 
 
 def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
-    """Return where a tensor (n_heads, n, d) holds what is no finite number."""
     notes = []
     for name, tensor in tensors.items():
         if not all_finite(tensor):

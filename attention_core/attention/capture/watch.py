@@ -130,8 +130,6 @@ def _unwatched_causal_biases() -> Iterator[None]:
 
 
 class _FunctionMode(TorchFunctionMode):
-    """Sees every function of torch that this thread calls."""
-
     def __init__(self, recorder: Recorder, written_out: WrittenOut) -> None:
         super().__init__()
         self._recorder = recorder

@@ -101,8 +101,6 @@ BLIND = "Some queries may attend to no key: the model's softmax gave NaN there; 
 
 @dataclass(frozen=True, eq=False)
 class WeightedSum:
-    """A product of weights and values."""
-
     steps: list[ElementwiseStep]  # from the weights to the left factor, the last one first
     softmax: Softmax  # how the weights were made
     left: Tensor  # the factor of the weights, (n, rows, m), or the weights before they were mixed

@@ -17,7 +17,6 @@ def edits_from_plain(plain: Any) -> Edits:
 
 
 def edit_from_plain(plain: Any) -> Edit:
-    """Return an edit from its to_plain() values; EditError = something else."""
     kind = EDITS.get(str(plain.get("edit"))) if isinstance(plain, dict) else None
     if kind is None:
         raise EditError(f"an edit must be one of {', '.join(EDITS)}")

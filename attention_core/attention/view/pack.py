@@ -178,7 +178,6 @@ class _Matrix(NamedTuple):
         return self.weights.sum(-1).clip(0, 1) if self.has_softmax else np.ones(len(self.weights))
 
     def _approximation(self, scores: np.ndarray) -> np.ndarray:
-        """Return the weights that these scores make."""
         seen = True if self.allowed is None else self.allowed
         if self.has_softmax:
             scores = np.where(seen, scores, -1e30)

@@ -82,7 +82,6 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
 
 
 def _apart(own: Tensor, other: Tensor, own_entropy: Tensor, entropy: Tensor) -> Tensor:
-    """Return the distance of rows (n_rows, n_keys) to others."""
     divergence = _entropy((own + other) / 2) - (entropy + own_entropy) / 2
     return divergence.clamp(0, 1).sqrt().mean()
 

@@ -69,8 +69,6 @@ SMALL = 200_000_000
 
 
 class WholeRows(NamedTuple):
-    """Some rows of a head over all keys."""
-
     scores: Tensor  # (n_rows, n_keys), before the mask
     weights: Tensor  # (n_rows, n_keys), as trace.weights gives them
     log_normaliser: Tensor  # (n_rows,), -inf for a query that sees no key
@@ -245,8 +243,6 @@ def describe_head(summary: HeadSummary) -> str:
 
 
 class _Mean:
-    """A mean that is added up block by block."""
-
     def __init__(self) -> None:
         self._sum, self._n = 0.0, 0
 
