@@ -1,4 +1,4 @@
-"""Does the map explain the answer? Erase what attention points at, and as much ink at random, and compare."""
+"""Does the map explain the answer? Erase what attention points at, and compare."""
 
 import torch
 from torch import Tensor
@@ -11,22 +11,12 @@ def ink_mask(image: Tensor) -> Tensor:
     return image > INK
 
 
-def erase_highest(image: Tensor, importance: Tensor, n_pixels: int) -> Tensor:
+def erase_ink(image: Tensor, importance: Tensor, n_pixels: int) -> Tensor:
     """Erase so many ink pixels, fewer when there is less ink, of the highest importance (side * side,).
 
     Source: deletion test, Samek et al. 2017.
     """
     ink = ink_mask(image).flatten()
     ranked = importance.to(image.device).masked_fill(~ink, -torch.inf)
-    return _erase(image, ranked.topk(min(n_pixels, int(ink.sum()))).indices)
-
-
-def erase_random(image: Tensor, n_pixels: int, seed: int) -> Tensor:
-    """Erase ink pixels at random, the fair comparison to erase_highest."""
-    ink = ink_mask(image).flatten().nonzero().flatten()
-    order = torch.randperm(len(ink), generator=torch.Generator().manual_seed(seed)).to(ink.device)
-    return _erase(image, ink[order[:n_pixels]])
-
-
-def _erase(image: Tensor, positions: Tensor) -> Tensor:
-    return image.flatten().index_fill(0, positions, 0).view_as(image)
+    erased = ranked.topk(min(n_pixels, int(ink.sum()))).indices
+    return image.flatten().index_fill(0, erased, 0).view_as(image)

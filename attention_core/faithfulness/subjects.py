@@ -151,15 +151,7 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
     n_looks = int(ends[0]) + 1 if len(ends) else whole.logits.shape[1]
 
     def looks(keys: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
-        state, logits = model.start.expand(len(keys), -1), []
-        own = keys[:, None]
-        for number in range(n_looks):
-            edits = _given(None if given is None else given[..., number : number + 1, :])
-            output = attend(state[:, None, None], own, own, score=model.score(), mask=mask, edits=edits)
-            glimpse = output.context[:, 0, 0]
-            state = model.cell(glimpse, state)
-            logits.append(model.classify(torch.cat((glimpse, state), -1)))
-        return softmax(torch.stack(logits, 1))
+        return softmax(model.looks(keys, n_looks, _given(given), mask).logits)
 
     weights = whole.weights[:1, :n_looks].clone()
     return _by_keys(looks, regions[0], unit_of, weights, lambda erased: ~erased[:, unit_of][:, None, None])

@@ -80,27 +80,33 @@ class DigitReader(RegionEncoder):
         check_size(pictures, *self.config.size)
         return self.encode_regions(pictures[:, None])
 
-    def glimpse(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def glimpse(
+        self, regions: Tensor, state: Tensor, edits: Edits = (), mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Take one look at regions (batch, n_regions, d), with the state h_(t-1) (batch, d_state) as query.
 
         Returns logits (batch, 11), state h_t (batch, d_state), glimpse (batch, d), weights (batch, n_regions).
         """
         keys = regions[:, None]
-        attended = attend(state[:, None, None], keys, keys, score=self.score(), edits=edits, with_weights=True)
+        attended = attend(
+            state[:, None, None], keys, keys, score=self.score(), mask=mask, edits=edits, with_weights=True
+        )
         glimpse = self.dropout(attended.context[:, 0, 0])
         state = self.cell(glimpse, state)
         return self.classify(torch.cat((glimpse, state), -1)), state, glimpse, attended.weights[:, 0, 0]  # type: ignore[index]
 
-    def forward(self, pictures: Tensor, n_looks: int | None = None, edits: Edits = ()) -> VisionOutput:
-        """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
-        regions = self.encode(pictures)
-        state = self.start.expand(len(regions), -1)
-        looks = []
-        for number in range(n_looks or self.config.most_looks):
-            logits, state, _, weights = self.glimpse(regions, state, for_queries(edits, number, 1))
+    def looks(self, regions: Tensor, n_looks: int, edits: Edits = (), mask: Tensor | None = None) -> VisionOutput:
+        """Take looks at regions (batch, n_regions, d), of which the mask, (batch, 1, 1, n_regions), may hide some."""
+        state, looks = self.start.expand(len(regions), -1), []
+        for number in range(n_looks):
+            logits, state, _, weights = self.glimpse(regions, state, for_queries(edits, number, 1), mask)
             looks.append((logits, weights))
         logits, weights = (torch.stack(part, 1) for part in zip(*looks, strict=True))
         return VisionOutput(logits, weights)
+
+    def forward(self, pictures: Tensor, n_looks: int | None = None, edits: Edits = ()) -> VisionOutput:
+        """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
+        return self.looks(self.encode(pictures), n_looks or self.config.most_looks, edits)
 
     @torch.inference_mode()
     def read(self, picture: Tensor, *, start: Tensor | None = None, edits: Edits = ()) -> DigitReading:

@@ -8,7 +8,7 @@ import torch
 from attention_core import Axis
 from attention_core.attention.scores import number
 from attention_core.attention.steps import cell_formula, row_table, step_of
-from attention_core.explain.faithfulness import erase_highest, erase_random, ink_mask
+from attention_core.explain.faithfulness import erase_ink, ink_mask
 from attention_core.explain.guess import compare, options
 from tests.traces import trace_of
 
@@ -112,7 +112,7 @@ def image():
 
 def test_highest_erases_the_most_important_ink_and_nothing_else(image):
     importance = torch.arange(784.0)
-    erased = erase_highest(image, importance, 7)
+    erased = erase_ink(image, importance, 7)
     removed = erased != image
     ink = ink_mask(image).flatten().nonzero().flatten()
     assert removed.flatten().nonzero().flatten().tolist() == ink[-7:].tolist()
@@ -120,13 +120,4 @@ def test_highest_erases_the_most_important_ink_and_nothing_else(image):
 
 
 def test_no_more_than_the_ink_can_be_erased(image):
-    assert int((erase_highest(image, torch.ones(784), 10_000) != image).sum()) == 60
-    assert int((erase_random(image, 10_000, 0) != image).sum()) == 60
-
-
-def test_random_erases_ink_only_and_the_seed_decides_which(image):
-    first, again, other = (erase_random(image, 20, seed) != image for seed in (1, 1, 2))
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
-    assert int(first.sum()) == 20
-    assert (ink_mask(image) | ~first).all()
+    assert int((erase_ink(image, torch.ones(784), 10_000) != image).sum()) == 60

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from attention_core.charts import VIRIDIS, Ramp, picture
 from attention_core.device import to_array
-from attention_core.explain.faithfulness import erase_highest, erase_random, ink_mask
+from attention_core.explain.faithfulness import erase_ink, ink_mask
 from attention_core.topics import pixels
 from attention_core.topics.pixels import Answer
 from ui.chart import draw_chart
@@ -44,9 +44,10 @@ def erase_section(reading: Reading) -> None:
         chosen = single_choice("Erase", ERASED, (TAKEN, MOVING), wrap=True)
         N_ERASED.value = N_ERASED.clamp_to_options(range(1, most + 1), max(1, most // 4))
         n = N_ERASED.widget(st.slider, "Ink pixels", 1, most, width=320)
-    erased = erase_highest(image, (taken if chosen == TAKEN else moving).flatten(), n)
+    erased = erase_ink(image, (taken if chosen == TAKEN else moving).flatten(), n)
     after = read_image(name, erased)
-    trials = torch.stack([erase_random(image, n, seed) for seed in range(N_DRAWS)])
+    at_random = torch.rand(N_DRAWS, image.numel(), generator=torch.Generator().manual_seed(0))
+    trials = torch.stack([erase_ink(image, order, n) for order in at_random])
     draws = ask_many(name, trials)
     agreeing = int((draws.argmax(1) == before.digit).sum())
     by_chance = read_image(name, trials[0])
