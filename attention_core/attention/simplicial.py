@@ -2,16 +2,18 @@
 
 The score of query i with the pair (j, k) is trilinear, sum_h q_ih k'_jh k''_kh. Multiplying the two keys of a pair
 first, (k'_j * k''_k) element by element, makes it a dot product of the query with one key per pair: the same
-attention as everywhere else in the project, only over n x n keys. Trace, steps and export come with it.
+attention as everywhere else in the project, only over n x n keys: attend(query, pair_products(*keys),
+pair_products(*values)), with a mask whose pairs lie in one row, too. Trace, steps and export come with it.
+
+Source: Clift et al. 2019, "Logic and the 2-simplicial transformer"; the trilinear form, scaled by 1 / sqrt(d_k):
+Roy et al. 2025, "Fast and simplex: 2-simplicial attention in Triton", section 3.
 """
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import AttentionOutput, Axis
+from attention_core.attention.types import Axis
 
 MAX_PAIRS = 128 * 128  # pairs of keys that are laid out at once; more would need a kernel that goes tile by tile
 
@@ -28,27 +30,6 @@ def pair_products(first: Tensor, second: Tensor) -> Tensor:
     if n_pairs > MAX_PAIRS:
         raise ValueError(f"first and second make {n_pairs:,} pairs, at most {MAX_PAIRS:,} are laid out at once")
     return (first.unsqueeze(-2) * second.unsqueeze(-3)).flatten(-3, -2)
-
-
-def simplicial_attend(
-    query: Tensor,
-    keys: tuple[Tensor, Tensor],
-    values: tuple[Tensor, Tensor],
-    *,
-    mask: Tensor | None = None,
-    edits: Edits = (),
-) -> AttentionOutput:
-    """Let every query collect the products of values of the pairs that score high.
-
-    The query is (batch, n_heads, n_queries, d_k); keys and values come in twos, (batch, n_heads, n_keys, d); the mask
-    is broadcastable to (batch, n_heads, n_queries, n_keys, n_keys), True = may attend; a key of an edit is a pair, j *
-    n_keys + k. The context is exactly 0 for a query that may attend to no pair.
-
-    Source: Clift et al. 2019, "Logic and the 2-simplicial transformer"; the trilinear form, scaled by 1 / sqrt(d_k):
-    Roy et al. 2025, "Fast and simplex: 2-simplicial attention in Triton", section 3.
-    """
-    flat = None if mask is None else mask.flatten(-2)
-    return attend(query, pair_products(*keys), pair_products(*values), mask=flat, edits=edits)
 
 
 def pair_axis(axis: Axis) -> Axis:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, GivenWeights
 from attention_core.attention.scores import Dot, Score
-from attention_core.attention.simplicial import others, pair_products, pairs_of_others
+from attention_core.attention.simplicial import pair_products
 from attention_core.attention.types import AttentionOutput
 from attention_core.data.match3 import MODULUS
 from attention_core.data.pieces import START
@@ -252,7 +252,7 @@ def party_subject(model: Match3Head, numbers: Sequence[int], asks: int, names: S
     unit_of = (unit_of - (unit_of > asks).long()).masked_fill((unit_of == asks) | (unit_of == n), -1)
     is_other = torch.nn.functional.one_hot(unit_of + 1, n)[:, 1:].T.to(everyone)  # (n_units, n + 1)
     in_pair = (is_other[:, :, None] + is_other[:, None]).clamp(max=1)
-    mask = (pairs_of_others(n, with_nobody=True) if model.config.pairs else others(n, 1)).to(device)[asks]
+    mask = model.allowed(n).to(device)[asks]
 
     def found(vectors: Tensor, seen: Tensor | None, given: Tensor | None) -> AttentionOutput:
         allowed, key, value = mask, model.key(vectors)[:, None], model.value(vectors)[:, None]

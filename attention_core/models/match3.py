@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
-from attention_core.attention.simplicial import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
+from attention_core.attention.simplicial import others, pair_axis, pair_products, pairs_of_others
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Story, always
@@ -101,22 +101,20 @@ class Match3Head(TracedModel):
         everyone[:, n] = self.vectors[MODULUS]
         own = everyone[:, :n]
         query = self.query(own)[:, None]
-        key, value = self.key(everyone)[:, None], self.value(everyone)[:, None]
-        mask = (pairs_of_others(n, with_nobody=True) if self.config.pairs else others(n, 1)).to(numbers.device)
-        if self.config.pairs:
-            attended = simplicial_attend(query, (key, key), (value, value), mask=mask, edits=edits)
-        else:
-            attended = attend(query, key, value, mask=mask, edits=edits)
-        context = attended.context[:, 0]
-        logits = self.read_out(torch.cat((own, context), -1))
+        single = self.key(everyone)[:, None], self.value(everyone)[:, None]
+        key, value = (pair_products(part, part) for part in single) if self.config.pairs else single
+        mask = self.allowed(n).to(numbers.device).flatten(1)[None]
+        attended = attend(query, key, value, mask=mask, edits=edits)
+        logits = self.read_out(torch.cat((own, attended.context[:, 0]), -1))
         if not trace:
             return Prediction(logits)
-        vectors = query[0, 0], key[0, 0], value[0, 0]
-        if self.config.pairs:
-            key, value = pair_products(key, key), pair_products(value, value)
+        vectors = tuple(part[0, 0] for part in (query, *single))
         story = self._story(numbers[0].tolist(), everyone[0], vectors, logits[0])
-        allowed = mask.flatten(1)[None]
-        return Prediction(logits, (first_trace(query, key, value, attended, story, mask=allowed, edits=edits),))
+        return Prediction(logits, (first_trace(query, key, value, attended, story, mask=mask, edits=edits),))
+
+    def allowed(self, n: int) -> Tensor:
+        """Return what each of n numbers may look at, (n, n + 1), or pairs of it, (n, n + 1, n + 1); nobody is last."""
+        return pairs_of_others(n, with_nobody=True) if self.config.pairs else others(n, 1)
 
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         words = [str(number) for number in numbers]

@@ -6,6 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import DropHead
 from attention_core.attention.simplicial import (
     others,
@@ -14,7 +15,6 @@ from attention_core.attention.simplicial import (
     pair_scores,
     pair_weights,
     pairs_of_others,
-    simplicial_attend,
 )
 from attention_core.attention.types import Axis
 from tests.traces import trace_of
@@ -36,30 +36,28 @@ def test_context_is_the_sum_over_all_pairs(n_queries, n_keys, d_k, d_v, n_heads,
     source = np.random.default_rng(seed)
     query = source.normal(size=(n_heads, n_queries, d_k))
     keys, values = source.normal(size=(2, n_heads, n_keys, d_k)), source.normal(size=(2, n_heads, n_keys, d_v))
-    mask = source.random((n_heads, n_queries, n_keys, n_keys)) < 0.6 if masked else np.ones(4 * (1,), bool)
+    shape = n_heads, n_queries, n_keys, n_keys
+    mask = source.random(shape) < 0.6 if masked else np.ones(shape, bool)
     tensors = [torch.from_numpy(part)[None] for part in (query, *keys, *values)]
-    context = simplicial_attend(
-        tensors[0], (tensors[1], tensors[2]), (tensors[3], tensors[4]), mask=torch.from_numpy(mask)[None]
-    ).context[0]
+    pairs = pair_products(*tensors[1:3]), pair_products(*tensors[3:])
+    context = attend(tensors[0], *pairs, mask=torch.from_numpy(mask)[None].flatten(-2)).context[0]
     for head in range(n_heads):
-        allowed = np.broadcast_to(mask[min(head, len(mask) - 1)], (n_queries, n_keys, n_keys))
-        expected, _ = in_numpy(query[head], keys[:, head], values[:, head], allowed)
+        expected, _ = in_numpy(query[head], keys[:, head], values[:, head], mask[head])
         np.testing.assert_allclose(context[head].numpy(), expected, atol=1e-10)
 
 
 def test_a_query_that_may_attend_to_no_pair_gets_zeros():
     mask = torch.ones(1, 1, 3, 4, 4, dtype=torch.bool)
     mask[..., 1, :, :] = False
-    context = simplicial_attend(
-        torch.randn(1, 1, 3, 5), 2 * (torch.randn(1, 1, 4, 5),), 2 * (torch.randn(1, 1, 4, 2),), mask=mask
-    ).context[0, 0]
+    pairs = [pair_products(*torch.randn(2, 1, 1, 4, width)) for width in (5, 2)]
+    context = attend(torch.randn(1, 1, 3, 5), *pairs, mask=mask.flatten(-2)).context[0, 0]
     assert (context[1] == 0).all()
     assert not (context[0] == 0).any()
 
 
 def test_an_ablated_head_hands_over_nothing():
     parts = torch.randn(1, 2, 3, 5)
-    context = simplicial_attend(parts, (parts, parts), (parts, parts), edits=(DropHead(1),)).context[0]
+    context = attend(parts, *(2 * [pair_products(parts, parts)]), edits=(DropHead(1),)).context[0]
     assert (context[1] == 0).all()
     assert (context[0] != 0).all()
 
